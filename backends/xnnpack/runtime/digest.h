@@ -1,11 +1,14 @@
-// 128-bit digests, by which constants and packed weights are known. XXH3: fast, not made to
-// withstand somebody who constructs collisions.
+// 128-bit digests, by which constants and packed weights are known. XXH3: fast, but whoever knows
+// its secret can construct collisions. So what a program's author chooses is digested with a secret
+// that he does not know, and even then nothing that memory depends on is known by its digest alone
+// (packing.h).
 #pragma once
 
 // The library is used as a header: nothing to link on devices.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,19 +26,34 @@ struct Digest {
   bool empty() const { return low == 0 && high == 0; }
 };
 
+// Random bytes. Digests by different secrets have nothing in common.
+using DigestSecret = std::array<std::byte, 192>;
+static_assert(sizeof(DigestSecret) >= XXH3_SECRET_SIZE_MIN);
+
+// Without a secret: tells damage, not intent.
 inline Digest digest_of(std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {hash.low64, hash.high64};
 }
 
-inline Digest digest_of(std::string_view text) {
-  return digest_of(std::as_bytes(std::span(text.data(), text.size())));
+inline Digest digest_of(std::span<const std::byte> bytes, const DigestSecret& secret) {
+  const XXH128_hash_t hash =
+      XXH3_128bits_withSecret(bytes.data(), bytes.size(), secret.data(), secret.size());
+  return {hash.low64, hash.high64};
+}
+
+inline Digest digest_of(std::string_view text, const DigestSecret& secret) {
+  return digest_of(std::as_bytes(std::span(text.data(), text.size())), secret);
 }
 
 // A digest of several parts.
 class Digester {
  public:
   Digester() { XXH3_128bits_reset(&state_); }
+  // The secret outlives this.
+  explicit Digester(const DigestSecret& secret) {
+    XXH3_128bits_reset_withSecret(&state_, secret.data(), secret.size());
+  }
 
   void add_bytes(std::span<const std::byte> bytes) {
     XXH3_128bits_update(&state_, bytes.data(), bytes.size());

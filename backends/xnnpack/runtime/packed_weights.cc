@@ -4,7 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include "backends/xnnpack/runtime/node_table.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
@@ -12,54 +11,6 @@ namespace {
 
 // The weights of smaller models would not fill a huge page.
 constexpr size_t kWorthArena = size_t{2} << 20;
-
-void add_type(Digester& digester, const Value& value) {
-  digester.add(value.datatype->xnn);
-  digester.add(value.scale);
-  digester.add(value.zero_point);
-}
-
-void add_constant(Digester& digester, const Value& value) {
-  add_type(digester, value);
-  digester.add(value.content);
-  digester.add(value.shape.rank);
-  for (size_t i = 0; i < value.shape.rank; ++i) digester.add(value.shape[i]);
-  digester.add(value.channel_dim);
-  digester.add(value.block_size);
-  const bool blocks = value.datatype->quantization == Quantization::kPerBlock;
-  const size_t element = blocks ? sizeof(uint16_t) : sizeof(float);
-  digester.add(value.scale_count);
-  digester.add_bytes(std::span(value.scales, value.scale_count * element));
-}
-
-void add_window(Digester& digester, const Window& window) {
-  for (const uint32_t number :
-       {window.padding_top, window.padding_right, window.padding_bottom, window.padding_left,
-        window.kernel_height, window.kernel_width, window.stride_height, window.stride_width,
-        window.dilation_height, window.dilation_width}) {
-    digester.add(number);
-  }
-}
-
-// All that XNNPACK may look at when it packs the weights of `node`, which follow its input. Rather
-// too much than too little. Empty if the constants cannot be identified.
-Digest packing_digest(const Graph& graph, const Node& node) {
-  Digester digester;
-  digester.add_text(node.kind->name);
-  add_type(digester, graph.values[node.inputs[0]]);
-  add_type(digester, graph.values[node.outputs[0]]);
-  for (const uint32_t index : node.input_values().subspan(1)) {
-    const Value& value = graph.values[index];
-    if (value.is_constant() && value.content.empty()) return {};
-    add_constant(digester, value);
-  }
-  add_window(digester, node.window);
-  for (const uint32_t number : {node.flags, node.group_input_channels, node.group_output_channels,
-                                node.groups, node.adjustment_height, node.adjustment_width}) {
-    digester.add(number);
-  }
-  return digester.finish();
-}
 
 }  // namespace
 
@@ -109,29 +60,27 @@ Error PackedWeights::identify(const Graph& graph) {
     if (!node.live || node.input_count < 2) continue;
     const Value& filter = graph.values[node.inputs[1]];
     if (!filter.is_constant()) continue;
-    VITRINE_RETURN_IF_ERROR(packings_.push_back({filter.data, packing_digest(graph, node)}));
+    VITRINE_RETURN_IF_ERROR(
+        packings_.push_back({filter.data, packing_of(graph, node, cache_->secret())}));
   }
-  std::ranges::sort(packings_, std::less<>(), &Packing::filter);
+  std::ranges::sort(packings_, std::less<>(), &PackedFilter::filter);
   // XNNPACK names a block by its filter only: two ways to pack one filter cannot be told apart.
   for (size_t i = 1; i < packings_.size(); ++i) {
-    const Packing& before = packings_[i - 1];
-    Packing& next = packings_[i];
-    if (next.filter == before.filter && next.digest != before.digest) next.digest = {};
+    const PackedFilter& before = packings_[i - 1];
+    PackedFilter& next = packings_[i];
+    if (next.filter == before.filter && next.packing != before.packing) next.packing.digest = {};
   }
   return Error();
 }
 
 // The last packing of a filter is known by all that come before it.
-Digest PackedWeights::cache_key(const Key& key) const {
+Packing PackedWeights::packing(const Key& key) const {
   const auto known =
-      std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &Packing::filter);
+      std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);
   if (known == packings_.begin()) return {};
-  const Packing& packing = *std::prev(known);
-  if (packing.filter != key.kernel || packing.digest.empty()) return {};
-  Digester digester;
-  digester.add(packing.digest);
-  digester.add(key.seed);
-  return digester.finish();
+  const PackedFilter& last = *std::prev(known);
+  if (last.filter != key.kernel) return {};
+  return packing_for_kernel(last.packing, key.seed, cache_->secret());
 }
 
 size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
@@ -144,9 +93,9 @@ size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
 }
 
 size_t PackedWeights::look_up(const Key& key) {
-  const Digest digest = cache_key(key);
-  if (digest.empty()) return SIZE_MAX;
-  std::shared_ptr<const PackedBlock> block = cache_->find(digest);
+  const Packing wanted = packing(key);
+  if (wanted.digest.empty()) return SIZE_MAX;
+  std::shared_ptr<const PackedBlock> block = cache_->find(wanted);
   return block ? use(std::move(block)) : SIZE_MAX;
 }
 
@@ -182,10 +131,10 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   }
   const Reserved made = std::move(*reserved);
   reserved_.erase_if([](const Reserved& left) { return left.arena == nullptr; });
-  const Digest digest = cache_key(key);
-  std::shared_ptr<const PackedBlock> block = digest.empty()
-                                                 ? make_block(made.bytes, made.arena, nullptr)
-                                                 : cache_->insert(digest, made.bytes, made.arena);
+  const Packing how = packing(key);
+  std::shared_ptr<const PackedBlock> block =
+      how.digest.empty() ? make_block({how.geometry, made.bytes, made.arena, nullptr})
+                         : cache_->insert(how, made.bytes, made.arena);
   if (block && block->bytes.data() != packed) made.arena->give_back(packed);
   if (block) return use(std::move(block));
   is_complete_ = false;

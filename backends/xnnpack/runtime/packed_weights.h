@@ -8,6 +8,7 @@
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/packed_arena.h"
+#include "backends/xnnpack/runtime/packing.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/backend.h"
@@ -43,8 +44,8 @@ class PackedWeights {
   void* take(size_t size);
   void plan_arena(const Graph& graph);
   size_t insert(const Key& key, void* packed, size_t size);
-  // Empty if the block cannot be shared.
-  Digest cache_key(const Key& key) const;
+  // With an empty digest if the block cannot be shared.
+  Packing packing(const Key& key) const;
   // The block's address; SIZE_MAX if there is no memory to hold it.
   size_t use(std::shared_ptr<const PackedBlock> block);
 
@@ -53,12 +54,12 @@ class PackedWeights {
   uint64_t taken_ = 0;
   bool is_complete_ = true;
   xnn_weights_cache_provider provider_;
-  // Sorted by filter: the digest of all that its packing depends on, but for XNNPACK's seed.
-  struct Packing {
+  // Sorted by filter: all that its packing depends on, but for XNNPACK's seed.
+  struct PackedFilter {
     const void* filter;
-    Digest digest;
+    Packing packing;
   };
-  CheckedVector<Packing> packings_;
+  CheckedVector<PackedFilter> packings_;
   // Where blocks lie as long as there is room; made for the first one.
   std::shared_ptr<PackedArena> arena_;
   size_t arena_bytes_ = 0;  // to make; 0: each block that has no room gets its own

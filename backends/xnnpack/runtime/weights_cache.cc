@@ -1,6 +1,7 @@
 #include "backends/xnnpack/runtime/weights_cache.h"
 
 #include "runtime/core/share.h"
+#include "runtime/platform/random.h"
 
 namespace vitrine::xnnpack {
 
@@ -21,6 +22,7 @@ std::shared_ptr<WeightsCache> WeightsCache::open(std::string_view path) {
   std::shared_ptr<WeightsCache> cache =
       share(std::unique_ptr<WeightsCache>(new (std::nothrow) WeightsCache));
   if (!cache || !copy_path(path, cache->path_).ok()) return nullptr;
+  platform::fill_random(cache->file_.secret);
   if (path.empty()) return cache;
   Result<WeightsFile> file = WeightsFile::open(cache->path_.data());
   if (file.ok()) {
@@ -49,7 +51,7 @@ bool WeightsCache::knows_source(uint64_t stamp) {
 Digest WeightsCache::recall(const ConstantOrigin& constant) {
   const std::lock_guard lock(mutex_);
   if (!knows_source(constant.stamp) || constant.name.empty()) return {};
-  const Digest* known = file_.contents.find(digest_of(constant.name));
+  const Digest* known = file_.contents.find(digest_of(constant.name, secret()));
   return known != nullptr ? *known : Digest();
 }
 
@@ -59,40 +61,49 @@ void WeightsCache::remember(const ConstantOrigin& constant, const Digest& conten
   // Since recall() another program may have taken over the file. What cannot be remembered is
   // computed again.
   if (file_.source_stamp == constant.stamp &&
-      file_.contents.insert(digest_of(constant.name), content).ok()) {
+      file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;
   }
 }
 
 Digest WeightsCache::identify_by_content(const ConstantOrigin& constant) {
   if (const Digest known = recall(constant); !known.empty()) return known;
-  const Digest content = digest_of(constant.bytes);
+  const Digest content = digest_of(constant.bytes, secret());
   remember(constant, content);
   return content;
 }
 
-std::shared_ptr<const PackedBlock> WeightsCache::find_locked(const Digest& key) {
-  if (const auto* live = live_.find(key)) {
-    if (std::shared_ptr<const PackedBlock> block = live->lock()) return block;
+std::shared_ptr<const PackedBlock> WeightsCache::find_locked(const Packing& packing) {
+  if (const auto* live = live_.find(packing.digest)) {
+    if (std::shared_ptr<const PackedBlock> block = live->lock()) {
+      return block->geometry == packing.geometry ? block : nullptr;
+    }
   }
-  const std::span<const std::byte>* stored = file_.blocks.find(key);
-  if (stored == nullptr) return nullptr;
-  std::shared_ptr<const PackedBlock> block = make_block(*stored, nullptr, file_.mapping);
-  return block && live_.insert(key, block, is_gone).ok() ? block : nullptr;
+  const StoredBlock* stored = file_.blocks.find(packing.digest);
+  if (stored == nullptr || stored->geometry != packing.geometry) return nullptr;
+  std::shared_ptr<const PackedBlock> block =
+      make_block({stored->geometry, stored->bytes, nullptr, file_.mapping});
+  return block && live_.insert(packing.digest, block, is_gone).ok() ? block : nullptr;
 }
 
-std::shared_ptr<const PackedBlock> WeightsCache::find(const Digest& key) {
+std::shared_ptr<const PackedBlock> WeightsCache::find(const Packing& packing) {
   const std::lock_guard lock(mutex_);
-  return find_locked(key);
+  return find_locked(packing);
 }
 
-std::shared_ptr<const PackedBlock> WeightsCache::insert(const Digest& key,
+std::shared_ptr<const PackedBlock> WeightsCache::insert(const Packing& packing,
                                                         std::span<const std::byte> bytes,
                                                         std::shared_ptr<const PackedArena> arena) {
   const std::lock_guard lock(mutex_);
-  if (std::shared_ptr<const PackedBlock> there = find_locked(key)) return there;
-  std::shared_ptr<const PackedBlock> made = make_block(bytes, std::move(arena), nullptr);
-  if (!made || !live_.insert(key, made, is_gone).ok()) return nullptr;
+  const std::shared_ptr<const PackedBlock> there = find_locked(packing);
+  if (there && there->bytes.size() == bytes.size()) return there;
+  std::shared_ptr<const PackedBlock> made =
+      make_block({packing.geometry, bytes, std::move(arena), nullptr});
+  if (!made) return nullptr;
+  if (const auto* other = live_.find(packing.digest); other != nullptr && !other->expired()) {
+    return made;
+  }
+  if (!live_.insert(packing.digest, made, is_gone).ok()) return nullptr;
   dirty_ = true;
   return made;
 }
@@ -101,18 +112,19 @@ Error WeightsCache::save() {
   const std::lock_guard lock(mutex_);
   if (path_.empty() || !dirty_) return Error();
   WeightsFileContent content;
+  content.secret = secret();
   content.source_stamp = file_.source_stamp;
   CheckedVector<std::shared_ptr<const PackedBlock>> kept;
   for (const auto& [key, live] : live_.slots()) {
     std::shared_ptr<const PackedBlock> block = live.lock();
     if (!block) continue;
-    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, block->bytes}));
+    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, {block->geometry, block->bytes}}));
     VITRINE_RETURN_IF_ERROR(kept.push_back(std::move(block)));
   }
-  for (const auto& [key, bytes] : file_.blocks.slots()) {
+  for (const auto& [key, stored] : file_.blocks.slots()) {
     const auto* live = live_.find(key);
     if (key.empty() || source_changed_ || (live != nullptr && !live->expired())) continue;
-    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, bytes}));
+    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, stored}));
   }
   for (const auto& [name, digest] : file_.contents.slots()) {
     if (!name.empty()) VITRINE_RETURN_IF_ERROR(content.contents.push_back({name, digest}));

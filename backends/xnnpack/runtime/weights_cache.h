@@ -1,9 +1,9 @@
 // Packed weights, kept once for all delegates that pack the same constants alike, and in a file
 // across processes.
 //
-// A block's key is the digest of all that decides its bytes: the contents of filter, bias and
-// scales, the quantisation of what goes in and out, the node's geometry (packed_weights.h), and
-// XNNPACK's seed for the kernel. A constant's content is known by
+// A block is known by all that decides its bytes (packing.h): a digest of the contents of filter,
+// bias and scales and of the node's geometry, and this geometry itself. The digests are made with a
+// secret of the cache's, which it has from its file, or makes. A constant's content is known by
 // - its place in memory, in a cache without a file: where constants outlive the delegates they are
 //   read in place, and equal places hold equal bytes;
 // - the digest of its bytes, in a cache with a file. As reading all bytes is what a warm load must
@@ -35,6 +35,9 @@ class WeightsCache {
   // Empty without a file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
 
+  // For all digests of this cache; does not change.
+  const DigestSecret& secret() const { return file_.secret; }
+
   // The identity of the constant's content; empty if unknown.
   Digest identify(const ConstantOrigin& constant);
   // Its two halves, in a cache with a file, between which the bytes are read: the content that the
@@ -42,11 +45,12 @@ class WeightsCache {
   Digest recall(const ConstantOrigin& constant);
   void remember(const ConstantOrigin& constant, const Digest& content);
 
-  // Null if absent.
-  std::shared_ptr<const PackedBlock> find(const Digest& key);
-  // What is there under the key already, or else a block of these bytes. Null if there is no memory
-  // to keep it.
-  std::shared_ptr<const PackedBlock> insert(const Digest& key, std::span<const std::byte> bytes,
+  // What was packed like that; null if absent.
+  std::shared_ptr<const PackedBlock> find(const Packing& packing);
+  // What is there already, of this size, or else a block of these bytes. It is not shared if another
+  // with the same digest is in use. Null if there is no memory to keep it.
+  std::shared_ptr<const PackedBlock> insert(const Packing& packing,
+                                            std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);
 
   // Writes the file if it lacks something. Blocks that the file had and nobody uses now stay in it
@@ -59,7 +63,7 @@ class WeightsCache {
   Digest identify_by_content(const ConstantOrigin& constant);
   // With the mutex held.
   bool knows_source(uint64_t stamp);
-  std::shared_ptr<const PackedBlock> find_locked(const Digest& key);
+  std::shared_ptr<const PackedBlock> find_locked(const Packing& packing);
 
   CheckedVector<char> path_;  // zero-terminated, or empty; not changed once it is shared
   std::mutex mutex_;

@@ -14,7 +14,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 constexpr char kMagic[8] = {'V', 'T', 'R', 'X', 'P', 'A', 'C', 'K'};
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kDataAlignment = 4096;
 constexpr size_t kBlockAlignment = 64;
 
@@ -26,6 +26,7 @@ struct Header {
   uint32_t content_count;
   uint32_t zero;
   Digest build;
+  DigestSecret secret;
   uint64_t source_stamp;
   uint64_t seal_s;
   uint64_t file_size;
@@ -34,14 +35,15 @@ struct Header {
   Digest data;
   Digest header;  // of all above
 };
-static_assert(sizeof(Header) == 120 && offsetof(Header, header) == 104);
+static_assert(sizeof(Header) == 312 && offsetof(Header, header) == 296);
 
 struct BlockRow {
   Digest key;
   uint64_t offset;  // in the file
   uint64_t size;
+  Geometry geometry;
 };
-static_assert(sizeof(BlockRow) == 32);
+static_assert(sizeof(BlockRow) == 256);
 
 struct ContentRow {
   Digest name;
@@ -77,6 +79,10 @@ Digest build_digest() {
   return digest;
 }
 
+uint64_t rows_size(uint64_t blocks, uint64_t contents) {
+  return blocks * sizeof(BlockRow) + contents * sizeof(ContentRow);
+}
+
 Result<Header> read_header(std::span<const std::byte> file) {
   Header header;
   if (file.size() < sizeof header)
@@ -94,9 +100,8 @@ Result<Header> read_header(std::span<const std::byte> file) {
     return Error::make(kUseless, "it has %zu bytes of %llu", file.size(),
                        static_cast<unsigned long long>(header.file_size));
   }
-  const uint64_t rows = uint64_t{header.block_count} + header.content_count;
   if (header.data_offset > file.size() || header.data_offset < sizeof header ||
-      rows > (header.data_offset - sizeof header) / sizeof(BlockRow)) {
+      rows_size(header.block_count, header.content_count) > header.data_offset - sizeof header) {
     return Error::make(kUseless, "its tables do not fit");
   }
   const size_t tables = static_cast<size_t>(header.data_offset) - sizeof header;
@@ -107,10 +112,9 @@ Result<Header> read_header(std::span<const std::byte> file) {
 }
 
 template <class Row>
-Row read_row(std::span<const std::byte> file, size_t index) {
-  static_assert(sizeof(Row) == sizeof(BlockRow));
+Row read_row(std::span<const std::byte> rows, size_t index) {
   Row row;
-  std::memcpy(&row, file.data() + sizeof(Header) + index * sizeof row, sizeof row);
+  std::memcpy(&row, rows.data() + index * sizeof row, sizeof row);
   return row;
 }
 
@@ -131,11 +135,9 @@ Error check_replaceable(const char* path) {
 
 }  // namespace
 
-std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes,
-                                              std::shared_ptr<const PackedArena> arena,
-                                              std::shared_ptr<const platform::Mapping> mapping) {
-  return share(std::unique_ptr<const PackedBlock>(
-      new (std::nothrow) PackedBlock{bytes, std::move(arena), std::move(mapping)}));
+std::shared_ptr<const PackedBlock> make_block(PackedBlock block) {
+  return share(
+      std::unique_ptr<const PackedBlock>(new (std::nothrow) PackedBlock(std::move(block))));
 }
 
 Result<WeightsFile> WeightsFile::open(const char* path) {
@@ -148,17 +150,21 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
   if (!result.mapping) return no_memory_for(1, sizeof mapping);
   const std::span<const std::byte> bytes = result.mapping->bytes();
   VITRINE_ASSIGN_OR_RETURN(const Header header, read_header(bytes));
+  const std::span<const std::byte> block_rows = bytes.subspan(sizeof header);
   for (size_t i = 0; i < header.block_count; ++i) {
-    const auto row = read_row<BlockRow>(bytes, i);
+    const auto row = read_row<BlockRow>(block_rows, i);
     if (row.offset < header.data_offset || row.offset % kBlockAlignment != 0 ||
         !range_fits(row.offset, row.size, bytes.size())) {
       return Error::make(kUseless, "block %zu lies outside its data", i);
     }
     VITRINE_RETURN_IF_ERROR(result.blocks.insert(
-        row.key, bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size))));
+        row.key, {row.geometry,
+                  bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size))}));
   }
+  const std::span<const std::byte> content_rows =
+      block_rows.subspan(static_cast<size_t>(rows_size(header.block_count, 0)));
   for (size_t i = 0; i < header.content_count; ++i) {
-    const auto row = read_row<ContentRow>(bytes, header.block_count + i);
+    const auto row = read_row<ContentRow>(content_rows, i);
     VITRINE_RETURN_IF_ERROR(result.contents.insert(row.name, row.content));
   }
   if (file.modified_ns() != header.seal_s * 1'000'000'000u) {
@@ -167,14 +173,15 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
     }
     file.seal(header.seal_s);
   }
+  result.secret = header.secret;
   result.source_stamp = header.source_stamp;
   return result;
 }
 
 Error write_weights_file(const char* path, const WeightsFileContent& content) {
   VITRINE_RETURN_IF_ERROR(check_replaceable(path));
-  const size_t rows = content.blocks.size() + content.contents.size();
-  const size_t data_offset = round_up(sizeof(Header) + rows * sizeof(BlockRow), kDataAlignment);
+  const auto rows = static_cast<size_t>(rows_size(content.blocks.size(), content.contents.size()));
+  const size_t data_offset = round_up(sizeof(Header) + rows, kDataAlignment);
   CheckedVector<std::byte> tables;
   VITRINE_RETURN_IF_ERROR(tables.resize(data_offset - sizeof(Header)));
   auto write_row = [&tables, at = size_t{0}](const auto& row) mutable {
@@ -187,8 +194,9 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
   };
   Digester data;
   uint64_t end = data_offset;
-  for (const auto& [key, bytes] : content.blocks) {
-    write_row(BlockRow{key, end, bytes.size()});
+  for (const auto& [key, block] : content.blocks) {
+    const std::span<const std::byte> bytes = block.bytes;
+    write_row(BlockRow{key, end, bytes.size(), block.geometry});
     end += round_up(bytes.size(), kBlockAlignment);
     data.add_bytes(bytes);
     data.add_bytes(padding_after(bytes.size()));
@@ -201,6 +209,7 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
   header.block_count = static_cast<uint32_t>(content.blocks.size());
   header.content_count = static_cast<uint32_t>(content.contents.size());
   header.build = build_digest();
+  header.secret = content.secret;
   header.source_stamp = content.source_stamp;
   // Even: some file systems keep times to two seconds.
   header.seal_s = platform::wall_clock_s() / 2 * 2;
@@ -214,9 +223,9 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
                            platform::NewFile::create(path, platform::NewFile::Kind::kPrivate));
   VITRINE_RETURN_IF_ERROR(file.write(bytes_of(header)));
   VITRINE_RETURN_IF_ERROR(file.write(tables));
-  for (const auto& [key, bytes] : content.blocks) {
-    VITRINE_RETURN_IF_ERROR(file.write(bytes));
-    VITRINE_RETURN_IF_ERROR(file.write(padding_after(bytes.size())));
+  for (const auto& [key, block] : content.blocks) {
+    VITRINE_RETURN_IF_ERROR(file.write(block.bytes));
+    VITRINE_RETURN_IF_ERROR(file.write(padding_after(block.bytes.size())));
   }
   VITRINE_RETURN_IF_ERROR(file.seal(header.seal_s));
   return file.commit();

@@ -11,6 +11,7 @@
 
 #include "backends/xnnpack/runtime/digest_map.h"
 #include "backends/xnnpack/runtime/packed_arena.h"
+#include "backends/xnnpack/runtime/packing.h"
 #include "runtime/platform/file.h"
 #include "vitrine/data_source.h"
 #include "vitrine/error.h"
@@ -19,21 +20,26 @@ namespace vitrine::xnnpack {
 
 // Weights in XNNPACK's layout. Immutable.
 struct PackedBlock {
+  Geometry geometry;
   std::span<const std::byte> bytes;
   std::shared_ptr<const PackedArena> arena;          // if made in this process
   std::shared_ptr<const platform::Mapping> mapping;  // if from a file
 };
 
 // Null if there is no memory for it.
-std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes,
-                                              std::shared_ptr<const PackedArena> arena,
-                                              std::shared_ptr<const platform::Mapping> mapping);
+std::shared_ptr<const PackedBlock> make_block(PackedBlock block);
+
+struct StoredBlock {
+  Geometry geometry;
+  std::span<const std::byte> bytes;
+};
 
 // The contents of a file. Keys and contents are explained in weights_cache.h.
 struct WeightsFile {
   std::shared_ptr<const platform::Mapping> mapping;  // null: there is no file
+  DigestSecret secret{};                             // by which the digests were made
   uint64_t source_stamp = 0;
-  DigestMap<std::span<const std::byte>> blocks;
+  DigestMap<StoredBlock> blocks;
   DigestMap<Digest> contents;
 
   // Without a file the result is empty. InvalidExternalData says why a file is of no use; NotFound,
@@ -42,8 +48,9 @@ struct WeightsFile {
 };
 
 struct WeightsFileContent {
+  DigestSecret secret{};
   uint64_t source_stamp = 0;
-  CheckedVector<std::pair<Digest, std::span<const std::byte>>> blocks;
+  CheckedVector<std::pair<Digest, StoredBlock>> blocks;
   CheckedVector<std::pair<Digest, Digest>> contents;
 };
 

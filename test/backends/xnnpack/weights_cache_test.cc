@@ -105,13 +105,14 @@ TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
   const size_t size = good.size();
   std::vector<std::pair<std::string, std::vector<std::byte>>> damaged;
   const std::vector<std::byte> bytes(good.begin(), good.end());
-  for (const size_t at : {size_t{8}, size_t{12}, size_t{24}, size_t{40}, size_t{48}, size_t{56},
-                          size_t{64}, size_t{72}, size_t{88}, size_t{104}, size_t{120}, size_t{140},
-                          size_t{3000}, size / 2, size - 1}) {
+  for (const size_t at :
+       {size_t{8},   size_t{12},  size_t{24},  size_t{40},   size_t{231}, size_t{232}, size_t{240},
+        size_t{248}, size_t{256}, size_t{264}, size_t{280},  size_t{296}, size_t{312}, size_t{332},
+        size_t{400}, size_t{567}, size_t{568}, size_t{3000}, size / 2,    size - 1}) {
     std::vector<std::byte>& copy = damaged.emplace_back("byte " + std::to_string(at), bytes).second;
     copy[at] ^= std::byte{0x40};
   }
-  for (const size_t left : {size_t{0}, size_t{1}, size_t{119}, size_t{120}, size / 2, size - 64}) {
+  for (const size_t left : {size_t{0}, size_t{1}, size_t{311}, size_t{312}, size / 2, size - 64}) {
     damaged.emplace_back("cut to " + std::to_string(left), bytes).second.resize(left);
   }
   damaged.emplace_back("longer", bytes).second.resize(size + 64);
@@ -126,6 +127,18 @@ TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
     EXPECT_EQ(warm.mapped, cold.packed);
     EXPECT_EQ(warm.output, cold.output);
   }
+}
+
+TEST_F(WeightsCacheTest, AFileOfAnotherVersionIsReplaced) {
+  const Loaded cold = load(model_, path_);
+  AlignedBytes bytes = read_file_bytes(path_);
+  constexpr size_t kVersion = 8;
+  ASSERT_EQ(bytes[kVersion], std::byte{3});
+  bytes[kVersion] = std::byte{2};
+  write(path_, bytes);
+  EXPECT_EQ(load(model_, path_).packed, cold.packed);
+  EXPECT_EQ(read_file_bytes(path_)[kVersion], std::byte{3});
+  EXPECT_EQ(load(model_, path_).mapped, cold.packed);
 }
 
 TEST_F(WeightsCacheTest, ACopyOfAGoodFileIsTakenOnceChecked) {
@@ -281,9 +294,9 @@ TEST_F(WeightsCacheTest, ProgramsThatLoadAtOnceKeepTheirWeightsApart) {
   const xnnpack::ConstantOrigin second{.name = "w", .bytes = of_second, .stamp = 2};
   EXPECT_TRUE(cache->recall(first).empty());
   cache->identify({.name = "other", .bytes = of_second, .stamp = 2});
-  cache->remember(first, xnnpack::digest_of(of_first));
-  EXPECT_TRUE(cache->identify(second) == xnnpack::digest_of(of_second));
-  EXPECT_TRUE(cache->recall(second) == xnnpack::digest_of(of_second));
+  cache->remember(first, xnnpack::digest_of(of_first, cache->secret()));
+  EXPECT_TRUE(cache->identify(second) == xnnpack::digest_of(of_second, cache->secret()));
+  EXPECT_TRUE(cache->recall(second) == xnnpack::digest_of(of_second, cache->secret()));
 }
 
 }  // namespace
