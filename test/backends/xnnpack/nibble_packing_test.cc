@@ -11,7 +11,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-struct Shape {
+struct FilterShape {
   size_t rows, columns, nr, kr, block;
 };
 
@@ -28,12 +28,12 @@ TEST(NibblePacking, GivesTheBytesThatXnnpackGives) {
   constexpr int8_t kParams[] = {1, 8};  // zero points of inputs and of weights
   // Full blocks of rows and parts of them; 64 columns and more; layouts with code of their own, and
   // without (2).
-  for (const Shape& s : {Shape{16, 64, 16, 8, 32},
-                         {37, 96, 16, 8, 32},
-                         {5, 256, 8, 8, 64},
-                         {33, 64, 16, 4, 32},
-                         {7, 128, 4, 4, 128},
-                         {9, 64, 8, 2, 32}}) {
+  for (const FilterShape& s : {FilterShape{16, 64, 16, 8, 32},
+                               {37, 96, 16, 8, 32},
+                               {5, 256, 8, 8, 64},
+                               {33, 64, 16, 4, 32},
+                               {7, 128, 4, 4, 128},
+                               {9, 64, 8, 2, 32}}) {
     SCOPED_TRACE(testing::Message() << s.rows << " x " << s.columns << " by " << s.nr << ", "
                                     << s.kr << ", " << s.block);
     const std::vector<uint8_t> kernel = bytes(s.rows * s.columns / 2);
