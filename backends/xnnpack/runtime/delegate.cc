@@ -232,14 +232,16 @@ Error XnnpackDelegate::fail(Error error) {
   return error;
 }
 
-XnnpackDelegate::ZeroBufferLists XnnpackDelegate::zero_buffer_lists() const {
-  ZeroBufferLists lists;
-  for (const Node& node : graph_.nodes) {
-    if (!node.live || !has_padding_for_each_image(graph_, node)) continue;
-    ++lists.count;
-    lists.batch = std::max(lists.batch, shapes_[node.inputs[0]][0]);
+bool XnnpackDelegate::fill_reserve(MemoryReserve& reserve) const {
+  // A record of 40 bytes for each value and node; fusion and bounds make up to as many again.
+  const size_t plan_bytes = 4096 + size_t{80} * (graph_.values.size() + graph_.nodes.size());
+  for (int i = 0; i < 3; ++i) {
+    if (!reserve.add(plan_bytes)) return false;
   }
-  return lists;
+  return std::ranges::all_of(graph_.nodes, [&](const Node& node) {
+    return !node.live || !has_padding_for_each_image(graph_, node) ||
+           reserve.add(shapes_[node.inputs[0]][0] * sizeof(void*));
+  });
 }
 
 Error XnnpackDelegate::reshape() {
@@ -260,12 +262,9 @@ Error XnnpackDelegate::reshape() {
     std::ranges::copy(shapes_, last_shapes_.begin());
     was_reshaped_ = true;
   }
-  const auto [lists, batch] = zero_buffer_lists();
-  // A record of 40 bytes for each value and node; fusion and bounds make up to as many again.
-  const size_t plan_bytes = size_t{80} * (graph_.values.size() + graph_.nodes.size());
   const size_t most = limits_.within(memory_, workspace_->taken).max_workspace_bytes;
-  const MemoryReserve reserve(3 + lists, 4096 + std::max(plan_bytes, batch * sizeof(void*)), most);
-  if (!reserve.ok()) {
+  MemoryReserve reserve(most);
+  if (!fill_reserve(reserve)) {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");
   }
   const xnn_status reshaped = call_xnnpack([this] { return xnn_reshape_runtime(runtime_.get()); });

@@ -19,6 +19,8 @@
 
 namespace vitrine::xnnpack {
 
+class MemoryReserve;
+
 // Objects that a delegate may share with others.
 struct Shared {
   std::shared_ptr<Workspace> workspace;
@@ -60,12 +62,8 @@ class XnnpackDelegate final : public Delegate {
   Error give_up(xnn_status status);
   // After a failure of XNNPACK's.
   Error fail(Error error);
-  // The lists of paddings (operator_tables.h).
-  struct ZeroBufferLists {
-    size_t count = 0;
-    size_t batch = 0;  // the largest
-  };
-  ZeroBufferLists zero_buffer_lists() const;
+  // For the lists of plans and of paddings (operator_tables.h). False if there is no memory for it.
+  bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
   void log_operators(const BackendExecutionContext& context,

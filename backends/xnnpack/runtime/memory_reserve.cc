@@ -1,6 +1,5 @@
 #include "backends/xnnpack/runtime/memory_reserve.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -51,19 +50,21 @@ const xnn_allocator& reserving_allocator() {
 void forget_failed_allocations() { has_failed = false; }
 bool allocations_have_failed() { return has_failed; }
 
-MemoryReserve::MemoryReserve(size_t count, size_t bytes, size_t max_workspace_bytes)
-    : bytes_(bytes), max_workspace_bytes_(max_workspace_bytes) {
-  ok_ = blocks_.resize(count).ok();
-  for (void*& block : blocks_) {
-    block = std::malloc(bytes);
-    ok_ = ok_ && block != nullptr;
-  }
+MemoryReserve::MemoryReserve(size_t max_workspace_bytes)
+    : max_workspace_bytes_(max_workspace_bytes) {
   current_reserve = this;
 }
 
 MemoryReserve::~MemoryReserve() {
   current_reserve = nullptr;
-  for (void* block : blocks_) std::free(block);
+  for (const Block& block : blocks_) std::free(block.memory);
+}
+
+bool MemoryReserve::add(size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory != nullptr && blocks_.push_back({memory, bytes}).ok()) return true;
+  std::free(memory);
+  return false;
 }
 
 bool MemoryReserve::allows_aligned(size_t bytes) {
@@ -73,9 +74,12 @@ bool MemoryReserve::allows_aligned(size_t bytes) {
 }
 
 void* MemoryReserve::take(size_t bytes) {
-  if (bytes > bytes_) return nullptr;
-  const auto block = std::ranges::find_if(blocks_, [](void* each) { return each != nullptr; });
-  return block != blocks_.end() ? std::exchange(*block, nullptr) : nullptr;
+  Block* smallest = nullptr;
+  for (Block& block : blocks_) {
+    if (block.memory == nullptr || block.bytes < bytes) continue;
+    if (smallest == nullptr || block.bytes < smallest->bytes) smallest = &block;
+  }
+  return smallest != nullptr ? std::exchange(smallest->memory, nullptr) : nullptr;
 }
 
 }  // namespace vitrine::xnnpack

@@ -21,15 +21,16 @@ const xnn_allocator& reserving_allocator();
 // The calling thread's reserve, for this object's life. One at a time.
 class MemoryReserve {
  public:
-  // `count` blocks of `bytes`. No workspace gets larger than `max_workspace_bytes`.
-  MemoryReserve(size_t count, size_t bytes, size_t max_workspace_bytes);
+  // No workspace gets larger than `max_workspace_bytes`.
+  explicit MemoryReserve(size_t max_workspace_bytes);
   ~MemoryReserve();
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-  // Whether there was memory for it.
-  bool ok() const { return ok_; }
-  // Null if nothing of that size is left. Freed by the one who gets it.
+  // A block of this size. False if there is no memory for it.
+  bool add(size_t bytes);
+  // The smallest that is left of those that are large enough; null if none is. So there is one for
+  // each request if there was one for each. Freed by the one who gets it.
   void* take(size_t bytes);
 
   // Memory is planned with lists, the first allocations of their kind in a reshape; what comes
@@ -41,12 +42,14 @@ class MemoryReserve {
   size_t refused_bytes() const { return refused_bytes_; }
 
  private:
-  CheckedVector<void*> blocks_;
-  size_t bytes_;
+  struct Block {
+    void* memory;  // null: it was taken
+    size_t bytes;
+  };
+  CheckedVector<Block> blocks_;
   size_t max_workspace_bytes_;
   size_t refused_bytes_ = 0;
   bool plans_ = false;
-  bool ok_;
 };
 
 // Forgets that allocations of the calling thread's failed.
