@@ -47,8 +47,8 @@ class WeightsCache {
 
   // What was packed like that; null if absent.
   std::shared_ptr<const PackedBlock> find(const Packing& packing);
-  // What is there already, of this size, or else a block of these bytes. It is not shared if another
-  // with the same digest is in use. Null if there is no memory to keep it.
+  // What is there already, of this size, or else a block of these bytes. It is not shared if
+  // another with the same digest is in use. Null if there is no memory to keep it.
   std::shared_ptr<const PackedBlock> insert(const Packing& packing,
                                             std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);
