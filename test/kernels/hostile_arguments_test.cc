@@ -116,7 +116,8 @@ TEST(HostileArguments, AttentionDoesNotChangeItsCaches) {
                           "key_cache=!f32[2,1,1,1024] value_cache=!f32[2,1,1,1024] start_pos=0 "
                           "seq_len=1 attn_mask=f32[1000,1] drpout_p=0.0 is_causal=false "
                           "scale=none out=!f32[2,1,1,1024]");
-    call.arguments.back() = {.kind = Argument::Kind::kSame, .integer = cache};
+    call.arguments.back().kind = Argument::Kind::kSame;
+    call.arguments.back().integer = cache;
     EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
   }
 }
