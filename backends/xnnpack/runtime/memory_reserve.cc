@@ -61,10 +61,9 @@ MemoryReserve::~MemoryReserve() {
 }
 
 bool MemoryReserve::add(size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (memory != nullptr && blocks_.push_back({memory, bytes}).ok()) return true;
-  std::free(memory);
-  return false;
+  if (!blocks_.push_back({nullptr, bytes}).ok()) return false;
+  blocks_.back().memory = std::malloc(bytes);
+  return blocks_.back().memory != nullptr;
 }
 
 bool MemoryReserve::allows_aligned(size_t bytes) {

@@ -95,7 +95,7 @@ std::shared_ptr<const PackedBlock> WeightsCache::insert(const Packing& packing,
                                                         std::span<const std::byte> bytes,
                                                         std::shared_ptr<const PackedArena> arena) {
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<const PackedBlock> there = find_locked(packing);
+  std::shared_ptr<const PackedBlock> there = find_locked(packing);
   if (there && there->bytes.size() == bytes.size()) return there;
   std::shared_ptr<const PackedBlock> made =
       make_block({packing.geometry, bytes, std::move(arena), nullptr});
