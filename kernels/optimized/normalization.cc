@@ -129,6 +129,7 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
   const auto along = static_cast<size_t>(dim < 0 ? dim + rank : dim);
   const int64_t length = self.size(along);
   if (!self.same_dim_order(out) || self.dim_order().back() != along) return false;
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): self has elements
   parallel_ranges(context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
     run(self.unchecked_data<float>() + begin * length,
         out.unchecked_mutable_data<float>() + begin * length, end - begin, length);

@@ -162,12 +162,12 @@ Error DelegateArguments::grow_copy(size_t binding, size_t bytes) {
         bindings_[binding].argument, bytes, static_cast<unsigned long long>(memory_->left()));
   }
   Result<DataBuffer> made = DataBuffer::allocate(bytes);
-  if (made.ok()) {
-    copy = *std::move(made);
-  } else if (memory_ != nullptr) {
-    memory_->give_back(bytes);
+  if (!made.ok()) {
+    if (memory_ != nullptr) memory_->give_back(bytes);
+    return made.take_error();
   }
-  return made.ok() ? Error() : made.take_error();
+  copy = *std::move(made);
+  return Error();
 }
 
 Error DelegateArguments::place(Call call, bool* places_changed) {
