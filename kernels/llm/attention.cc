@@ -86,9 +86,10 @@ bool check_shapes(KernelContext& context, const AttentionCall& call) {
     context.fail(ErrorCode::kInvalidArgument, "query has no tokens");
     return false;
   }
-  if (key.size(heads) == 0 || query.size(heads) % key.size(heads) != 0) {
+  const int32_t shared = key.size(heads);
+  if (shared == 0 || query.size(heads) % shared != 0) {
     context.fail(ErrorCode::kInvalidArgument, "%d heads of keys cannot be shared by %d of queries",
-                 key.size(heads), query.size(heads));
+                 shared, query.size(heads));
     return false;
   }
   return true;
