@@ -28,9 +28,10 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  // Bytes must be countable too, also where a size_t has 32 bits; 16 is the largest element.
-  constexpr auto kMost = static_cast<int64_t>(std::min<uint64_t>(INT64_MAX, SIZE_MAX) / 16);
-  int64_t extent = 1;  // zeros count as one: strides and work are products of the other sizes
+  // Bytes are counted, of the largest element, and zeros count as one: strides and work are
+  // products of the other sizes.
+  constexpr ptrdiff_t kLargestElement = 16;
+  ptrdiff_t bytes = kLargestElement;
   bool empty = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) {
@@ -38,11 +39,11 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
                          sizes[i], i);
     }
     empty = empty || sizes[i] == 0;
-    if (mul_overflows(extent, std::max(sizes[i], 1), &extent) || extent > kMost) {
+    if (mul_overflows(bytes, std::max(sizes[i], 1), &bytes)) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }
-  return empty ? 0 : extent;
+  return empty ? 0 : bytes / kLargestElement;
 }
 
 bool is_permutation(std::span<const uint8_t> dim_order) {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/core/checked_math.h"
 #include "runtime/executor/tensor_memory.h"
 #include "vitrine/method.h"
 
@@ -110,11 +109,8 @@ Error Method::allocate_outputs() {
                          "too many inputs and outputs (max_load_steps)");
     }
     if (is_input(outputs_[i])) continue;
-    size_t bytes = 0;
-    std::byte* memory = nullptr;
-    if (!add_overflows(output.bound_nbytes(), kReadableSlack, &bytes)) {
-      memory = static_cast<std::byte*>(arena_.allocate(bytes, kAlignment));
-    }
+    const size_t bytes = output.bound_nbytes() + kReadableSlack;
+    auto* memory = static_cast<std::byte*>(arena_.allocate(bytes, kAlignment));
     if (memory == nullptr) {
       return Error::make(ErrorCode::kMemoryAllocationFailed,
                          "no memory for output %zu: %llu bytes of the %llu that max_memory_bytes "

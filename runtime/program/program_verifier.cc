@@ -121,8 +121,7 @@ class ProgramVerifier {
       // Offsets inside it are computed with the machine's addresses.
       if (static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(i)) > kMostBytes) {
         return Error::make(ErrorCode::kInvalidProgram,
-                           "non_const_buffer_sizes[%u]: more than the machine's addresses reach",
-                           i);
+                           "non_const_buffer_sizes[%u] cannot be addressed", i);
       }
     }
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_device()); ++i) {

@@ -122,12 +122,12 @@ const Damage kPlanDamages[] = {
      [](auto&, auto& forward) {
        forward.buffer_sizes = {0, 64, static_cast<int64_t>(kMostBytes + 1)};
      },
-     "execution_plan[0]: non_const_buffer_sizes[2]: more than the machine's addresses reach"},
+     "execution_plan[0]: non_const_buffer_sizes[2] cannot be addressed"},
     {"BufferOf64Bits",
      [](auto&, auto& forward) {
        forward.buffer_sizes = {0, 64, INT64_MAX};
      },
-     "execution_plan[0]: non_const_buffer_sizes[2]: more than the machine's addresses reach"},
+     "execution_plan[0]: non_const_buffer_sizes[2] cannot be addressed"},
     {"BufferOnAnotherDevice",
      [](auto&, auto& forward) { forward.buffer_devices = {fbs::DeviceType::CUDA}; },
      "execution_plan[0]: non_const_buffer_device[0]: only CPU", ErrorCode::kNotSupported},
