@@ -43,7 +43,7 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }
-  return empty ? 0 : bytes / kLargestElement;
+  return empty ? 0 : int64_t{bytes / kLargestElement};
 }
 
 bool is_permutation(std::span<const uint8_t> dim_order) {
