@@ -163,13 +163,6 @@ class Method {
   struct FreePlanned {
     void operator()(std::byte* memory) const;
   };
-  struct Input {
-    EValue* value = nullptr;
-    bool is_set = false;
-    bool is_planned = false;
-    bool is_reused = false;   // an execution may write over it
-    bool was_reused = false;  // and one did, since it was set
-  };
   // A value that steps may exchange, or give other memory. Each execution begins with what it was.
   struct Restored {
     EValue* value = nullptr;
@@ -178,6 +171,14 @@ class Method {
     bool is_given = false;  // by set_output_data(), to an output
     // Whether an execution left the result of such an output elsewhere.
     bool is_elsewhere() const;
+  };
+  struct Input {
+    EValue* value = nullptr;
+    Restored* restored = nullptr;  // null: an execution leaves it as it is
+    bool is_set = false;
+    bool is_planned = false;
+    bool is_reused = false;   // an execution may write over it
+    bool was_reused = false;  // and one did, since it was set
   };
   // Empty: there is no memory.
   struct PlannedBuffer {

@@ -24,12 +24,9 @@ Layout::Layout(std::span<const int64_t> row_major_sizes) : rank(row_major_sizes.
 }
 
 int64_t Layout::numel() const {
-  int64_t numel = 1;
-  for (const int64_t size : size_span()) {
-    if (size == 0) return 0;
-  }
-  for (const int64_t size : size_span()) numel *= size;
-  return numel;
+  uint64_t numel = 1;  // unsigned: before a zero size the product may wrap
+  for (const int64_t size : size_span()) numel *= static_cast<uint64_t>(size);
+  return static_cast<int64_t>(numel);
 }
 
 int64_t Layout::offset_of(int64_t index) const {

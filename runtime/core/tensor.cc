@@ -38,8 +38,9 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
       return Error::make(ErrorCode::kInvalidArgument, "size %d of dimension %zu is negative",
                          sizes[i], i);
     }
-    empty = empty || sizes[i] == 0;
-    if (mul_overflows(bytes, std::max(sizes[i], 1), &bytes)) {
+    if (sizes[i] == 0) {
+      empty = true;
+    } else if (mul_overflows(bytes, sizes[i], &bytes)) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }

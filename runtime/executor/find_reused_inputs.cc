@@ -32,9 +32,10 @@ PlannedRange range_of(const fbs::EValue& value, const EValue& made) {
 }  // namespace
 
 Error MethodLoader::mark_written(int32_t value) {
-  const fbs::EValue& from = *plan_.values()->Get(static_cast<uint32_t>(value));
-  written_[static_cast<size_t>(value)] = true;
-  const fbs::TensorList* list = from.val_as_TensorList();
+  const auto index = static_cast<uint32_t>(value);
+  written_[index] = true;
+  if (!method_.values_[index].is_tensor_list()) return Error();
+  const fbs::TensorList* list = plan_.values()->Get(index)->val_as_TensorList();
   if (list == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(work(list->items()->size()));
   for (const int32_t item : *list->items()) written_[static_cast<size_t>(item)] = true;

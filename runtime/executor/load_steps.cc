@@ -1,5 +1,6 @@
 // Instructions of a plan: steps that are ready to run.
 #include <algorithm>
+#include <bit>
 
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
@@ -56,6 +57,7 @@ Error MethodLoader::keep_exchanged() {
     EValue& value = method_.values_[i];
     *next++ = {&value, value, value.is_tensor() ? value.unchecked_tensor() : Tensor()};
   }
+  for (Method::Input& input : method_.inputs_) input.restored = method_.find_restored(input.value);
   return Error();
 }
 
@@ -89,24 +91,26 @@ Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
 
 Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
-  if (size_of(call.args()) != op.found.kernel->num_arguments) {
+  const uint32_t count = size_of(call.args());
+  if (count != op.found.kernel->num_arguments) {
     return Error::make(ErrorCode::kInvalidProgram, "%s takes %u arguments, not %u", op.name,
-                       op.found.kernel->num_arguments, size_of(call.args()));
+                       op.found.kernel->num_arguments, count);
   }
   step.kind = TraceRecord::Kind::kKernelCall;
   step.function = op.found.kernel->function;
   step.name = op.name;
   step.table = op.found.table;
-  if (call.args() == nullptr) return Error();
-  VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
+  if (count == 0) return Error();
+  const int32_t* const indices = call.args()->data();
+  VITRINE_RETURN_IF_ERROR(set_arguments(indices, count, step));
   const uint32_t outputs = op.found.kernel->outputs;
   const uint32_t results = op.found.kernel->results;
-  for (uint32_t i = 0; (outputs | results) >> i != 0; ++i) {
-    const int32_t argument = call.args()->Get(i);
+  for (uint32_t left = outputs | results; left != 0; left &= left - 1) {
+    const auto i = static_cast<uint32_t>(std::countr_zero(left));
     const bool is_result = (results >> i & 1u) != 0;
-    if (is_result) exchanged_[static_cast<size_t>(argument)] = true;
-    const bool is_changed = is_result && i + 1 < step.num_arguments;
-    if (is_changed || (outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(argument));
+    if (is_result) exchanged_[static_cast<size_t>(indices[i])] = true;
+    const bool is_changed = is_result && i + 1 < count;
+    if (is_changed || (outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(indices[i]));
   }
   return note_dtypes(step, op.found.dtypes);
 }

@@ -147,8 +147,9 @@ Error Method::set_input(size_t index, const EValue& value) {
   if (index >= inputs_.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu of %zu", index, inputs_.size());
   }
-  Restored* const restored = find_restored(inputs_[index].value);
-  const EValue& input = restored != nullptr ? restored->before : *inputs_[index].value;
+  Input& slot = inputs_[index];
+  Restored* const restored = slot.restored;
+  const EValue& input = restored != nullptr ? restored->before : *slot.value;
   if (value.tag() != input.tag()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is a %s, not a %s", index,
                        tag_name(input.tag()), tag_name(value.tag()));
@@ -180,16 +181,16 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu has no data", index);
   }
   if (restored != nullptr) planned.return_to(restored->memory);
-  Error error = inputs_[index].is_planned ? copy_to(given, planned) : alias_input(given, planned);
+  Error error = slot.is_planned ? copy_to(given, planned) : alias_input(given, planned);
   if (!error.ok()) return std::move(error).in("input %zu", index);
   if (restored != nullptr) restored->memory = planned;
-  inputs_[index].is_set = true;
+  slot.is_set = true;
   return Error();
 }
 
 const EValue& Method::input(size_t index) const {
   if (index >= inputs_.size()) return kNone;
-  const Restored* const restored = find_restored(inputs_[index].value);
+  const Restored* const restored = inputs_[index].restored;
   return restored != nullptr ? restored->before : *inputs_[index].value;
 }
 
