@@ -339,7 +339,7 @@ TEST(PteInspectDamageTest, OfTheCorpus) {
     const auto size = fs::file_size(file);
     if (size > 4'000'000) continue;
     const bool is_small = size < 50'000;
-    damage(read_file_bytes(file), random, is_small ? 3 : 1, is_small ? 9 : 2, false);
+    damage(read_file_bytes(file), random, 1, is_small ? 4 : 2, false);
   }
 }
 

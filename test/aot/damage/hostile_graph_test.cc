@@ -180,7 +180,7 @@ TEST(HostileGraph, DimsWithoutEnd) {
 }
 
 TEST(HostileGraph, ManyArguments) {
-  constexpr size_t kMany = 50000;
+  constexpr size_t kMany = 20000;
   Program same(Sizes{size_of(2)});
   json names = json::array();
   for (size_t i = 0; i < kMany; ++i) names.push_back({{"name", "x"}});
