@@ -328,7 +328,7 @@ TEST(PteInspectDamageTest, OfSamples) {
   std::mt19937 random(7);
   for (const fs::path& file : files_below(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
-    damage(read_file_bytes(file), random, is_small ? 40 : 4, is_small ? 120 : 6, is_small);
+    damage(read_file_bytes(file), random, is_small ? 15 : 4, is_small ? 60 : 6, is_small);
   }
 }
 
