@@ -154,11 +154,11 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is a %s, not a %s", index,
                        tag_name(input.tag()), tag_name(value.tag()));
   }
-  if (input.is_tensor_list()) {
-    return Error::make(ErrorCode::kNotSupported, "input %zu is a %s, which cannot be set", index,
-                       tag_name(input.tag()));
-  }
   if (!input.is_tensor()) {
+    if (input.is_tensor_list()) {
+      return Error::make(ErrorCode::kNotSupported, "input %zu is a %s, which cannot be set", index,
+                         tag_name(input.tag()));
+    }
     if (!same_constant(value, input)) {
       return Error::make(ErrorCode::kInvalidArgument,
                          "input %zu was fixed when the program was exported and cannot change",
