@@ -1,11 +1,11 @@
 # Shortcuts for the CMake presets (CMakePresets.json).
-#   make         tools, libraries and examples       make demo    lower and profile MobileNetV2
-#   make demo-llm  a small language model: its text, and what its tokens cost
+#   make         tools, libraries and examples       make demo    lowers and profiles MobileNetV2
+#   make demo-llm  runs a small language model and profiles its tokens
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short or --check)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
-#   make coverage   the lines that the tests run, by room, against the limits of test/coverage
-#   make packages   tests of what is installed: programs against it, the Python module, the fleet's reduction
-#   make sizes   tests of sizes and of selected kernels: the core, built once more
+#   make coverage   measures the lines that tests reach in each room, against the limits in test/coverage
+#   make packages   tests the installed package, the Python module and the fleet report
+#   make sizes   tests the sizes of the core and of selected kernels
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
@@ -15,21 +15,21 @@ CONFIGURE = cmake --preset $(PRESET) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(V
 
 .PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 
-# What is installed; `make test` builds the rest.
+# Builds what is installed and the examples; `make test` builds the rest.
 build: configure
 	cmake --build --preset $(PRESET) --target products
 
 all: configure
 	cmake --build --preset $(PRESET)
 
-# Installs Debian packages, only those that are missing.
+# Installs missing Debian packages.
 setup:
 	@cmake/setup.sh $(PRESET)
 
 configure: setup
 	@$(CONFIGURE)
 
-# Only what it runs; `make test` builds the rest.
+# Builds only the programs that it runs.
 demo: configure
 	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner
 	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
@@ -42,7 +42,8 @@ demo-llm: configure
 	  --prompt "In the beginning" --seed 3 --ignore_eos --max_new_tokens 200 --warmup --profile
 
 test: all
-	ctest --preset $(PRESET) --parallel $$(nproc)
+	@ctest --preset $(PRESET) --parallel $$(nproc); status=$$?; \
+	  python3 test/corpus/count_skipped.py $(BUILD)/Testing/Temporary/LastTest.log; exit $$status
 
 T ?= runtime_test
 F ?= *
@@ -77,13 +78,14 @@ bench: configure
 	cmake --build --preset $(PRESET) --target bench
 	$$(sed -n 's/^CMAKE_CROSSCOMPILING_EMULATOR:[A-Z]*=//p' $(BUILD)/CMakeCache.txt) \
 	  $(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
+	python3 bench/page.py $(BUILD)/bench.json
 
 format:
 	@cmake/setup.sh lint
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
 
-# With SINCE=<commit>, of the files that changed after it alone, the last changed first; with MOST=<n>, of no
-# more. clang-tidy reads the build that compiles each file separately; warnings of GCC that clang lacks are not findings.
+# SINCE=<commit> checks only files that changed after that commit, latest first; MOST=<n> checks at most n files.
+# clang-tidy reads the preset that compiles each file separately. Names of GCC warnings that clang lacks are not findings.
 lint: PRESET = debug
 lint: format configure
 	cmake --build --preset debug --target vitrine_schema_headers
@@ -91,7 +93,7 @@ lint: format configure
 	  echo "clang-tidy: $$(echo $$files | wc -w) files"; [ -z "$$files" ] || echo $$files | xargs -n 1 -P $$(nproc) \
 	  clang-tidy -quiet -p build/debug --extra-arg=-Wno-unknown-warning-option
 
-LINTED := $(foreach room,runtime kernels operators backends aot base formats inspector tokenizers llm api host tools examples,'$(room)/*.cc')
+LINTED := $(foreach room,runtime kernels operators backends aot base formats inspector tokenizers llm api tools examples,'$(room)/*.cc')
 CHANGED = git diff --name-only HEAD -- $(LINTED); git log --format= --name-only $(SINCE).. -- $(LINTED)
 
 clean:

@@ -17,19 +17,19 @@ struct [[gnu::visibility("hidden")]] Array::State {
   Tensor tensor;
 };
 
-// A tensor without memory yet; row-major if `dim_order` is empty.
+// Makes an Array without memory. It is row-major if `dim_order` is empty.
 Result<Array> Array::make(ScalarType dtype, std::span<const int32_t> sizes,
                           std::span<const uint8_t> dim_order) {
   if (element_size(dtype) == 0) {
     return Error::make(ErrorCode::kInvalidArgument, "%d is not a dtype", static_cast<int>(dtype));
   }
   if (sizes.size() > kMaxRank) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu dims; there may be %zu", sizes.size(),
-                       kMaxRank);
+    return Error::make(ErrorCode::kInvalidArgument, "an array has at most %zu dimensions, got %zu",
+                       kMaxRank, sizes.size());
   }
   if (!dim_order.empty() && (dim_order.size() != sizes.size() || !is_permutation(dim_order))) {
     return Error::make(ErrorCode::kInvalidArgument,
-                       "the dim order must list each of the %zu dims once", sizes.size());
+                       "the dim order must list each of the %zu dimensions once", sizes.size());
   }
   VITRINE_RETURN_IF_ERROR(checked_numel(sizes).take_error());
   std::shared_ptr<State> state = share(std::unique_ptr<State>(new (std::nothrow) State));
@@ -71,8 +71,8 @@ Result<Array> Array::borrow(ScalarType dtype, std::span<std::byte> memory, Sizes
   VITRINE_ASSIGN_OR_RETURN(Array array, make(dtype, sizes.get(), {}));
   const size_t nbytes = array.tensor().nbytes();
   if (memory.size() != nbytes) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu bytes of memory; the array takes %zu",
-                       memory.size(), nbytes);
+    return Error::make(ErrorCode::kInvalidArgument, "the array needs %zu bytes of memory, got %zu",
+                       nbytes, memory.size());
   }
   if (reinterpret_cast<uintptr_t>(memory.data()) % element_size(dtype) != 0) {
     return Error::make(ErrorCode::kInvalidArgument, "the memory is not aligned for %s",
@@ -94,8 +94,8 @@ Result<Array> Array::copy_of(const Tensor& tensor) {
 Error Array::copy_from(std::span<const std::byte> bytes) {
   Tensor& target = mutable_tensor();
   if (bytes.size() != target.nbytes()) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu bytes do not fill an array of %zu",
-                       bytes.size(), target.nbytes());
+    return Error::make(ErrorCode::kInvalidArgument, "the array needs %zu bytes, got %zu",
+                       target.nbytes(), bytes.size());
   }
   if (bytes.empty()) return Error();
   if (target.is_contiguous()) {
@@ -125,7 +125,8 @@ const Tensor& Array::tensor() const {
 
 Tensor& Array::mutable_tensor() {
   if (state_ != nullptr) return state_->tensor;
-  // Of each thread, and new each time: nothing that is done to it has an effect elsewhere.
+  // The tensor of empty Arrays. Each thread has its own one, which is cleared on each call, so that
+  // changes to it have no effect elsewhere.
   static thread_local Tensor none;
   none = Tensor();
   return none;
@@ -134,7 +135,7 @@ Tensor& Array::mutable_tensor() {
 Error Array::check_dtype(ScalarType wanted) const {
   if (is_empty()) return Error::make(ErrorCode::kInvalidState, "the array is empty");
   if (dtype() == wanted) return Error();
-  return Error::make(ErrorCode::kInvalidType, "the array holds %s, not %s",
+  return Error::make(ErrorCode::kInvalidType, "the array has dtype %s, not %s",
                      scalar_type_name(dtype()), scalar_type_name(wanted));
 }
 

@@ -21,7 +21,7 @@ Result<BackendOptions> BackendOptions::copy_of(std::span<const BackendOption> op
   BackendOptions copy;
   VITRINE_RETURN_IF_ERROR(copy.texts_.reserve(bytes));
   VITRINE_RETURN_IF_ERROR(copy.options_.reserve(options.size()));
-  const auto keep = [&](std::string_view text) {  // there is room for all of them
+  const auto keep = [&](std::string_view text) {  // cannot fail: memory is reserved for all texts
     const char* const at = copy.texts_.end();
     static_cast<void>(copy.texts_.append({text.data(), text.size()}));
     return std::string_view(at, text.size());

@@ -1,4 +1,4 @@
-// A module's backend options, which outlive what its caller gave.
+// BackendOptions holds a module's copy of the backend options that its caller passed.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@ namespace vitrine {
 
 class BackendOptions {
  public:
-  // Copies the options and their texts. InvalidArgument, with the ids that there are, for a backend
-  // that this build lacks.
+  // Copies the options and their texts. For a backend that this build lacks, InvalidArgument lists
+  // the backends of this build.
   static Result<BackendOptions> copy_of(std::span<const BackendOption> options);
 
-  // Valid as long as this, also when it is moved.
+  // Valid while this object exists, even if it is moved.
   std::span<const BackendOption> all() const { return {options_.data(), options_.size()}; }
 
  private:

@@ -1,7 +1,6 @@
 #include "api/builtin.h"
 
-#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
@@ -10,7 +9,12 @@
 namespace vitrine {
 namespace {
 
-// A registry takes more tables than there are here: adding one cannot fail.
+struct Builtin {
+  KernelRegistry all, portable;
+  BackendRegistry backends;
+};
+
+// add() cannot fail here, because a registry supports more tables than this.
 KernelRegistry make_kernels(bool with_optimized) {
   KernelRegistry tables;
   if (with_optimized) static_cast<void>(tables.add("optimized", optimized::kernels()));
@@ -20,22 +24,33 @@ KernelRegistry make_kernels(bool with_optimized) {
   return tables;
 }
 
+Builtin& builtin() {
+  static Builtin known = [] {
+    Builtin made{make_kernels(true), make_kernels(false), {}};
+    static_cast<void>(made.backends.add(&xnnpack_backend()));
+    return made;
+  }();
+  return known;
+}
+
 }  // namespace
 
 const KernelRegistry& builtin_kernels(bool optimized) {
-  static const KernelRegistry kAll = make_kernels(true);
-  static const KernelRegistry kPortable = make_kernels(false);
-  return optimized ? kAll : kPortable;
+  return optimized ? builtin().all : builtin().portable;
 }
 
-const BackendRegistry& builtin_backends() {
-  static const BackendRegistry kBackends = [] {
-    BackendRegistry backends;
-    static_cast<void>(backends.add(&xnnpack_backend()));
-    static_cast<void>(backends.add(&mapping_demo_backend()));
-    return backends;
-  }();
-  return kBackends;
+const BackendRegistry& builtin_backends() { return builtin().backends; }
+
+Error add_extension(const Extension& extension) {
+  Builtin& known = builtin();
+  if (!extension.kernels.kernels.empty()) {
+    VITRINE_RETURN_IF_ERROR(known.all.add(extension.name, extension.kernels));
+    VITRINE_RETURN_IF_ERROR(known.portable.add(extension.name, extension.kernels));
+  }
+  for (const BackendInterface* backend : extension.backends) {
+    VITRINE_RETURN_IF_ERROR(known.backends.add(backend));
+  }
+  return Error();
 }
 
 Error check_backends(std::span<const BackendOption> options) {
@@ -43,9 +58,8 @@ Error check_backends(std::span<const BackendOption> options) {
     const std::string_view id = options[i].backend;
     if (builtin_backends().find(id) != nullptr) continue;
     return Error::make(ErrorCode::kInvalidArgument,
-                       "backend_options[%zu]: this build has no backend %.*s, but %s and %s", i,
-                       static_cast<int>(id.size()), id.data(), xnnpack_backend().id(),
-                       mapping_demo_backend().id());
+                       "backend_options[%zu]: this build has no backend %.*s; it has %s", i,
+                       static_cast<int>(id.size()), id.data(), xnnpack_backend().id());
   }
   return Error();
 }

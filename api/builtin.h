@@ -1,16 +1,19 @@
-// The kernels and backends that this build has.
+// Returns the kernels and backends of this build, and those of loaded libraries.
 #pragma once
 
 #include "vitrine/backend.h"
+#include "vitrine/extension.h"
 #include "vitrine/kernel_registry.h"
 
 namespace vitrine {
 
-// Static tables: they live for the process. Without the optimised kernels the portable ones run
-// alone. Thread-safe.
+// The registries exist as long as the process. If `optimized` is false, the optimized kernels are
+// left out and the portable ones run instead. Thread-safe.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
-// InvalidArgument, with the ids that there are, if an option is for another backend.
+// Adds the kernels and backends of a library to these registries. Not thread-safe.
+Error add_extension(const Extension& extension);
+// If an option is for a backend that this build lacks, InvalidArgument lists the existing ones.
 Error check_backends(std::span<const BackendOption> options);
 
 }  // namespace vitrine

@@ -11,6 +11,7 @@
 #include "runtime/core/checked_vector.h"
 #include "vitrine.h"
 #include "vitrine/call_profile.h"
+#include "vitrine/extension.h"
 #include "vitrine/module.h"
 #include "vitrine/version.h"
 
@@ -21,14 +22,14 @@ struct vitrine_array {
   vitrine::Array array;
 };
 struct vitrine_module {
-  std::unique_ptr<vitrine::CallProfile> profile;  // null if it was not asked for
+  std::unique_ptr<vitrine::CallProfile> profile;  // null unless vitrine_options.profile was set
   vitrine::Module module;
 };
 
 namespace vitrine {
 namespace {
 
-// Stands for a failure for which there was no memory; never freed.
+// The error that is returned if there is no memory for an error. It is never freed.
 vitrine_error kNoMemory{};
 
 vitrine_error* wrap(Error error) {
@@ -37,9 +38,9 @@ vitrine_error* wrap(Error error) {
   return made == nullptr ? &kNoMemory : made;
 }
 
-// The object is the caller's from here on.
+// Moves the result into a new object, which then belongs to the caller.
 template <class Handle, class T>
-vitrine_error* give(Result<T> result, Handle** out) {
+vitrine_error* return_object(Result<T> result, Handle** out) {
   if (!result.ok()) return wrap(result.take_error());
   auto* made = new (std::nothrow) Handle{std::move(*result)};
   if (made == nullptr) return &kNoMemory;
@@ -82,7 +83,7 @@ bool has_content(const vitrine_value& value) {
   return value.kind >= VITRINE_NONE && value.kind < VITRINE_OTHER;
 }
 
-// Of a value with content, but not of an array.
+// Precondition: the value has content and is not an array.
 EValue evalue_of(const vitrine_value& value) {
   switch (value.kind) {
     case VITRINE_STRING:
@@ -104,7 +105,7 @@ bool share_memory(std::span<const vitrine_value> inputs, std::span<const vitrine
          before(outputs.data(), &inputs.back() + 1);
 }
 
-// The text, for free(). Null if there is no memory.
+// Returns a copy of the text, to be freed with free(), or null if there is no memory.
 char* copy_of(std::string_view text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) return nullptr;
@@ -113,7 +114,7 @@ char* copy_of(std::string_view text) {
   return copy;
 }
 
-Error give_value(Value& value, vitrine_value* out) {
+Error move_value(Value& value, vitrine_value* out) {
   if (Array* array = value.array()) {
     auto* made = new (std::nothrow) vitrine_array{std::move(*array)};
     if (made == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
@@ -136,12 +137,13 @@ Error give_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// What the API for C does with modules, without lists and strings of C++.
+// The access of the C API to modules. It avoids the functions of Module that use std::vector and
+// std::string.
 class CModule {
  public:
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const vitrine_options& options, EventTracer* tracer);
-  // The inputs have content. On failure the outputs stay unchanged.
+  // Precondition: the inputs have content. On failure, the outputs stay unchanged.
   static Error call(Module& module, const char* method, std::span<const vitrine_value> inputs,
                     std::span<vitrine_value> outputs);
 
@@ -151,25 +153,26 @@ class CModule {
 
 Result<Module> CModule::load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const vitrine_options& options, EventTracer* tracer) {
-  VITRINE_ASSIGN_OR_RETURN(const CheckedVector<BackendOption> of_backends,
-                           backend_options(options));
-  ModuleOptions made;
-  made.threads = options.threads;
-  made.optimized_kernels = options.portable_kernels_only == 0;
-  made.limits = {.max_memory_bytes = options.max_memory_bytes,
-                 .max_load_steps = options.max_load_steps,
-                 .max_instructions_per_run = options.max_instructions_per_run};
-  made.tracer = tracer;
-  return Module::load(std::move(source), path, made,
+  VITRINE_ASSIGN_OR_RETURN(const CheckedVector<BackendOption> backends, backend_options(options));
+  ModuleOptions module_options;
+  module_options.threads = options.threads;
+  module_options.optimized_kernels = options.portable_kernels_only == 0;
+  module_options.accept_unwritten_outputs = options.accept_unwritten_outputs != 0;
+  module_options.limits = {.max_memory_bytes = options.max_memory_bytes,
+                           .max_load_steps = options.max_load_steps,
+                           .max_instructions_per_run = options.max_instructions_per_run,
+                           .max_milliseconds_per_run = options.max_milliseconds_per_run};
+  module_options.tracer = tracer;
+  return Module::load(std::move(source), path, module_options,
                       std::span(options.data_files, options.num_data_files),
-                      std::span(of_backends.data(), of_backends.size()));
+                      std::span(backends.data(), backends.size()));
 }
 
 Error CModule::read_output(const Method& method, size_t index, vitrine_value* out) {
   Value value;
   Module::Text text;
   VITRINE_RETURN_IF_ERROR(Module::read_output(method, index, &value, &text));
-  if (!text) return give_value(value, out);
+  if (!text) return move_value(value, out);
   char* copy = copy_of(*text);
   if (copy == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
   out->kind = VITRINE_STRING;
@@ -219,22 +222,23 @@ vitrine_error* load_module(Result<std::unique_ptr<DataSource>> source, const cha
 
 vitrine_error* refuse_unprofiled() {
   return wrap(Error::make(ErrorCode::kInvalidState,
-                          "the module has no profile: set vitrine_options.profile to load it"));
+                          "the module has no profile; set vitrine_options.profile when loading"));
 }
 
-enum class Side : uint8_t { kInput, kOutput };
+enum class ValueSide : uint8_t { kInput, kOutput };
 
-vitrine_error* describe(const vitrine_module* module, const char* method, Side side, size_t index,
-                        vitrine_info* out) {
+vitrine_error* describe(const vitrine_module* module, const char* method, ValueSide side,
+                        size_t index, vitrine_info* out) {
   if (module == nullptr || method == nullptr || out == nullptr) {
     return refuse_null("module, method or out");
   }
   Result<MethodMeta> meta = module->module.method_meta(method);
   if (!meta.ok()) return wrap(meta.take_error());
-  const bool is_input = side == Side::kInput;
+  const bool is_input = side == ValueSide::kInput;
   const size_t count = is_input ? meta->num_inputs() : meta->num_outputs();
   if (index >= count) {
-    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: %s %zu of %zu", method,
+    return wrap(Error::make(ErrorCode::kInvalidArgument,
+                            "%s: %s index %zu is out of range; there are %zu", method,
                             is_input ? "input" : "output", index, count));
   }
   vitrine_info info{};
@@ -249,7 +253,7 @@ vitrine_error* describe(const vitrine_module* module, const char* method, Side s
   Result<std::string_view> name = is_input ? module->module.input_name(method, index)
                                            : module->module.output_name(method, index);
   if (!name.ok()) return wrap(name.take_error());
-  if (!name->empty()) info.name = name->data();  // a zero follows
+  if (!name->empty()) info.name = name->data();  // zero-terminated
   *out = info;
   return nullptr;
 }
@@ -261,6 +265,12 @@ using namespace vitrine;  // NOLINT(google-build-using-namespace)
 
 const char* vitrine_version(void) { return VITRINE_VERSION; }
 uint32_t vitrine_version_number(void) { return VITRINE_VERSION_NUMBER; }
+
+vitrine_error* vitrine_load_library(const char* path) {
+  if (path == nullptr) return refuse_null("path");
+  auto loaded = load_library(path);
+  return loaded.ok() ? nullptr : wrap(loaded.take_error());
+}
 
 uint32_t vitrine_error_code(const vitrine_error* error) {
   if (error == nullptr) return 0;
@@ -280,7 +290,7 @@ vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size
   if (out == nullptr || (sizes == nullptr && rank != 0)) return refuse_null("sizes or out");
   Result<ScalarType> known = scalar_type(dtype);
   if (!known.ok()) return wrap(known.take_error());
-  return give(Array::zeros(*known, std::span(sizes, rank)), out);
+  return return_object(Array::zeros(*known, std::span(sizes, rank)), out);
 }
 
 vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
@@ -290,9 +300,9 @@ vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, s
   }
   Result<ScalarType> known = scalar_type(dtype);
   if (!known.ok()) return wrap(known.take_error());
-  return give(Array::borrow(*known, std::span(static_cast<std::byte*>(data), nbytes),
-                            std::span(sizes, rank)),
-              out);
+  return return_object(Array::borrow(*known, std::span(static_cast<std::byte*>(data), nbytes),
+                                     std::span(sizes, rank)),
+                       out);
 }
 
 void vitrine_array_free(vitrine_array* array) { delete array; }
@@ -338,7 +348,7 @@ size_t vitrine_module_num_methods(const vitrine_module* module) {
   return module == nullptr ? 0 : module->module.num_methods();
 }
 
-// Strings of a flatbuffer end with a zero.
+// Strings in a flatbuffer are zero-terminated.
 const char* vitrine_module_method_name(const vitrine_module* module, size_t index) {
   return module == nullptr ? nullptr : module->module.method_name(index).data();
 }
@@ -355,12 +365,12 @@ vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* m
 
 vitrine_error* vitrine_method_input(const vitrine_module* module, const char* method, size_t index,
                                     vitrine_info* out) {
-  return describe(module, method, Side::kInput, index, out);
+  return describe(module, method, ValueSide::kInput, index, out);
 }
 
 vitrine_error* vitrine_method_output(const vitrine_module* module, const char* method, size_t index,
                                      vitrine_info* out) {
-  return describe(module, method, Side::kOutput, index, out);
+  return describe(module, method, ValueSide::kOutput, index, out);
 }
 
 vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
@@ -373,22 +383,26 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
   Result<MethodMeta> meta = module->module.method_meta(method);
   if (!meta.ok()) return wrap(meta.take_error());
   if (meta->num_outputs() != num_outputs) {
-    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s gives %zu outputs, not %zu", method,
+    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s has %zu outputs, got %zu", method,
                             meta->num_outputs(), num_outputs));
   }
   const std::span given(inputs, num_inputs);
   for (size_t i = 0; i < num_inputs; ++i) {
     if (has_content(given[i])) continue;
-    return wrap(Error::make(ErrorCode::kInvalidArgument,
-                            "%s: input %zu is of kind %d, without a value", method, i,
-                            static_cast<int>(given[i].kind)));
+    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: input %zu of kind %d has no value",
+                            method, i, static_cast<int>(given[i].kind)));
   }
-  // The input would be overwritten, and its array lost.
+  // If an input and an output were the same vitrine_value, the output would overwrite the input,
+  // whose array could not be freed any more.
   if (share_memory(given, std::span(outputs, num_outputs))) {
     return wrap(Error::make(ErrorCode::kInvalidArgument,
                             "%s: an input and an output are the same vitrine_value", method));
   }
   return wrap(CModule::call(module->module, method, given, std::span(outputs, num_outputs)));
+}
+
+void vitrine_module_cancel(vitrine_module* module) {
+  if (module != nullptr) module->module.cancel();
 }
 
 vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out) {

@@ -30,7 +30,7 @@ Result<OptionValue> option_value(const vitrine_backend_option& option) {
                          option.backend);
     default:
       return Error::make(ErrorCode::kInvalidArgument,
-                         "%s for %s is of kind %d: it must be a boolean, an integer or a string",
+                         "%s for %s is of kind %d; it must be a boolean, an integer or a string",
                          option.key, option.backend, static_cast<int>(option.kind));
   }
 }
@@ -43,7 +43,7 @@ Result<vitrine_options> known_options(const vitrine_options* options) {
   constexpr size_t kFirstVersion = offsetof(vitrine_options, profile);
   if (options->struct_size < kFirstVersion) {
     return Error::make(ErrorCode::kInvalidArgument,
-                       "vitrine_options.struct_size is %zu: begin with VITRINE_OPTIONS_INIT",
+                       "vitrine_options.struct_size is %zu; initialize with VITRINE_OPTIONS_INIT",
                        options->struct_size);
   }
   std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));

@@ -1,4 +1,4 @@
-// The options of the API for C, checked.
+// Checks the options of the C API.
 #pragma once
 
 #include "runtime/core/checked_vector.h"
@@ -7,9 +7,10 @@
 
 namespace vitrine {
 
-// Callers of an earlier version know fewer members. Null gives the defaults.
+// Returns a complete struct, although callers compiled with an earlier version pass fewer members.
+// Returns the defaults for null.
 Result<vitrine_options> known_options(const vitrine_options* options);
-// Views of the caller's texts.
+// Returns the backend options. They refer to the caller's texts.
 Result<CheckedVector<BackendOption>> backend_options(const vitrine_options& options);
 
 }  // namespace vitrine

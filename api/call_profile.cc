@@ -27,14 +27,14 @@ auto identity(const TraceRecord& record) {
                     record.delegate_debug_id, text_of(record.name), metadata_of(record));
 }
 
-// Of what tells most records apart.
-uint64_t hash_of(const TraceRecord& record, size_t place, uint64_t seed) {
+// Hashes the fields in which most records differ.
+uint64_t hash_of(const TraceRecord& record, size_t position, uint64_t seed) {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
   };
   uint64_t hash = platform::mix(seed, pair(record.chain_index, record.instruction_id));
   hash = platform::mix(hash, pair(record.delegate_debug_id, record.kind));
-  return platform::mix(hash, place);
+  return platform::mix(hash, position);
 }
 
 uint64_t length_of(const TraceRecord& record) { return record.end_ns - record.start_ns; }
@@ -50,32 +50,33 @@ void add(const TraceRecord& record, CallProfile::Times& times) {
 }  // namespace
 
 CallProfile::Row CallProfile::State::Sum::row() const {
-  Row row{of.kind, of.chain_index, of.instruction_id, text_of(of.name), {}, times};
-  const bool is_operator = of.kind == Kind::kDelegateOperator;
-  if (is_operator && of.name == nullptr) row.name = number.data();
-  if (is_operator || of.kind == Kind::kKernelCall) row.implementation = metadata_of(of);
+  Row row{first.kind, first.chain_index, first.instruction_id, text_of(first.name), {}, times};
+  const bool is_operator = first.kind == Kind::kDelegateOperator;
+  if (is_operator && first.name == nullptr) row.name = number.data();
+  if (is_operator || first.kind == Kind::kKernelCall) row.implementation = metadata_of(first);
   return row;
 }
 
-// Calls go through the same instructions in the same order, unless the program branches. Operators
-// may share an identifier (layout changes do), so their place in their delegate's call counts too.
+// Unless the program branches, every call runs the same instructions in the same order, so the next
+// record most likely belongs to the next sum. Operators may share an identifier (layout changes
+// do). Operators are therefore also distinguished by their position in the delegate call.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
-  const size_t place = is_operator ? position++ : 0;
+  const size_t here = is_operator ? position++ : 0;
   if (!is_operator) position = 0;
   const auto is_it = [&](const Sum& sum) {
-    return sum.position == place && identity(sum.of) == identity(record);
+    return sum.position == here && identity(sum.first) == identity(record);
   };
   size_t at = next;
   if (at < sums.size() && is_it(sums[at])) {
     next = at + 1;
     return &sums[at];
   }
-  const uint64_t hash = hash_of(record, place, seed);
-  at = index.find(hash, [&](size_t each) { return is_it(sums[each]); });
+  const uint64_t hash = hash_of(record, here, seed);
+  at = index.find(hash, [&](size_t candidate) { return is_it(sums[candidate]); });
   if (at == HashIndex::kNone) {
     at = sums.size();
-    Sum sum{record, place, {}, {}};
+    Sum sum{record, here, {}, {}};
     std::to_chars(sum.number.data(), sum.number.data() + sum.number.size() - 1,
                   record.delegate_debug_id);
     if (!index.make_room().ok() || !sums.push_back(sum).ok()) return nullptr;
@@ -90,9 +91,9 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(order.reserve(sums.size()));
   for (const Sum& sum : sums) static_cast<void>(order.push_back(&sum));
   sort(std::span(order.data(), order.size()), [](const Sum* a, const Sum* b) {
-    const auto key = [](const Sum* sum) {  // the last: as they were first seen
-      return std::tuple(sum->of.chain_index, sum->of.instruction_id,
-                        sum->of.kind == Kind::kDelegateOperator, sum->position, sum);
+    const auto key = [](const Sum* sum) {  // the address is last: ties keep their order in `sums`
+      return std::tuple(sum->first.chain_index, sum->first.instruction_id,
+                        sum->first.kind == Kind::kDelegateOperator, sum->position, sum);
     };
     return key(a) < key(b);
   });
@@ -100,7 +101,7 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(rows.reserve(order.size()));
   for (const Sum* sum : order) {
     const Row row = sum->row();
-    // A delegate call that failed may have left only operators.
+    // If a delegate call failed, there may be records of its operators but not of the call.
     const bool has_call = !rows.empty() && rows.back().chain == row.chain &&
                           rows.back().instruction == row.instruction;
     if (row.kind == Kind::kDelegateOperator && !has_call) continue;
@@ -174,15 +175,15 @@ Result<std::span<const CallProfile::MethodCalls>> CallProfile::methods() {
   }
   std::span<const MethodCalls> all;
   if (state_ == nullptr) return all;
-  CheckedVector<MethodCalls>& given = state_->given;
-  given.clear();
+  CheckedVector<MethodCalls>& result = state_->result;
+  result.clear();
   for (State::Sums& method : state_->methods) {
     VITRINE_RETURN_IF_ERROR(method.make_rows());
     VITRINE_RETURN_IF_ERROR(
-        given.push_back({method.name, method.load_ns, method.times, method.first_ns,
-                         std::span<const Row>(method.rows.data(), method.rows.size())}));
+        result.push_back({method.name, method.load_ns, method.times, method.first_ns,
+                          std::span<const Row>(method.rows.data(), method.rows.size())}));
   }
-  all = {given.data(), given.size()};
+  all = {result.data(), result.size()};
   return all;
 }
 

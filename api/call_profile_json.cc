@@ -13,7 +13,8 @@ namespace {
 using Kind = TraceRecord::Kind;
 using Row = CallProfile::Row;
 
-// The length of the UTF-8 character that `text` begins with; 0 if it begins with none.
+// Returns the length in bytes of the UTF-8 character at the beginning of `text`; 0 if the bytes are
+// not valid UTF-8.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -22,7 +23,7 @@ size_t utf8_length(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, and what is above U+10FFFF.
+  // Rejects overlong forms, surrogates, and codes above U+10FFFF.
   if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F) ||
       (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) {
     return 0;
@@ -30,7 +31,7 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// Without memory it stays as it is, and take() says so.
+// A text that is appended to. If memory runs out, it stops growing and take() returns an error.
 class JsonText {
  public:
   JsonText& operator+=(std::string_view added) {
@@ -38,7 +39,7 @@ class JsonText {
     return *this;
   }
   JsonText& operator+=(char added) { return *this += std::string_view(&added, 1); }
-  // A field or element ends with a comma, which the last of them loses.
+  // Ends a list or object: removes the comma after the last element and appends `brackets`.
   void finish(std::string_view brackets) {
     if (!text_.empty() && text_.back() == ',') {
       static_cast<void>(text_.resize(text_.size() - 1));  // shrinks: cannot fail
@@ -55,7 +56,8 @@ class JsonText {
   Error error_;
 };
 
-// Names come from programs: any bytes. Those that are not UTF-8 become U+FFFD.
+// Appends a JSON string. Names come from programs and may contain any bytes; bytes that are not
+// UTF-8 become U+FFFD.
 void append_string(JsonText& text, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   text += '"';
@@ -88,7 +90,7 @@ void append_field(JsonText& text, std::string_view name, std::string_view value)
   text += ',';
 }
 
-// A number as text, without an allocation.
+// Appends a number without allocating.
 class Digits {
  public:
   template <std::integral T>

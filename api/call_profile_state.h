@@ -1,4 +1,4 @@
-// What a CallProfile has summed up.
+// The sums of a CallProfile.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace vitrine {
 
 struct [[gnu::visibility("hidden")]] CallProfile::State {
   struct Sum {
-    TraceRecord of;                 // the first record of it; its times count in `times`
-    size_t position = 0;            // of operators: how many of the same delegate call ran before
+    TraceRecord first;              // the first record; its time is part of `times`
+    size_t position = 0;            // of an operator: index among the operators of its call
     std::array<char, 12> number{};  // the identifier of an operator without a name
     Times times;
 
@@ -26,14 +26,14 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
     uint64_t load_ns = 0;
     Times times;
     uint64_t first_ns = 0;
-    CheckedVector<Sum> sums;  // in the order in which they were first seen
-    HashIndex index;          // of these
-    uint64_t seed = 0;        // of its hashes: no program can choose instructions that share them
-    CheckedVector<Row> rows;  // made when they are asked for
-    size_t next = 0;          // the sum that the next record probably belongs to
-    size_t position = 0;      // of the next operator, if the next record is one
+    CheckedVector<Sum> sums;  // in the order of their first records
+    HashIndex index;          // finds elements of `sums`
+    uint64_t seed = 0;        // seed of the hashes, so that no program can cause collisions
+    CheckedVector<Row> rows;  // made by make_rows()
+    size_t next = 0;          // index of the sum to which the next record most likely belongs
+    size_t position = 0;      // position of the next record if it is an operator
 
-    // Null if there is no memory for a new one.
+    // Returns null if there is no memory for a new sum.
     Sum* find_or_add(const TraceRecord& record);
     Error make_rows();
     void reset();
@@ -42,10 +42,10 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
   CheckedVector<Sums> methods;
   size_t current = 0;
   bool is_loading = false;
-  CheckedVector<MethodCalls> given;
+  CheckedVector<MethodCalls> result;  // the last result of methods()
   CheckedVector<char> text;
 
-  // Null if there was no memory for it.
+  // The current method, or null if there was no memory for it.
   Sums* method() { return current < methods.size() ? &methods[current] : nullptr; }
 };
 

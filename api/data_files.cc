@@ -24,7 +24,7 @@ Result<DataFiles> DataFiles::load(std::span<const char* const> paths) {
       const std::string_view key = added->key(i);
       if (before->layout(key).ok()) {
         return Error::make(ErrorCode::kInvalidExternalData,
-                           "%s: %.*s is in an earlier data file too", path,
+                           "%s: key %.*s is also in an earlier data file", path,
                            static_cast<int>(key.size()), key.data());
       }
     }

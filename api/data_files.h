@@ -1,4 +1,4 @@
-// The external data of a program: any number of .ptd files, asked as one.
+// DataFiles combines any number of .ptd files into one map of named data.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,17 @@
 
 namespace vitrine {
 
-// Owns its files, mapped, and what asks them in turn.
 class DataFiles {
  public:
-  // InvalidExternalData if two files hold the same name; errors begin with the file's path.
+  // Maps the files. InvalidExternalData if two files have the same key. Errors begin with the path.
   static Result<DataFiles> load(std::span<const char* const> paths);
 
-  // Null without files. Lives as long as this, also when it is moved.
+  // Null if there are no files. Valid while this object exists, even if it is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // Each file, followed by a merger from the second on.
+  // The maps of the files. From the second file on, each is followed by a map that merges all so
+  // far.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

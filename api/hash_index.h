@@ -1,4 +1,4 @@
-// Finds the items of a list by their hash.
+// HashIndex finds the items of a list by their hash.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 namespace vitrine {
 
-// By place in the list. Takes constant time while hashes are spread over all of their bits.
+// Items are identified by their index in the list. Operations take constant time if the hashes are
+// well distributed.
 class HashIndex {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // The item with that hash of which `is_it(item)` is true. kNone if there is none.
+  // Returns the item with this hash for which `is_it(item)` is true, or kNone.
   template <class IsIt>
   size_t find(uint64_t hash, const IsIt& is_it) const {
     if (slots_.empty()) return kNone;
@@ -22,9 +23,9 @@ class HashIndex {
     }
     return kNone;
   }
-  // For one more item. If there is no memory for it, the index stays as it was.
+  // Makes room for one more item. If there is no memory, the index stays unchanged.
   Error make_room();
-  // After make_room(); for an item that is not there.
+  // Adds an item that is not in the index. make_room() must have succeeded before.
   void add(uint64_t hash, size_t item);
   void clear();
 
@@ -37,7 +38,7 @@ class HashIndex {
   size_t home(uint64_t hash) const { return static_cast<size_t>(hash) & (slots_.size() - 1); }
   size_t next(size_t at) const { return (at + 1) & (slots_.size() - 1); }
 
-  CheckedVector<Slot> slots_;  // none or a power of two; at least half of them are free
+  CheckedVector<Slot> slots_;  // the size is 0 or a power of two; at least half are free
   size_t count_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "vitrine/module.h"
 
+#include <atomic>
 #include <cstdio>
 
 #include "api/backend_options.h"
@@ -25,7 +26,8 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-// What a file of another format seems to be, and what it is for; null if that is unknown.
+// If the file has another known format, describes it and how to use it. Returns null if the format
+// is unknown.
 const char* other_format(const DataSource& source) {
   struct Format {
     size_t at;
@@ -33,10 +35,10 @@ const char* other_format(const DataSource& source) {
     const char* what;
   };
   static constexpr Format kFormats[] = {
-      {0, "PK\x03\x04", "an archive, perhaps an exported program (.pt2): lower it with pte_lower"},
-      {4, "BP08", "a bundled program (.bpte): executor_runner runs it with its tests"},
-      {4, "FT01", "a data file (.ptd): give it in data_files, beside the program that it is for"},
-      {4, "ED00", "an ETDump: it holds what a run recorded"},
+      {0, "PK\x03\x04", "an archive, perhaps an exported program (.pt2); lower it with pte_lower"},
+      {4, "BP08", "a bundled program (.bpte); run it with executor_runner"},
+      {4, "FT01", "a data file (.ptd); load its program and pass this file in data_files"},
+      {4, "ED00", "an ETDump, the trace of a run; read it with pte_inspect"},
   };
   constexpr size_t kHeadBytes = 8;
   const Result<DataBuffer> head = source.read(0, kHeadBytes);
@@ -48,7 +50,7 @@ const char* other_format(const DataSource& source) {
   return nullptr;
 }
 
-// "[16,12]"
+// Writes sizes as "[16,12]".
 void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   size_t length = 0;
   for (size_t i = 0; i < sizes.size() && length < size; ++i) {
@@ -59,8 +61,9 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// What the program takes for an input of the right kind, for errors; empty if it cannot be said.
-void write_wanted(const Method& method, size_t index, char* text, size_t size) {
+// Writes what the program expects for an input whose kind is right, for error messages. The text is
+// empty if the error already says it.
+void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
   switch (planned.tag()) {
@@ -80,10 +83,10 @@ void write_wanted(const Method& method, size_t index, char* text, size_t size) {
       break;
     case EValue::Tag::kTensor: {
       const TensorInfo info = method.meta().input_tensor(index);
-      if (info.dynamism == ShapeDynamism::kStatic) break;  // the error says it
+      if (info.dynamism == ShapeDynamism::kStatic) break;
       char sizes[200];
       write_sizes(info.sizes, sizes, sizeof sizes);
-      std::snprintf(text, size, "the program takes at most %s", sizes);
+      std::snprintf(text, size, "the program accepts at most %s", sizes);
       break;
     }
     default:
@@ -91,13 +94,13 @@ void write_wanted(const Method& method, size_t index, char* text, size_t size) {
   }
 }
 
-// The error of set_input() for a value of the right kind, with what is wanted.
-Error with_wanted(Error error, const Method& method, size_t index) {
+// Adds what the program expects to an error of set_input() for a value of the right kind.
+Error with_expected(Error error, const Method& method, size_t index) {
   if (error.code() != ErrorCode::kInvalidArgument) return error;
-  char wanted[256];
-  write_wanted(method, index, wanted, sizeof wanted);
-  if (wanted[0] == '\0') return error;
-  return Error::make(error.code(), "%s; %s", error.message(), wanted);
+  char expected[256];
+  write_expected(method, index, expected, sizeof expected);
+  if (expected[0] == '\0') return error;
+  return Error::make(error.code(), "%s; %s", error.message(), expected);
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ Error with_wanted(Error error, const Method& method, size_t index) {
 struct [[gnu::visibility("hidden")]] Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
-    // By input: a copy in the program's layout, made when it is first needed.
+    // A copy of each input in the program's layout, made when first needed. Indexed by input.
     CheckedVector<Array> staged;
     uint64_t max_output_bytes = 0;
 
@@ -114,22 +117,25 @@ struct [[gnu::visibility("hidden")]] Module::State {
     Error check_outputs() const;
   };
 
-  // Read when they are first asked for.
+  // The names of a method's values, read at their first use.
   struct Names {
     std::optional<ValueNames> inputs;
     std::optional<ValueNames> outputs;
   };
 
   bool optimized_kernels = true;
+  bool accept_unwritten_outputs = false;
   MethodLimits limits;
   EventTracer* tracer = nullptr;
   BackendOptions backend_options;
   DataFiles data;
   std::unique_ptr<ThreadPool> pool;
   std::shared_ptr<const Program> program;
-  std::unique_ptr<SharedState> shared_state;  // null also if the methods share nothing
-  CheckedVector<Loaded> methods;              // by the program's index; null until loaded
-  CheckedVector<Names> names;                 // likewise
+  std::unique_ptr<SharedState>
+      shared_state;                       // may be null after loading: the methods share no state
+  CheckedVector<Loaded> methods;          // by the program's index; null until loaded
+  CheckedVector<Names> names;             // by the program's index
+  std::atomic<bool> is_canceled = false;  // cancel_flag of the methods
 
   size_t index_of(const MethodMeta& meta) const;
   Result<Loaded*> find(std::string_view name);
@@ -144,7 +150,7 @@ size_t Module::State::index_of(const MethodMeta& meta) const {
   return index;
 }
 
-// The method of that name, loaded.
+// Returns the method with this name, and loads it if necessary.
 Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   const size_t index = index_of(meta);
@@ -158,17 +164,20 @@ Error Module::State::load(size_t index) {
     VITRINE_ASSIGN_OR_RETURN(shared_state,
                              SharedState::create(program, {}, limits.max_memory_bytes));
   }
-  MethodOptions how;
-  how.kernels = &builtin_kernels(optimized_kernels);
-  how.backends = &builtin_backends();
-  how.external_data = data.all();
-  how.pool = pool.get();
-  how.backend_options = backend_options.all();
-  how.tracer = tracer;
-  how.shared_state = shared_state.get();
-  how.limits = limits;
-  how.check_plan = refuse_overlaps;
-  VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
+  MethodOptions method_options;
+  method_options.kernels = &builtin_kernels(optimized_kernels);
+  method_options.accept_unwritten_outputs = accept_unwritten_outputs;
+  method_options.backends = &builtin_backends();
+  method_options.external_data = data.all();
+  method_options.pool = pool.get();
+  method_options.backend_options = backend_options.all();
+  method_options.tracer = tracer;
+  method_options.shared_state = shared_state.get();
+  method_options.limits = limits;
+  method_options.check_plan = &refuse_overlaps;
+  method_options.cancel_flag = &is_canceled;
+  VITRINE_ASSIGN_OR_RETURN(auto method,
+                           Method::load(program, program->method_name(index), method_options));
   Loaded loaded;
   VITRINE_RETURN_IF_ERROR(loaded.staged.resize(method->num_inputs()));
   VITRINE_RETURN_IF_ERROR(method->allocate_outputs());
@@ -199,7 +208,7 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // Memory that is not planned is read in place: the borrowed may end where its page does.
+    // An input that is not planned is read in place, but borrowed memory has no slack.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
@@ -212,21 +221,21 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     }
   }
   Error error = method->set_input(index, EValue(&given.mutable_tensor()));
-  // An error of dtypes or ranks says it all.
+  // An error about the dtype or rank already says what is expected.
   if (error.ok() || !method->input(index).is_tensor()) return error;
   const Tensor& planned = method->input(index).unchecked_tensor();
   if (array.dtype() != planned.dtype() || array.tensor().rank() != planned.rank()) return error;
-  return with_wanted(std::move(error), *method, index);
+  return with_expected(std::move(error), *method, index);
 }
 
 Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   if (input.array != nullptr) return set_array(index, *input.array);
   Error error = method->set_input(index, input.value);
   if (error.ok() || input.value.tag() != method->input(index).tag()) return error;
-  return with_wanted(std::move(error), *method, index);
+  return with_expected(std::move(error), *method, index);
 }
 
-// All are copied, and a program may list a value again and again.
+// Outputs are copied, and a program may list a value many times, so their sum is limited.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);
   for (size_t i = 0; i < method->num_outputs(); ++i) {
@@ -236,7 +245,7 @@ Error Module::State::Loaded::check_outputs() const {
                                              : 0;
     if (bytes.take(size)) continue;
     return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "its outputs take more than the %llu bytes that max_memory_bytes allows",
+                       "the outputs need more than the %llu bytes that max_memory_bytes allows",
                        static_cast<unsigned long long>(max_output_bytes));
   }
   return Error();
@@ -254,11 +263,15 @@ Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const ch
   std::unique_ptr<State> state(new (std::nothrow) State);
   if (state == nullptr) return no_memory();
   state->optimized_kernels = options.optimized_kernels;
+  state->accept_unwritten_outputs = options.accept_unwritten_outputs;
   state->limits = options.limits;
   state->tracer = options.tracer;
   VITRINE_ASSIGN_OR_RETURN(state->backend_options, BackendOptions::copy_of(backend_options));
   VITRINE_ASSIGN_OR_RETURN(state->data, DataFiles::load(data_files));
-  VITRINE_ASSIGN_OR_RETURN(state->pool, ThreadPool::create(options.threads));
+  VITRINE_ASSIGN_OR_RETURN(
+      state->pool,
+      ThreadPool::create(options.threads, options.fixed_threads ? ThreadPool::Use::kAlways
+                                                                : ThreadPool::Use::kAdaptive));
   const char* const other = other_format(**source);
   auto program = Program::load(std::move(*source));
   if (!program.ok()) {
@@ -320,6 +333,10 @@ Error Module::load_method(std::string_view name) {
   return state_->find(name).take_error();
 }
 
+void Module::cancel() {
+  if (state_ != nullptr) state_->is_canceled.store(true, std::memory_order_relaxed);
+}
+
 const Error& Module::warning() const {
   static const Error kNone;
   if (state_ == nullptr) return kNone;
@@ -343,18 +360,19 @@ MemoryUsage Module::memory_usage() const {
 Result<const Method*> Module::run(std::string_view name, const void* inputs, size_t count,
                                   ReadInput read_input) {
   VITRINE_RETURN_IF_ERROR(check());
+  state_->is_canceled.store(false, std::memory_order_relaxed);
   VITRINE_ASSIGN_OR_RETURN(State::Loaded * loaded, state_->find(name));
   Method& method = *loaded->method;
   const auto length = static_cast<int>(name.size());
   if (count != method.num_inputs()) {
-    return Error::make(ErrorCode::kInvalidArgument, "%.*s: it takes %zu inputs, not %zu", length,
-                       name.data(), method.num_inputs(), count);
+    return Error::make(ErrorCode::kInvalidArgument, "%.*s: the method has %zu inputs, got %zu",
+                       length, name.data(), method.num_inputs(), count);
   }
   for (size_t i = 0; i < count; ++i) {
     VITRINE_RETURN_IF_ERROR(loaded->set_input(i, read_input(inputs, i)), "%.*s", length,
                             name.data());
   }
-  VITRINE_RETURN_IF_ERROR(method.execute());  // names the method
+  VITRINE_RETURN_IF_ERROR(method.execute());  // its errors name the method
   VITRINE_RETURN_IF_ERROR(loaded->check_outputs(), "%.*s", length, name.data());
   return static_cast<const Method*>(&method);
 }
@@ -396,7 +414,8 @@ Error Module::read_output(const Method& method, size_t index, Value* value, Text
       return Error();
     default: {
       const std::string_view name = method.meta().name();
-      return Error::make(ErrorCode::kNotSupported, "%.*s: output %zu is a %s; use Method for it",
+      return Error::make(ErrorCode::kNotSupported,
+                         "%.*s: output %zu is of kind %s, which only Method supports",
                          static_cast<int>(name.size()), name.data(), index, tag_name(output.tag()));
     }
   }

@@ -1,4 +1,4 @@
-// An input as a Module hands it to a method.
+// The form in which a Module passes an input to a method.
 #pragma once
 
 #include "vitrine/module.h"
@@ -6,7 +6,7 @@
 namespace vitrine {
 
 struct Module::Input {
-  const Array* array = nullptr;  // else `value`, which is not a tensor
+  const Array* array = nullptr;  // null if the input is `value`, which is not a tensor
   EValue value;
 };
 

@@ -12,10 +12,11 @@ namespace vitrine {
 namespace {
 
 constexpr int kMaxTreeDepth = 32;
-constexpr int kMaxDepth = 2 * kMaxTreeDepth + 2;  // of JSON: a node of a tree is in a list
-constexpr size_t kMaxNameBytes = 128;             // a longer name is left out
+constexpr int kMaxDepth = 2 * kMaxTreeDepth + 2;  // JSON has two levels per level of the tree
+constexpr size_t kMaxNameBytes = 128;             // longer names are omitted
 
-// Reads JSON from the front. What does not fit is false, and nothing more can be read.
+// Reads JSON from front to back. If the text is not what was expected, functions return false or
+// nothing, and the cursor must not be used any more.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -29,10 +30,10 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // The member that comes next, or nothing after the last.
+  // Advances to the next member. Returns false after the last one, which `end` follows.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
-  // A string, as it is written: without quotes, with escapes.
+  // Reads a string. Returns its text without quotes; escapes are not decoded.
   std::optional<std::string_view> string() {
     if (!take('"')) return std::nullopt;
     for (size_t i = 0; i < text_.size(); ++i) {
@@ -50,7 +51,7 @@ class JsonCursor {
     const std::optional<std::string_view> found = string();
     return found && take(':') ? found : std::nullopt;
   }
-  // A number or a word.
+  // Reads a number or a word.
   std::optional<std::string_view> atom() {
     skip_space();
     const size_t length = std::min(text_.find_first_of(" \t\r\n,:[]{}\""), text_.size());
@@ -59,7 +60,7 @@ class JsonCursor {
     text_.remove_prefix(length);
     return found;
   }
-  // Any value: its text.
+  // Reads any value and returns its text.
   std::optional<std::string_view> value(int depth = 0) {
     if (depth > kMaxDepth) return std::nullopt;
     if (peek('"')) return string();
@@ -106,8 +107,8 @@ std::optional<uint32_t> hex4(std::string_view text) {
   return code;
 }
 
-// What a JSON string stands for, which is never longer. An escape that JSON lacks stands for
-// itself.
+// Decodes the escapes of a JSON string; the result is never longer. An unknown escape is replaced
+// by its character.
 Error unescape(std::string_view text, CheckedVector<char>& plain) {
   VITRINE_RETURN_IF_ERROR(plain.resize(text.size()));
   char* out = plain.data();
@@ -141,7 +142,8 @@ Error unescape(std::string_view text, CheckedVector<char>& plain) {
   return plain.resize(static_cast<size_t>(out - plain.data()));
 }
 
-// How many strings and numbers a JSON list holds; nothing for anything else.
+// Returns the number of elements of a JSON list of strings and numbers, or nothing if the text is
+// not such a list.
 std::optional<size_t> count_keys(std::string_view list) {
   JsonCursor cursor(list);
   if (!cursor.take('[')) return std::nullopt;
@@ -152,7 +154,7 @@ std::optional<size_t> count_keys(std::string_view list) {
   return cursor.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// How many values a JSON list holds; nothing for anything else.
+// Returns the number of elements of a JSON list, or nothing if the text is not a list.
 std::optional<size_t> count_items(JsonCursor list) {
   if (!list.take('[')) return std::nullopt;
   size_t count = 0;
@@ -162,7 +164,8 @@ std::optional<size_t> count_items(JsonCursor list) {
   return list.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// The list of keys inside a node's context: the context, a string of JSON, or a member of it.
+// Returns the list of keys in a node's context, which is either the context itself or, for a
+// collections.defaultdict, the member "dict_context".
 std::string_view keys_in(std::string_view context) {
   JsonCursor cursor(context);
   if (!cursor.take('{')) return context;
@@ -170,19 +173,19 @@ std::string_view keys_in(std::string_view context) {
     const auto key = cursor.key();
     const auto value = cursor.value();
     if (!key || !value) break;
-    if (*key == "dict_context") return *value;  // of collections.defaultdict
+    if (*key == "dict_context") return *value;
   }
   return {};
 }
 
-// Walks a tree, with the path to the node that it is at.
+// Walks a tree and keeps the path to the current node.
 class TreeReader {
  public:
-  // The names go to `text`, each with a zero behind it, and where they begin to `starts`.
+  // Appends zero-terminated names to `text` and their offsets to `starts`.
   TreeReader(std::string_view tree, CheckedVector<char>& text, CheckedVector<size_t>& starts)
       : cursor_(tree), text_(text), starts_(starts) {}
 
-  // False if the text is no tree.
+  // Returns false if the text is not a tree spec.
   Result<bool> read() {
     constexpr std::string_view kVersion = "1";
     if (!cursor_.take('[') || cursor_.atom() != kVersion || !cursor_.take(',')) return false;
@@ -191,7 +194,7 @@ class TreeReader {
   }
 
  private:
-  // {"type": ..., "context": ..., "children_spec": [...]}, in this order.
+  // Reads a node: {"type": ..., "context": ..., "children_spec": [...]}, in this order.
   Result<bool> node(int depth) {
     if (depth > kMaxTreeDepth || !member('{', "type")) return false;
     const bool is_leaf = !cursor_.peek('"');
@@ -230,7 +233,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // The next of the keys; the position if there is none.
+  // Appends the next key to the path, or the position if there is no key.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();
@@ -245,7 +248,7 @@ class TreeReader {
     }
     return Error();
   }
-  // Positions have no names above the first key.
+  // Appends a position to the path, unless the path has no key yet.
   void enter_position(size_t position) {
     if (length_ == 0) return;
     char digits[24];
@@ -254,7 +257,7 @@ class TreeReader {
   }
   void enter(std::string_view before, std::string_view text, std::string_view after) {
     for (const std::string_view part : {before, text, after}) {
-      // A path that is too long stays so until it is left.
+      // If the path is too long, only the part that fits is stored, but length_ counts all of it.
       const size_t kept =
           length_ < path_.size() ? std::min(part.size(), path_.size() - length_) : 0;
       std::copy_n(part.begin(), kept, path_.begin() + static_cast<ptrdiff_t>(length_));
@@ -274,7 +277,7 @@ class TreeReader {
   CheckedVector<char>& text_;
   CheckedVector<size_t>& starts_;
   std::array<char, kMaxNameBytes> path_{};
-  size_t length_ = 0;  // more than path_ holds if the path is too long
+  size_t length_ = 0;  // larger than path_ if the path is too long
 };
 
 std::string_view text_of(const flatbuffers::String* text) {

@@ -4,7 +4,7 @@
 
 namespace vitrine {
 
-// A damaged or unsupported file.
+// Thrown for a damaged or unsupported file.
 class FormatError : public HostError {
  public:
   using HostError::HostError;

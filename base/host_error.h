@@ -1,11 +1,11 @@
-// The base of all exceptions of the host side.
+// The base class of all exceptions on the host side.
 #pragma once
 
 #include <stdexcept>
 
 namespace vitrine {
 
-// what() names the file or node, the place in it, and what is wrong.
+// what() names the file or node, the position in it, and the error.
 class HostError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -8,7 +8,7 @@
 namespace vitrine {
 namespace {
 
-// The deepest nesting of brackets outside strings.
+// Returns the maximum nesting of brackets outside strings.
 size_t depth_of(std::string_view text) {
   size_t depth = 0;
   size_t deepest = 0;
@@ -29,7 +29,7 @@ size_t depth_of(std::string_view text) {
   return deepest;
 }
 
-// Python writes numbers that JSON does not have. Between quotes they can be parsed.
+// Puts quotes around NaN and infinities, which Python writes and JSON does not have.
 std::string quote_python_numbers(std::string_view text) {
   constexpr std::string_view kNumbers[] = {"NaN", "-Infinity", "Infinity"};
   std::string quoted;
@@ -55,7 +55,8 @@ std::string quote_python_numbers(std::string_view text) {
   return quoted;
 }
 
-// Whether `wanted` is `value` or inside it; if so, sets `path` to its place.
+// Returns true if `wanted` is `value` or inside it. Then `path` also contains the path from `value`
+// to `wanted`.
 bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::string& path) {
   if (&value == &wanted) return true;
   const size_t length = path.size();
@@ -78,10 +79,10 @@ bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::s
 
 }  // namespace
 
-JsonDocument::JsonDocument(std::string_view text, std::string place, size_t max_depth)
-    : place_(std::move(place)) {
+JsonDocument::JsonDocument(std::string_view text, std::string source, size_t max_depth)
+    : source_(std::move(source)) {
   if (depth_of(text) > max_depth) {
-    throw FormatError(fmt::format("{}: is nested deeper than {} levels", place_, max_depth));
+    throw FormatError(fmt::format("{}: is nested deeper than {} levels", source_, max_depth));
   }
   try {
     const bool has_python_numbers = text.find("NaN") != std::string_view::npos ||
@@ -89,7 +90,7 @@ JsonDocument::JsonDocument(std::string_view text, std::string place, size_t max_
     json_ = has_python_numbers ? nlohmann::json::parse(quote_python_numbers(text))
                                : nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw FormatError(fmt::format("{}: is not JSON: {}", place_, error.what()));
+    throw FormatError(fmt::format("{}: is not JSON: {}", source_, error.what()));
   }
 }
 
@@ -98,7 +99,7 @@ JsonValue JsonDocument::root() const { return {json_, *this}; }
 std::string JsonDocument::path_of(const nlohmann::json& value) const {
   std::string path;
   find_path(json_, value, path);
-  return path.empty() ? place_ : fmt::format("{}: {}", place_, path);
+  return path.empty() ? source_ : fmt::format("{}: {}", source_, path);
 }
 
 void JsonValue::fail(std::string_view what) const {

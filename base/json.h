@@ -1,4 +1,4 @@
-// Untrusted JSON, read with the path of the value in every error.
+// Reads untrusted JSON. Every error names the path of the value.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,25 +13,26 @@ namespace vitrine {
 
 class JsonValue;
 
-// A parsed text. `place` names it in errors.
+// A parsed JSON text. `source` names it in errors.
 class JsonDocument {
  public:
-  // FormatError if the text is not JSON or nests deeper than `max_depth`.
-  JsonDocument(std::string_view text, std::string place, size_t max_depth = 200);
+  // Throws FormatError if the text is not JSON or nests deeper than `max_depth`. Accepts the
+  // numbers NaN, Infinity and -Infinity, which Python writes.
+  JsonDocument(std::string_view text, std::string source, size_t max_depth = 200);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonValue root() const;
-  // The path of a value, "model.json: nodes[3].name". Slow; only for errors.
+  // Returns the path of a value, "model.json: nodes[3].name". Slow; only for errors.
   std::string path_of(const nlohmann::json& value) const;
 
  private:
   nlohmann::json json_;
-  std::string place_;
+  std::string source_;
 };
 
-// A value of a document, which must outlive it. Consists of two pointers; the path is searched only
-// for errors.
+// A value in a document, which must outlive the JsonValue. Holds two pointers; the path is searched
+// for only to report an error. The accessors throw FormatError if the value has another type.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)
@@ -45,30 +46,31 @@ class JsonValue {
   bool is_boolean() const { return value_->is_boolean(); }
   bool is_integer() const { return value_->is_number_integer(); }
   bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
-  // Present and not null.
+  // True if the key is present and its value is not null.
   bool holds(std::string_view key) const { return has(key) && !at(key).is_null(); }
   JsonValue at(std::string_view key) const;
 
   const std::string& string() const;
   bool boolean() const;
-  double number() const;  // also "Infinity", "-Infinity", "NaN"
+  double number() const;  // also accepts the strings "Infinity", "-Infinity" and "NaN"
   template <class T = int64_t>
   T integer() const {
     const int64_t value = wide_integer();
     if (!std::in_range<T>(value)) fail(fmt::format("is {}, out of range", value));
     return static_cast<T>(value);
   }
-  size_t size() const;  // of a list
+  size_t size() const;  // number of items in a list
 
-  // The only key of an object, and its value.
+  // Returns the only key of an object, and its value.
   std::pair<const std::string&, JsonValue> variant() const;
 
-  // visit(item) or visit(key, item).
+  // Calls visit(item) for each item of a list.
   template <class Visit>
   void each_item(Visit visit) const {
     if (!value_->is_array()) fail("is not a list");
     for (const auto& item : *value_) visit(JsonValue(item, *document_));
   }
+  // Calls visit(key, item) for each member of an object.
   template <class Visit>
   void each_member(Visit visit) const {
     if (!value_->is_object()) fail("is not an object");

@@ -14,14 +14,17 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
-// Of a module and what it has. Five bytes of a pickle make a global of two texts that it shares.
+// Maximum length of the names of a module and its member together. Five bytes of a pickle can make
+// a global from two texts in the memo, so without a limit a small pickle could copy long texts
+// often.
 constexpr size_t kMaxGlobalBytes = 512;
-// An opcode of one byte makes a node of about a hundred, or an entry of the memo of about fifty.
+// Maximum number of nodes, and of memo entries. One byte of a pickle can make a node of about 100
+// bytes or a memo entry of about 50.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 
 class Unpickler {
  public:
-  Unpickler(std::string_view bytes, const std::string& place) : bytes_(bytes), place_(place) {}
+  Unpickler(std::string_view bytes, const std::string& source) : bytes_(bytes), source_(source) {}
 
   Pickle parse() {
     for (;;) {
@@ -32,7 +35,7 @@ class Unpickler {
         return std::move(pickle_);
       }
       const Step step = kSteps[opcode];
-      if (step == nullptr) fail(fmt::format("opcode {:#04x} is not for plain data", opcode));
+      if (step == nullptr) fail(fmt::format("opcode {:#04x} is not supported", opcode));
       (this->*step)();
     }
   }
@@ -41,7 +44,7 @@ class Unpickler {
   using Step = void (Unpickler::*)();
 
   [[noreturn]] void fail(std::string_view what) const {
-    throw FormatError(fmt::format("{}: byte {}: {}", place_, begin_, what));
+    throw FormatError(fmt::format("{}: byte {}: {}", source_, begin_, what));
   }
 
   std::string_view take(size_t count) {
@@ -68,7 +71,8 @@ class Unpickler {
 
   void push(size_t node) { stack_.push_back(node); }
   PickleNode& push_new(Kind kind) {
-    if (pickle_.nodes.size() == kMaxNodes) fail(fmt::format("more than {} values", kMaxNodes));
+    if (pickle_.nodes.size() == kMaxNodes)
+      fail(fmt::format("the pickle has more than {} values", kMaxNodes));
     push(pickle_.nodes.size());
     pickle_.nodes.push_back({.kind = kind});
     return pickle_.nodes.back();
@@ -81,11 +85,11 @@ class Unpickler {
   }
   PickleNode& top(Kind kind) {
     if (stack_.empty() || pickle_.nodes[stack_.back()].kind != kind) {
-      fail("the value on the stack has the wrong kind");
+      fail("the value on top of the stack has the wrong kind");
     }
     return pickle_.nodes[stack_.back()];
   }
-  // Removes and returns the values above the last mark, and the mark.
+  // Removes the last mark and the values above it. Returns the values.
   std::vector<size_t> pop_to_mark() {
     size_t mark = stack_.size();
     while (mark > 0 && pickle_.nodes[stack_[mark - 1]].kind != Kind::kMark) --mark;
@@ -136,7 +140,7 @@ class Unpickler {
     push_global(module, take_line());
   }
   void stack_global() {
-    const std::string& name = top(Kind::kText).text;  // nodes stay where they are
+    const std::string& name = top(Kind::kText).text;  // stays valid: the deque does not move nodes
     pop();
     const std::string& module = top(Kind::kText).text;
     pop();
@@ -145,7 +149,8 @@ class Unpickler {
   void push_global(std::string_view module, std::string_view name) {
     const size_t size = module.size() + name.size();
     if (size > kMaxGlobalBytes) {
-      fail(fmt::format("the name of a global has {} bytes; it may have {}", size, kMaxGlobalBytes));
+      fail(fmt::format("the name of a global has {} bytes; the maximum is {}", size,
+                       kMaxGlobalBytes));
     }
     push_new(Kind::kGlobal).text = fmt::format("{} {}", module, name);
   }
@@ -156,7 +161,7 @@ class Unpickler {
   void put(uint32_t key) {
     if (stack_.empty()) fail("the stack is empty");
     memo_[key] = stack_.back();
-    if (memo_.size() > kMaxNodes) fail(fmt::format("more than {} values in the memo", kMaxNodes));
+    if (memo_.size() > kMaxNodes) fail(fmt::format("the memo has more than {} entries", kMaxNodes));
   }
   void get1() { get(take_little<uint8_t>()); }
   void get4() { get(take_little<uint32_t>()); }
@@ -200,7 +205,7 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
-  // Attributes of an OrderedDict besides its items, or of an object, do not matter for the data.
+  // Drops the attributes of an object or an OrderedDict, which are not part of the data.
   void build() {
     pop();
     if (stack_.empty() || pickle_.nodes[stack_.back()].kind != Kind::kCall) top(Kind::kDict);
@@ -210,7 +215,7 @@ class Unpickler {
     const size_t callee = pop();
     if (pickle_.nodes[callee].kind != Kind::kGlobal ||
         pickle_.nodes[arguments].kind != Kind::kList) {
-      fail("calls something that is not a global");
+      fail("calls a value that is not a global");
     }
     if (pickle_.nodes[callee].text == "collections OrderedDict" &&
         pickle_.nodes[arguments].items.empty()) {
@@ -261,9 +266,9 @@ class Unpickler {
   static const std::array<Step, 256> kSteps;
 
   std::string_view bytes_;
-  const std::string& place_;
+  const std::string& source_;
   size_t at_ = 0;
-  size_t begin_ = 0;  // of the opcode in hand
+  size_t begin_ = 0;  // offset of the current opcode
   Pickle pickle_;
   std::vector<size_t> stack_;
   std::unordered_map<uint32_t, size_t> memo_;
@@ -273,8 +278,8 @@ constexpr std::array<Unpickler::Step, 256> Unpickler::kSteps = Unpickler::make_s
 
 }  // namespace
 
-Pickle parse_pickle(std::string_view bytes, const std::string& place) {
-  return Unpickler(bytes, place).parse();
+Pickle parse_pickle(std::string_view bytes, const std::string& source) {
+  return Unpickler(bytes, source).parse();
 }
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-// The part of Python's pickle format that plain data, without code, needs.
+// Reads the part of Python's pickle format that stores plain data. Never runs code.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace vitrine {
 
-// Nodes refer to each other by position. They may be shared, even in cycles, so callers must bound
-// their walks.
+// Nodes refer to each other by their index in Pickle::nodes. Nodes may be shared and form cycles,
+// so callers must bound their walks.
 struct PickleNode {
   enum class Kind : uint8_t {
     kMark,
@@ -20,11 +20,11 @@ struct PickleNode {
     kInt,      // number
     kReal,     // real
     kText,     // text
-    kList,     // items; tuples too
+    kList,     // items; also for tuples
     kDict,     // items: key, value, key, value ...
     kGlobal,   // text: "module name"
     kPersist,  // items[0]: the name of an object outside the pickle
-    kCall,     // items: a global and its arguments as a list; not called, nor an object made
+    kCall,     // items: a global, and its arguments as a list; the reader does not call it
   };
   Kind kind = Kind::kNone;
   int64_t number = 0;
@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Reads protocol 2, as torch.save writes it, and additions of later protocols for plain data.
-// FormatErrors name the byte of `place`.
-Pickle parse_pickle(std::string_view bytes, const std::string& place);
+// Reads protocol 2, which torch.save writes, and the opcodes for plain data of protocols up to 5. A
+// FormatError names `source` and the offset of the opcode in bytes.
+Pickle parse_pickle(std::string_view bytes, const std::string& source);
 
 }  // namespace vitrine

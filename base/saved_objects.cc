@@ -37,7 +37,7 @@ constexpr std::array kStorageTypes = {
 };
 
 constexpr std::string_view kRebuildTensor = "torch._utils _rebuild_tensor_v2";
-// The second also has Python attributes, which do not matter for the data.
+// The second function also restores Python attributes, which are not part of the data.
 constexpr std::string_view kRebuildParameter[] = {"torch._utils _rebuild_parameter",
                                                   "torch._utils _rebuild_parameter_with_state"};
 
@@ -65,9 +65,9 @@ ScalarType dtype_of(std::string_view global, const SavedObjects& objects) {
 
 }  // namespace
 
-SavedObjects::SavedObjects(SharedBytes archive, std::string place, uint64_t max_storage_bytes)
-    : place_(std::move(place)),
-      archive_(std::move(archive), place_),
+SavedObjects::SavedObjects(SharedBytes archive, std::string source, uint64_t max_storage_bytes)
+    : source_(std::move(source)),
+      archive_(std::move(archive), source_),
       folder_(folder_of(archive_)),
       pickle_(pickle_of(archive_, folder_)),
       max_storage_bytes_(max_storage_bytes) {
@@ -78,7 +78,7 @@ SavedObjects::SavedObjects(SharedBytes archive, std::string place, uint64_t max_
 }
 
 void SavedObjects::fail(std::string_view what) const {
-  throw FormatError(fmt::format("{}: {}", place_, what));
+  throw FormatError(fmt::format("{}: {}", source_, what));
 }
 
 const PickleNode& SavedObjects::node(size_t index, Kind kind, std::string_view what) const {
@@ -88,7 +88,7 @@ const PickleNode& SavedObjects::node(size_t index, Kind kind, std::string_view w
 }
 
 int64_t SavedObjects::integer(size_t index) const {
-  return node(index, Kind::kInt, "a number is not an integer").number;
+  return node(index, Kind::kInt, "a tensor's offset, size or stride is not an integer").number;
 }
 
 std::vector<int64_t> SavedObjects::integers(size_t index) const {

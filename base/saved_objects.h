@@ -23,18 +23,18 @@ struct SavedTensor {
   SharedBytes storage;  // shared with the archive if stored uncompressed
 };
 
-// The objects of one archive, by their position in its pickle. Not thread-safe. Errors are
-// FormatErrors that begin with `place`.
+// The objects of one archive, indexed by their position in its pickle. Not thread-safe. Errors are
+// FormatErrors that begin with `source`.
 class SavedObjects {
  public:
-  // No storage may be larger than `max_storage_bytes`.
-  SavedObjects(SharedBytes archive, std::string place, uint64_t max_storage_bytes);
+  // A storage larger than `max_storage_bytes` is an error when a tensor of it is read.
+  SavedObjects(SharedBytes archive, std::string source, uint64_t max_storage_bytes);
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
-  // Requires this kind; `what` is the error otherwise.
+  // Fails with the message `what` if the node has another kind.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
-  // Whether it is a call that makes a tensor or parameter.
+  // True if `value` is a call that makes a tensor or parameter.
   bool is_tensor(const PickleNode& value) const;
   // Reads a tensor or parameter from the call that makes it.
   SavedTensor tensor(const PickleNode& call);
@@ -46,7 +46,7 @@ class SavedObjects {
   std::vector<int64_t> integers(size_t index) const;
   const SharedBytes& storage(const std::string& key);
 
-  std::string place_;
+  std::string source_;
   ZipArchive archive_;
   std::string folder_;  // "archive/"
   Pickle pickle_;

@@ -6,12 +6,12 @@
 namespace vitrine {
 namespace {
 
-struct Row {
+struct DtypeNumbers {
   ScalarType dtype;
   int64_t torch_export;
-  int64_t exir;  // 0: it has none
+  int64_t exir;  // 0 if the dtype has no number
 };
-constexpr Row kRows[] = {
+constexpr DtypeNumbers kDtypeNumbers[] = {
     {ScalarType::kByte, 1, 1},
     {ScalarType::kChar, 2, 2},
     {ScalarType::kShort, 3, 3},
@@ -34,22 +34,22 @@ constexpr Row kRows[] = {
     {ScalarType::kUInt64, 35, 0},
 };
 
-int64_t number(const Row& row, DtypeNumbering numbering) {
-  return numbering == DtypeNumbering::kExir ? row.exir : row.torch_export;
+int64_t number(const DtypeNumbers& numbers, DtypeNumbering numbering) {
+  return numbering == DtypeNumbering::kExir ? numbers.exir : numbers.torch_export;
 }
 
 }  // namespace
 
 std::optional<ScalarType> dtype_of_number(DtypeNumbering numbering, int64_t wanted) {
-  const auto* row =
-      std::ranges::find(kRows, wanted, [&](const Row& each) { return number(each, numbering); });
-  if (wanted == 0 || row == std::end(kRows)) return std::nullopt;
-  return row->dtype;
+  const auto* found = std::ranges::find(
+      kDtypeNumbers, wanted, [&](const DtypeNumbers& row) { return number(row, numbering); });
+  if (wanted == 0 || found == std::end(kDtypeNumbers)) return std::nullopt;
+  return found->dtype;
 }
 
 int64_t number_of_dtype(DtypeNumbering numbering, ScalarType dtype) {
-  const auto* row = std::ranges::find(kRows, dtype, &Row::dtype);
-  return row == std::end(kRows) ? 0 : number(*row, numbering);
+  const auto* found = std::ranges::find(kDtypeNumbers, dtype, &DtypeNumbers::dtype);
+  return found == std::end(kDtypeNumbers) ? 0 : number(*found, numbering);
 }
 
 }  // namespace vitrine

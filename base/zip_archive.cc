@@ -28,13 +28,13 @@ constexpr uint16_t kSizes64Field = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
-constexpr uint32_t kIn64 = 0xffffffff;  // the value is in the field of 64-bit sizes
+constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that the extra field holds in 64 bits
 
-// The largest accepted compression ratio, against zip bombs. JSON shrinks to a thirtieth, weights
-// hardly.
+// Maximum compression ratio, as a guard against zip bombs. JSON shrinks to a thirtieth, weights
+// hardly at all.
 constexpr uint64_t kMaxRatio = 200;
 
-// Reads little-endian; the caller has checked the range.
+// Reads a little-endian number. The caller has checked the range.
 template <class T>
 T number_at(std::span<const std::byte> bytes, size_t offset) {
   T value = 0;
@@ -53,7 +53,7 @@ ZipArchive::ZipArchive(SharedBytes bytes, std::string source)
 
 ZipArchive ZipArchive::open(const std::filesystem::path& file) {
   const Result<platform::File> opened = platform::File::open(file.c_str());
-  if (!opened.ok()) throw FormatError(opened.error().message());  // which names the file
+  if (!opened.ok()) throw FormatError(opened.error().message());  // the message names the file
   Result<platform::Mapping> mapped = platform::Mapping::map(*opened);
   if (!mapped.ok()) {
     throw FormatError(fmt::format("{}: {}", file.string(), mapped.error().message()));
@@ -62,12 +62,12 @@ ZipArchive ZipArchive::open(const std::filesystem::path& file) {
   return {{mapping->bytes(), mapping}, file.string()};
 }
 
-void ZipArchive::fail(std::string_view place, std::string_view what) const {
-  throw FormatError(place.empty() ? fmt::format("{}: {}", source_, what)
-                                  : fmt::format("{}: {}: {}", source_, place, what));
+void ZipArchive::fail(std::string_view location, std::string_view what) const {
+  throw FormatError(location.empty() ? fmt::format("{}: {}", source_, what)
+                                     : fmt::format("{}: {}: {}", source_, location, what));
 }
 
-// Where the record of the directory's end begins; it ends the file, but for a comment.
+// Returns the offset of the end-of-directory record, which only a comment may follow.
 size_t ZipArchive::find_end() const {
   const std::span<const std::byte> all = bytes_.span;
   if (all.size() < kEndSize) fail("", "is too short for a zip archive");
@@ -96,7 +96,7 @@ ZipArchive::Directory ZipArchive::find_directory() const {
     constexpr size_t kEnd64Size = 56;
     if (!range_fits(at, kEnd64Size, all.size()) ||
         number_at<uint32_t>(all, at) != kEnd64Signature) {
-      fail("", "the 64-bit directory is not at its place");
+      fail("", "the 64-bit end of the directory is not where its locator says");
     }
     count = number_at<uint64_t>(all, at + 32);
     size = number_at<uint64_t>(all, at + 40);
@@ -124,12 +124,12 @@ void ZipArchive::read_directory() {
   }
 }
 
-ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, size_t at,
-                                         uint64_t index) const {
-  const auto place = [&] { return fmt::format("directory entry {}", index); };
+ZipArchive::DirectoryEntry ZipArchive::read_entry(std::span<const std::byte> directory, size_t at,
+                                                  uint64_t index) const {
+  const auto location = [&] { return fmt::format("directory entry {}", index); };
   if (!range_fits(at, kEntrySize, directory.size()) ||
       number_at<uint32_t>(directory, at) != kEntrySignature) {
-    fail(place(), "is missing");
+    fail(location(), "is missing");
   }
   const auto flags = number_at<uint16_t>(directory, at + 8);
   const size_t name_size = number_at<uint16_t>(directory, at + 28);
@@ -137,9 +137,9 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   const size_t comment_size = number_at<uint16_t>(directory, at + 32);
   const size_t rest = name_size + extra_size + comment_size;
   if (!range_fits(at + kEntrySize, rest, directory.size())) {
-    fail(place(), "reaches past the directory");
+    fail(location(), "reaches past the directory");
   }
-  Entry entry;
+  DirectoryEntry entry;
   entry.size = kEntrySize + rest;
   entry.member.method = number_at<uint16_t>(directory, at + 10);
   entry.member.crc = number_at<uint32_t>(directory, at + 16);
@@ -152,8 +152,8 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   return entry;
 }
 
-// Reads the extra field that holds what does not fit into 32 bits.
-void ZipArchive::read_sizes64(std::span<const std::byte> extra, Entry& entry) const {
+// Reads the extra field with the sizes and the offset that do not fit into 32 bits.
+void ZipArchive::read_sizes64(std::span<const std::byte> extra, DirectoryEntry& entry) const {
   for (size_t field = 0; range_fits(field, 4, extra.size());) {
     const size_t length = number_at<uint16_t>(extra, field + 2);
     if (!range_fits(field + 4, length, extra.size())) break;
@@ -184,8 +184,8 @@ std::span<const std::byte> ZipArchive::data_of(std::string_view name, const Memb
                         number_at<uint16_t>(all, member.header + 28);
   if (!range_fits(data, member.packed_size, all.size())) fail(name, "reaches past the file's end");
   if (member.method == kStored && member.size != member.packed_size) {
-    fail(name, fmt::format("is not compressed, yet takes {} bytes for {}", member.packed_size,
-                           member.size));
+    fail(name, fmt::format("is not compressed, but has {} bytes in the archive and a size of {}",
+                           member.packed_size, member.size));
   }
   return all.subspan(data, member.packed_size);
 }
@@ -200,7 +200,7 @@ const ZipArchive::Member& ZipArchive::find(std::string_view name, uint64_t max_b
   if (found == members_.end()) fail(name, "is not in the archive");
   const Member& member = found->second;
   if (member.size > max_bytes) {
-    fail(name, fmt::format("has {} bytes; at most {} are read", member.size, max_bytes));
+    fail(name, fmt::format("has {} bytes; the maximum is {}", member.size, max_bytes));
   }
   return member;
 }
@@ -222,8 +222,8 @@ std::string ZipArchive::read_checked(std::string_view name, uint64_t max_bytes) 
 template <class Buffer>
 void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to) const {
   if (member.size / kMaxRatio > member.packed_size) {
-    fail(name,
-         fmt::format("unpacks from {} to {} bytes: refused", member.packed_size, member.size));
+    fail(name, fmt::format("unpacks from {} to {} bytes; the maximum is {} times its packed size",
+                           member.packed_size, member.size, kMaxRatio));
   }
   const std::span<const std::byte> packed = data_of(name, member);
   if (member.method == kStored) {
@@ -232,22 +232,22 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   } else if (member.method == kDeflated) {
     inflate_member(name, member, packed, to);
   } else {
-    fail(name, fmt::format("is packed by method {}, which is not supported", member.method));
+    fail(name, fmt::format("is compressed by method {}, which is not supported", member.method));
   }
   if (crc32_z(0, reinterpret_cast<const Bytef*>(to.data()), to.size()) != member.crc) {
     fail(name, "CRC error");
   }
 }
 
-// `packed` is one deflate stream. In pieces, so that a false size costs little.
+// Decompresses `packed`, one deflate stream, in pieces, so that a false size costs little memory.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {
   constexpr size_t kPiece = size_t{1} << 20;
   z_stream stream{};
-  // Without zlib's own header.
+  // Negative window bits mean that the stream has no zlib header.
   if (inflateInit2_(&stream, -MAX_WBITS, ZLIB_VERSION, static_cast<int>(sizeof stream)) != Z_OK) {
-    fail(name, "zlib cannot begin");
+    fail(name, "cannot be unpacked: zlib failed to initialize");
   }
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   int state = Z_OK;
@@ -259,7 +259,7 @@ void ZipArchive::inflate_member(std::string_view name, const Member& member,
       packed = packed.subspan(piece);
     }
     const size_t have = to.size();
-    // One more byte than there may be shows a stream that is too long.
+    // Space for one byte more than the member's size reveals a stream that is too long.
     to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
     stream.next_out = reinterpret_cast<Bytef*>(to.data() + have);
     stream.avail_out = static_cast<uInt>(to.size() - have);

@@ -23,49 +23,50 @@ struct SharedBytes {
   }
 };
 
-// Parses the directory; zlib decompresses. Format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors
-// are FormatErrors that begin with `source`.
+// Reads zip archives (format: PKWARE's APPNOTE 6.3): parses the directory itself and decompresses
+// with zlib. Not thread-safe. Errors are FormatErrors that begin with `source`.
 class ZipArchive {
  public:
-  // Members share `bytes.owner`. Refuses the archive if members repeat or overlap.
+  // Uncompressed members share `bytes.owner`. Throws if members repeat or overlap.
   ZipArchive(SharedBytes bytes, std::string source);
-  // Maps the file, which must not change while its bytes are in use.
+  // Maps the file into memory. The file must not change while its bytes are in use.
   static ZipArchive open(const std::filesystem::path& file);
 
   const std::string& source() const { return source_; }
-  // In archive order.
+  // Names of the members, in archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
-  // The size of its content; 0 if it is absent.
+  // Size of a member's content in bytes; 0 if the member is absent.
   uint64_t size_of(std::string_view name) const;
-  // Throws if it is absent or larger than `max_bytes`.
+  // Returns a member's content. Throws if the member is absent or larger than `max_bytes`. Checks
+  // the CRC of compressed members only.
   SharedBytes read(std::string_view name, uint64_t max_bytes) const;
-  // A copy, checked against its CRC.
+  // Returns a copy of a member's content, checked against its CRC.
   std::string read_checked(std::string_view name, uint64_t max_bytes) const;
 
  private:
   struct Member {
     uint16_t method = 0;
-    uint32_t crc = 0;  // of the content
+    uint32_t crc = 0;  // checksum of the content
     uint64_t packed_size = 0;
     uint64_t size = 0;
-    uint64_t header = 0;  // where its local header is
+    uint64_t header = 0;  // offset of the local header
   };
-  [[noreturn]] void fail(std::string_view place, std::string_view what) const;
+  [[noreturn]] void fail(std::string_view location, std::string_view what) const;
   struct Directory {
     uint64_t count = 0;
     std::span<const std::byte> entries;
   };
-  struct Entry {
+  struct DirectoryEntry {
     std::string name;
     Member member;
-    size_t size = 0;  // of the entry itself
+    size_t size = 0;  // bytes of the entry itself
   };
   size_t find_end() const;
   Directory find_directory() const;
   void read_directory();
-  Entry read_entry(std::span<const std::byte> directory, size_t at, uint64_t index) const;
-  void read_sizes64(std::span<const std::byte> extra, Entry& entry) const;
+  DirectoryEntry read_entry(std::span<const std::byte> directory, size_t at, uint64_t index) const;
+  void read_sizes64(std::span<const std::byte> extra, DirectoryEntry& entry) const;
   std::span<const std::byte> data_of(std::string_view name, const Member& member) const;
   const Member& find(std::string_view name, uint64_t max_bytes) const;
   template <class Buffer>

@@ -1,13 +1,14 @@
-// Times a token of a decoder over a growing cache, beside the time that reading its bytes takes.
+// Times single tokens of a decoder at several cache lengths, and compares them with the time that
+// reading the weights and the cache from memory takes.
 //
 //   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
 //             [model.pte]
 //
-// Without a model: 768 features in 12 layers, 12 heads of queries on 4 of keys, 2048 hidden, 32,000
-// words, weights of 4 bits in groups of 32, a cache of 2048 positions; its file may be kept.
-// Figures are medians over rounds that visit all positions in turn, in a new process for each
-// number of threads. A model has a cache; of several methods those run that llm_runner would
-// choose. With --trace, steps are measured with llm_runner's tracer and without it, in turn.
+// Without a model, the program builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
+// 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
+// --keep keeps its file. Figures are medians over rounds, each of which visits every position. Each
+// number of threads has a new process. A given model must have a cache; its methods are chosen as
+// by llm_runner. With --trace, steps run alternately with and without the tracer of llm_runner.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,12 +28,12 @@
 #include "aot/pipeline/lower.h"
 #include "bench/report/statistics.h"
 #include "examples/models/llama_decoder.h"
-#include "host/files.h"
-#include "host/session.h"
-#include "host/tool_error.h"
-#include "llm/profile/step_tracer.h"
 #include "runtime/platform/clock.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
+#include "tools/llm_runner/profile/step_tracer.h"
 #include "tools/pte_lower/backends.h"
 #include "vitrine/method_decoder.h"
 
@@ -43,8 +44,8 @@ namespace fs = std::filesystem;
 using tools::check;
 
 constexpr int64_t kPrompt = 128;
-constexpr int64_t kPositions[] = {0, 512, 1900};  // as far as the cache is as long
-constexpr int64_t kTokens = 5;                    // from a position on
+constexpr int64_t kPositions[] = {0, 512, 1900};  // clipped to the length of the cache
+constexpr int64_t kTokens = 5;                    // measured from each position on
 
 struct Arguments {
   fs::path model;
@@ -67,16 +68,17 @@ examples::LlamaOptions shape(ScalarType cache = ScalarType::kFloat) {
   options.length = 2048;
   return options;
 }
-// Bytes that a step of the built model must read: 4-bit weights with a 16-bit scale a group; keys
-// and values.
+// Returns the bytes of weights that a step of the built model reads: 4 bits per weight and a 16-bit
+// scale per group.
 double weight_bytes() {
   const examples::LlamaOptions o = shape();
   const int64_t keys = o.features / o.heads * o.key_heads;
-  const int64_t a_layer = 2 * o.features * (o.features + keys) + 3 * o.features * o.hidden;
-  const auto weights = static_cast<double>(o.layers * a_layer + o.features * o.words);
+  const int64_t layer_weights = 2 * o.features * (o.features + keys) + 3 * o.features * o.hidden;
+  const auto weights = static_cast<double>(o.layers * layer_weights + o.features * o.words);
   return weights * (0.5 + 2.0 / static_cast<double>(o.group));
 }
-// Of 8-bit numbers also the scale and the zero point of each row.
+// Returns the bytes of keys and values that a step reads at `position`. Each 8-bit row also has a
+// scale and a zero point.
 double cache_bytes(int64_t position, ScalarType dtype) {
   const examples::LlamaOptions o = shape();
   const double width = static_cast<double>(o.features) / static_cast<double>(o.heads);
@@ -87,7 +89,8 @@ double cache_bytes(int64_t position, ScalarType dtype) {
 
 void lower_to(const fs::path& file, ScalarType cache) {
   aot::LowerOptions options;
-  options.partitioners.push_back(tools::lowering_backend("xnnpack").make_partitioner());
+  const std::string backend = "xnnpack";
+  options.partitioners = tools::make_partitioners({&backend, 1});
   tools::NewFile program(file);
   options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
   aot::Methods methods;
@@ -96,7 +99,7 @@ void lower_to(const fs::path& file, ScalarType cache) {
   program.commit();
 }
 
-// Runs `work` in a process of its own, so that its memory is its own. Gives its peak in bytes.
+// Runs `work` in a new process, so that its memory can be measured. Returns its peak in bytes.
 uint64_t in_new_process(const std::function<void()>& work) {
   std::fflush(stdout);
   const pid_t child = fork();
@@ -113,12 +116,12 @@ uint64_t in_new_process(const std::function<void()>& work) {
   int status = 0;
   rusage usage{};
   if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
-    throw std::runtime_error("a child process failed");
+    throw std::runtime_error("the measuring process failed; its error is printed above");
   }
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Bytes that these threads read in a second, of 200 MB.
+// Returns the bytes per second at which `threads` threads read 200 MB of memory.
 double read_bandwidth(size_t threads) {
   const std::unique_ptr<ThreadPool> pool = check(ThreadPool::create(threads));
   const std::vector<uint64_t> memory(size_t{24} << 20, 1);
@@ -135,7 +138,7 @@ double read_bandwidth(size_t threads) {
         [](void* argument, size_t part) {
           Read& r = *static_cast<Read*>(argument);
           const size_t end = r.memory.size() * (part + 1) / r.parts;
-          uint64_t sums[8] = {};  // that vector registers hold
+          uint64_t sums[8] = {};  // the compiler keeps them in vector registers
           for (size_t k = r.memory.size() * part / r.parts / 8 * 8; k + 8 <= end; k += 8) {
             for (size_t lane = 0; lane < 8; ++lane) sums[lane] += r.memory[k + lane];
           }
@@ -160,12 +163,12 @@ class Decoder {
     decode_ = methods.decode;
     decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods);
     if (!decoder_->info().has_cache || decoder_->info().max_context <= kTokens) {
-      throw std::runtime_error(model.string() + ": the model has no cache of more than " +
+      throw std::runtime_error(model.string() + ": expected a model with a cache of more than " +
                                std::to_string(kTokens) + " positions");
     }
   }
 
-  // Of kPositions, those with room for kTokens after them; the last that has, for those beyond.
+  // Returns kPositions, each at most the last position with room for kTokens, without duplicates.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -176,8 +179,8 @@ class Decoder {
   }
   int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
-  // `count` tokens from `position` on, in ns; with a tracer, what it does before and after is a
-  // part.
+  // Feeds `count` tokens from `position` on and returns the time in ns, including the time of the
+  // tracer if there is one.
   double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     const auto words = static_cast<int64_t>(decoder_->info().vocabulary);
     std::vector<TokenId> tokens;
@@ -199,8 +202,8 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Looks for the most probable token, as a generator does between two steps, so that workers wait
-  // for the next step as long as there.
+  // Finds the most probable token, so that worker threads wait as long between two steps as they do
+  // while a generator selects a token.
   void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:
@@ -211,12 +214,13 @@ class Decoder {
     return methods_.back().get();
   }
 
-  // In as few calls as the program takes them.
+  // Feeds the tokens in as few calls as the program allows.
   void feed(std::span<const TokenId> tokens, int64_t position) {
     const DecoderInfo& info = decoder_->info();
-    const auto most = static_cast<size_t>(info.parallel_prefill ? info.max_tokens_per_call : 1);
+    const auto max_count =
+        static_cast<size_t>(info.parallel_prefill ? info.max_tokens_per_call : 1);
     while (!tokens.empty()) {
-      size_t count = std::min(tokens.size(), most);
+      size_t count = std::min(tokens.size(), max_count);
       if (count < static_cast<size_t>(info.min_tokens_per_call)) count = 1;
       logits_ = decoder_->feed(tokens.first(count), position);
       tokens = tokens.subspan(count);
@@ -232,7 +236,8 @@ class Decoder {
   volatile ptrdiff_t best_token_ = 0;
 };
 
-// What tracing adds to a token: the median over rounds of one side's quickest token to the other's.
+// Prints how much time tracing adds to a token: the median over rounds of the ratio of the fastest
+// traced token to the fastest untraced token.
 void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   for (const int64_t position : decoder.positions()) {
     std::vector<double> plain;
@@ -240,26 +245,28 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
     for (int round = 0; round < rounds; ++round) {
       double best[2] = {};
       for (const size_t i : {0, 1}) {
-        const size_t side = (i + static_cast<size_t>(round)) % 2;
-        llm::StepTracer* const attached = side == 0 ? nullptr : &tracer;
-        best[side] = std::numeric_limits<double>::infinity();
+        const size_t traced = (i + static_cast<size_t>(round)) % 2;
+        llm::StepTracer* const attached = traced == 0 ? nullptr : &tracer;
+        best[traced] = std::numeric_limits<double>::infinity();
         for (int64_t k = 0; k < kTokens; ++k) {
           const double took = decoder.run(1, position + k, attached);
           decoder.read_logits();
-          if (k != 0) best[side] = std::min(best[side], took);  // the caches are as it leaves them
+          // The first token warms the caches and is not counted.
+          if (k != 0) best[traced] = std::min(best[traced], took);
         }
       }
       plain.push_back(best[0]);
       ratios.push_back(best[1] / best[0]);
     }
     const Timing ratio = timing_of(ratios);
-    std::printf("  a token at %lld: %.3f ms; traced %+.2f %%, noise %.2f\n",
+    std::printf("  token at position %lld: %.3f ms; with tracing %+.2f %%, noise %.2f %%\n",
                 static_cast<long long>(position), timing_of(plain).p50 * 1e-6,
                 (ratio.p50 - 1) * 100, ratio.noise * 100);
   }
 }
 
-// The limit is known for a bandwidth above 0.
+// Prints the times of a model. A `bandwidth` of 0 means that the bytes that a step reads are
+// unknown.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   llm::StepTracer tracer;
@@ -269,7 +276,7 @@ void measure(const fs::path& model, size_t threads, const Arguments& arguments, 
   const int64_t prompt = decoder.prompt();
   std::vector<double> prompts;
   std::vector<std::vector<double>> steps(positions.size());
-  // The cache is written before, as it is when a text has become so long.
+  // Fills the cache first, so that every position is measured after real tokens.
   const int64_t end = positions.back() + kTokens;
   for (int64_t at = 0; at < end; at += prompt) decoder.run(std::min(prompt, end - at), at);
   if (arguments.trace) {
@@ -279,20 +286,20 @@ void measure(const fs::path& model, size_t threads, const Arguments& arguments, 
   for (int round = 0; round < arguments.rounds; ++round) {
     if (round % 4 == 0) prompts.push_back(decoder.run(prompt, 0));
     for (size_t i = 0; i < positions.size(); ++i) {
-      decoder.run(1, positions[i]);  // shapes have changed after a prompt
+      decoder.run(1, positions[i]);  // not counted: shapes change after a prompt
       for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, positions[i] + k));
     }
   }
   std::printf("  init %.1f ms\n", init);
   const Timing prefill = timing_of(prompts);
-  std::printf("  prefill of %lld: %.1f ms, at best %.1f\n", static_cast<long long>(prompt),
-              prefill.p50 * 1e-6, prefill.min * 1e-6);
+  std::printf("  prefill of %lld tokens: %.1f ms, minimum %.1f ms\n",
+              static_cast<long long>(prompt), prefill.p50 * 1e-6, prefill.min * 1e-6);
   for (size_t i = 0; i < positions.size(); ++i) {
     const Timing step = timing_of(steps[i]);
-    std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(positions[i]),
-                step.p50 * 1e-6, step.min * 1e-6);
+    std::printf("  token at position %lld: %.2f ms, minimum %.2f ms",
+                static_cast<long long>(positions[i]), step.p50 * 1e-6, step.min * 1e-6);
     if (bandwidth > 0) {
-      std::printf("; reading its bytes takes %.2f",
+      std::printf("; reading weights and cache takes %.2f ms",
                   (weight_bytes() + cache_bytes(positions[i], arguments.cache)) / bandwidth * 1e3);
     }
     std::printf("\n");
@@ -305,12 +312,12 @@ void run(const Arguments& arguments) {
   if (model.empty()) {
     model = arguments.keep.empty() ? scratch / "decoder.pte" : arguments.keep;
     in_new_process([&] { lower_to(model, arguments.cache); });
-    std::printf("built %s: %.1f MB\n", model.filename().c_str(),
+    std::printf("Built %s: %.1f MB\n", model.filename().c_str(),
                 static_cast<double>(fs::file_size(model)) * 1e-6);
   }
   for (const size_t threads : {size_t{1}, size_t{2}}) {
     const double bandwidth = read_bandwidth(threads);
-    std::printf("%zu thread%s, which read memory at %.1f GB/s\n", threads, threads == 1 ? "" : "s",
+    std::printf("%zu thread%s; memory reads at %.1f GB/s\n", threads, threads == 1 ? "" : "s",
                 bandwidth * 1e-9);
     const uint64_t peak = in_new_process(
         [&] { measure(model, threads, arguments, arguments.model.empty() ? bandwidth : 0); });
@@ -323,14 +330,18 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   vitrine::bench::Arguments arguments;
-  CLI::App app("Times a token of a decoder over a growing cache.");
-  app.add_option("model", arguments.model, "language model with a cache");
-  app.add_option("--method", arguments.method, "that decodes, as llm_runner's")->needs("model");
-  app.add_option("--rounds", arguments.rounds)->check(CLI::PositiveNumber);
-  app.add_option("--keep", arguments.keep, "file for the program that is built");
-  app.add_flag("--trace", arguments.trace, "what tracing a token takes, and nothing else");
+  CLI::App app("Times tokens of a language model at several cache lengths.");
+  app.add_option("model", arguments.model,
+                 "language model with a cache (default: built by this program)");
+  app.add_option("--method", arguments.method, "method that decodes, as in llm_runner")
+      ->needs("model");
+  app.add_option("--rounds", arguments.rounds, "rounds to measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--keep", arguments.keep, "file in which to keep the built model");
+  app.add_flag("--trace", arguments.trace, "measures only what tracing adds to a token");
   std::string cache = "f32";
-  app.add_option("--cache", cache, "dtype of its cache")
+  app.add_option("--cache", cache, "dtype of the built model's cache")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "i8"}))
       ->excludes("model");
   CLI11_PARSE(app, argc, argv);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times whole processes, in turn: python3 bench/processes.py RUNS COMMAND COMMAND ...
+"""Times whole processes, which run in turn: python3 bench/processes.py RUNS COMMAND COMMAND ...
 
-Elapsed and CPU time and peak memory are medians. Each ratio is to the first command. The peak
-cannot be below that of Python, which starts the commands: about 15 MB."""
+Elapsed time, CPU time and peak memory are medians. Each ratio is relative to the first command. The
+peak is at least about 15 MB, because it includes that of Python, which starts the commands."""
 
 import os
 import shlex
@@ -12,14 +12,14 @@ import time
 
 
 def run(command, null):
-    """Elapsed and CPU milliseconds, peak memory in MB."""
+    """Returns the elapsed and CPU milliseconds and the peak memory in MB."""
     start = time.perf_counter()
     to_null = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (1, 2)]
     child = os.posix_spawnp(command[0], command, os.environ, file_actions=to_null)
     _, status, usage = os.wait4(child, 0)
     elapsed = time.perf_counter() - start
     if status != 0:
-        sys.exit(f"{shlex.join(command)}: fails")
+        sys.exit(f"{shlex.join(command)}: failed with wait status {status}")
     return 1e3 * elapsed, 1e3 * (usage.ru_utime + usage.ru_stime), usage.ru_maxrss * 1024 / 1e6
 
 

@@ -1,17 +1,17 @@
-# What other projects link: Vitrine::<component>, here and in an installed package.
+# Components that other projects link as Vitrine::<component>, from this build or from an installed package.
 #
-# Vitrine::vitrine has modules and arrays (vitrine/vitrine.h) and the API for C (vitrine.h), with all
-# kernels and backends. The others are for programs that choose their own.
+# Vitrine::vitrine has modules and arrays (vitrine/vitrine.h) and the C API (vitrine.h), with all kernels and backends. The
+# other components are for programs that choose their own kernels and backends.
 
-# name | the layers that it consists of
+# name | targets of the component, without the prefix vitrine_
 set(VITRINE_DEVICE_COMPONENTS
-  "runtime|executor threadpool"
+  "runtime|executor threads"
   "kernels|kernels_portable kernels_quantized kernels_llm"
   "optimized_kernels|kernels_optimized"
   "xnnpack|xnnpack_backend")
 set(VITRINE_HOST_COMPONENTS
-  "devtools|host etdump_writer etdump_reader etrecord bundled_program inspector xnnpack_profile mapping_demo_profile"
-  "aot|pte_lower aot_pipeline aot_reports aot_builder xnnpack_aot mapping_demo_aot"
+  "devtools|tools_common etdump_writer etdump_reader etrecord bundled_program inspector xnnpack_profile"
+  "aot|pte_lower aot_pipeline xnnpack_aot"
   "llm|llm tokenizers")
 
 foreach(side DEVICE HOST)
@@ -48,8 +48,7 @@ else()
   add_library(Vitrine::vitrine ALIAS vitrine_api)
 endif()
 
-# Sets <out> to the targets of this project and the other libraries that <target> links, itself
-# included, so that each comes before those that it needs.
+# Sets <out> to <target> and all libraries that it links, directly or not. Each library precedes those that it needs.
 function(vitrine_linked_libraries target out)
   set(found "")
   get_property(waiting TARGET ${target} PROPERTY LINK_LIBRARIES)
@@ -69,7 +68,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # What comes again moves behind its last user.
+    # If a library is found again, it moves behind its last user.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

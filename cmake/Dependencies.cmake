@@ -7,8 +7,8 @@ include(GNUInstallDirs)
 include(DistributionPackages)
 find_package(Threads REQUIRED)
 
-# This machine's headers, the same for every target. Other headers beside them would hide the NDK's, so a folder
-# has links to these alone.
+# Android uses header-only libraries of the host. Including the host's whole folder would hide the NDK's headers, so this
+# makes a folder of links to the needed ones.
 if(ANDROID)
   set(folder ${PROJECT_BINARY_DIR}/host_headers)
   file(MAKE_DIRECTORY ${folder})
@@ -27,8 +27,9 @@ endif()
 set(missing "")
 vitrine_find_dependencies(missing Highway FlatBuffers flatc xxHash "Python 3")
 if(VITRINE_BUILD_HOST)
-  vitrine_find_dependencies(missing nlohmann_json fmt CLI11 ZLIB PkgConfig ICU)
-  # Debian has no package of it to compile for another machine with: there, models of this form are refused.
+  vitrine_find_dependencies(missing nlohmann_json fmt CLI11 ZLIB PkgConfig ICU Oniguruma)
+  find_path(ONIGURUMA_INCLUDE_DIR oniguruma.h)
+  # Debian has no SentencePiece for cross-compiling. Such builds reject SentencePiece models.
   set(missing_sentencepiece "")
   vitrine_find_dependencies(missing_sentencepiece SentencePiece)
   if(NOT CMAKE_CROSSCOMPILING)
@@ -43,18 +44,25 @@ if(VITRINE_BUILD_HOST)
   endif()
 endif()
 if(VITRINE_BUILD_TESTS)
-  vitrine_find_dependencies(missing LIBZIP)  # a second opinion on archives
+  vitrine_find_dependencies(missing LIBZIP)  # independent reader and writer of archives
 endif()
 if(VITRINE_BUILD_TESTS OR VITRINE_BUILD_BENCHMARKS)
   vitrine_find_dependencies(missing GTest)
 endif()
 if(missing)
-  message(FATAL_ERROR "Vitrine needs what is not installed:\n${missing}"
+  message(FATAL_ERROR "Vitrine needs libraries that are not installed:\n${missing}"
                       "The packages are Debian's; ${PROJECT_SOURCE_DIR}/cmake/setup.sh <preset> installs them.")
 endif()
 
 if(VITRINE_BUILD_HOST)
-  # Its pkg-config file adds the library that trains.
+  # Debian's development packages for two architectures exclude each other. Cross builds therefore link the other
+  # architecture's shared library and include this machine's header, which is the same.
+  add_library(vitrine_oniguruma INTERFACE)
+  add_library(third_party::oniguruma ALIAS vitrine_oniguruma)
+  target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)
+  target_link_libraries(vitrine_oniguruma INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_LIBRARY}> $<INSTALL_INTERFACE:onig>)
+
+  # Its pkg-config file would also add the training library.
   add_library(vitrine_sentencepiece INTERFACE)
   add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
   if(SENTENCEPIECE_LIBRARY)
@@ -67,21 +75,21 @@ if(VITRINE_BUILD_HOST)
   endif()
 endif()
 
-# Headers alone. On x86 kernels are compiled for several instruction sets and the machine's is chosen at run
-# time (kernels/optimized/simd/dispatch.h); elsewhere (and on Android) for the compiler's target alone.
+# Highway is header-only. On x86, kernels are compiled for several instruction sets, and one is chosen at run time
+# (kernels/optimized/simd/dispatch.h). Elsewhere, and on Android, they are compiled for the compiler's target only.
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  # Machines with SSSE3 and no more are too old to compile for.
-  set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway's targets that SIMD kernels are not compiled for, joined by |")
+  # Machines with no more than SSSE3 are too old to compile separate kernels for them.
+  set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway targets for which no SIMD kernels are compiled, separated by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()
-  # Kernels keep arrays of vectors, which need types of a known size.
+  # Kernels have arrays of vectors, whose type must have a fixed size.
   target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC
     "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-mfp16-format=ieee)  # else GCC has no __fp16; for all, as precompiled headers want
+    add_compile_options(-mfp16-format=ieee)  # enables __fp16 in GCC; precompiled headers need it in all targets
   endif()
 endif()
 
@@ -101,7 +109,7 @@ endif()
 
 function(vitrine_build_third_party)
   set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
-  # XNNPACK is fast only when clang compiles it (docs/dependencies.md), whatever compiles the rest.
+  # XNNPACK is fast only when clang compiles it (docs/dependencies.md), whichever compiler builds the rest.
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)
     find_program(VITRINE_CLANG clang)
@@ -140,7 +148,7 @@ function(vitrine_build_third_party)
   string(SHA256 key "${fingerprint}")
   string(SUBSTRING ${key} 0 16 key)
   set(folder ${VITRINE_DEPS_DIR}/${key})
-  # Sources are corrected in place, so that other corrections need another copy.
+  # Corrections change the sources in the folder, so a build with other corrections needs another copy.
   file(SHA256 ${project}/pins.cmake pins)
   string(SUBSTRING ${pins} 0 16 pins)
   set(sources ${VITRINE_DEPS_DIR}/sources-${pins})
@@ -157,10 +165,10 @@ function(vitrine_build_third_party)
               -DVITRINE_DOWNLOADS=${VITRINE_DOWNLOADS}
       RESULT_VARIABLE status OUTPUT_FILE ${folder}/configure.log ERROR_VARIABLE errors)
     if(NOT status EQUAL 0)
-      message(FATAL_ERROR "The third-party project does not configure:\n${errors}\n"
+      message(FATAL_ERROR "cannot configure the third-party project:\n${errors}\n"
                           "(${folder}/configure.log)")
     endif()
-    # A line each tenth: ninja begins its own with "[7/1000]".
+    # Prints a line at every tenth of the steps. Lines of ninja begin with "[7/1000]".
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env "NINJA_STATUS=[%f/%t] " ${CMAKE_COMMAND} --build ${folder}/build
       COMMAND tee ${folder}/build.log
@@ -169,7 +177,7 @@ function(vitrine_build_third_party)
       RESULTS_VARIABLE results ERROR_FILE ${folder}/errors.log)
     list(GET results 0 status)
     if(NOT status EQUAL 0)
-      message(FATAL_ERROR "XNNPACK does not build; see ${folder}/build.log")
+      message(FATAL_ERROR "cannot build XNNPACK; see ${folder}/build.log")
     endif()
     file(WRITE ${folder}/complete "")
   endif()
@@ -188,7 +196,7 @@ function(vitrine_build_third_party)
   set(VITRINE_XNNPACK_LIBRARIES ${VITRINE_XNNPACK_LIBRARIES} PARENT_SCOPE)
   set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
   set(VITRINE_SOURCES_DIR ${sources} PARENT_SCOPE)
-  # For the two files that look inside: see there.
+  # For the two source files that include private headers of XNNPACK.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()
 vitrine_build_third_party()

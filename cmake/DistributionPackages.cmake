@@ -1,14 +1,15 @@
-# What Vitrine takes from the distribution: to be built, and to link components of an installed one.
-# docs/dependencies.md tells what each is for.
+# Libraries of the distribution that are needed to build Vitrine, and to link components of an installed Vitrine.
+# docs/dependencies.md says what each is for.
 #
-# name | how CMake finds it | Debian's packages | options without which it is not needed | components that need it
+# name | how CMake finds it | Debian packages | options that need it | components that need it
 set(VITRINE_DEPENDENCIES
   "nlohmann_json|package 3.11|nlohmann-json3-dev|VITRINE_BUILD_HOST|devtools aot llm"
   "fmt|package 9|libfmt-dev|VITRINE_BUILD_HOST|devtools aot llm"
   "CLI11|package 2|libcli11-dev|VITRINE_BUILD_HOST|devtools aot"
   "ZLIB|package|zlib1g-dev|VITRINE_BUILD_HOST|devtools aot llm"
   "PkgConfig|package|pkg-config|VITRINE_BUILD_HOST|llm"
-  "ICU|modules icu-i18n icu-uc|libicu-dev|VITRINE_BUILD_HOST|llm"
+  "ICU|modules icu-uc|libicu-dev|VITRINE_BUILD_HOST|llm"
+  "Oniguruma|library ONIGURUMA_LIBRARY NAMES onig libonig.so.5|libonig-dev|VITRINE_BUILD_HOST|llm"
   "SentencePiece|library SENTENCEPIECE_LIBRARY sentencepiece|libsentencepiece-dev|VITRINE_BUILD_HOST|llm"
   "absl|package|libabsl-dev|VITRINE_BUILD_HOST|"
   "LIBZIP|modules libzip|libzip-dev|VITRINE_BUILD_TESTS|"
@@ -28,7 +29,7 @@ macro(_vitrine_read_dependency row)
   list(GET fields 4 components)
 endmacro()
 
-# Appends to the text <out> a line for each of these that is not found.
+# Appends a line to the text <out> for each listed dependency that is not found.
 function(vitrine_find_dependencies out)
   set(lines "${${out}}")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)
@@ -46,7 +47,7 @@ function(vitrine_find_dependencies out)
         set(version " ${how} or newer")
       endif()
     elseif(kind STREQUAL "modules")
-      set(found TRUE)  # without pkg-config, that is what is missing
+      set(found TRUE)  # if pkg-config is missing, reports only pkg-config
       find_package(PkgConfig QUIET)
       if(PkgConfig_FOUND)
         pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${how})
@@ -59,9 +60,9 @@ function(vitrine_find_dependencies out)
     endif()
     if(NOT found)
       string(APPEND lines "  ${name}${version}: install ${packages}")
-      if(options AND DEFINED VITRINE_BUILD_HOST)  # not where it is installed
+      if(options AND DEFINED VITRINE_BUILD_HOST)  # not defined for an installed Vitrine
         string(REPLACE " " "=OFF -D" options "${options}")
-        string(APPEND lines ", or leave out what needs it: -D${options}=OFF")
+        string(APPEND lines ", or configure without it: -D${options}=OFF")
       endif()
       string(APPEND lines "\n")
     endif()
@@ -69,7 +70,7 @@ function(vitrine_find_dependencies out)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# What a component, or another user of an installed Vitrine, needs.
+# Sets <out> to the dependencies of a component, or of another user of an installed Vitrine.
 function(vitrine_dependencies_of user out)
   set(needed "")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)
@@ -81,11 +82,11 @@ function(vitrine_dependencies_of user out)
   set(${out} "${needed}" PARENT_SCOPE)
 endfunction()
 
-# Stops, and says what to install, unless these are found.
+# Stops with a list of packages to install if a dependency is missing.
 function(vitrine_require_dependencies user)
   set(missing "")
   vitrine_find_dependencies(missing ${ARGN})
   if(missing)
-    message(FATAL_ERROR "${user} needs what is not installed:\n${missing}")
+    message(FATAL_ERROR "${user} needs libraries that are not installed:\n${missing}")
   endif()
 endfunction()

@@ -1,11 +1,11 @@
-# What `cmake --install` puts where, find_package(Vitrine), pkg-config and CPack. docs/installing.md
+# Install rules, find_package(Vitrine), pkg-config and CPack (docs/installing.md).
 #
-# Three parts: `runtime` (libvitrine.so), `dev` (headers, static libraries, CMake and pkg-config
-# files) and `tools`.
+# The three parts are `runtime` (libvitrine.so), `dev` (headers, static libraries, CMake and pkg-config files) and
+# `tools`.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
 
-# Libraries, from what the components link.
+# All libraries that the components link.
 set(device_libraries vitrine_api)
 foreach(name IN LISTS VITRINE_DEVICE_COMPONENT_NAMES)
   list(APPEND device_libraries vitrine_component_${name})
@@ -30,7 +30,7 @@ if(host_libraries)
   list(REMOVE_ITEM host_libraries ${device_libraries})
 endif()
 foreach(library IN LISTS device_libraries)
-  # Those that are INTERFACE bring no files.
+  # INTERFACE libraries have no files.
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
@@ -48,17 +48,16 @@ if(host_libraries)
   install(EXPORT VitrineHostTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
 endif()
 
-# Headers: the public ones, and those of the host side, which may change in any version.
+# The public headers, and a selection of the headers of the host side.
 install(FILES include/vitrine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(DIRECTORY include/vitrine ${VITRINE_GENERATED_DIR}/include/vitrine
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 if(host_libraries)
-  install(DIRECTORY aot api backends base formats host inspector llm operators runtime tokenizers
-                    ${VITRINE_GENERATED_DIR}/schema
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS} COMPONENT dev
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
-  install(DIRECTORY tools/pte_lower DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}/tools
-          COMPONENT dev FILES_MATCHING PATTERN "*.h")
+  include(HostHeaders)
+  foreach(header IN LISTS VITRINE_HOST_HEADERS)
+    cmake_path(GET header PARENT_PATH folder)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}/${folder} COMPONENT dev)
+  endforeach()
 endif()
 
 # Sources of kernels, for selective builds.
@@ -83,7 +82,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
               cmake/package/VitrineSelectOps.cmake
         DESTINATION ${package_dir} COMPONENT dev)
 
-# pkg-config: the archives in full, since libvitrine.so may lie beside them.
+# pkg-config names archives by their full path, because libvitrine.so may be in the same folder.
 vitrine_linked_libraries(vitrine_api linked)
 set(VITRINE_PC_ARCHIVES "")
 foreach(library IN LISTS linked)
@@ -110,20 +109,27 @@ foreach(name IN LISTS pc_files)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Tools and what there is to read.
+# Tools and documentation. The package has one program, `vitrine`, and links to it with the names of the tools.
 set(tools "")
 if(TARGET vitrine_run)
   list(APPEND tools vitrine_run)
+  install(TARGETS vitrine_run RUNTIME COMPONENT tools)
 endif()
 if(VITRINE_BUILD_HOST)
-  list(APPEND tools executor_runner pte_inspect pte_lower llm_runner)
+  set(links executor_runner pte_inspect pte_lower llm_runner)
+  list(APPEND tools vitrine ${links})
+  install(TARGETS vitrine RUNTIME COMPONENT tools)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/package/bin)
+  foreach(link IN LISTS links)
+    file(CREATE_LINK vitrine ${PROJECT_BINARY_DIR}/package/bin/${link} SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/package/bin/${link} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  endforeach()
 endif()
 foreach(tool IN LISTS tools)
-  install(TARGETS ${tool} RUNTIME COMPONENT tools)
   install(FILES cmake/package/completion.bash RENAME ${tool}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
 endforeach()
-# Manual pages, from what the tools say to --help: here only tools of this machine can be asked.
+# Manual pages come from --help, so cross-compiled builds have none.
 if(NOT CMAKE_CROSSCOMPILING)
   set(script ${PROJECT_SOURCE_DIR}/cmake/package/man_page.py)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
@@ -138,16 +144,39 @@ if(NOT CMAKE_CROSSCOMPILING)
   list(APPEND VITRINE_INSTALLED_TARGETS vitrine_man_pages)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 endif()
-# Documents link to headers, which are elsewhere once installed, and to examples.
+# Installed documents link to headers in another folder, and to examples.
 file(RELATIVE_PATH headers /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_INCLUDEDIR})
 file(READ README.md readme)
 string(REPLACE "](include/" "](${headers}/" readme "${readme}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/README.md CONTENT "${readme}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
-install(FILES ${PROJECT_BINARY_DIR}/package/README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(FILES ${PROJECT_BINARY_DIR}/package/README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+
+# Every package carries the license texts of the software in it, in a folder with the package's name.
+include(${PROJECT_SOURCE_DIR}/cmake/third_party/pins.cmake)
+set(notices ${PROJECT_BINARY_DIR}/package/THIRD_PARTY_NOTICES ${PROJECT_BINARY_DIR}/package/vitrine.spdx.json)
+set(pins "")
+foreach(pin IN LISTS VITRINE_PINS)
+  list(APPEND pins --pin ${pin})
+endforeach()
+set(script ${PROJECT_SOURCE_DIR}/cmake/package/notices.py)
+add_custom_command(OUTPUT ${notices} VERBATIM COMMENT "Third-party notices"
+  DEPENDS ${script} ${PROJECT_SOURCE_DIR}/cmake/third_party/pins.cmake
+  COMMAND ${VITRINE_PYTHON3} ${script} --version ${PROJECT_VERSION} --sources ${VITRINE_SOURCES_DIR}
+          --output ${PROJECT_BINARY_DIR}/package ${pins})
+add_custom_target(vitrine_notices ALL DEPENDS ${notices})
+list(APPEND VITRINE_INSTALLED_TARGETS vitrine_notices)
+set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+foreach(row "runtime|libvitrine${abi}" "dev|libvitrine-dev" "tools|vitrine-tools")
+  string(REPLACE "|" ";" row ${row})
+  list(GET row 0 component)
+  list(GET row 1 package)
+  install(FILES LICENSE ${notices} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
+endforeach()
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 
-# `--strip` leaves archives alone: they lose what debuggers read, and keep what linkers read.
+# CMake's `--strip` skips archives. This removes their debug information and keeps their symbols.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)
     file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libvitrine_*.a\"

@@ -1,7 +1,7 @@
-# CPack: a .tar.xz of everything, and three .deb packages.
+# CPack makes a .tar.xz with all files, and three .deb packages.
 set(CPACK_PACKAGE_NAME vitrine)
 set(CPACK_PACKAGE_VENDOR Vitrine)
-set(CPACK_PACKAGE_CONTACT "Vitrine <vitrine@localhost>")
+set(CPACK_PACKAGE_CONTACT "The Vitrine maintainers <maintainers@vitrine.example>")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR TXZ DEB)
@@ -15,7 +15,6 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
-set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libvitrine${abi})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "")
@@ -23,12 +22,12 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Runs ExecuTorch programs: the shared li
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME vitrine-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Runs, profiles, lowers and looks into ExecuTorch programs: command lines")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Runs, profiles, lowers and inspects ExecuTorch programs: command-line tools")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libvitrine-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libvitrine${abi} (= ${PROJECT_VERSION})")
 set(suggested ${VITRINE_DEPENDENCIES})
-list(FILTER suggested EXCLUDE REGEX "[|]$")  # what no component needs
+list(FILTER suggested EXCLUDE REGEX "[|]$")  # libraries that no component needs
 list(TRANSFORM suggested REPLACE "^[^|]*[|][^|]*[|]([^|]*).*" "\\1")
 list(JOIN suggested ", " CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Runs ExecuTorch programs: headers, static libraries, CMake and pkg-config files")

@@ -1,5 +1,5 @@
-# Relative relocations as a bitmap (RELR): a byte each instead of 24. The loader must know them, which glibc's
-# does from 2.36 on.
+# Stores relative relocations as a bitmap (RELR), which takes about one byte for each instead of 24. The loader must
+# support it; glibc does since 2.36.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
 check_cxx_source_compiles("

@@ -5,15 +5,15 @@
 #   dtype:FLOAT     a dtype, named as in schema/scalar_type.fbs
 #   ops.txt         a file with one such item per line; # begins a comment
 #   model.pte       a program: the operators of all its methods, and the dtypes of their tensors
-# All dtypes stay if no item names one. Files are found from the folder of the CMakeLists.txt that
-# selects, then from the root of these sources.
+# If no item names a dtype, all dtypes are selected. File names are relative to the folder of the
+# calling CMakeLists.txt, or else to the root of these sources.
 
-# An installed package has this file too, with the sources of kernels beside it.
+# Installed packages also contain this file, next to the sources of kernels.
 include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
-# How code is compiled that runs on devices: no exceptions, no RTTI (docs/architecture.md). A sum of
-# products rounds the same on every machine, unless a formula uses a fused multiply-add.
+# Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md).
+# Multiplications and additions are not contracted, so results are rounded the same on every machine.
 set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 
 set(VITRINE_SELECT_OPS "" CACHE STRING
@@ -34,7 +34,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # string(JSON) parses its whole argument each time, so the texts are made smaller and smaller.
+  # string(JSON) parses its complete argument at each call, so each step works on a smaller text.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -67,7 +67,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   set(${out_dtypes} ${${out_dtypes}} ${dtypes} PARENT_SCOPE)
 endfunction()
 
-# The bits of these dtypes, and of the dtypes in which kernels compute for them.
+# Sets <out> to a bit mask of these dtypes and of the dtypes in which kernels compute for them.
 function(_vitrine_dtype_mask out)
   file(READ ${VITRINE_SELECT_ROOT}/schema/scalar_type.fbs schema)
   string(REGEX MATCHALL "[A-Z0-9]+ = [0-9]+" entries "${schema}")
@@ -75,12 +75,12 @@ function(_vitrine_dtype_mask out)
     string(REGEX MATCH "^([A-Z0-9]+) = ([0-9]+)$" entry "${entry}")
     set(number_of_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
   endforeach()
-  set(dtypes ${ARGN} FLOAT)  # what fractions become, and sums of Half and BFloat16
+  set(dtypes ${ARGN} FLOAT)  # the dtype of fractions, and of sums of Half and BFloat16
   foreach(dtype IN LISTS ARGN)
     if(dtype MATCHES "^(BYTE|CHAR|SHORT|INT|BOOL)$")
-      list(APPEND dtypes LONG)  # sums and promotions
+      list(APPEND dtypes LONG)  # the dtype of sums and promotions
     elseif(dtype MATCHES "^(UINT16|BITS16)$")
-      list(APPEND dtypes SHORT)  # quantised numbers are kept as such
+      list(APPEND dtypes SHORT)  # quantized values are stored as SHORT
     endif()
   endforeach()
   set(mask 0)
@@ -88,16 +88,16 @@ function(_vitrine_dtype_mask out)
     if(DEFINED number_of_${dtype})
       set(dtype ${number_of_${dtype}})
     elseif(NOT dtype MATCHES "^[0-9]+$")
-      message(FATAL_ERROR "no dtype ${dtype}; schema/scalar_type.fbs names those that there are")
+      message(FATAL_ERROR "unknown dtype ${dtype}; schema/scalar_type.fbs lists all dtypes")
     endif()
     math(EXPR mask "${mask} | (1 << ${dtype})" OUTPUT_FORMAT HEXADECIMAL)
   endforeach()
   set(${out} ${mask} PARENT_SCOPE)
 endfunction()
 
-# Reads the kernels of kernels/<room>: <room>_names, <room>_ids and <room>_files become lists of the
-# caller, in step; <room>_others are its files without kernels. A kernel of one formula is a row of
-# the room's list, which is its file.
+# Reads the kernels of kernels/<room>. Sets the caller's lists <room>_names, <room>_ids and
+# <room>_files, which have an element for each kernel, and <room>_others, the files without kernels.
+# A kernel that is only a formula is a row of kernel_list.inc, so its file is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)
@@ -130,7 +130,7 @@ function(_vitrine_read_room room)
   endforeach()
 endfunction()
 
-# The path of a file that an item names; empty if there is none.
+# Sets <out> to the path of the file that an item names, or to an empty string if there is no such file.
 function(_vitrine_find_file item out)
   set(${out} "" PARENT_SCOPE)
   foreach(folder IN ITEMS ${CMAKE_CURRENT_SOURCE_DIR} ${VITRINE_SELECT_ROOT})
@@ -148,9 +148,10 @@ endfunction()
 # Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They
 # replace the files of the source tree for a target whose include path has <folder> first.
 # Sets <variable> to the list of source files to compile, including all of kernels/util. ROOMS are
-# folders of kernels/, by default all; an operator that several have is taken from each, since one
-# may fall back on another.
-# Fails if no room has a name, and lists all such names; if a file is missing; or without items.
+# folders of kernels/, by default all. If several rooms have a kernel for an operator, all of these
+# kernels are selected, because one may fall back on another.
+# Fails if there are no items, if a file is missing, or if an operator has no kernel in any room; the
+# error lists all such operators.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)
@@ -172,7 +173,7 @@ function(vitrine_write_selection folder)
     if(item MATCHES "^dtype:(.+)$")
       list(APPEND dtypes ${CMAKE_MATCH_1})
     elseif(NOT path AND item MATCHES "\\.(pte|txt)$|^[^:]*/")
-      message(FATAL_ERROR "selected kernels: ${item}: no such file, from ${CMAKE_CURRENT_SOURCE_DIR} or "
+      message(FATAL_ERROR "selected kernels: ${item}: no such file in ${CMAKE_CURRENT_SOURCE_DIR} or "
                           "${VITRINE_SELECT_ROOT}")
     elseif(path MATCHES "\\.pte$")
       list(APPEND inputs ${path})
@@ -220,8 +221,8 @@ function(vitrine_write_selection folder)
   if(missing)
     list(JOIN missing "\n  " missing)
     message(FATAL_ERROR "selected kernels: there is no kernel for\n  ${missing}\n"
-                        "${kernels}/*/kernel_list.inc name those that there are. For a program with kernels of your own, "
-                        "select the other operators of those that pte_inspect --ops prints.")
+                        "${kernels}/*/kernel_list.inc list the kernels. For a program with custom operators, "
+                        "select by name the other operators that pte_inspect --ops prints.")
   endif()
 
   foreach(room IN LISTS arg_ROOMS)
@@ -257,13 +258,13 @@ endfunction()
 
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
-# Makes a library with only these kernels. It defines the functions <room>::kernels() of all its
+# Adds a library with only these kernels. It defines the functions <room>::kernels() of all its
 # rooms, so it must not be linked with another library that defines them.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})
   vitrine_device_library(${target} ${sources})
-  target_include_directories(${target} BEFORE PUBLIC ${folder})
-  target_link_libraries(${target} PUBLIC vitrine_kernel)
+  target_include_directories(${target} BEFORE PUBLIC $<BUILD_INTERFACE:${folder}>)
+  target_link_libraries(${target} PUBLIC vitrine_extension)
   vitrine_kernel_options(${target})
 endfunction()

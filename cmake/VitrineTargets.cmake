@@ -1,35 +1,38 @@
-# Helpers for the layers: one CMake target per layer, each with its own sources and links.
+# Functions that define libraries and tests. Each room has a CMake target with its own sources and dependencies.
 include(GNUInstallDirs)
 
 set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
-# Sources name files from the root; public headers are "vitrine/...".
+# Sources include files by their path from the root, and public headers as "vitrine/...".
 set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${VITRINE_GENERATED_DIR}/include)
-# Where headers of the host side, which are not public, are installed below the include folder.
+# Folder below the include folder for the installed headers of the host side.
 set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 
 add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
     -Wall -Wextra -Wpedantic
-    # Where addresses have 32 bits the host side converts sizes of files everywhere, after it has checked them.
+    # No -Wconversion for the host side on 32-bit targets, because it converts file sizes everywhere after checking them.
     $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
     -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
     # In clang, -Wconversion includes warnings that GCC has separately.
-    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
+    # In unity builds, clang's -Wshadow also reports names of other source files. GCC and the preset `debug` still check
+    # for shadowed names.
+    $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-shadow>)
 endif()
 
-# What every library has: its warnings, and the language and headers of those that use it.
+# Sets the options that every library has: warnings, language standard and include folders.
 function(_vitrine_library name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:vitrine_warnings>)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    # Files above 2 GB. No header has an off_t.
+    # For files above 2 GB. No header exposes off_t.
     target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   endif()
 endfunction()
 
-# Code that runs on devices.
+# Device code.
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_DEVICE_OPTIONS})
@@ -37,16 +40,16 @@ function(vitrine_device_library name)
   _vitrine_library(${name})
 endfunction()
 
-# Warnings of GCC 12's optimiser about its own library (std::string, std::vector; GCC bugs 105651,
-# 105329): off on the host side, where these containers are used.
+# Turns off false warnings of GCC 12's optimizer about std::string and std::vector (GCC bugs 105651, 105329). The host
+# side uses these containers.
 set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
-# With sanitizers, GCC 12 reports <regex> and variants as uninitialised; as C++23 optionals, too.
+# With sanitizers, GCC 12 falsely reports <regex> and std::variant as uninitialized. With C++23 it also reports std::optional.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
-# Sets the variable to the text of the files, one behind the other. A change of one configures again.
+# Sets the variable to the concatenated text of the files. CMake configures again if a file changes.
 function(vitrine_read_text variable)
   set(texts "")
   foreach(file ${ARGN})
@@ -57,11 +60,24 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Code that runs on hosts only: readers, reports, tools.
-# -O3 compiles a sixth longer and gains nothing here.
+# Host code that runs only a few times per model: readers of records, lowering, reports. It compiles a fifth faster with
+# -Os than with -O2.
+set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
+  target_compile_options(${name} PRIVATE ${VITRINE_HOST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM vitrine_host_headers)
+  _vitrine_host_library(${name})
+endfunction()
+
+# Host code that runs for each byte or token. With -O3 it would compile a sixth longer and would not run faster.
+function(vitrine_fast_host_library name)
+  add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
+  _vitrine_host_library(${name})
+endfunction()
+
+function(_vitrine_host_library name)
   _vitrine_library(${name})
   target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}>)
 endfunction()
@@ -69,8 +85,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Code that -O3 makes half as large again for little speed (docs/performance.md, "Size"): -O2, with long loops
-# vectorised all the same.
+# Uses -O2 with vectorized loops. This is for code that -O3 enlarges by half and hardly speeds up.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2
@@ -78,24 +93,24 @@ function(vitrine_compact_code name)
   endif()
 endfunction()
 
-# Files of a target with compact code that are worth their size.
+# Uses -O3 for these files of a target with compact code.
 function(vitrine_fastest_code name)
   if(VITRINE_FASTEST_CODE)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${name} PROPERTIES COMPILE_OPTIONS -O3)
   endif()
 endfunction()
 
-# Code that runs once and is large: its size counts more than its speed (docs/performance.md, "Size").
+# Uses -Os, for large code that runs once.
 function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Test code: host side. Without optimisation it compiles in 0.6 to 0.8 of the time; an emulated processor needs a little.
+# Options of test code. -O0 compiles in 0.6 to 0.8 of the time of -O1; emulated processors need -O1.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 
-# One executable per room of tests; sources mirror the tree of the code. ctest runs each test
-# separately, all as one (AS_ONE) if there are thousands of short ones, or none (BY_HAND).
+# Defines a test executable. ctest runs each test separately by default, all tests together with AS_ONE (for many short
+# tests), or none with BY_HAND.
 function(vitrine_test name)
   cmake_parse_arguments(arg "AS_ONE;BY_HAND" "" "SOURCES;LINK" ${ARGN})
   if(NOT arg_SOURCES)

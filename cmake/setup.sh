@@ -1,14 +1,15 @@
 #!/bin/sh
-# Installs the distribution's packages that the build needs, only those that are missing.
-# Works offline, and without root, when nothing is missing.
-# Arguments add to these: the name of a preset what that build needs, `python` what the Python module
-# and the reduction of many profiles need, `lint` the two that read the code.
+# Installs the missing packages of the distribution that the build needs.
+# If no package is missing, the script works offline and without root.
+# Arguments add packages: the name of a preset adds those of that build, `python` those of the Python
+# module and of tools/fleet, `lint` clang-format and clang-tidy.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev nlohmann-json3-dev libzip-dev zlib1g-dev libcli11-dev libfmt-dev
-  libxxhash-dev libhwy-dev libicu-dev libsentencepiece-dev python3'
-# After Debian 13 SentencePiece's header includes Abseil's, on which its package does not depend.
+  libxxhash-dev libhwy-dev libicu-dev libonig-dev libsentencepiece-dev python3'
+# In releases after Debian 13, SentencePiece's header includes headers of Abseil, but its package does
+# not depend on Abseil.
 grep -qs '^VERSION_ID="1[0-3]"' /etc/os-release || packages="$packages libabsl-dev"
 
 architecture=''
@@ -30,24 +31,28 @@ if [ -n "$architecture" ]; then
   for library in libgtest libgmock libzip zlib1g libfmt libicu; do
     packages="$packages $library-dev:$architecture"
   done
+  # Oniguruma's development packages for two architectures exclude each other (see cmake/Dependencies.cmake).
+  packages="$packages libonig5:$architecture"
 fi
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2
+  echo "setup: this is not a Debian system; docs/dependencies.md lists the libraries to install" >&2
   exit 0
 fi
 for preset in riscv64 aarch64-kleidiai; do
   case " $* " in *" $preset "*) ;; *) continue ;; esac
   if grep -qs '^VERSION_ID="1[0-2]"' /etc/os-release; then
-    echo "setup: the preset $preset needs Debian 13 or newer, which has libraries for it" >&2
+    echo "setup: the preset $preset needs libraries that only Debian 13 or newer has" >&2
     exit 1
   fi
 done
+native=$(dpkg --print-architecture)
 missing=''
 for package in $packages; do
-  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  case $status in  # said once for each architecture
-    installed*) ;;
+  # A name without a suffix means this machine's architecture.
+  case $package in *:*) wanted=${package#*:} ;; *) wanted=$native ;; esac
+  case " $(dpkg-query -W -f='${Architecture}:${db:Status-Status} ' "$package" 2>/dev/null || true)" in
+    *" $wanted:installed "* | *' all:installed '*) ;;
     *) missing="$missing $package" ;;
   esac
 done
@@ -58,7 +63,7 @@ run=''
 if [ "$(id -u)" != 0 ]; then
   run=sudo
   if ! command -v sudo >/dev/null; then
-    echo "setup: these packages are missing and only root can install them:$missing" >&2
+    echo "setup: these packages are missing, and only root can install them:$missing" >&2
     exit 1
   fi
 fi

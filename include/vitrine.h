@@ -1,15 +1,21 @@
-/* Vitrine from C: load a program, call its methods.
+/* The C API of Vitrine: loads a program and calls its methods.
  *
  *   vitrine_module* module = NULL;
  *   vitrine_error* error = vitrine_module_load_file("model.pte", NULL, &module);
  *   if (error != NULL) { puts(vitrine_error_message(error)); ... }
  *
- * Functions that can fail return NULL on success, else an error that the caller frees. What a
- * function returns by an out parameter belongs to the caller, who frees it with the matching
- * `_free` (NULL is allowed); on failure out parameters stay unchanged. Pointers that are returned
- * directly belong to the object that returned them; for NULL instead of an object they are NULL,
- * and numbers 0. Running out of memory is an error as well (0x21 MemoryAllocationFailed). One
- * thread at a time uses a module and its arrays; several modules are independent.
+ * Errors: a function that can fail returns NULL on success, or an error that the caller frees. On
+ * failure, its out parameters stay unchanged. Running out of memory is an error like any other
+ * (0x21 MemoryAllocationFailed).
+ *
+ * Ownership: an object returned through an out parameter belongs to the caller, who frees it with
+ * the matching `_free` function. Every `_free` function accepts NULL. A pointer that is the return
+ * value belongs to the object passed in.
+ *
+ * Getters accept NULL in place of an object, and then return NULL or 0.
+ *
+ * Threads: a module and its arrays must be used by one thread at a time, except in
+ * vitrine_module_cancel. Different modules are independent.
  */
 #ifndef VITRINE_H
 #define VITRINE_H
@@ -29,19 +35,25 @@
 extern "C" {
 #endif
 
-/* "0.1.0", and 10000 * major + 100 * minor + patch. */
+/* The version of the library as text, such as "0.1.0", and as the number
+ * 10000 * major + 100 * minor + patch. */
 VITRINE_API const char* vitrine_version(void);
 VITRINE_API uint32_t vitrine_version_number(void);
 
 typedef struct vitrine_error vitrine_error;
-/* The code is ExecuTorch's where it has one: 0x12 InvalidArgument, 0x14 OperatorMissing, 0x23
- * InvalidProgram. Of NULL, which means success: 0, and an empty message. */
+/* Codes have ExecuTorch's numbers: 0x12 InvalidArgument, 0x14 OperatorMissing, 0x23 InvalidProgram
+ * (vitrine/error.h lists all). NULL means success: its code is 0 and its message is empty. */
 VITRINE_API uint32_t vitrine_error_code(const vitrine_error* error);
 VITRINE_API const char* vitrine_error_message(const vitrine_error* error);
 VITRINE_API void vitrine_error_free(vitrine_error* error);
 
-/* Element types, numbered as in program files. An integer of fixed size, which makes unknown ones
- * an error instead of undefined. */
+/* Loads a shared library with operators and backends that this build lacks (vitrine/extension.h).
+ * Call it before programs are loaded, in one thread. The library stays loaded until the process
+ * ends. It runs code in this process: load only libraries that you trust. */
+VITRINE_API vitrine_error* vitrine_load_library(const char* path);
+
+/* Element types, numbered as in program files. The type is an integer of fixed size, not an enum,
+ * so that passing an unknown number is an error and not undefined behavior. */
 typedef int32_t vitrine_dtype;
 enum {
   VITRINE_U8 = 0,
@@ -59,12 +71,13 @@ enum {
   VITRINE_U64 = 29
 };
 
-/* Elements in row-major order, with their memory. */
+/* A tensor with its memory. Elements are in row-major order. */
 typedef struct vitrine_array vitrine_array;
-/* Owns its memory, which is zero. */
+/* Creates an array that owns its memory. All elements are zero. */
 VITRINE_API vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
                                              vitrine_array** out);
-/* Uses the caller's memory, which outlives the array: exactly its bytes, aligned for the dtype. */
+/* Creates an array over the caller's memory, which must outlive the array and be aligned for the
+ * dtype. `nbytes` must be the exact size of the elements. */
 VITRINE_API vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes,
                                                 size_t rank, void* data, size_t nbytes,
                                                 vitrine_array** out);
@@ -73,7 +86,7 @@ VITRINE_API vitrine_dtype vitrine_array_dtype(const vitrine_array* array);
 VITRINE_API size_t vitrine_array_rank(const vitrine_array* array);
 VITRINE_API const int32_t* vitrine_array_sizes(const vitrine_array* array);
 VITRINE_API size_t vitrine_array_nbytes(const vitrine_array* array);
-/* NULL may be returned for an array without elements. */
+/* May be NULL if the array has no elements. */
 VITRINE_API void* vitrine_array_data(const vitrine_array* array);
 
 typedef int32_t vitrine_kind;
@@ -84,10 +97,11 @@ enum {
   VITRINE_REAL = 3,
   VITRINE_INTEGER = 4,
   VITRINE_BOOLEAN = 5,
-  VITRINE_OTHER = 6 /* lists, which only C++ gives */
+  VITRINE_OTHER = 6 /* lists, which only the C++ API can read */
 };
 
-/* An input or output. Inputs stay the caller's. Outputs are freed with vitrine_value_clear. */
+/* An input or output of a method. Inputs remain the caller's property. Free outputs with
+ * vitrine_value_clear. */
 typedef struct vitrine_value {
   vitrine_kind kind;
   union {
@@ -98,15 +112,16 @@ typedef struct vitrine_value {
     int boolean;
   } as;
 } vitrine_value;
-/* Frees what an output holds, and makes it VITRINE_NONE. NULL is allowed. */
+/* Frees the array or string of an output and sets the kind to VITRINE_NONE. Accepts NULL. */
 VITRINE_API void vitrine_value_clear(vitrine_value* value);
 
 typedef struct vitrine_module vitrine_module;
 
-/* A setting for loading, e.g. {"XnnpackBackend", "weight_cache_enabled", VITRINE_BOOLEAN,
- * {.boolean = 0}}. docs/xnnpack.md lists the keys and values of XNNPACK. */
+/* An option that a backend reads when a method is loaded, such as {"XnnpackBackend",
+ * "weight_cache_enabled", VITRINE_BOOLEAN, {.boolean = 0}}. docs/xnnpack.md lists the options of
+ * XNNPACK. */
 typedef struct vitrine_backend_option {
-  const char* backend; /* its id */
+  const char* backend; /* the backend's id */
   const char* key;
   vitrine_kind kind; /* VITRINE_BOOLEAN, VITRINE_INTEGER or VITRINE_STRING */
   union {
@@ -116,55 +131,61 @@ typedef struct vitrine_backend_option {
   } as;
 } vitrine_backend_option;
 
-/* Begin with VITRINE_OPTIONS_INIT: later versions add members. InvalidArgument if `struct_size` is
- * less than that of the first version. */
+/* Options for loading. Initialize with VITRINE_OPTIONS_INIT, because later versions add members.
+ * Loading fails with InvalidArgument if `struct_size` is less than in the first version. */
 typedef struct vitrine_options {
   size_t struct_size;
-  size_t threads;                /* the caller's included; 0: as many as performing cores */
-  const char* const* data_files; /* .ptd: paths, none of them NULL */
+  size_t threads;                /* the calling thread included; 0: one per performance core */
+  const char* const* data_files; /* paths of .ptd files; none may be NULL */
   size_t num_data_files;
-  int profile; /* not 0: for vitrine_module_profile_json; a clock is read for each instruction */
-  /* Not 0: without the optimised kernels. A size_t, as an int would lie in what was padding. */
+  /* If not 0, calls are profiled for vitrine_module_profile_json: each instruction reads a clock.
+   */
+  int profile;
+  /* If not 0, the optimized kernels are not used. This is a size_t because an int would fall into
+   * the padding of older structs. */
   size_t portable_kernels_only;
-  /* InvalidArgument for a backend that this build lacks. What a backend refuses is an error of each
-   * method's first call. If a key is repeated, the last one applies. */
+  /* Loading fails with InvalidArgument for a backend that this build lacks. If the backend rejects
+   * an option, the first call of each method fails. If a key is repeated, the last one applies. */
   const vitrine_backend_option* backend_options;
   size_t num_backend_options;
-  /* Bounds on what a hostile file can ask for, of each method by itself; 0: the default
-   * (docs/trust.md, "Limits"). Bytes for loading and running, items that loading looks at, and
-   * instructions. */
+  /* Limits on what a hostile file can use, applied to each method separately; 0 selects the default
+   * (docs/trust.md, "Limits"). In this order: bytes of memory for loading and running, items that
+   * loading may look at, and instructions per run. */
   uint64_t max_memory_bytes;
   uint64_t max_load_steps;
   uint64_t max_instructions_per_run;
+  uint64_t max_milliseconds_per_run; /* 0: no limit */
+  /* If not 0, methods with an output that nothing writes are loaded; it holds unspecified bytes. */
+  size_t accept_unwritten_outputs;
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
-  { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0, 0, 0, 0 }
+  { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0 }
 
-/* The file is mapped: it must not be truncated while the module lives. `options` may be NULL; what
- * they point to is copied. */
+/* Maps the file, which must not be truncated while the module exists. `options` may be NULL; what
+ * it points to is copied. */
 VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
                                                     const vitrine_options* options,
                                                     vitrine_module** out);
-/* `program` outlives the module and is 16-byte aligned, as what malloc and mmap give is;
- * InvalidArgument if not. */
+/* `program` must outlive the module and be 16-byte aligned, as memory from malloc and mmap is.
+ * Otherwise the error is InvalidArgument. */
 VITRINE_API vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
                                                       const vitrine_options* options,
                                                       vitrine_module** out);
 VITRINE_API void vitrine_module_free(vitrine_module* module);
 
 VITRINE_API size_t vitrine_module_num_methods(const vitrine_module* module);
-/* NULL if `index` is too large. */
+/* NULL if `index` is out of range. */
 VITRINE_API const char* vitrine_module_method_name(const vitrine_module* module, size_t index);
 
-/* One input or output of a method. */
+/* Describes an input or output of a method. */
 typedef struct vitrine_info {
   vitrine_kind kind;
-  vitrine_dtype dtype; /* this and the next three of arrays only */
+  vitrine_dtype dtype; /* dtype, rank, sizes and is_dynamic are set for arrays only */
   size_t rank;
-  const int32_t* sizes; /* the upper bounds if it is dynamic */
+  const int32_t* sizes; /* the upper bounds if the shape is dynamic */
   int is_dynamic;
-  /* Of all kinds: the key of its dict or keyword argument in the model, or the path from there, as
-   * in "state.keys[0]". NULL if the program has no name for it. Not always unique. */
+  /* The key of the dict or keyword argument in the model, or the path from there, as in
+   * "state.keys[0]". NULL if the program does not name this value. Names may repeat. */
   const char* name;
 } vitrine_info;
 VITRINE_API vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
@@ -174,18 +195,25 @@ VITRINE_API vitrine_error* vitrine_method_input(const vitrine_module* module, co
 VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, const char* method,
                                                  size_t index, vitrine_info* out);
 
-/* Calls a method, and loads it before its first call. `num_outputs` is exactly that of the method.
- * `outputs` are written without being freed before, so none of them may be one of `inputs`
- * (InvalidArgument). An array of vitrine_array_new may be written if the program updates that
- * input; a borrowed one is not. An input that does not fit is InvalidArgument, or NotSupported
- * (0x10) if it has other sizes than a static shape. */
+/* Calls a method. The first call of a method loads it. `num_outputs` must equal the method's number
+ * of outputs. The function overwrites `outputs` without freeing their old contents, so an output
+ * must not be one of `inputs` (InvalidArgument). If the program updates an input, an array made by
+ * vitrine_array_new is changed and a borrowed one is not. The error for an input of the wrong kind,
+ * dtype or shape is InvalidArgument, or NotSupported (0x10) if its sizes differ from a static
+ * shape. */
 VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
                                                const vitrine_value* inputs, size_t num_inputs,
                                                vitrine_value* outputs, size_t num_outputs);
 
-/* Where the time of the calls since loading or the last reset went, as JSON: by method, instruction
- * and operator inside delegates (docs/formats/call_profile.md). The text is freed with
- * vitrine_string_free. InvalidState (2) if `profile` was not set when the module was loaded. */
+/* Ends the call in progress, if any, before its next instruction or the next operator of a
+ * delegate: the call returns Canceled (0x40). Its outputs and the state that the program keeps are
+ * then unspecified; the module can be called again. Any thread and signal handlers may call this
+ * function. */
+VITRINE_API void vitrine_module_cancel(vitrine_module* module);
+
+/* Returns the time of all calls since loading or the last reset as JSON, by method, instruction and
+ * operator inside delegates (docs/formats/call_profile.md). Free the text with vitrine_string_free.
+ * InvalidState (2) if `profile` was not set when the module was loaded. */
 VITRINE_API vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out);
 VITRINE_API vitrine_error* vitrine_module_profile_reset(vitrine_module* module);
 VITRINE_API void vitrine_string_free(char* string);

@@ -1,6 +1,6 @@
 #include "llm/cache_operators.h"
 
-#include "runtime/data/vector_size.h"
+#include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
 
 namespace vitrine {
@@ -8,8 +8,10 @@ namespace {
 
 namespace fbs = schema::program;
 
-std::optional<int64_t> positions_of(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
-                                    int argument) {
+// Number of positions of the cache that is argument `argument` of the call. Empty if the argument
+// is missing or does not have the shape of a cache.
+std::optional<int64_t> num_positions(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
+                                     int argument) {
   if (argument < 0 || static_cast<uint32_t>(argument) >= size_of(call.args())) return std::nullopt;
   const int32_t value = call.args()->Get(static_cast<uint32_t>(argument));
   if (value < 0) return std::nullopt;
@@ -32,10 +34,12 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// Without a cache of the form that all of them have, the operator changes something else.
-bool changes_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
-  const CacheOperator* known = cache_operator(name_of(plan, call));
-  return known != nullptr && !known->writes_all && positions_of(plan, call, known->written[0]);
+// True if the call writes a cache by position. An operator of the table that is called on a tensor
+// of another shape writes some other state.
+bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
+  const CacheOperator* known = find_cache_operator(name_of(plan, call));
+  return known != nullptr && !known->writes_all &&
+         num_positions(plan, call, known->written_args[0]);
 }
 
 }  // namespace
@@ -45,23 +49,23 @@ bool keeps_other_state(const MethodMeta& method) {
   bool found = false;
   for_each_kernel_call(plan, [&](const fbs::KernelCall& call) {
     const bool is_in_place = name_of(plan, call).ends_with('_');
-    found = found || (is_in_place && !changes_by_position(plan, call));
+    found = found || (is_in_place && !writes_cache_by_position(plan, call));
   });
   return found;
 }
 
 std::optional<int64_t> cache_length(const MethodMeta& method) {
   const fbs::ExecutionPlan& plan = ProgramAccess::plan(method);
-  std::optional<int64_t> least;
+  std::optional<int64_t> shortest;
   for_each_kernel_call(plan, [&](const fbs::KernelCall& call) {
-    const CacheOperator* known = cache_operator(name_of(plan, call));
+    const CacheOperator* known = find_cache_operator(name_of(plan, call));
     if (known == nullptr || !known->writes_at_position) return;
-    for (const int written : known->written) {
-      const std::optional<int64_t> found = positions_of(plan, call, written);
-      if (found && (!least || *found < *least)) least = found;
+    for (const int argument : known->written_args) {
+      const std::optional<int64_t> found = num_positions(plan, call, argument);
+      if (found && (!shortest || *found < *shortest)) shortest = found;
     }
   });
-  return least;
+  return shortest;
 }
 
 }  // namespace vitrine

@@ -1,4 +1,5 @@
-// Operators that read or write a cache of keys or values, [batch, positions, heads, size].
+// The operators that read or write a cache of keys or values: a tensor of shape
+// [batch, positions, heads, size].
 #pragma once
 
 #include <algorithm>
@@ -13,11 +14,11 @@ namespace vitrine {
 
 struct CacheOperator {
   std::string_view name;
-  std::array<int, 2> written;  // the caches among its arguments; -1: none
-  bool is_attention;           // reads caches, up to the token's position
-  bool writes_at_position;     // a position past the cache is an error
-  bool writes_all = false;     // of them, whatever the position
-  int mask = -1;               // among its arguments; with one, it reads whole caches
+  std::array<int, 2> written_args;  // indices of the caches that it writes; -1 is unused
+  bool is_attention;                // reads caches from position 0 to the token's position
+  bool writes_at_position;          // rejects a position past the end of the cache
+  bool writes_all = false;          // overwrites all positions
+  int mask_arg = -1;                // index of the mask; a call with a mask reads all positions
 };
 inline constexpr CacheOperator kCacheOperators[] = {
     {"llama::custom_sdpa", {-1, -1}, true, false, false, 4},
@@ -29,18 +30,19 @@ inline constexpr CacheOperator kCacheOperators[] = {
     {"aten::index_put_", {0, -1}, false, false},
 };
 
-// Null if the operator is none of them.
-inline const CacheOperator* cache_operator(std::string_view name) {
+// Returns null if the operator is not in the table.
+inline const CacheOperator* find_cache_operator(std::string_view name) {
   const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
   return found == std::end(kCacheOperators) ? nullptr : found;
 }
 
-// Whether the method changes what it keeps otherwise than by position: then a text that begins at
-// position 0 sees what is left of the one before.
+// True if the method keeps state that it does not write by position, such as the state of a
+// convolution or a recurrent layer. Position 0 does not clear such state, so a new text would see
+// what the previous text left there.
 bool keeps_other_state(const MethodMeta& method);
 
-// Positions of the shortest cache that the method writes by position; none if there is none, or if
-// other operators write them.
+// Number of positions of the shortest cache that the method writes at a given position. Empty if no
+// operator with `writes_at_position` writes a cache.
 std::optional<int64_t> cache_length(const MethodMeta& method);
 
 }  // namespace vitrine

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::array<uint8_t, 2> kDimOrder = {0, 1};
 
-// As errors say it; by DecoderInput.
-constexpr const char* kInputTexts[] = {"ids", "a position", "what an encoder gives"};
+// Names for error messages, indexed by DecoderInput.
+constexpr const char* kInputTexts[] = {"ids", "a position", "the output of an encoder"};
 
 template <class T>
 void to_float(const Tensor& from, size_t offset, std::span<float> to) {
@@ -27,21 +27,22 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// Whether an input takes what a method gives, at some of its sizes.
-bool takes(const TensorInfo& input, const Method& feeder) {
+// True if the input accepts the method's only output, for at least one size of dynamic shapes.
+bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
   }
   const TensorInfo given = feeder.meta().output_tensor(0);
   if (given.dtype != input.dtype || given.sizes.size() != input.sizes.size()) return false;
   if (given.sizes.empty() || given.sizes.back() != input.sizes.back()) return false;
-  const bool is_exact =
+  const bool are_static =
       given.dynamism == ShapeDynamism::kStatic && input.dynamism == ShapeDynamism::kStatic;
-  return !is_exact || std::ranges::equal(given.sizes, input.sizes);
+  return !are_static || std::ranges::equal(given.sizes, input.sizes);
 }
 
-// Whether a method gives rows like an input's, so that they can stand among these.
-bool gives_rows_of(const Method& feeder, const TensorInfo& input) {
+// True if the method's only output has rows of the input's dtype and width, so that they can
+// replace rows of the input.
+bool has_rows_like(const Method& feeder, const TensorInfo& input) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
   }
@@ -66,7 +67,8 @@ const Tensor& output_tensor(const Method& method) {
   if (!output.ok() || !(*output)->is_readable() || (*output)->dtype() != declared.dtype ||
       (*output)->rank() != declared.sizes.size()) {
     throw GenerationError(
-        fmt::format("method {} did not give {}", method.meta().name(), tensor_text(declared)));
+        fmt::format("method {} declares the output {}, but returned another type or no data",
+                    method.meta().name(), tensor_text(declared)));
   }
   return **output;
 }
@@ -83,29 +85,29 @@ DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
     : method_(method), feeders_(feeders) {
   const size_t count = method.num_inputs();
   if (!inputs.empty() && inputs.size() != count) {
-    throw GenerationError(fmt::format("method {} takes {} inputs, but {} are described", name(),
+    throw GenerationError(fmt::format("method {} has {} inputs, but {} were described", name(),
                                       count, inputs.size()));
   }
   for (size_t i = 0; i < count; ++i) {
-    const std::optional<DecoderInput> input = inputs.empty() ? kind_of(i) : inputs[i];
+    const std::optional<DecoderInput> input = inputs.empty() ? detect_input(i) : inputs[i];
     if (!input) {
       throw GenerationError(
-          fmt::format("method {} is not a decoder: {} is neither ids, int64 [1, n], nor a "
-                      "position, int64 [1] or [n], nor what an encoder or an embedding gives",
+          fmt::format("method {} is not a decoder: {} must be ids (int64 [1, n]), a position "
+                      "(int64 [1] or [n]), or the output of an encoder or embedding",
                       name(), input_text(i)));
     }
     add_input(i, *input);
   }
   if (!ids_input_) {
     throw GenerationError(
-        fmt::format("method {} is not a decoder: none of its inputs is ids", name()));
+        fmt::format("method {} is not a decoder: none of its inputs accepts ids", name()));
   }
   const bool is_fed = feeders_.encoder == nullptr || encoded_ ||
                       (feeders_.embedding != nullptr &&
-                       gives_rows_of(*feeders_.encoder, method.meta().input_tensor(*ids_input_)));
+                       has_rows_like(*feeders_.encoder, method.meta().input_tensor(*ids_input_)));
   if (!is_fed) {
-    throw GenerationError(fmt::format("no input of method {} takes what method {} gives", name(),
-                                      feeders_.encoder->meta().name()));
+    throw GenerationError(fmt::format("no input of method {} accepts the output of method {}",
+                                      name(), feeders_.encoder->meta().name()));
   }
   read_output();
   keeps_other_state_ = vitrine::keeps_other_state(method.meta());
@@ -119,28 +121,29 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
   switch (input) {
     case DecoderInput::kIds:
       return feeders_.embedding != nullptr
-                 ? tensor.sizes.size() == 3 && takes(tensor, *feeders_.embedding)
+                 ? tensor.sizes.size() == 3 && accepts_output_of(tensor, *feeders_.embedding)
                  : is_long && tensor.sizes.size() == 2;
     case DecoderInput::kPosition:
       return is_long && tensor.sizes.size() == 1;
     case DecoderInput::kEncoded:
-      return feeders_.encoder != nullptr && takes(tensor, *feeders_.encoder);
+      return feeders_.encoder != nullptr && accepts_output_of(tensor, *feeders_.encoder);
   }
   return false;
 }
 
-std::optional<DecoderInput> DecoderCall::kind_of(size_t index) const {
+std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    const bool is_taken = input == DecoderInput::kIds && ids_input_;  // rows look like encodings
-    if (!is_taken && can_be(index, input)) return input;
+    // An encoder's output may look like an embedding's rows, so the first match is the ids.
+    const bool is_assigned = input == DecoderInput::kIds && ids_input_;
+    if (!is_assigned && can_be(index, input)) return input;
   }
   return std::nullopt;
 }
 
 std::string DecoderCall::input_text(size_t index) const {
   const MethodMeta& meta = method_.meta();
-  return fmt::format("input {}, {},", index,
+  return fmt::format("input {} ({})", index,
                      meta.input_tag(index) == EValue::Tag::kTensor
                          ? tensor_text(meta.input_tensor(index))
                          : tag_name(meta.input_tag(index)));
@@ -149,28 +152,30 @@ std::string DecoderCall::input_text(size_t index) const {
 void DecoderCall::add_input(size_t index, DecoderInput input) {
   const char* const text = kInputTexts[static_cast<size_t>(input)];
   if (!can_be(index, input)) {
-    throw GenerationError(fmt::format("method {}: {} is not {}", name(), input_text(index), text));
-  }
-  std::optional<size_t>& place = input == DecoderInput::kIds        ? ids_input_
-                                 : input == DecoderInput::kPosition ? position_
-                                                                    : encoded_;
-  if (place) {
     throw GenerationError(
-        fmt::format("method {}: inputs {} and {} are both {}", name(), *place, index, text));
+        fmt::format("method {}: {} cannot be {}", name(), input_text(index), text));
   }
-  place = index;
+  std::optional<size_t>& slot = input == DecoderInput::kIds        ? ids_input_
+                                : input == DecoderInput::kPosition ? position_
+                                                                   : encoded_;
+  if (slot) {
+    throw GenerationError(
+        fmt::format("method {}: inputs {} and {} are both {}", name(), *slot, index, text));
+  }
+  slot = index;
   if (input == DecoderInput::kIds) read_ids(index);
-  if (input == DecoderInput::kIds && is_exact_) check_room_for_ids(index);
+  if (input == DecoderInput::kIds && has_fixed_length_) check_memory_for_ids(index);
 }
 
 void DecoderCall::read_ids(size_t index) {
   const TensorInfo ids = method_.meta().input_tensor(index);
   if (ids.sizes[0] != 1) {
     throw GenerationError(
-        fmt::format("method {} takes {} rows of ids; one is supported", name(), ids.sizes[0]));
+        fmt::format("method {} takes a batch of {} rows of ids; only one row is supported", name(),
+                    ids.sizes[0]));
   }
-  most_ids_ = ids.sizes[1];
-  is_exact_ = ids.dynamism == ShapeDynamism::kStatic && most_ids_ > 1;
+  max_ids_ = ids.sizes[1];
+  has_fixed_length_ = ids.dynamism == ShapeDynamism::kStatic && max_ids_ > 1;
   if (feeders_.embedding == nullptr) return;
   const MethodMeta& embedding = feeders_.embedding->meta();
   const bool takes_ids = embedding.num_inputs() == 1 &&
@@ -178,22 +183,24 @@ void DecoderCall::read_ids(size_t index) {
                          embedding.input_tensor(0).dtype == ScalarType::kLong &&
                          embedding.input_tensor(0).sizes.size() == 2;
   if (!takes_ids) {
-    throw GenerationError(fmt::format(
-        "method {} is not an embedding: its input is not ids, int64 [1, n]", embedding.name()));
+    throw GenerationError(
+        fmt::format("method {} is not an embedding: its only input must be ids (int64 [1, n])",
+                    embedding.name()));
   }
-  most_ids_ = std::min<int64_t>(most_ids_, embedding.input_tensor(0).sizes[1]);
+  max_ids_ = std::min<int64_t>(max_ids_, embedding.input_tensor(0).sizes[1]);
 }
 
-// They are as many as the program says, however few are fed, and nothing need be planned for them.
-void DecoderCall::check_room_for_ids(size_t index) const {
+// Checks that the padded ids fit in the memory limit. A file can declare any number of ids without
+// planning memory for them.
+void DecoderCall::check_memory_for_ids(size_t index) const {
   const MemoryUsage usage = method_.memory_usage();
-  const uint64_t bytes = static_cast<uint64_t>(most_ids_) * sizeof(int64_t);
+  const uint64_t bytes = static_cast<uint64_t>(max_ids_) * sizeof(int64_t);
   const uint64_t left = usage.budget - std::min(usage.taken, usage.budget);
-  if (bytes <= std::min(left, kMostBytes)) return;
+  if (bytes <= std::min(left, kMaxBytes)) return;
   throw GenerationError(
-      fmt::format("method {}: the {} ids of input {} take {} bytes, more than max_memory_bytes "
+      fmt::format("method {}: the {} ids of input {} need {} bytes, more than max_memory_bytes "
                   "leaves",
-                  name(), most_ids_, index, bytes));
+                  name(), max_ids_, index, bytes));
 }
 
 void DecoderCall::read_output() {
@@ -206,12 +213,13 @@ void DecoderCall::read_output() {
     if (is_float && (rank == 2 || rank == 3) && logits.sizes[0] == 1 &&
         logits.sizes[rank - 1] > 0) {
       vocabulary_ = static_cast<size_t>(logits.sizes[rank - 1]);
-      gives_all_logits_ = rank == 3;
+      returns_all_logits_ = rank == 3;
       return;
     }
   }
   throw GenerationError(fmt::format(
-      "method {} is not a decoder: its output is not logits, [1, vocabulary] or [1, n, vocabulary]",
+      "method {} is not a decoder: its only output must be logits (f32, f16 or bf16) of shape "
+      "[1, vocabulary] or [1, n, vocabulary]",
       name()));
 }
 
@@ -220,7 +228,7 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
   set_ids(tokens, rows);
   if (position_) set_position(tokens.size(), position);
   if (encoded_) {
-    check_call(method_.set_input(*encoded_, feeders_.encoder->output(0)), "what the encoder gives");
+    check_call(method_.set_input(*encoded_, feeders_.encoder->output(0)), "output of the encoder");
   }
   check_call(method_.execute(), fmt::format("{} ids at position {}", tokens.size(), position));
   return logits_of(tokens.size() - 1);
@@ -228,9 +236,9 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
 
 void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
   ids_.assign(tokens.begin(), tokens.end());
-  // The embedding need not know an id that stands for a row.
+  // A placeholder id may be outside of the embedding's vocabulary, so 0 is embedded instead.
   for (size_t i = 0; i < rows.size(); ++i) ids_[i] = rows[i] < 0 ? ids_[i] : 0;
-  if (is_exact_) ids_.resize(static_cast<size_t>(most_ids_));
+  if (has_fixed_length_) ids_.resize(static_cast<size_t>(max_ids_));
   if (feeders_.embedding == nullptr) {
     set_ids_input(method_, *ids_input_, ids_);
     return;
@@ -244,7 +252,7 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
   check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
 }
 
-// What the embedding gave, with rows of the encoder's in their places.
+// Sets the input to the embedding's output, with the encoder's rows in place of the placeholders.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
   const Tensor& embedded = output_tensor(*feeders_.embedding);
   const Tensor& encoded = output_tensor(*feeders_.encoder);
@@ -260,8 +268,9 @@ void DecoderCall::set_rows(std::span<const int64_t> rows) {
     if (rows[i] < 0) continue;
     const size_t at = static_cast<size_t>(rows[i]) * row_bytes;
     if (at + row_bytes > from.size() || (i + 1) * row_bytes > embedded_.size()) {
-      throw GenerationError(fmt::format("method {} gave no row {}, which a prompt wants",
-                                        feeders_.encoder->meta().name(), rows[i]));
+      throw GenerationError(
+          fmt::format("the prompt needs row {} of method {}, which returned fewer", rows[i],
+                      feeders_.encoder->meta().name()));
     }
     std::memcpy(embedded_.data() + i * row_bytes, from.data() + at, row_bytes);
   }
@@ -274,8 +283,8 @@ void DecoderCall::set_rows(std::span<const int64_t> rows) {
 }
 
 void DecoderCall::set_position(size_t count, int64_t position) {
-  const bool is_a_token = method_.meta().input_tensor(*position_).sizes[0] > 1;
-  positions_.resize(is_a_token ? count : 1);
+  const bool has_one_per_token = method_.meta().input_tensor(*position_).sizes[0] > 1;
+  positions_.resize(has_one_per_token ? count : 1);
   std::iota(positions_.begin(), positions_.end(), position);
   std::array<int32_t, 1> sizes = {static_cast<int32_t>(positions_.size())};
   std::array<int64_t, 1> strides{};
@@ -287,10 +296,10 @@ void DecoderCall::set_position(size_t count, int64_t position) {
 std::span<const float> DecoderCall::logits_of(size_t last) {
   const Tensor& output = output_tensor(method_);
   const size_t rows = static_cast<size_t>(output.numel()) / vocabulary_;
-  const size_t row = gives_all_logits_ ? last : 0;
+  const size_t row = returns_all_logits_ ? last : 0;
   if (row >= rows) {
     throw GenerationError(
-        fmt::format("the program gave logits of {} tokens, not {}", rows, row + 1));
+        fmt::format("method {} returned logits for {} tokens, expected {}", name(), rows, row + 1));
   }
   logits_.resize(vocabulary_);
   const size_t offset = row * vocabulary_;

@@ -1,4 +1,4 @@
-// A method that gives logits: what each of its inputs is fed with, and its calls.
+// DecoderCall runs a method that returns logits. It knows what each input of the method receives.
 #pragma once
 
 #include <cstddef>
@@ -13,43 +13,46 @@
 
 namespace vitrine {
 
-// Methods whose results are inputs of the decoder; not owned, null where there is none. If no
-// input takes what the encoder gives, its rows stand among those of the embedding.
+// Methods whose outputs are inputs of the decoder. Not owned; null if the model has no such method.
+// If no input of the decoder accepts the encoder's output, the encoder's rows replace rows of the
+// embedding.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;
 };
 
-// One thread at a time.
+// Not thread-safe.
 class DecoderCall {
  public:
-  // `inputs` is empty where dtypes and shapes tell what each input is. Throws GenerationError
-  // naming method and input if they do not, or if it cannot be so. The methods outlive the object.
+  // `inputs` says what each input of the method receives; if it is empty, dtypes and shapes decide.
+  // Throws a GenerationError that names the method and the input if they do not decide, or if they
+  // contradict `inputs`. The methods must outlive this object.
   DecoderCall(Method& method, const DecoderFeeders& feeders, std::span<const DecoderInput> inputs);
 
   std::string name() const { return std::string(method_.meta().name()); }
   Method& method() const { return method_; }
-  int64_t most_ids() const { return most_ids_; }                 // that a call takes
-  bool is_exact() const { return is_exact_; }                    // it takes no fewer
-  bool keeps_other_state() const { return keeps_other_state_; }  // cache_operators.h
+  int64_t max_ids() const { return max_ids_; }                   // maximum number of ids per call
+  bool has_fixed_length() const { return has_fixed_length_; }    // each call takes max_ids() ids
+  bool keeps_other_state() const { return keeps_other_state_; }  // see cache_operators.h
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
   bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
-  bool gives_all_logits() const { return gives_all_logits_; }  // else of the last id
+  // True if the method returns logits for every id, false if only for the last id.
+  bool returns_all_logits() const { return returns_all_logits_; }
 
-  // Returns the vocabulary() logits of the last id, valid until the next call. The encoder has been
-  // executed.
-  // Without a position, ids are filled up to the number that the method takes.
-  // `rows`: for each token the row of the encoder's that it stands for, or -1; empty: none does.
+  // Returns the vocabulary() logits of the last id, valid until the next call. The encoder, if any,
+  // must have been executed. A method with a fixed length gets its ids padded to max_ids().
+  // `rows` has one element per token: the index of the encoder's row that replaces the token, or -1
+  // for an ordinary token. It is empty if no token is replaced.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
 
  private:
   bool can_be(size_t index, DecoderInput input) const;
-  std::optional<DecoderInput> kind_of(size_t index) const;
+  std::optional<DecoderInput> detect_input(size_t index) const;
   void add_input(size_t index, DecoderInput input);
   void read_ids(size_t index);
-  void check_room_for_ids(size_t index) const;
+  void check_memory_for_ids(size_t index) const;
   void read_output();
   std::string input_text(size_t index) const;
 
@@ -60,26 +63,26 @@ class DecoderCall {
 
   Method& method_;
   DecoderFeeders feeders_;
-  std::optional<size_t> ids_input_, position_, encoded_;  // inputs
-  int64_t most_ids_ = 0;
-  bool is_exact_ = false;
+  std::optional<size_t> ids_input_, position_, encoded_;  // indices of inputs
+  int64_t max_ids_ = 0;
+  bool has_fixed_length_ = false;
   bool keeps_other_state_ = false;
-  bool gives_all_logits_ = false;
+  bool returns_all_logits_ = false;
   size_t vocabulary_ = 0;
   std::vector<int64_t> ids_;
-  std::vector<std::byte> embedded_;  // an embedding's rows, with the encoder's among them
+  std::vector<std::byte> embedded_;  // the embedding's rows, some replaced by the encoder's
   std::vector<int64_t> positions_;
   std::vector<float> logits_;
 };
 
-// ids, int64 [1, n], as a method's input. Throws GenerationError.
+// Sets an input of the method to ids, an int64 tensor of shape [1, n]. Throws GenerationError.
 void set_ids_input(Method& method, size_t index, std::span<int64_t> ids);
-// Throws GenerationError.
+// Throws a GenerationError that begins with `what` if `error` is not OK.
 void check_call(const Error& error, std::string_view what);
-// The method's only output, after its execution. Throws GenerationError if it is not the tensor, in
-// memory, that the program declares.
+// Returns the method's first output after an execution. Throws GenerationError if the output is not
+// a readable tensor with the dtype and rank that the program declares.
 const Tensor& output_tensor(const Method& method);
-// "i64[1,8]"
+// Formats the dtype and shape, such as "i64[1,8]".
 std::string tensor_text(const TensorInfo& tensor);
 
 }  // namespace vitrine

@@ -12,13 +12,13 @@
 namespace vitrine {
 namespace {
 
-// The names that exporters use, the likeliest first.
+// The names that exporters use, the most common first.
 constexpr std::string_view kDecodeNames[] = {"forward", "decode", "text_decoder", "decoder"};
 constexpr std::string_view kPrefillNames[] = {"prefill"};
 constexpr std::string_view kEncoderNames[] = {"encoder", "vision_encoder", "audio_encoder"};
 constexpr std::string_view kEmbeddingNames[] = {"token_embedding"};
 
-// What stands for an image or for sound in the prompts of models, the likeliest first.
+// Placeholder tokens for an image and for audio in the prompts of models, the most common first.
 constexpr std::string_view kImageTokens[] = {"<image>",   "<|image_pad|>", "<image_soft_token>",
                                              "<|image|>", "[IMG]",         "<IMG_CONTEXT>"};
 constexpr std::string_view kAudioTokens[] = {"<audio>",   "<|audio_pad|>", "<audio_soft_token>",
@@ -29,8 +29,8 @@ constexpr std::array<std::pair<std::string_view, DecoderInput>, 3> kInputNames =
      {"position", DecoderInput::kPosition},
      {"encoded", DecoderInput::kEncoded}}};
 
-// Methods that take inputs: others give constants.
-std::vector<std::string> methods_of(const Program& program) {
+// Names of the methods that have inputs. Methods without inputs return constants.
+std::vector<std::string> methods_with_inputs(const Program& program) {
   std::vector<std::string> names;
   for (size_t i = 0; i < program.num_methods(); ++i) {
     const Result<MethodMeta> meta = program.method_meta(program.method_name(i));
@@ -45,9 +45,9 @@ std::vector<std::string> methods_of(const Program& program) {
                   names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
-std::string first_of(std::span<const std::string_view> wanted,
+std::string first_of(std::span<const std::string_view> candidates,
                      const std::vector<std::string>& names) {
-  for (const std::string_view name : wanted) {
+  for (const std::string_view name : candidates) {
     if (std::ranges::count(names, name) != 0) return std::string(name);
   }
   return {};
@@ -66,7 +66,7 @@ bool takes_floats(const MethodMeta& meta) {
 }  // namespace
 
 DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given) {
-  const std::vector<std::string> names = methods_of(program);
+  const std::vector<std::string> names = methods_with_inputs(program);
   for (const std::string* name :
        {&given.decode, &given.prefill, &given.encoder, &given.embedding}) {
     if (!name->empty() && std::ranges::count(names, *name) == 0) {
@@ -76,7 +76,7 @@ DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNam
   if (given.decode.empty()) {
     given.decode = first_of(kDecodeNames, names);
     if (given.decode.empty() && names.size() == 1) given.decode = names[0];
-    if (given.decode.empty()) fail("which method decodes is to be named", names);
+    if (given.decode.empty()) fail("cannot tell which method decodes: name it (--method)", names);
     if (given.prefill.empty()) given.prefill = first_of(kPrefillNames, names);
   }
   if (takes_floats(*program.method_meta(given.decode))) {
@@ -93,11 +93,12 @@ std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view 
     TokenId id = -1;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error == std::errc() && end == name.data() + name.size() && id >= 0) return id;
-    throw GenerationError(fmt::format("\"{}\" is neither a token nor an id", name));
+    throw GenerationError(
+        fmt::format("\"{}\" is neither a token of the tokenizer nor an id", name));
   }
   if (tokenizer == nullptr) return std::nullopt;
-  const bool is_sound = encoder.find("audio") != std::string_view::npos;
-  for (const std::string_view token : is_sound ? kAudioTokens : kImageTokens) {
+  const bool is_audio = encoder.find("audio") != std::string_view::npos;
+  for (const std::string_view token : is_audio ? kAudioTokens : kImageTokens) {
     if (const auto id = tokenizer->id_of(token)) return id;
   }
   return std::nullopt;
@@ -108,7 +109,7 @@ DecoderInput parse_decoder_input(std::string_view name) {
     if (name == known) return input;
   }
   throw GenerationError(
-      fmt::format("an input of a decoder is ids, position or encoded, not {}", name));
+      fmt::format("a decoder input must be ids, position or encoded, got \"{}\"", name));
 }
 
 }  // namespace vitrine

@@ -35,35 +35,37 @@ MethodDecoder::~MethodDecoder() = default;
 
 bool MethodDecoder::inserts_rows() const { return decode_->inserts_rows(); }
 
-// Whether calls of these shapes can continue texts of any length.
+// Checks that calls of these shapes can continue a text of any length.
 void MethodDecoder::read_calls() const {
   const DecoderCall& decode = *decode_;
-  if (decode.is_exact() && decode.has_position()) {
+  if (decode.has_fixed_length() && decode.has_position()) {
     throw GenerationError(fmt::format(
-        "method {} takes exactly {} ids: with a cache, one at a time or any number are supported",
-        decode.name(), decode.most_ids()));
+        "method {} takes exactly {} ids, but a method with a cache must take one id or a variable "
+        "number of ids",
+        decode.name(), decode.max_ids()));
   }
-  if (decode.is_exact() && !decode.gives_all_logits()) {
+  if (decode.has_fixed_length() && !decode.returns_all_logits()) {
     throw GenerationError(fmt::format(
-        "method {} takes exactly {} ids and gives the logits of the last one alone: shorter texts "
-        "cannot be continued",
-        decode.name(), decode.most_ids()));
+        "method {} takes exactly {} ids and returns the logits of the last one only, so it cannot "
+        "continue a shorter text",
+        decode.name(), decode.max_ids()));
   }
   if (!prefill_) return;
   if (!decode.has_position() || !prefill_->has_position()) {
     throw GenerationError(
-        fmt::format("methods {} and {} have no position: they are not over a cache",
+        fmt::format("methods {} and {} cannot share a cache: both need a position input",
                     prefill_->name(), decode.name()));
   }
   if (prefill_->vocabulary() != decode.vocabulary()) {
-    contradiction(fmt::format("method {} gives {} logits, method {} {}", prefill_->name(),
-                              prefill_->vocabulary(), decode.name(), decode.vocabulary()));
+    contradiction(fmt::format("method {} returns {} logits, but method {} returns {}",
+                              prefill_->name(), prefill_->vocabulary(), decode.name(),
+                              decode.vocabulary()));
   }
   for (const DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call->method().memory_usage().shared != 0) continue;
     throw GenerationError(
-        fmt::format("method {} has a cache of its own: methods {} and {} can be used together if "
-                    "the program was exported with share_mutable_buffers",
+        fmt::format("method {} does not share its cache: to use methods {} and {} together, export "
+                    "the program with share_mutable_buffers",
                     call->name(), prefill_->name(), decode.name()));
   }
 }
@@ -72,20 +74,20 @@ void MethodDecoder::read_encoder() {
   const MethodMeta& meta = encoder_->meta();
   if (meta.num_inputs() != 1 || meta.input_tag(0) != EValue::Tag::kTensor) {
     throw GenerationError(
-        fmt::format("method {} is not an encoder: it takes {} inputs, not one tensor", meta.name(),
-                    meta.num_inputs()));
+        fmt::format("method {} is not an encoder: expected one input, a tensor; found {} inputs",
+                    meta.name(), meta.num_inputs()));
   }
   const TensorInfo input = meta.input_tensor(0);
   info_.encodes_prompt = input.dtype == ScalarType::kLong && !decode_->inserts_rows();
   if (!info_.encodes_prompt) return;
   if (input.sizes.size() != 2 || input.sizes[0] != 1) {
-    throw GenerationError(fmt::format("method {} takes {}, which is not ids, int64 [1, n]",
+    throw GenerationError(fmt::format("method {} has the input {}, expected ids (int64 [1, n])",
                                       meta.name(), tensor_text(input)));
   }
   if (!info_.start_id) {
     throw GenerationError(fmt::format(
-        "the program has no decoder_start_token_id: the id that begins what follows method {} is "
-        "to be given",
+        "the program has no decoder_start_token_id: give the first id of the text that follows "
+        "method {} (--start_id)",
         meta.name()));
   }
 }
@@ -100,69 +102,70 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
   }
   const ModelMetadata metadata = read_metadata(program, limits);
   if (metadata.vocabulary && *metadata.vocabulary != static_cast<int64_t>(info_.vocabulary)) {
-    contradiction(fmt::format("get_vocab_size gives {}, the method {} logits", *metadata.vocabulary,
-                              info_.vocabulary));
+    contradiction(fmt::format("get_vocab_size returns {}, but the method returns {} logits",
+                              *metadata.vocabulary, info_.vocabulary));
   }
   if (metadata.use_kv_cache && *metadata.use_kv_cache != info_.has_cache) {
-    contradiction(fmt::format("use_kv_cache is {}, the method has {} position input",
+    contradiction(fmt::format("use_kv_cache is {}, but the method has {} position input",
                               *metadata.use_kv_cache, info_.has_cache ? "a" : "no"));
   }
   read_context(metadata, options);
   const DecoderCall& longest = longest_call();
-  const bool takes_several = longest.most_ids() > 1;
-  const bool wants_parallel =
-      prefill_ || metadata.enable_dynamic_shape.value_or(takes_several && !longest.is_exact());
+  const bool takes_several = longest.max_ids() > 1;
+  const bool wants_parallel = prefill_ || metadata.enable_dynamic_shape.value_or(
+                                              takes_several && !longest.has_fixed_length());
   if (wants_parallel && !takes_several) {
     notes_.push_back(
-        "enable_dynamic_shape is true, but the input has room for one id: prompts are "
-        "fed token by token");
+        "enable_dynamic_shape is true, but the input holds a single id: prompts are fed token by "
+        "token");
   }
   info_.parallel_prefill = !info_.has_cache || (wants_parallel && takes_several);
-  if (prefill_ && longest.is_exact()) info_.min_tokens_per_call = longest.most_ids();
+  if (prefill_ && longest.has_fixed_length()) info_.min_tokens_per_call = longest.max_ids();
   info_.eos_ids = metadata.eos_ids;
   info_.start_id = options.start_id ? options.start_id : metadata.start_id;
   if (decode_->inserts_rows()) info_.row_id = options.row_id;
   for (const TokenId id : metadata.eos_ids) {
     if (static_cast<size_t>(id) >= info_.vocabulary) {
-      contradiction(fmt::format("the end id {} is beyond the {} logits", id, info_.vocabulary));
+      contradiction(fmt::format("end id {} is not in the vocabulary of {}", id, info_.vocabulary));
     }
   }
   if (info_.start_id &&
       (*info_.start_id < 0 || static_cast<size_t>(*info_.start_id) >= info_.vocabulary)) {
-    throw GenerationError(fmt::format("the start id {} is not one of the vocabulary of {}",
-                                      *info_.start_id, info_.vocabulary));
+    throw GenerationError(fmt::format("start id {} is not in the vocabulary of {}", *info_.start_id,
+                                      info_.vocabulary));
   }
 }
 
 void MethodDecoder::read_context(const ModelMetadata& metadata,
                                  const MethodDecoderOptions& options) {
-  const int64_t id_bound = longest_call().most_ids();
+  const int64_t id_bound = longest_call().max_ids();
   std::optional<int64_t> positions;
   if (info_.has_cache) positions = cache_length(decode_->method().meta());
   const int64_t guess = positions.value_or(id_bound);
   if (!metadata.max_seq_len && !metadata.max_context_len && options.max_context == 0) {
-    notes_.push_back(fmt::format(
-        "the program has no get_max_seq_len: {} are taken for the context, unless one is given "
-        "(--context)",
-        positions ? fmt::format("the {} positions of its cache", guess)
-                  : fmt::format("the {} ids that its input may have", guess)));
+    notes_.push_back(
+        fmt::format("the program has no get_max_seq_len: the context is assumed to be {} (set it "
+                    "with --context)",
+                    positions ? fmt::format("the {} positions of the cache", guess)
+                              : fmt::format("the {} ids that the input can hold", guess)));
   }
   const int64_t max_seq_len = metadata.max_seq_len.value_or(id_bound);
   info_.max_context = metadata.max_context_len.value_or(metadata.max_seq_len.value_or(guess));
   if (positions && info_.max_context > *positions) {
-    contradiction(fmt::format("{} gives {}, the cache has {} positions",
+    contradiction(fmt::format("{} returns {}, but the cache has {} positions",
                               metadata.max_context_len ? "get_max_context_len" : "get_max_seq_len",
                               info_.max_context, *positions));
   }
   if (metadata.max_seq_len && info_.max_context < max_seq_len) {
-    contradiction(fmt::format("get_max_context_len gives {}, get_max_seq_len {}", info_.max_context,
-                              max_seq_len));
+    contradiction(fmt::format("get_max_context_len returns {}, less than get_max_seq_len, {}",
+                              info_.max_context, max_seq_len));
   }
   if (options.max_context > 0) {
     const bool is_known = metadata.max_seq_len || metadata.max_context_len || positions;
     if (is_known && options.max_context > info_.max_context) {
-      throw GenerationError(fmt::format("a context of {} is asked for; the program has one of {}",
-                                        options.max_context, info_.max_context));
+      throw GenerationError(
+          fmt::format("a context of {} was requested, but the program supports at most {}",
+                      options.max_context, info_.max_context));
     }
     info_.max_context = options.max_context;
   }
@@ -174,11 +177,11 @@ void MethodDecoder::encode(std::span<const TokenId> tokens) {
   if (!info_.encodes_prompt) throw GenerationError("the program has no encoder that takes ids");
   const TensorInfo input = encoder_->meta().input_tensor(0);
   const auto count = static_cast<int64_t>(tokens.size());
-  const bool is_exact = input.dynamism == ShapeDynamism::kStatic;
-  if (count < 1 || count > input.sizes[1] || (is_exact && count != input.sizes[1])) {
-    throw GenerationError(fmt::format("{} ids for method {}, which takes {} {}", count,
-                                      encoder_->meta().name(), is_exact ? "exactly" : "1 to",
-                                      input.sizes[1]));
+  const bool has_fixed_length = input.dynamism == ShapeDynamism::kStatic;
+  if (count < 1 || count > input.sizes[1] || (has_fixed_length && count != input.sizes[1])) {
+    throw GenerationError(fmt::format("method {} takes {} {} ids, got {}", encoder_->meta().name(),
+                                      has_fixed_length ? "exactly" : "1 to", input.sizes[1],
+                                      count));
   }
   encoding_ = Encoding::kMissing;
   encoder_ids_.assign(tokens.begin(), tokens.end());
@@ -192,7 +195,7 @@ void MethodDecoder::encode(Tensor& features) {
   }
   if (decode_->inserts_rows() && !info_.row_id) {
     throw GenerationError(
-        fmt::format("which token of prompts stands for the rows of method {} is to be given",
+        fmt::format("give the placeholder token for the rows of method {} with --encoder_token",
                     encoder_->meta().name()));
   }
   encoding_ = Encoding::kMissing;
@@ -205,7 +208,7 @@ void MethodDecoder::run_encoder() {
   if (encoder_ == nullptr || encoding_ == Encoding::kDone) return;
   if (encoding_ == Encoding::kMissing) {
     throw GenerationError(
-        fmt::format("method {} needs the result of method {}, which was given no input",
+        fmt::format("method {} needs the output of method {}, which was not given an input",
                     decode_->name(), encoder_->meta().name()));
   }
   encoding_ = Encoding::kMissing;
@@ -214,7 +217,7 @@ void MethodDecoder::run_encoder() {
   encoding_ = Encoding::kDone;
 }
 
-// As many as it gives, or gave: an encoder of any shape has to run first.
+// Number of rows that the encoder returns. An encoder with a dynamic output shape has to run first.
 size_t MethodDecoder::count_rows() {
   const TensorInfo given = encoder_->meta().output_tensor(0);
   if (encoding_ == Encoding::kMissing || given.dynamism != ShapeDynamism::kStatic) run_encoder();
@@ -224,53 +227,60 @@ size_t MethodDecoder::count_rows() {
 std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   next_row_ = 0;
   new_rows_.reset();
-  const auto places = info_.row_id ? std::ranges::count(prompt, *info_.row_id) : 0;
-  if (places == 0) {
+  const auto count = info_.row_id ? std::ranges::count(prompt, *info_.row_id) : 0;
+  if (count == 0) {
     if (info_.row_id && encoding_ == Encoding::kWaiting) {
       throw GenerationError(
-          fmt::format("the prompt has no token {}, which stands for the rows of method {}",
+          fmt::format("the prompt has no placeholder token (id {}) for the rows of method {}",
                       *info_.row_id, encoder_->meta().name()));
     }
     if (info_.has_cache) new_rows_ = 0;
     return {prompt.begin(), prompt.end()};
   }
   const size_t rows = count_rows();
-  const auto given = static_cast<size_t>(places);
-  if (given != 1 && given != rows) {
+  const auto placeholders = static_cast<size_t>(count);
+  if (placeholders != 1 && placeholders != rows) {
     throw GenerationError(fmt::format(
-        "the prompt has {} tokens {} for the {} rows that method {} gives: one, or one for each "
-        "row, is wanted",
-        given, *info_.row_id, rows, encoder_->meta().name()));
+        "the prompt has {} placeholder tokens (id {}), but method {} returns {} rows: use one "
+        "placeholder, or one for each row",
+        placeholders, *info_.row_id, encoder_->meta().name(), rows));
   }
   std::vector<TokenId> fed;
   for (const TokenId id : prompt) {
-    fed.insert(fed.end(), id == *info_.row_id && given == 1 ? rows : 1, id);
+    fed.insert(fed.end(), id == *info_.row_id && placeholders == 1 ? rows : 1, id);
   }
   new_rows_ = rows;
   return fed;
 }
 
-// A text begins: of one before nothing is left, where positions do not tell.
+// Clears the state that is not indexed by position, so that a new text does not see what the
+// previous text left.
 void MethodDecoder::reset_state() {
-  for (DecoderCall* call : {prefill_.get(), decode_.get()}) {  // as loaded, decode decides last
+  // decode is last, as at load: if the methods share state with different initial values, its own
+  // win.
+  for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Without a cache, a text is fed from its beginning again, with its rows.
+// Without a cache, each call gets the text from its beginning, so it starts again with the
+// encoder's first row. Checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;
-  const auto given = static_cast<size_t>(std::ranges::count(text, *info_.row_id));
-  if (new_rows_ && given != *new_rows_) {
-    throw GenerationError(fmt::format(
-        "the text has {} tokens {}, method {} gives {} rows: without a cache, a text has one image",
-        given, *info_.row_id, encoder_->meta().name(), *new_rows_));
+  const auto placeholders = static_cast<size_t>(std::ranges::count(text, *info_.row_id));
+  if (new_rows_ && placeholders != *new_rows_) {
+    throw GenerationError(
+        fmt::format("the text has {} placeholder tokens (id {}), but method {} returns {} rows: "
+                    "without a cache, "
+                    "a text can have one encoder input only",
+                    placeholders, *info_.row_id, encoder_->meta().name(), *new_rows_));
   }
-  if (!new_rows_ && given != 0 && !rows_are_the_texts_) {
+  if (!new_rows_ && placeholders != 0 && !rows_are_the_texts_) {
     throw GenerationError(fmt::format(
-        "method {} gives the rows of another image, which a prompt that was refused had",
+        "the rows of method {} belong to a rejected prompt, not to this text: encode the text's "
+        "input again",
         encoder_->meta().name()));
   }
 }
@@ -280,7 +290,7 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
   DecoderCall& call = prefill_ && count > 1 ? *prefill_ : *decode_;
   const bool is_too_few = count > 1 && count < info_.min_tokens_per_call;
   if (count < 1 || count > info_.max_tokens_per_call || is_too_few) {
-    throw GenerationError(fmt::format("{} ids at once; the program takes {} to {}", count,
+    throw GenerationError(fmt::format("got {} ids in one call; the program takes {} to {}", count,
                                       info_.min_tokens_per_call, info_.max_tokens_per_call));
   }
   if (position < 0 || position > info_.max_context - count) {
@@ -294,7 +304,7 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
   }
   if (!info_.has_cache) restart_rows(tokens);
   rows_ = std::exchange(new_rows_, std::nullopt).value_or(rows_);
-  std::vector<int64_t> rows;  // of the encoder's, by token
+  std::vector<int64_t> rows;  // the encoder's row for each token, or -1
   for (size_t i = 0; i < tokens.size() && next_row_ < rows_; ++i) {
     if (tokens[i] != info_.row_id) continue;
     rows.resize(tokens.size(), -1);

@@ -10,7 +10,7 @@ namespace vitrine {
 namespace {
 
 [[noreturn]] void fail(std::string_view method, std::string_view what) {
-  throw GenerationError(fmt::format("the program's method {}: {}", method, what));
+  throw GenerationError(fmt::format("metadata method {}: {}", method, what));
 }
 
 bool has_method(const Program& program, std::string_view name) {
@@ -25,13 +25,14 @@ struct MetadataSource {
   const MethodLimits& limits;
 };
 
-// Its outputs: an Int or a Bool each.
+// Runs the method and returns its outputs, each an integer or a boolean. Empty if the program does
+// not have the method.
 std::vector<int64_t> constants(const MetadataSource& source, const char* name) {
   if (!has_method(*source.program, name)) return {};
   Result<std::unique_ptr<Method>> method =
-      Method::load(source.program, name, {.limits = source.limits, .check_plan = refuse_overlaps});
+      Method::load(source.program, name, {.limits = source.limits, .check_plan = &refuse_overlaps});
   if (!method.ok()) fail(name, method.error().message());
-  if ((*method)->num_inputs() != 0) fail(name, "takes inputs; constants are wanted");
+  if ((*method)->num_inputs() != 0) fail(name, "must not have inputs");
   if (const Error error = (*method)->execute(); !error.ok()) fail(name, error.message());
   std::vector<int64_t> values;
   for (size_t i = 0; i < (*method)->num_outputs(); ++i) {
@@ -41,23 +42,25 @@ std::vector<int64_t> constants(const MetadataSource& source, const char* name) {
     } else if (value.tag() == EValue::Tag::kBool) {
       values.push_back(value.unchecked_bool() ? 1 : 0);
     } else {
-      fail(name, "gives neither an integer nor a boolean");
+      fail(name, "must return integers or booleans only");
     }
   }
-  if (values.empty()) fail(name, "gives nothing");
+  if (values.empty()) fail(name, "returns nothing");
   return values;
 }
 
 std::optional<int64_t> constant(const MetadataSource& source, const char* name) {
   const std::vector<int64_t> values = constants(source, name);
   if (values.empty()) return std::nullopt;
-  if (values.size() != 1) fail(name, fmt::format("gives {} values, not one", values.size()));
+  if (values.size() != 1)
+    fail(name, fmt::format("returned {} values, expected one", values.size()));
   return values[0];
 }
 
 std::optional<int64_t> positive(const MetadataSource& source, const char* name) {
   const std::optional<int64_t> value = constant(source, name);
-  if (value && *value <= 0) fail(name, fmt::format("gives {}", *value));
+  if (value && *value <= 0)
+    fail(name, fmt::format("returned {}, expected a positive number", *value));
   return value;
 }
 
@@ -70,7 +73,7 @@ std::vector<TokenId> tokens(const MetadataSource& source, const char* name) {
   std::vector<TokenId> ids;
   for (const int64_t id : constants(source, name)) {
     if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      fail(name, fmt::format("gives {}, which is not a token", id));
+      fail(name, fmt::format("returned {}, which is not a token id", id));
     }
     ids.push_back(static_cast<TokenId>(id));
   }

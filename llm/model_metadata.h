@@ -1,4 +1,4 @@
-// What an exported language model says about itself: methods that only return constants.
+// Metadata of an exported language model: the results of methods that only return constants.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct ModelMetadata {
   std::optional<bool> use_kv_cache;
   std::optional<bool> enable_dynamic_shape;
   std::vector<TokenId> eos_ids;
-  std::optional<TokenId> start_id;  // of a decoder behind an encoder
+  std::optional<TokenId> start_id;  // the first id of a decoder that follows an encoder
 };
 
-// Runs the methods of these names that the program has. Throws GenerationError if one takes inputs
-// or gives what it should not.
+// Runs the metadata methods that the program has. Throws GenerationError if a metadata method has
+// inputs, fails, or returns a value of the wrong kind.
 ModelMetadata read_metadata(const std::shared_ptr<const Program>& program,
                             const MethodLimits& limits);
 

@@ -1,4 +1,4 @@
-// From logits to a token.
+// Sampler picks a token from logits.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,38 @@ namespace vitrine {
 
 class Sampler {
  public:
-  // GenerationError if an option is out of its range.
+  // Throws GenerationError if an option is out of range.
   explicit Sampler(const SamplerOptions& options);
 
-  // GenerationError if a logit is not a number, or all are minus infinity.
+  // Throws GenerationError if `logits` is empty, if a logit is NaN or plus infinity, or if all
+  // logits are minus infinity.
   TokenId sample(std::span<const float> logits);
 
-  // Of the random numbers.
+  // State of the random number generator.
   uint64_t state() const { return state_; }
   void set_state(uint64_t state) { state_ = state; }
 
  private:
   struct Candidate {
-    float weight;  // its probability in parts of the greatest one
+    float weight;  // probability, divided by the largest probability
     TokenId id;
   };
 
-  struct Place {
+  struct CumulativeWeight {
     TokenId id;
-    double sum;  // of the weights up to it, from the greatest one
+    double sum;  // sum of the weights from the largest down to that of `id`
   };
 
-  void compute_weights(std::span<const float> logits, float highest);
+  void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Sorts only the weights next to the limit: it adds up the others by buckets.
-  TokenId draw_of_top_p();
-  Place first_beyond(double limit);
-  // Uniform in [0, 1): xorshift64*, its upper 24 bits, as ExecuTorch's sampler.
-  float coin();
+  // Top-p sampling without a full sort: sums weights in buckets and sorts only the bucket that
+  // crosses the limit.
+  TokenId sample_top_p();
+  // Returns the first candidate, in order of falling weight, at which the cumulative weight exceeds
+  // `limit`.
+  CumulativeWeight first_exceeding(double limit);
+  // Returns a random number in [0, 1): the upper 24 bits of xorshift64*, like ExecuTorch's sampler.
+  float next_random();
 
   SamplerOptions options_;
   uint64_t state_;

@@ -1,4 +1,4 @@
-// The line that ExecuTorch's runner prints: its keys, in its order.
+// Formats statistics with the keys, and in the order, of ExecuTorch's runner.
 #include <fmt/format.h>
 
 #include "vitrine/text_generator.h"

@@ -17,17 +17,20 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Logits are padded for the hardware, and tokenizers have a few ids that only prompts of images
-// use, by less than this part of the vocabulary; more is another model's.
-constexpr size_t kOddPart = 32;
+// The number of logits may differ from the number of ids by up to 1/32 of the vocabulary: logits
+// are padded for the hardware, and a tokenizer may have a few ids that only image prompts use. A
+// larger difference means that the tokenizer belongs to another model.
+constexpr size_t kMaxMismatchDivisor = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
   if (tokenizer == nullptr) return logits;
   const size_t ids = tokenizer->vocabulary_size();
-  const size_t odd = std::max(ids, logits) - std::min(ids, logits);
-  if (odd > ids / kOddPart) {
-    throw GenerationError(fmt::format(
-        "the tokenizer has {} ids, the model {} logits: they do not belong together", ids, logits));
+  const size_t mismatch = std::max(ids, logits) - std::min(ids, logits);
+  if (mismatch > ids / kMaxMismatchDivisor) {
+    throw GenerationError(
+        fmt::format("the tokenizer has {} ids, but the model returns {} logits: the tokenizer "
+                    "belongs to another model",
+                    ids, logits));
   }
   return std::min(ids, logits);
 }
@@ -52,7 +55,7 @@ TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
   }
 }
 
-// One call of generate().
+// The state of one call of generate().
 class TextGenerator::Run {
  public:
   Run(TextGenerator& generator, const GenerateOptions& options, const TokenCallback& on_token)
@@ -63,25 +66,25 @@ class TextGenerator::Run {
     if (before && options.sampling.seed == before->seed) sampler_.set_state(before->state);
   }
 
-  Generation over(std::span<const TokenId> prompt) {
+  Generation run(std::span<const TokenId> prompt) {
     result_.prompt.assign(prompt.begin(), prompt.end());
     const std::vector<TokenId> tokens = generator_.tokens_to_feed(prompt);
     const int64_t count = generator_.budget(tokens.size(), options_);
     if (generator_.observer_ != nullptr) {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
-    const bool is_apart = generator_.model_.info().encodes_prompt;
-    // Other text continues the prompt, whose last word may have no space after it.
+    const bool encodes_prompt = generator_.model_.info().encodes_prompt;
+    // Unless an encoder takes the prompt, the answer continues it: no leading space is removed.
     if (generator_.tokenizer_ != nullptr) {
-      stream_ = generator_.tokenizer_->stream({.continues = !is_apart});
+      stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
     GenerationStatistics& statistics = result_.statistics;
-    statistics.prompt_tokens = static_cast<int64_t>(is_apart ? prompt.size() : tokens.size());
+    statistics.prompt_tokens = static_cast<int64_t>(encodes_prompt ? prompt.size() : tokens.size());
     try {
       generate(tokens, count);
     } catch (...) {
       generator_.step_.reset();
-      generator_.reset();  // what the caches hold is not known
+      generator_.reset();  // the content of the caches is unknown
       throw;
     }
     statistics.inference_end_ms = now_ms();
@@ -102,18 +105,18 @@ class TextGenerator::Run {
     }
     const TokenId first = sample(logits);
     result_.statistics.prompt_eval_end_ms = result_.statistics.first_token_ms = now_ms();
-    uint64_t sampling_ns = 0;  // without the first token, as the stock runner counts
-    bool goes_on = take(first);
-    for (int64_t i = 1; i < count && goes_on; ++i) {
+    uint64_t sampling_ns = 0;  // excludes the first token, like ExecuTorch's runner
+    bool should_continue = accept(first);
+    for (int64_t i = 1; i < count && should_continue; ++i) {
       const std::span<const float> next = generator_.feed({&*generator_.pending_, 1}, false);
       const uint64_t start_ns = platform::now_ns();
       const TokenId id = sample(next);
       sampling_ns += platform::now_ns() - start_ns;
-      goes_on = take(id);
+      should_continue = accept(id);
       ++result_.statistics.generated_tokens;
     }
     result_.statistics.aggregate_sampling_time_ms = static_cast<int64_t>(sampling_ns / 1'000'000);
-    if (stream_ != nullptr) give(result_.ids.back(), stream_->finish(), false);
+    if (stream_ != nullptr) emit(result_.ids.back(), stream_->finish(), false);
   }
 
   TokenId sample(std::span<const float> logits) {
@@ -122,13 +125,13 @@ class TextGenerator::Run {
     return id;
   }
 
-  // Gives a new token; whether another one is wanted.
-  bool take(TokenId id) {
+  // Appends a new token and passes it to the callback. Returns true if generation should continue.
+  bool accept(TokenId id) {
     generator_.pending_ = id;
     result_.ids.push_back(id);
     const std::string text = stream_ == nullptr ? std::string() : stream_->push(id);
     stamp(&GenerationStep::decoded_ns);
-    give(id, text, true);
+    emit(id, text, true);
     stamp(&GenerationStep::end_ns);
     generator_.end_step();
     if (generator_.is_end(id) && !options_.ignore_eos) {
@@ -146,7 +149,7 @@ class TextGenerator::Run {
     if (generator_.step_) *generator_.step_.*time = platform::now_ns();
   }
 
-  void give(TokenId id, const std::string& text, bool is_new) {
+  void emit(TokenId id, const std::string& text, bool is_new) {
     result_.text += text;
     if (on_token_ && (is_new || !text.empty())) on_token_({id, text});
   }
@@ -165,11 +168,11 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   if (tokenizer_ == nullptr) throw GenerationError("a text prompt needs a tokenizer");
   stop_ = false;
   Run run(*this, options, on_token);
-  return run.over(encode(prompt, options.encode));
+  return run.run(encode(prompt, options.encode));
 }
 
-// What a template puts before a text begins a conversation, not each of its prompts; without a text
-// the answer goes on.
+// Only the first prompt of a conversation gets the tokens that the template puts before a text. An
+// empty later prompt gets no template at all, so that the answer continues.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;
@@ -179,7 +182,7 @@ std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOption
 Generation TextGenerator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                                    const TokenCallback& on_token) {
   stop_ = false;
-  return Run(*this, options, on_token).over(prompt);
+  return Run(*this, options, on_token).run(prompt);
 }
 
 void TextGenerator::reset() {
@@ -195,14 +198,19 @@ std::vector<TokenId> TextGenerator::tokens_to_feed(std::span<const TokenId> prom
     reset();
     return {model_.info().start_id.value()};
   }
-  if (prompt.empty() && !pending_) throw GenerationError("the prompt is empty");
+  if (prompt.empty() && !pending_) {
+    throw GenerationError(
+        "the prompt is empty: give at least one token (--prompt, --prompt_file or --prompt_ids)");
+  }
   check_ids(prompt);
   std::vector<TokenId> tokens = model_.with_rows(prompt);
   if (!pending_) return tokens;
   const std::optional<TokenId> row_id = model_.info().row_id;
   if (pending_ == row_id && std::ranges::count(prompt, *row_id) != 0) {
     throw GenerationError(
-        fmt::format("the answer before ended with {}, which stands for an encoder's row", *row_id));
+        fmt::format("the previous answer ended with the placeholder token (id {}): a prompt "
+                    "with an encoder's rows cannot follow",
+                    *row_id));
   }
   tokens.insert(tokens.begin(), *pending_);
   return tokens;
@@ -213,8 +221,9 @@ void TextGenerator::check_ids(std::span<const TokenId> ids) const {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] == model_.info().row_id) continue;
     if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= vocabulary) {
-      throw GenerationError(fmt::format("token {} of the prompt is {}, of a vocabulary of {}", i,
-                                        ids[i], vocabulary));
+      throw GenerationError(
+          fmt::format("token {} of the prompt has id {}, but the vocabulary has {} ids", i, ids[i],
+                      vocabulary));
     }
   }
 }
@@ -224,8 +233,8 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
   const int64_t occupied = position() + static_cast<int64_t>(prompt_tokens);
   if (occupied >= context) {
     throw NoRoomError(fmt::format(
-        "the prompt has {} tokens after {} before: the model's context of {} has no room for an "
-        "answer",
+        "the prompt has {} tokens and the conversation before it has {}: the model's context of {} "
+        "has no room for an answer",
         prompt_tokens, position(), context));
   }
   int64_t count = context - occupied;
@@ -233,8 +242,8 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
   if (options.max_new_tokens >= 0) count = std::min(count, options.max_new_tokens);
   if (count <= 0) {
     throw NoRoomError(
-        fmt::format("no token may be generated: {} of prompt, seq_len {}, "
-                    "max_new_tokens {}",
+        fmt::format("the limits allow no new token: {} tokens are in the context, seq_len is {}, "
+                    "max_new_tokens is {}",
                     occupied, options.seq_len, options.max_new_tokens));
   }
   return count;
@@ -252,6 +261,7 @@ std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens, bool
     step_ = {.is_prefill = is_prefill,
              .position = position,
              .tokens = fed.size(),
+             .prompt_end = is_prefill ? prompt_end_ : 0,
              .start_ns = platform::now_ns()};
     observer_->begin_step(*step_);
   }
@@ -261,8 +271,8 @@ std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens, bool
     step_->sampled_ns = step_->decoded_ns = step_->end_ns = step_->fed_ns;
   }
   if (logits.size() != model_.info().vocabulary) {
-    throw GenerationError(
-        fmt::format("the model gave {} logits, not {}", logits.size(), model_.info().vocabulary));
+    throw GenerationError(fmt::format("the model returned {} logits, expected {}", logits.size(),
+                                      model_.info().vocabulary));
   }
   return logits;
 }
@@ -273,9 +283,11 @@ void TextGenerator::end_step() {
   step_.reset();
 }
 
-// Empty if it was stopped before the last token.
+// Feeds the tokens in chunks and returns the logits of the last one. Empty if stop() was called
+// before the last chunk.
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
+  prompt_end_ = position() + static_cast<int64_t>(tokens.size());
   if (!info.has_cache) return feed(tokens, true);
   const size_t chunk = info.parallel_prefill
                            ? static_cast<size_t>(std::max<int64_t>(info.max_tokens_per_call, 1))
@@ -286,7 +298,7 @@ std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
     const bool is_enough = tokens.size() >= static_cast<size_t>(info.min_tokens_per_call);
     const size_t size = is_enough ? std::min(chunk, tokens.size()) : 1;
     logits = feed(tokens.first(size), true);
-    pending_.reset();  // it was the first
+    pending_.reset();  // the first chunk began with the pending token
     tokens = tokens.subspan(size);
   }
   return logits;

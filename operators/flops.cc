@@ -11,7 +11,7 @@ double product(auto begin, auto end) {
   return std::accumulate(begin, end, 1.0, std::multiplies<double>());
 }
 
-// The name of the tensor argument at a position among the tensors of the signature.
+// The name of the signature's tensor argument number `index`, counting only tensors.
 std::string_view tensor_name(const Operator& op, size_t index) {
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.type == ArgumentType::kTensor && index-- == 0) return argument.name;
@@ -33,9 +33,9 @@ std::optional<double> per_index(const Operator&, const CallSizes& call) {
   return call.elements("index");
 }
 
-// Each result takes all but the first dimension of the weight [out, in / groups, kernel...]. In a
-// transposed convolution, whose weight is [in, out / groups, kernel...], each input contributes to
-// all but the first.
+// The weight is [out, in / groups, kernel...]; each element of the result uses one element of each
+// dim but the first. In a transposed convolution, the weight is [in, out / groups, kernel...], and
+// the same holds for each element of the input.
 std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   const std::vector<double> weight = call.sizes("weight");
   const std::vector<int64_t> transposed = call.integers("transposed");
@@ -46,7 +46,8 @@ std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   return *positions * product(weight.begin() + 1, weight.end());
 }
 
-// [.., m, k] x [.., k, n]: every result is a sum over k, the last dimension of the left side.
+// [..., m, k] x [..., k, n]: every element of the result is a sum over k, the last dim of the left
+// matrix. `left` is the index of that matrix among the tensor arguments.
 std::optional<double> matrix_product(const Operator& op, const CallSizes& call, size_t left) {
   const std::vector<double> sizes = call.sizes(tensor_name(op, left));
   const std::optional<double> results = call.result_elements();
@@ -62,7 +63,7 @@ std::optional<double> added_product(const Operator& op, const CallSizes& call) {
   return matrix_product(op, call, 1);
 }
 
-// Counts one window per element of the result, since windows may overlap.
+// Counts one window per element of the result, because windows may overlap.
 std::optional<double> pooling(const Operator&, const CallSizes& call) {
   const std::vector<int64_t> kernel = call.integers("kernel_size");
   const std::optional<double> results = call.result_elements();
@@ -94,7 +95,7 @@ std::optional<double> count_flops(const Operator& op, const CallSizes& call) {
   if (rule == std::end(kRules)) return std::nullopt;
   const std::optional<double> count = rule->count(op, call);
   if (!count) return std::nullopt;
-  return *count * op.flops.each;
+  return *count * op.flops.per_item;
 }
 
 }  // namespace vitrine

@@ -1,6 +1,6 @@
-// Floating point operations of a call, by the rule in its operator's row (operators.inc).
+// Counts the floating point operations of a call by the rule in its operator's row (operators.inc).
 //
-// A multiplication and an addition are two, a comparison or a transcendental function is one.
+// A multiplication, an addition, a comparison and a transcendental function count as one each.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,23 @@
 
 namespace vitrine {
 
-// A call as the rules see it: what they ask of its arguments, by name.
+// The properties of a call that the rules read. Arguments are identified by name.
 class CallSizes {
  public:
   virtual ~CallSizes() = default;
-  // Elements of the first result, and of a tensor. Nothing if unknown or not given.
+  // Number of elements of the first result, or of a tensor argument. Empty if the number is unknown
+  // or the call omits the argument.
   virtual std::optional<double> result_elements() const = 0;
   virtual std::optional<double> elements(std::string_view argument) const = 0;
-  // Sizes of a tensor. Empty if unknown, not given or 0-d.
+  // Sizes of a tensor argument. Empty if they are unknown, the call omits the argument, or it is
+  // 0-d.
   virtual std::vector<double> sizes(std::string_view argument) const = 0;
-  // A list of integers, or one; booleans are 0 and 1. Empty if not given.
+  // The values of an argument that is a list of integers, an integer or a bool (as 0 or 1). Empty
+  // if the call omits it.
   virtual std::vector<int64_t> integers(std::string_view argument) const = 0;
 };
 
-// Nothing if the operator has no rule, or a size that its rule needs is unknown.
+// Returns an empty optional if the operator has no rule or a size that its rule needs is unknown.
 std::optional<double> count_flops(const Operator& op, const CallSizes& call);
 
 }  // namespace vitrine

@@ -10,17 +10,17 @@
 namespace vitrine {
 namespace {
 
-// A row as it is written, made by the macros of operators.inc.
+// A row of the table, built by the macros of operators.inc.
 struct Row {
   std::string_view signature;
-  std::optional<std::string_view> kernel_name = {};  // empty: by rule
+  std::optional<std::string_view> kernel_name = {};  // empty text: named by rule
   std::string_view out_names = {};
-  std::string_view other_name = {};
+  std::string_view same_as = {};
   bool belongs_to_core = true;
   bool is_never_kept = false;
   bool is_nondeterministic = false;
   std::optional<Promotion> promotion = {};
-  Flops counted = {};
+  Flops flops = {};
 
   template <class T>
   constexpr Row with(T Row::*column, const std::type_identity_t<T>& value) const {
@@ -38,8 +38,8 @@ constexpr Row kRows[] = {
 #define PROMOTES(how) .with(&Row::promotion, Promotion::how)
 #define NEVER_KEPT .with(&Row::is_never_kept, true)
 #define NONDETERMINISTIC .with(&Row::is_nondeterministic, true)
-#define SAME_AS(name) .with(&Row::other_name, name)
-#define FLOPS(rule, ...) .with(&Row::counted, Flops{FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__})
+#define SAME_AS(name) .with(&Row::same_as, name)
+#define FLOPS(rule, ...) .with(&Row::flops, Flops{FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__})
 #include "operators/operators.inc"
 };
 
@@ -69,11 +69,12 @@ std::string kernel_of(const Row& row, const Operator& op) {
   return std::string(op.name) + "_out";
 }
 
-// Arguments that say where and how a new tensor is stored: the kernel sees that in `out`.
-constexpr std::string_view kStorage[] = {"dtype", "layout", "device", "pin_memory"};
+// Arguments that specify how a new tensor is stored. Kernels do not get them, because `out` has
+// these properties.
+constexpr std::string_view kStorageArguments[] = {"dtype", "layout", "device", "pin_memory"};
 
-bool has_storage(const Operator& op) {
-  return std::ranges::all_of(kStorage,
+bool has_storage_arguments(const Operator& op) {
+  return std::ranges::all_of(kStorageArguments,
                              [&](std::string_view name) { return op.argument(name) != nullptr; });
 }
 
@@ -93,9 +94,9 @@ std::string_view out_name(std::string_view& names, const OperatorArgument& resul
 std::vector<OperatorArgument> kernel_arguments(const Row& row, const Operator& op) {
   std::vector<OperatorArgument> arguments = op.arguments;
   if (std::ranges::none_of(op.results, is_new_tensor)) return arguments;
-  if (has_storage(op)) {
+  if (has_storage_arguments(op)) {
     std::erase_if(arguments, [](const OperatorArgument& argument) {
-      return std::ranges::count(kStorage, argument.name) != 0;
+      return std::ranges::count(kStorageArguments, argument.name) != 0;
     });
   }
   std::string_view names = row.out_names;
@@ -124,13 +125,13 @@ Operator make_operator(const Row& row) {
   op.promotion = row.promotion;
   op.is_never_kept = row.is_never_kept;
   op.is_nondeterministic = row.is_nondeterministic;
-  if (!row.other_name.empty()) op.same_as = target_of(row.other_name);
-  op.flops = row.counted;
+  if (!row.same_as.empty()) op.same_as = target_of(row.same_as);
+  op.flops = row.flops;
   return op;
 }
 
 // "aten.view.default" -> "aten.view_copy.default"
-std::string copying(std::string_view target) {
+std::string copy_target(std::string_view target) {
   std::string name(target);
   return name.insert(name.rfind('.'), "_copy");
 }
@@ -146,7 +147,7 @@ struct Table {
     for (const Row& row : kRows) operators.push_back(make_operator(row));
     for (const Operator& op : operators) by_target.emplace(op.target, &op);
     for (Operator& op : operators) {
-      if (op.may_alias()) op.copy = find(copying(op.target));
+      if (op.may_alias()) op.copy = find(copy_target(op.target));
     }
   }
 
@@ -196,17 +197,17 @@ const Operator* find_operator(std::string_view target) { return table().find(tar
 namespace {
 
 void check_declared(const Operator& op, const std::string& text) {
-  const auto refuse = [&](const char* why) {
+  const auto fail = [&](const char* why) {
     throw std::invalid_argument("signature " + text + ": " + why);
   };
-  if (op.name.find("::") == std::string_view::npos) refuse("the name has no namespace");
+  if (op.name.find("::") == std::string_view::npos) fail("the name has no namespace");
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.is_written && (argument.type != ArgumentType::kTensor || argument.is_list)) {
-      refuse("what it writes is not one tensor");
+      fail("a written argument must be a single tensor");
     }
   }
   for (const OperatorArgument& result : op.results) {
-    if (!is_new_tensor(result) || result.is_optional) refuse("a result is not a new tensor");
+    if (!is_new_tensor(result) || result.is_optional) fail("each result must be a new tensor");
   }
 }
 
@@ -218,7 +219,7 @@ const Operator& declared_operator(std::string_view signature) {
         : text(signature), op(make_operator(Row{.signature = text, .kernel_name = ""})) {
       check_declared(op, text);
     }
-    std::string text;  // the operator's names lie in it
+    std::string text;  // the names in `op` are views into it
     Operator op;
   };
   static std::mutex mutex;

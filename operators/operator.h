@@ -1,4 +1,4 @@
-// What is known of each operator: the rows of operators/operators.inc.
+// The operator table: the rows of operators/operators.inc.
 #pragma once
 
 #include <optional>
@@ -11,78 +11,80 @@
 
 namespace vitrine {
 
-// How operands of several dtypes are converted before a kernel takes them.
+// The conversion of operands of different dtypes before a kernel call.
 enum class Promotion : uint8_t {
-  kNone,        // not at all: the kernel takes mixed dtypes
+  kNone,        // operands are not converted: the kernel supports mixed dtypes
   kDefault,     // to their common dtype
-  kIntToFloat,  // to that, or to f32 if it is integral
+  kIntToFloat,  // to their common dtype, or to f32 if that is integral
 };
 
-// What an operator's floating point operations are counted by.
+// The items by which the floating point operations of a call are counted.
 enum class FlopsRule : uint8_t {
   kUnknown,
-  kNone,  // it only moves data
-  kPerResult,
-  kPerInput,
-  kPerIndex,      // of the argument `index`
-  kConvolution,   // elements of the result times those of a filter
-  kProduct,       // elements of the result times the inner size
-  kAddedProduct,  // the same; the left matrix is the second argument
-  kPooling,       // elements of the result times those of a window
+  kNone,          // none, because the operator only moves data
+  kPerResult,     // elements of the first result
+  kPerInput,      // elements of the first tensor argument
+  kPerIndex,      // elements of the argument `index`
+  kConvolution,   // elements of the result times elements of a filter
+  kProduct,       // elements of the result times the inner size of a matrix product
+  kAddedProduct,  // like kProduct, with the left matrix as the second tensor argument
+  kPooling,       // elements of the result times elements of a window
 };
 struct Flops {
   FlopsRule rule = FlopsRule::kUnknown;
-  int each = 1;
+  int per_item = 1;
 };
 
 struct Operator {
-  std::string_view name;  // "aten::add.Tensor"; of Python's own functions "_operator.add"
+  std::string_view name;  // "aten::add.Tensor", or "_operator.add" for Python's own functions
   std::string target;     // "aten.add.Tensor", "aten.view.default", "_operator.add"
   std::vector<OperatorArgument> arguments;
   std::vector<OperatorArgument> results;
 
-  std::string kernel;  // "aten::add.out"; empty: there is none
-  // Arguments of the kernel, in the order in which a program gives them. Its outs are written and
-  // keyword-only. The outs give place and dtype of the results, not arguments.
+  std::string kernel;  // "aten::add.out"; empty if the operator has no kernel
+  // Arguments of the kernel, in the order in which a program passes them. The out arguments are
+  // written and keyword-only. They replace the operator's arguments for dtype, layout and device.
   std::vector<OperatorArgument> kernel_arguments;
-  bool is_core = false;  // has a kernel, and belongs to core ATen
+  bool is_core = false;  // true if it has a kernel and belongs to core ATen
 
-  std::optional<Promotion> promotion;  // if numbers may stand in place of its tensors
+  std::optional<Promotion> promotion;  // set if numbers may replace its tensors
   bool is_never_kept = false;
   bool is_nondeterministic = false;
-  std::string same_as;  // the target that it is another name of; empty: none
-  // For a view: the operator that copies ("aten::view_copy"). Null if there is none.
+  std::string same_as;  // the target for which this is another name; empty if not an alias
+  // The operator that copies instead, if this one is a view ("aten::view_copy"). Null if there is
+  // none.
   const Operator* copy = nullptr;
   Flops flops;
 
-  // Null if it has no such argument.
+  // Null if the operator does not have the argument.
   const OperatorArgument* argument(std::string_view argument_name) const;
-  // Whether a result may share memory with an argument that is not written.
+  // True if a result may share memory with an argument that is not written.
   bool may_alias() const;
-  // Whether it is a view that a copy can stand for.
+  // True if the operator returns a view and another operator returns the same elements as a copy.
   bool is_view() const { return copy != nullptr; }
-  // Arguments of the kernel that the caller provides memory for.
+  // The out arguments of the kernel: tensors for which the caller provides memory.
   std::vector<const OperatorArgument*> outs() const;
-  // Whether it writes its first argument, which is its result, as those of ATen do.
+  // True if the operator writes its first argument and returns it, like ATen's in-place operators.
   bool is_in_place() const {
     return !arguments.empty() && arguments.front().is_written && results.size() == 1 &&
            results.front().is_written;
   }
 };
 
-// All operators, in the order of their rows. Thread-safe, as are the functions below; what they
-// return lives for ever.
+// All operators, in the order of their rows. This and the functions below are thread-safe, and the
+// operators that they return are never freed.
 std::span<const Operator> operators();
-// By target, "aten.add.Tensor". Null if it is not known.
+// Finds an operator by its target, "aten.add.Tensor". Null if it is not in the table.
 const Operator* find_operator(std::string_view target);
-// The functional form of an in-place one, "aten.add_.Tensor"; both take the same arguments. Null if
-// there is none in the table, or the target is not an in-place form.
+// Finds the functional form of an in-place target: "aten.add.Tensor" for "aten.add_.Tensor". Both
+// have the same arguments. Null if the target is not in-place or the table lacks its functional
+// form.
 const Operator* find_functional(std::string_view target);
 
-// The operator of a signature, which need not be in the table. Its kernel is named by rule: that of
-// "my::op" is "my::op.out", that of "my::op.one" is "my::op.one_out"; without results it is the
-// operator itself. std::invalid_argument if results are not new tensors, or for what
-// parse_signature() refuses. One text gives one operator.
+// Declares an operator that need not be in the table and returns it. Calls with the same text
+// return the same operator. Its kernel is named by rule: "my::op.out" for "my::op",
+// "my::op.one_out" for "my::op.one", and the name of the operator itself if it has no results.
+// Throws std::invalid_argument if parse_signature() does, or if a result is not a new tensor.
 const Operator& declared_operator(std::string_view signature);
 
 }  // namespace vitrine

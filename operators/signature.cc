@@ -48,23 +48,23 @@ class Parser {
         signature.arguments.push_back(argument());
         signature.arguments.back().is_keyword_only = is_keyword_only;
       }
-      if (!take(", ") && !starts_with(")")) fail("\", \" or \")\" is missing");
+      if (!take(", ") && !starts_with(")")) fail("expected \", \" or \")\"");
     }
     expect(" -> ");
     if (take("(")) {
       while (!take(")")) {
         signature.results.push_back(result());
-        if (!take(", ") && !starts_with(")")) fail("\", \" or \")\" is missing");
+        if (!take(", ") && !starts_with(")")) fail("expected \", \" or \")\"");
       }
     } else {
       signature.results.push_back(result());
     }
-    if (at_ != text_.size()) fail("something follows the results");
+    if (at_ != text_.size()) fail("expected the end of the signature");
     return signature;
   }
 
  private:
-  // "int[2] padding=0", "Tensor?[] indices", "Tensor(a!) out".
+  // Reads "int[2] padding=0", "Tensor?[] indices" or "Tensor(a!) out".
   OperatorArgument argument() {
     int64_t length = 1;
     OperatorArgument argument = type(length);
@@ -77,7 +77,7 @@ class Parser {
     return argument;
   }
 
-  // "Tensor(a)[]", "Tensor values".
+  // Reads "Tensor(a)[]" or "Tensor values".
   OperatorArgument result() {
     int64_t length = 1;
     OperatorArgument result = type(length);
@@ -85,11 +85,12 @@ class Parser {
     return result;
   }
 
-  // `length` becomes that of "int[2]".
+  // Reads a type. Sets `length` to 2 for "int[2]", and keeps it if the type does not state a
+  // length.
   OperatorArgument type(int64_t& length) {
     const std::string_view name = word();
     const auto found = std::ranges::find(kTypes, name, &TypeName::name);
-    if (found == kTypes.end()) fail("the type is unknown");
+    if (found == kTypes.end()) fail("unknown type");
     OperatorArgument argument;
     argument.type = found->type;
     if (take("(")) {
@@ -130,20 +131,20 @@ class Parser {
     const bool is_float = argument.type == ArgumentType::kFloat ||
                           value.find_first_of(".e") != std::string_view::npos;
     if (is_float) return real(value);
-    const int64_t whole = integer(value);
-    if (argument.is_list) return std::vector<int64_t>(static_cast<size_t>(length), whole);
-    return whole;
+    const int64_t number = integer(value);
+    if (argument.is_list) return std::vector<int64_t>(static_cast<size_t>(length), number);
+    return number;
   }
 
   double real(std::string_view text) {
     double value = 0;
-    if (!parse_real(text, value)) fail("a number is wrong");
+    if (!parse_real(text, value)) fail("invalid number");
     return value;
   }
   int64_t integer(std::string_view text) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) fail("a number is wrong");
+    if (error != std::errc() || end != text.data() + text.size()) fail("invalid number");
     return value;
   }
 
@@ -154,11 +155,11 @@ class Parser {
     return true;
   }
   void expect(std::string_view text) {
-    if (!take(text)) fail("\"" + std::string(text) + "\" is missing");
+    if (!take(text)) fail("expected \"" + std::string(text) + "\"");
   }
   std::string_view until(std::string_view any_of) {
     const size_t end = text_.find_first_of(any_of, at_);
-    if (end == std::string_view::npos) fail("it ends too early");
+    if (end == std::string_view::npos) fail("expected one of \"" + std::string(any_of) + "\"");
     const std::string_view found = text_.substr(at_, end - at_);
     at_ = end;
     return found;
@@ -169,7 +170,7 @@ class Parser {
     };
     size_t end = at_;
     while (end < text_.size() && is_letter(text_[end])) ++end;
-    if (end == at_) fail("a name is missing");
+    if (end == at_) fail("expected a name");
     const std::string_view found = text_.substr(at_, end - at_);
     at_ = end;
     return found;

@@ -1,4 +1,4 @@
-// An operator's signature, as PyTorch writes it:
+// Parses operator signatures in PyTorch's notation:
 //   "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 #pragma once
 
@@ -24,21 +24,21 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// None, or a value. A number for each item of a list ("int[2] padding=0") is a list. Names of
-// enumerations ("long", "contiguous_format") are text.
+// None (std::monostate) or a value. A number that gives every item of a list ("int[2]
+// padding=0") is expanded to a list. Enumerators ("long", "contiguous_format") are text.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
 
-// An argument or a result. Text lies in what was parsed.
+// An argument or a result. Its strings are views into the parsed text.
 struct OperatorArgument {
-  std::string_view name;  // empty: of results without one
+  std::string_view name;  // empty for results without a name
   ArgumentType type = ArgumentType::kAny;
   bool is_list = false;
   bool is_optional = false;         // "int?", "int[]?"
   bool has_optional_items = false;  // "Tensor?[]"
   bool is_keyword_only = false;
   bool is_written = false;  // "Tensor(a!)"
-  char alias = '\0';        // 'a' of "Tensor(a)": what shares memory has the same letter
+  char alias = '\0';  // the 'a' of "Tensor(a)"; tensors that share memory have the same letter
   bool has_default = false;
   DefaultValue default_value;
 
@@ -51,7 +51,8 @@ struct Signature {
   std::vector<OperatorArgument> results;
 };
 
-// The text must outlive the result. std::invalid_argument says what is wrong with it.
+// `text` must outlive the result. Throws std::invalid_argument, which names the position, if it is
+// invalid.
 Signature parse_signature(std::string_view text);
 
 }  // namespace vitrine

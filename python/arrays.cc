@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "host/tool_error.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::python {
 namespace {
@@ -41,7 +41,7 @@ const char* numpy_name(ScalarType dtype) {
       fmt::format("arrays of {} are not supported in Python", scalar_type_name(dtype)));
 }
 
-// Python that makes `x` an array of `dtype`.
+// Returns the Python expression that converts `x` to an array of `dtype`, for error messages.
 std::string conversion(ScalarType dtype, bool is_array) {
   const bool is_bfloat16 = dtype == ScalarType::kBFloat16;
   // NumPy 1.24 to 1.26 have no numpy.bool.
@@ -54,7 +54,7 @@ std::string conversion(ScalarType dtype, bool is_array) {
   return fmt::format("({}.view(numpy.uint32) >> 16).astype(numpy.uint16)", converted);
 }
 
-// "float32 (1, 3, 224, 224)"
+// Formats a dtype and a shape: "float32 (1, 3, 224, 224)".
 template <class Range>
 std::string text_of(const std::string& dtype, const Range& sizes) {
   std::string text = dtype + " (";
@@ -68,7 +68,7 @@ std::string text_of(const py::array& array) {
                  std::span(array.shape(), static_cast<size_t>(array.ndim())));
 }
 
-bool fits(const py::array& array, const TensorInfo& info) {
+bool has_valid_shape(const py::array& array, const TensorInfo& info) {
   if (static_cast<size_t>(array.ndim()) != info.sizes.size()) return false;
   for (size_t i = 0; i < info.sizes.size(); ++i) {
     const py::ssize_t size = array.shape(static_cast<py::ssize_t>(i));
@@ -82,38 +82,38 @@ bool is_masked(const py::handle& argument) {
   return py::isinstance(argument, py::module_::import("numpy.ma").attr("MaskedArray"));
 }
 
-Value to_array(const py::handle& argument, const TensorInfo& info, const std::string& place) {
+Value to_array(const py::handle& argument, const TensorInfo& info, const std::string& label) {
   if (!py::isinstance<py::array>(argument)) {
-    throw py::type_error(fmt::format("{} is a {}; it takes a NumPy array: {}", place,
+    throw py::type_error(fmt::format("{} must be a NumPy array, got {}: {}", label,
                                      Py_TYPE(argument.ptr())->tp_name,
                                      conversion(info.dtype, /*is_array=*/false)));
   }
   if (is_masked(argument)) {
     throw py::type_error(
-        fmt::format("{} is a masked array, whose mask would be lost: x.filled(value)", place));
+        fmt::format("{} is a masked array, whose mask would be lost: x.filled(value)", label));
   }
   auto array = py::reinterpret_borrow<py::array>(argument);
   const bool is_dynamic = info.dynamism != ShapeDynamism::kStatic;
-  const std::string wanted = (is_dynamic ? "at most " : "") +
-                             text_of(numpy_name(info.dtype), info.sizes) +
-                             (info.dtype == ScalarType::kBFloat16 ? ", the bits of bfloat16" : "");
-  // Another byte order is another dtype.
+  const std::string expected =
+      text_of(numpy_name(info.dtype), info.sizes) + (is_dynamic ? " or smaller" : "") +
+      (info.dtype == ScalarType::kBFloat16 ? " with bits of bfloat16" : "");
+  // NumPy treats another byte order as another dtype.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
-    throw py::type_error(fmt::format("{} is {}; it takes {}: {}", place, text_of(array), wanted,
+    throw py::type_error(fmt::format("{} must be {}, got {}: {}", label, expected, text_of(array),
                                      conversion(info.dtype, /*is_array=*/true)));
   }
-  if (!fits(array, info)) {
-    throw py::value_error(fmt::format("{} is {}; it takes {}: reshape, crop or pad it", place,
-                                      text_of(array), wanted));
+  if (!has_valid_shape(array, info)) {
+    throw py::value_error(fmt::format("{} must be {}, got {}: reshape, crop or pad it", label,
+                                      expected, text_of(array)));
   }
   if ((array.flags() & py::array::c_style) == 0) {
     throw py::value_error(
-        fmt::format("{} is not in row-major (C) order: numpy.ascontiguousarray(x)", place));
+        fmt::format("{} must be in row-major (C) order: numpy.ascontiguousarray(x)", label));
   }
   std::vector<int32_t> sizes;
   for (py::ssize_t i = 0; i < array.ndim(); ++i)
     sizes.push_back(static_cast<int32_t>(array.shape(i)));
-  // Inputs are read only.
+  // The cast is safe because the runtime does not write its inputs.
   auto* data = static_cast<std::byte*>(const_cast<void*>(array.data()));
   const std::span memory(data, static_cast<size_t>(array.nbytes()));
   if (reinterpret_cast<uintptr_t>(data) % element_size(info.dtype) != 0) {
@@ -122,33 +122,36 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   return tools::check(Array::borrow(info.dtype, memory, sizes));
 }
 
-// NumPy's scalars, and arrays without dimensions, as Python's numbers.
-py::object plain(const py::handle& argument) {
+// Converts NumPy scalars and arrays without dimensions to Python numbers. Returns other objects
+// unchanged.
+py::object to_python_number(const py::handle& argument) {
   const bool is_scalar = py::isinstance(argument, py::module_::import("numpy").attr("generic")) ||
                          (py::isinstance<py::array>(argument) && !is_masked(argument) &&
                           py::reinterpret_borrow<py::array>(argument).ndim() == 0);
   return is_scalar ? argument.attr("item")() : py::reinterpret_borrow<py::object>(argument);
 }
 
-// An int, or what stands for one. NumPy makes one of an array with one element, too: those with
-// dimensions are refused.
-py::object whole_number(const py::object& number) {
+// Converts an object with __index__ to an int. Returns an empty object if there is none. NumPy
+// arrays with one element have __index__, too, but an array with dimensions is not accepted as a
+// number.
+py::object to_int(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
-  auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
-  if (!whole) PyErr_Clear();
-  return whole;
+  auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
+  if (!integer) PyErr_Clear();
+  return integer;
 }
 
-// Empty if the number is of another kind: what would change it, as int(2.7) does, is refused.
+// Converts a number without changing its value: int(2.7), for example, is rejected. Returns nullopt
+// if the kinds do not match.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
   switch (tag) {
     case EValue::Tag::kInt:
-      if (const py::object whole = whole_number(number)) return whole.cast<int64_t>();
+      if (const py::object integer = to_int(number)) return integer.cast<int64_t>();
       return std::nullopt;
     case EValue::Tag::kDouble:
       if (PyFloat_Check(object)) return number.cast<double>();
-      if (const py::object whole = whole_number(number)) return whole.cast<double>();
+      if (const py::object integer = to_int(number)) return integer.cast<double>();
       return std::nullopt;
     case EValue::Tag::kBool:
       if (!PyBool_Check(object)) return std::nullopt;
@@ -164,6 +167,7 @@ std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   }
 }
 
+// Returns null for kinds that are not supported in Python.
 const char* python_name(EValue::Tag tag) {
   switch (tag) {
     case EValue::Tag::kInt:
@@ -177,23 +181,27 @@ const char* python_name(EValue::Tag tag) {
     case EValue::Tag::kNone:
       return "None";
     default:
-      return "a list, which is not supported in Python";
+      return nullptr;
   }
 }
 
 Value to_value(const py::handle& argument, const MethodMeta& meta, size_t index) {
-  const std::string place = fmt::format("input {} of {}", index, meta.name());
+  const std::string label = fmt::format("input {} of {}", index, meta.name());
   const EValue::Tag tag = meta.input_tag(index);
-  if (tag == EValue::Tag::kTensor) return to_array(argument, meta.input_tensor(index), place);
+  if (tag == EValue::Tag::kTensor) return to_array(argument, meta.input_tensor(index), label);
   std::optional<Value> value;
   try {
-    value = to_number(plain(argument), tag);
+    value = to_number(to_python_number(argument), tag);
   } catch (const py::cast_error&) {
-    throw py::value_error(fmt::format("{} is too large a number for 64 bits", place));
+    throw py::value_error(fmt::format("{} does not fit into 64 bits", label));
   }
   if (value) return std::move(*value);
-  throw py::type_error(fmt::format("{} is a {}; it takes {}", place,
-                                   Py_TYPE(argument.ptr())->tp_name, python_name(tag)));
+  const char* const expected = python_name(tag);
+  if (expected == nullptr) {
+    throw py::type_error(fmt::format("{} is a list, which is not supported in Python", label));
+  }
+  throw py::type_error(
+      fmt::format("{} must be {}, got {}", label, expected, Py_TYPE(argument.ptr())->tp_name));
 }
 
 }  // namespace
@@ -202,7 +210,7 @@ py::dtype numpy_dtype(ScalarType dtype) { return py::dtype(numpy_name(dtype)); }
 
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta) {
   if (arguments.size() != meta.num_inputs()) {
-    throw py::type_error(fmt::format("{} takes {} inputs, not {}", meta.name(), meta.num_inputs(),
+    throw py::type_error(fmt::format("{} takes {} inputs, got {}", meta.name(), meta.num_inputs(),
                                      arguments.size()));
   }
   std::vector<Value> values;
@@ -228,24 +236,32 @@ bundled::TestSet to_test_set(std::span<const Value> values) {
     } else if (const bool* boolean = value.boolean()) {
       set.inputs.emplace_back(*boolean);
     } else {
-      throw py::type_error("profiles take arrays and numbers as inputs");
+      throw py::type_error("profile() accepts only arrays and numbers as inputs");
     }
   }
   return set;
+}
+
+py::str to_text(std::string_view text) {
+  PyObject* const decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), nullptr);
+  if (decoded != nullptr) return py::reinterpret_steal<py::str>(decoded);
+  PyErr_Clear();
+  throw HostError(fmt::format("a name or text in the file is not UTF-8: \"{}\"", text));
 }
 
 py::object to_python(Value value) {
   if (const int64_t* integer = value.integer()) return py::int_(*integer);
   if (const double* real = value.real()) return py::float_(*real);
   if (const bool* boolean = value.boolean()) return py::bool_(*boolean);
-  if (const std::string* string = value.string()) return py::str(*string);
+  if (const std::string* string = value.string()) return to_text(*string);
   if (value.array() == nullptr) return py::none();
   auto owner = std::make_unique<Array>(std::move(*value.array()));
   const Array& array = *owner;
   const std::vector<py::ssize_t> sizes(array.sizes().begin(), array.sizes().end());
   const void* data = array.bytes().data();
   const py::dtype dtype = numpy_dtype(array.dtype());
-  const py::capsule keeper(owner.release(), [](void* kept) { delete static_cast<Array*>(kept); });
+  const py::capsule keeper(owner.release(), [](void* owned) { delete static_cast<Array*>(owned); });
   return py::array(dtype, sizes, data, keeper);
 }
 

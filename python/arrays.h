@@ -1,4 +1,4 @@
-// NumPy arrays and numbers <-> values of the runtime.
+// Converts between Python objects (NumPy arrays and numbers) and values of the runtime.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/bundled_program/bundled_program.h"
@@ -15,18 +16,22 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
-// "float32"; bfloat16, which NumPy lacks, is "uint16": the same bits.
+// Returns the NumPy dtype with the same bits: "float32" for f32. bfloat16, which NumPy does not
+// have, becomes "uint16".
 py::dtype numpy_dtype(ScalarType dtype);
 
-// The arguments of a call as inputs of a method. Arrays stay in NumPy's memory, which the caller
-// keeps until the values are gone. TypeError or ValueError names the input, what it is, what the
-// method takes, and what to do.
+// Converts the arguments of a call to inputs of a method. Arrays stay in NumPy's memory, which must
+// outlive the values. Throws a TypeError or ValueError that names the input, what was expected,
+// what was found, and how to convert it.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
-// The same for the host side: spans into `values`.
+// Converts values to a test set, whose tensors refer to the memory of `values`.
 bundled::TestSet to_test_set(std::span<const Value> values);
 
-// Arrays take over the memory of `value`.
+// Converts a text from a file. Throws HostError if it is not UTF-8.
+py::str to_text(std::string_view text);
+
+// Converts a value to a Python object. An array takes over the memory of `value`.
 py::object to_python(Value value);
 
 }  // namespace vitrine::python

@@ -2,9 +2,10 @@
 
 #include <memory>
 
-#include "aot/reports/delegation_info.h"
-#include "host/files.h"
+#include "aot/lowering/delegation_info.h"
+#include "tools/common/files.h"
 #include "tools/pte_lower/backends.h"
+#include "tools/pte_lower/calibration_files.h"
 
 namespace vitrine::python {
 namespace {
@@ -13,7 +14,7 @@ std::variant<int64_t, bool, double> constant(const std::string& name, py::handle
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
   if (py::isinstance<py::int_>(value)) return value.cast<int64_t>();
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
-  throw py::type_error("metadata " + name + " is not a number, a bool or a sequence of them");
+  throw py::type_error("metadata " + name + " must be a number, a bool, or a sequence of these");
 }
 
 aot::ConstantMethod constant_method(const std::string& name, py::handle value) {
@@ -32,12 +33,12 @@ aot::ConstantMethod constant_method(const std::string& name, py::handle value) {
 
 aot::LowerOptions lower_options(const LowerSettings& settings) {
   aot::LowerOptions options;
-  for (const std::string& name : settings.backends) {
-    options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
-  }
+  options.partitioners = tools::make_partitioners(settings.backends, settings.backend_options);
   options.filter = aot::OpFilter(settings.only_ops, settings.exclude_ops);
   for (const std::string& bound : settings.dynamic) {
-    options.bounds.push_back(aot::parse_dynamic_bound(bound));
+    const bool has_min = bound.find(':') != std::string::npos;
+    options.bounds.push_back(has_min ? aot::parse_dynamic_bound(bound)
+                                     : aot::parse_max_size(bound));
   }
   for (const std::string& schema : settings.operators) {
     options.operators.push_back(aot::parse_operator(schema));
@@ -45,13 +46,17 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
   const auto attention =
       aot::attention_operator(settings.attention.empty() ? "aten" : settings.attention);
   if (!attention) {
-    throw py::value_error("attention is \"aten\", \"custom_sdpa\" or \"auto\", not \"" +
+    throw py::value_error("attention must be \"aten\", \"custom_sdpa\" or \"auto\", got \"" +
                           settings.attention + "\"");
   }
   options.attention = *attention;
-  if (!settings.quantize.empty()) options.quantise = aot::parse_quantisation(settings.quantize);
+  if (!settings.quantize.empty()) options.quantize = aot::parse_quantization(settings.quantize);
+  for (const std::string& rule : settings.keep) aot::add_int8_rule(rule, options.quantize);
+  if (!settings.calibrate.empty() && !options.quantize.int8) {
+    throw py::value_error("calibrate needs quantize=\"int8\"");
+  }
   options.fold_constants = settings.fold_constants;
-  options.optimise = settings.optimize;
+  options.optimize = settings.optimize;
   options.make_record = settings.record;
   for (const auto& [name, value] : settings.metadata) {
     options.emit.constant_methods.push_back(constant_method(py::str(name), value));
@@ -66,8 +71,13 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
 }
 
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
-                                         const aot::LowerOptions& options) {
-  return std::make_unique<aot::LoweredModel>(aot::lower(aot::import_methods(models), options));
+                                         const std::vector<std::string>& calibrate,
+                                         aot::LowerOptions options) {
+  aot::Methods methods = aot::import_methods(models);
+  if (!calibrate.empty() && !methods.empty()) {
+    options.calibration = tools::find_calibration_data(calibrate, methods.begin()->second);
+  }
+  return std::make_unique<aot::LoweredModel>(aot::lower(std::move(methods), options));
 }
 
 void save(const aot::LoweredModel& model, const std::filesystem::path& path) {

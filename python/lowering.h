@@ -1,4 +1,4 @@
-// vitrine.lower(): exported models -> programs.
+// vitrine.lower(): lowers exported models to programs.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,19 +15,22 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
-// As the options of pte_lower have it.
+// The options of pte_lower.
 struct LowerSettings {
-  std::vector<std::string> backends;  // none: no delegates
+  std::vector<std::string> backends;  // if empty, nothing is delegated
+  std::vector<std::string> backend_options;
   std::vector<std::string> only_ops;
   std::vector<std::string> exclude_ops;
   std::vector<std::string> dynamic;    // "x.0=1:8"
   std::vector<std::string> operators;  // "my::op(Tensor x) -> Tensor"
   py::dict metadata;                   // name -> number, bool, or a sequence of them
-  std::string attention;               // "custom_sdpa", "auto"; "aten" or empty: as it is
-  std::string quantize;                // empty: not
+  std::string attention;               // "custom_sdpa", "auto", or "aten" (also if empty)
+  std::string quantize;                // a scheme such as "8da4w:32", or empty
+  std::vector<std::string> calibrate;  // files and folders
+  std::vector<std::string> keep;       // "head=float"
   bool fold_constants = false;
   bool optimize = false;
-  bool record = false;  // makes an ETRecord too
+  bool record = false;  // true: also makes an ETRecord
   bool debug_maps = true;
   bool external_constants = false;
   bool share_mutable_buffers = false;
@@ -35,17 +38,20 @@ struct LowerSettings {
   bool plan_outputs = true;
 };
 
-// Throws HostErrors and TypeErrors that name the option.
+// Converts the settings. Throws a HostError, TypeError or ValueError that names the option.
 aot::LowerOptions lower_options(const LowerSettings& settings);
 
-// By method. Throws HostErrors that name the file, node or option. Needs no GIL.
+// Lowers the models, given by method. Throws a HostError that names the file, node or option. The
+// caller need not hold the GIL.
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
-                                         const aot::LowerOptions& options);
+                                         const std::vector<std::string>& calibrate,
+                                         aot::LowerOptions options);
 
-// The program to a file, and its external weights to files beside it.
+// Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
-// By method: subgraphs, nodes, and (op type, delegated, not delegated).
+// Returns for each method the numbers of subgraphs, delegated nodes and other nodes, a list of (op
+// type, delegated, not delegated), and a text with these numbers.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

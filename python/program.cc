@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "formats/etdump/etdump_writer.h"
-#include "formats/etdump/trace_buffer.h"
-#include "host/tool_error.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/tool_error.h"
 #include "tools/executor_runner/profile_run.h"
 
 namespace vitrine::python {
@@ -19,8 +19,8 @@ DataBuffer copy_of(std::span<const std::byte> bytes) {
   return copy;
 }
 
-py::tuple describe(EValue::Tag tag, const TensorInfo* info, std::string_view known_name) {
-  const py::object name = known_name.empty() ? py::object(py::none()) : py::str(known_name);
+py::tuple describe(EValue::Tag tag, const TensorInfo* info, std::string_view value_name) {
+  const py::object name = value_name.empty() ? py::object(py::none()) : to_text(value_name);
   if (info == nullptr) {
     return py::make_tuple(tag_name(tag), py::none(), py::none(), py::none(), name);
   }
@@ -48,7 +48,7 @@ PythonProgram::PythonProgram(std::optional<DataBuffer> memory, const std::filesy
   for (std::filesystem::path& file : settings_.data) file = std::filesystem::absolute(file);
 }
 
-// The texts are those of `settings_`.
+// The options refer to texts in `settings_`.
 std::vector<BackendOption> PythonProgram::backend_options() const {
   std::vector<BackendOption> options;
   for (const auto& [name, value] : settings_.backend_options) {
@@ -65,6 +65,7 @@ std::vector<BackendOption> PythonProgram::backend_options() const {
 ModuleOptions PythonProgram::module_options() const {
   ModuleOptions options{.threads = settings_.threads,
                         .optimized_kernels = settings_.optimized_kernels,
+                        .accept_unwritten_outputs = settings_.accept_unwritten_outputs,
                         .backend_options = backend_options(),
                         .limits = settings_.limits};
   for (const auto& file : settings_.data) options.data_files.push_back(file.string());
@@ -80,9 +81,9 @@ MethodMeta PythonProgram::meta(const std::string& method) const {
   return check(module_.method_meta(method));
 }
 
-std::vector<std::string> PythonProgram::methods() const {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < module_.num_methods(); ++i) names.emplace_back(module_.method_name(i));
+py::list PythonProgram::methods() const {
+  py::list names;
+  for (size_t i = 0; i < module_.num_methods(); ++i) names.append(to_text(module_.method_name(i)));
   return names;
 }
 
@@ -114,8 +115,8 @@ py::tuple PythonProgram::call(const std::string& method, const py::args& argumen
   const std::vector<Value> inputs = to_values(arguments, meta(method));
   std::vector<Value> outputs;
   {
-    const py::gil_scoped_release others_run;
-    const std::scoped_lock alone(mutex_);
+    const py::gil_scoped_release released_gil;
+    const std::scoped_lock lock(mutex_);
     outputs = check(module_.call(method, inputs));
   }
   py::tuple results(outputs.size());
@@ -129,7 +130,7 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
   if (!arguments.empty()) inputs = to_values(arguments, meta(settings.method));
   const bundled::TestSet given = to_test_set(inputs);
 
-  const py::gil_scoped_release others_run;
+  const py::gil_scoped_release released_gil;
   tools::RunnerOptions options;
   options.model = memory_ ? "program in memory" : file_;
   options.method = settings.method;
@@ -142,13 +143,14 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
                           .backend_options = backend_options(),
                           .optimized_kernels = settings_.optimized_kernels,
                           .limits = settings_.limits,
+                          .accept_unwritten_outputs = settings_.accept_unwritten_outputs,
                           .program = memory_ ? memory_->bytes() : std::span<const std::byte>()});
   TraceBuffer trace;
   const std::unique_ptr<Method> loaded = session.load_method(settings.method, &trace);
   tools::InputSet set = inputs.empty() ? tools::make_inputs(session, *loaded, options, trace)
                                        : tools::InputSet(*loaded, given, "profile");
   inspector::RunInfo runs = tools::profiled_runs(session, *loaded, set, trace, options);
-  const flatbuffers::DetachedBuffer dump = check(write_etdump(trace));
+  const std::vector<uint8_t> dump = check(write_etdump(trace));
   return tools::profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),
                                  std::move(runs), *session.program(), options);
 }

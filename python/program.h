@@ -17,19 +17,20 @@
 
 namespace vitrine::python {
 
-// What profile() runs.
+// The arguments of profile().
 struct ProfileSettings {
   std::string method;
-  std::optional<size_t> runs;    // unset: as many as fit into two seconds, 5 to 50
-  std::optional<size_t> warmup;  // unset: 1 to 32
-  std::filesystem::path record;  // empty: the program's own
+  std::optional<size_t> runs;    // if unset, 5 to 50 runs, as many as fit into two seconds
+  std::optional<size_t> warmup;  // if unset, 1 to 5 runs
+  std::filesystem::path record;  // if empty, the record that the program contains is used
 };
 
 struct ProgramSettings {
-  size_t threads = 0;  // 0: as many as performing cores
+  size_t threads = 0;  // 0: the number of performance cores
   bool optimized_kernels = true;
+  bool accept_unwritten_outputs = false;
   std::vector<std::filesystem::path> data;  // .ptd files
-  // As --backend_option of executor_runner has it: "key" or "Backend:key", and the value.
+  // Keys, "key" or "Backend:key", and values, as for --backend_option of executor_runner.
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
   MethodLimits limits = {};
 };
@@ -37,19 +38,23 @@ struct ProgramSettings {
 class PythonProgram {
  public:
   PythonProgram(const std::filesystem::path& path, ProgramSettings settings);
-  // From memory, which is copied: a program must be aligned.
+  // Copies the program, because it must be aligned.
   PythonProgram(std::span<const std::byte> program, ProgramSettings settings);
 
-  // Empty if the program came from memory.
+  // Empty if the program was given as bytes.
   std::string path() const { return path_.string(); }
-  std::vector<std::string> methods() const;
-  // Lists of (kind, dtype, shape, is dynamic); the last three are None for what is not an array.
+  py::list methods() const;
+  // Lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and "is dynamic" are None for a
+  // value that is not an array; the name is None if the program has none.
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 
-  // Other Python threads run meanwhile; those that call the same program wait.
+  // Releases the GIL during the call. Other threads that call the same program wait.
   py::tuple call(const std::string& method, const py::args& arguments);
-  // Without arguments, random inputs. Loads the program once more, with a tracer.
+  // Ends the call in progress. May be called from other threads.
+  void cancel() { module_.cancel(); }
+  // Loads the program once more with a tracer and profiles it. Without arguments, inputs are
+  // random.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
 
  private:
@@ -60,12 +65,12 @@ class PythonProgram {
   ModuleOptions module_options() const;
   Module load() const;
 
-  std::filesystem::path path_;  // as it was given
-  std::filesystem::path file_;  // the same, wherever the process works later
+  std::filesystem::path path_;  // as given by the caller
+  std::filesystem::path file_;  // absolute, so that it stays valid if the current folder changes
   ProgramSettings settings_;
   std::optional<DataBuffer> memory_;  // the program, if it has no file
   Module module_;
-  std::mutex mutex_;  // one thread at a time uses a module
+  std::mutex mutex_;  // a module is not thread-safe
 };
 
 }  // namespace vitrine::python

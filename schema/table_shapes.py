@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what runtime/data/table_verifier.h needs to know of a schema's tables.
+"""Writes a C++ header that describes the tables of a schema to runtime/platform/table_verifier.h.
 
   table_shapes.py program.fbs > program_shapes.h
 
-Takes the part of the language that the schemas of this folder use: tables, unions and enumerations
-of flatbuffers (https://flatbuffers.dev/schema), without structs and vectors of strings or unions.
+Supports the part of the flatbuffers language (https://flatbuffers.dev/schema) that the schemas in
+this folder use: tables, unions and enums, but not structs or vectors of strings or unions.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ SCALARS = {"bool": 1, "byte": 1, "ubyte": 1, "short": 2, "ushort": 2, "int": 4, 
 
 
 def declarations(path):
-    """The text of a schema after those that it includes, without comments."""
+    """Returns the text of the included schemas and then of the schema, without comments."""
     text = re.sub(r"//.*", "", path.read_text())
     included = [declarations(path.parent / name) for name in re.findall(r'include "(.*?)";', text)]
     return "".join(included) + text
@@ -27,8 +27,8 @@ class Schema:
         self.namespace = re.findall(r"namespace ([\w.]+);", text)[-1]
         self.root = re.search(r"root_type (\w+);", text)[1]
         self.scalars = dict(SCALARS)
-        for name, of in re.findall(r"enum (\w+) : (\w+)", text):
-            self.scalars[name] = SCALARS[of]
+        for name, base in re.findall(r"enum (\w+) : (\w+)", text):
+            self.scalars[name] = SCALARS[base]
         self.unions = {}  # members by name of the union
         for name, body in re.findall(r"union (\w+) \{(.*?)\}", text, re.S):
             members = [member.split(":")[-1].strip() for member in body.split(",")]
@@ -42,14 +42,14 @@ class Schema:
 
     def check_nesting(self, table, within):
         if table in within:
-            sys.exit(f"{table} contains itself: the verifier's depth would have no bound")
+            sys.exit(f"{table} contains itself, so the verifier's recursion would be unlimited")
         for field in self.tables[table]:
             name = field.strip("[]")
             for inner in self.unions.get(name, [name] if name in self.tables else []):
                 self.check_nesting(inner, within + [table])
 
     def shapes(self, field, members):
-        """The initialisers of a field; `members` gets the tables of unions."""
+        """Returns the initializers of a field, and appends the tables of unions to `members`."""
         name = field.strip("[]")
         if name == "string" and field == name:
             return ["{FieldShape::kString}"]
@@ -73,7 +73,7 @@ class Schema:
         numbers = lambda values: ", ".join(map(str, values or [0]))
         space = self.namespace.replace(".", "::")
         return "\n".join([
-            "#pragma once", "", '#include "runtime/data/table_verifier.h"', "",
+            "#pragma once", "", '#include "runtime/platform/table_verifier.h"', "",
             f"namespace {space} {{", "inline constexpr FieldShape kFieldShapes[] = {", *lines, "};",
             f"inline constexpr uint16_t kFieldStarts[] = {{{numbers(starts)}}};",
             f"inline constexpr uint8_t kUnionMembers[] = {{{numbers(members)}}};",

@@ -1,4 +1,4 @@
-// Bytes as tokens write them: "<0x0A>" and base64.
+// Two ways in which tokenizer files write bytes: byte tokens ("<0x0A>") and base64.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace vitrine {
 
-// "<0x0A>"
+// Returns "<0x0A>" for 10.
 std::string byte_token(uint8_t byte);
-// The byte that a token of this form stands for.
+// Returns the byte of a byte token, or nothing for other tokens.
 std::optional<uint8_t> byte_of_token(std::string_view token);
-// Nothing if it is not base64, padded.
+// Returns nothing if the text is not base64 with padding.
 std::optional<std::string> base64_bytes(std::string_view text);
 
 }  // namespace vitrine

@@ -8,16 +8,17 @@
 
 #include "tokenizers/byte_tokens.h"
 #include "tokenizers/pair_merging.h"
+#include "tokenizers/text_budget.h"
 #include "tokenizers/token_table.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine {
 namespace {
 
-// What a byte without a token is written as: its value and the three tokens before.
+// Id of the token for byte 0. It comes after <unk>, <s> and </s>.
 constexpr TokenId kFirstByteToken = 3;
-// Tokens that may be missing at the end of a file, beyond as many as it has.
-constexpr size_t kMostMissing = 65536;
+// At the end of a file with n tokens, n plus this many tokens may be missing.
+constexpr size_t kMaxMissing = 65536;
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -29,7 +30,8 @@ class Reader {
 
   std::string_view take(size_t size) {
     if (size > bytes_.size() - position_) {
-      fail(fmt::format("{} bytes are wanted, {} are left", size, bytes_.size() - position_));
+      fail(fmt::format("expected {} bytes, found {}: the file is truncated", size,
+                       bytes_.size() - position_));
     }
     position_ += size;
     return bytes_.substr(position_ - size, size);
@@ -64,24 +66,26 @@ class Llama2cTokenizer final : public Tokenizer {
     std::vector<TokenTable::Entry> entries;
     while (!reader.at_end() && static_cast<int64_t>(entries.size()) < size) {
       scores_.push_back(reader.number<float>());
-      if (std::isnan(scores_.back())) reader.fail("a score is not a number");
+      if (std::isnan(scores_.back())) reader.fail("a score is NaN");
       const auto length = reader.number<int32_t>();
       if (length < 0 || length > longest) {
-        reader.fail(fmt::format("token {} has {} bytes, the longest is said to have {}",
+        reader.fail(fmt::format("token {} has {} bytes, but the longest token should have {}",
                                 entries.size(), length, longest));
       }
       entries.push_back({std::string(reader.take(static_cast<size_t>(length))),
                          static_cast<int64_t>(entries.size())});
     }
-    if (!reader.at_end()) reader.fail("the tokens end before the file");
-    if (size <= 0 || static_cast<size_t>(size) > 2 * entries.size() + kMostMissing) {
-      reader.fail(fmt::format("{} tokens are there of {}", entries.size(), size));
+    if (!reader.at_end()) reader.fail("more bytes follow the last token");
+    if (size <= 0 || static_cast<size_t>(size) > 2 * entries.size() + kMaxMissing) {
+      reader.fail(
+          fmt::format("expected {} tokens, found {}: the file is truncated", size, entries.size()));
     }
     tokens_ = TokenTable(std::move(entries), place);
     size_ = static_cast<size_t>(size);
     const auto known = [&](int32_t id) {
       if (id < 0 || id >= size) {
-        reader.fail(fmt::format("begin or end id {} of {} tokens", id, size));
+        reader.fail(
+            fmt::format("the begin or end token has id {}, but there are {} tokens", id, size));
       }
       if (const std::string* text = tokens_.text(id)) special_tokens_.push_back({id, *text});
       return id;
@@ -91,6 +95,10 @@ class Llama2cTokenizer final : public Tokenizer {
   }
 
   std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const override {
+    constexpr uint64_t kStepsPerByte = 16;
+    constexpr size_t kLookupBytesPerStep = 4;
+    TextBudget budget(place_, text.size());
+    budget.take_steps(kStepsPerByte * text.size());
     std::vector<Symbol> symbols;
     if (!text.empty()) {
       const auto space = tokens_.find(" ");
@@ -105,11 +113,12 @@ class Llama2cTokenizer final : public Tokenizer {
       add_character(symbols, text.substr(begin, end - begin), begin);
       begin = end;
     }
-    merge_pairs<float>(symbols, [this](const Symbol& left, const Symbol& right) {
+    merge_pairs<float>(symbols, [&](const Symbol& left, const Symbol& right) {
       std::optional<PairMerge<float>> merge;
       const std::string& first = *tokens_.text(left.id);
       const std::string& second = *tokens_.text(right.id);
       if (first.size() + second.size() > tokens_.longest()) return merge;
+      budget.take_steps(1 + (first.size() + second.size()) / kLookupBytesPerStep);
       if (const auto id = tokens_.find(first + second)) {
         merge = {-scores_[static_cast<size_t>(*id)], *id};
       }

@@ -1,4 +1,4 @@
-// The binary form of llama2.c, with the four numbers that ExecuTorch's export puts before it.
+// The binary tokenizer file of llama2.c, with the header that ExecuTorch's export puts before it.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,10 @@
 
 namespace vitrine {
 
-// int32: size of the vocabulary, begin id, end id, longest token; then for each token float32
-// score, int32 length, bytes; little-endian. Tokens may be missing at the end.
+// The header has four int32: the size of the vocabulary, the ids of the begin and the end token,
+// and the length of the longest token. Each token is a float32 score, an int32 length, and its
+// bytes. All numbers are little-endian. The file may lack the last tokens. Throws TokenizerError.
+// `place` names the file.
 std::unique_ptr<Tokenizer> read_llama2c(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
-#include <fstream>
+#include <span>
 
 #include "base/format_error.h"
 #include "base/json.h"
+#include "runtime/platform/file.h"
 #include "tokenizers/byte_tokens.h"
 #include "tokenizers/hugging_face/tokenizer_json.h"
 #include "tokenizers/llama2c.h"
@@ -16,24 +17,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostJsonDepth = 64;
-// Real ones have 35 MB.
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+constexpr size_t kMaxJsonDepth = 64;
+// The largest real files have 35 MB.
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 
 std::string read_file(const fs::path& path) {
-  std::error_code error;
-  const uint64_t size = fs::file_size(path, error);
-  std::ifstream stream(path, std::ios::binary);
-  if (error || !stream) throw TokenizerError(path.string() + ": cannot be read");
-  if (size > kMostFileBytes) {
-    throw TokenizerError(
-        fmt::format("{}: has {} bytes, too many for a tokenizer", path.string(), size));
+  const Result<platform::File> file = platform::File::open(path.c_str());
+  if (!file.ok()) throw TokenizerError(file.error().message());
+  const uint64_t size = file->size();
+  if (size > kMaxFileBytes) {
+    throw TokenizerError(fmt::format("{}: has {} bytes; a tokenizer file has at most {}",
+                                     path.string(), size, kMaxFileBytes));
   }
   std::string text(size, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(size));
-  if (!stream) throw TokenizerError(path.string() + ": cannot be read to its end");
+  const Error error = file->read(0, std::as_writable_bytes(std::span(text)));
+  if (!error.ok()) throw TokenizerError(fmt::format("{}: {}", path.string(), error.message()));
   return text;
 }
 
@@ -42,7 +42,7 @@ bool begins_as_json(std::string_view bytes) {
   return first != std::string_view::npos && bytes[first] == '{';
 }
 
-// A token in base64, a space and a digit.
+// True if the first line begins with a token in base64, a space and a digit.
 bool begins_as_tiktoken(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   const size_t space = line.find(' ');
@@ -50,7 +50,7 @@ bool begins_as_tiktoken(std::string_view bytes) {
          space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
 }
 
-// A first field with the first piece, whose first field is its text.
+// True if the first field is a piece whose first field is its text.
 bool begins_as_sentence_piece(std::string_view bytes) {
   return bytes.size() > 4 && bytes[0] == '\n' &&
          (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));
@@ -59,7 +59,7 @@ bool begins_as_sentence_piece(std::string_view bytes) {
 std::unique_ptr<Tokenizer> read(std::string_view bytes, const std::string& place,
                                 std::string_view config, const std::string& config_place) {
   if (begins_as_json(bytes)) {
-    const JsonDocument document(bytes, place, kMostJsonDepth);
+    const JsonDocument document(bytes, place, kMaxJsonDepth);
     const JsonValue root = document.root();
     if (root.has("model")) return read_tokenizer_json(root, place, config, config_place);
     if (root.has("config") && root.has("vocab")) return read_tekken(root, place);

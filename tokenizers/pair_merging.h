@@ -1,5 +1,5 @@
-// Byte-pair merging: the pair of neighbours that ranks best becomes one symbol, until none is left
-// to merge. O(n log n), however long the word.
+// Byte-pair merging: joins the two neighbors of the lowest rank until no pair can be merged. Takes
+// O(n log n) time for a word of n symbols.
 #pragma once
 
 #include <concepts>
@@ -14,19 +14,19 @@ namespace vitrine {
 
 struct Symbol {
   TokenId id;
-  size_t begin;  // where its bytes are in the word
-  size_t size;   // 0: merged into another
+  size_t begin;  // position of its bytes in the word
+  size_t size;   // 0 if the symbol was merged into another one
   int64_t previous = -1;
   int64_t next = -1;
 };
 
 template <class Rank>
 struct PairMerge {
-  Rank rank;  // the lowest goes first, then the leftmost
+  Rank rank;  // the lowest rank is merged first; ties: the leftmost pair
   TokenId id;
 };
 
-// Merges symbols in place. `find(left, right)` gives the PairMerge of two neighbours, or nothing.
+// Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nothing.
 template <class Rank, class Find>
 void merge_pairs(std::vector<Symbol>& symbols, Find find) {
   struct Candidate {
@@ -60,7 +60,7 @@ void merge_pairs(std::vector<Symbol>& symbols, Find find) {
     Symbol& left = at(best.left);
     if (left.size == 0 || left.next < 0) continue;
     Symbol& right = at(left.next);
-    // The neighbours may have changed since they were queued.
+    // The neighbors may have changed since they were queued.
     const std::optional<PairMerge<Rank>> merge = find(left, right);
     if (!merge || merge->id != best.id) continue;
     left.id = best.id;

@@ -1,4 +1,4 @@
-// Regular expressions over Unicode text, by ICU, with bounds on what a match may cost.
+// Regular expressions over UTF-8, by Oniguruma, with limits on what a text may cost.
 #pragma once
 
 #include <functional>
@@ -6,21 +6,34 @@
 #include <string>
 #include <string_view>
 
+#include "tokenizers/text_budget.h"
+
 namespace vitrine {
 
+enum class PatternSyntax {
+  // Syntax of a tokenizer.json: Oniguruma's default syntax, close to Ruby's
+  // (https://github.com/kkos/oniguruma/blob/master/doc/RE). `^` and `$` match at lines.
+  kHuggingFace,
+  // Syntax of tiktoken and Tekken files: `{1,3}+` is possessive, `^` and `$` match at the ends of
+  // the
+  // text, `(?s)` makes the dot match a newline.
+  kTiktoken,
+};
+
+// A compiled expression. Immutable and thread-safe.
 class Pattern {
  public:
-  static constexpr size_t kMostBytes = 64 << 10;  // of an expression
-
-  // Throws TokenizerError naming `place` if it is not a pattern of ICU's.
-  Pattern(const std::string& expression, const std::string& place);
+  // Throws TokenizerError naming `place` if the expression is malformed or not supported
+  // (pattern_check.h).
+  Pattern(std::string_view expression, PatternSyntax syntax, const std::string& place);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  // Gives the matches of well-formed text from left to right, empty ones too, as byte ranges.
-  // TokenizerError if the pattern costs more than a text of this length may.
-  void each_match(std::string_view text,
+  // Visits the matches in well-formed text from left to right, as byte ranges. They do not overlap.
+  // A match may be empty, but not at the end of the previous match. TokenizerError if the search
+  // exceeds the budget.
+  void each_match(std::string_view text, TextBudget& budget,
                   const std::function<void(size_t begin, size_t end)>& visit) const;
 
  private:

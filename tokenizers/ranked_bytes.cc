@@ -4,30 +4,34 @@
 
 #include <algorithm>
 
+#include "tokenizers/byte_trie.h"
 #include "tokenizers/pair_merging.h"
 #include "tokenizers/pattern.h"
-#include "tokenizers/prefix_index.h"
 #include "tokenizers/token_table.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine {
 namespace {
 
+// Bytes of a token that a lookup hashes and compares in a step.
+constexpr size_t kBytesPerStep = 8;
+
 class RankedBytesTokenizer final : public Tokenizer {
  public:
   RankedBytesTokenizer(RankedBytes from, const std::string& place)
-      : place_(place), pattern_(from.pattern, place + ": the pattern") {
+      : place_(place), pattern_(from.pattern, PatternSyntax::kTiktoken, place) {
     form_ = from.form;
     special_tokens_ = std::move(from.special_tokens);
     std::vector<TokenTable::Entry> entries;
     for (RankedBytes::Token& token : from.tokens) {
       if (token.rank < 0 || token.bytes.empty()) {
-        throw TokenizerError(fmt::format("{}: rank {} of a token of {} bytes", place, token.rank,
-                                         token.bytes.size()));
+        throw TokenizerError(fmt::format(
+            "{}: a token of {} bytes has rank {}; tokens must not be empty and ranks not negative",
+            place, token.bytes.size(), token.rank));
       }
       entries.push_back({std::move(token.bytes), token.rank});
     }
-    // Ranks, without special tokens: these are not parts of words.
+    // The table has no special tokens, since these are not parts of words.
     const size_t count = entries.size();
     tokens_ = TokenTable(std::move(entries), place);
     if (tokens_.distinct() != count) {
@@ -41,21 +45,21 @@ class RankedBytesTokenizer final : public Tokenizer {
 
   std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const override {
     const std::string valid = well_formed(text);
+    TextBudget budget(place_, text.size());
     std::vector<TokenId> ids;
     size_t done = 0;
     for (size_t at = 0; options.special_in_text && at < valid.size();) {
-      const PrefixIndex::Entry* longest = nullptr;
-      special_.each_prefix(std::string_view(valid).substr(at),
-                           [&](const PrefixIndex::Entry& entry) { longest = &entry; });
-      if (longest == nullptr) {
+      const ByteTrie::Prefix longest =
+          special_.longest_prefix(std::string_view(valid).substr(at), budget);
+      if (longest.size == 0) {
         ++at;
         continue;
       }
-      encode_text(std::string_view(valid).substr(done, at - done), ids);
-      ids.push_back(static_cast<TokenId>(longest->value));
-      done = at += longest->text.size();
+      encode_text(std::string_view(valid).substr(done, at - done), ids, budget);
+      ids.push_back(longest.value);
+      done = at += longest.size;
     }
-    encode_text(std::string_view(valid).substr(done), ids);
+    encode_text(std::string_view(valid).substr(done), ids, budget);
     return with_ends(std::move(ids), options);
   }
 
@@ -76,7 +80,7 @@ class RankedBytesTokenizer final : public Tokenizer {
  private:
   void index_special_tokens() {
     size_ = static_cast<size_t>(first_id_) + tokens_.size();
-    std::vector<PrefixIndex::Entry> names;
+    std::vector<ByteTrie::Entry> names;
     for (const auto& [id, text] : special_tokens_) {
       if (id < 0 || (id >= first_id_ && tokens_.text(id - first_id_) != nullptr) ||
           !special_texts_.emplace(id, text).second) {
@@ -86,7 +90,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       size_ = std::max(size_, static_cast<size_t>(id) + 1);
       names.push_back({text, id});
     }
-    special_ = PrefixIndex(std::move(names));
+    special_ = ByteTrie(std::move(names));
   }
 
   const std::string* special_text(TokenId id) const {
@@ -101,14 +105,16 @@ class RankedBytesTokenizer final : public Tokenizer {
     return std::nullopt;
   }
 
-  void encode_text(std::string_view text, std::vector<TokenId>& ids) const {
+  void encode_text(std::string_view text, std::vector<TokenId>& ids, TextBudget& budget) const {
     if (text.empty()) return;
-    pattern_.each_match(text, [&](size_t begin, size_t end) {
-      if (begin < end) encode_word(text.substr(begin, end - begin), ids);
+    pattern_.each_match(text, budget, [&](size_t begin, size_t end) {
+      if (begin < end) encode_word(text.substr(begin, end - begin), ids, budget);
     });
   }
 
-  void encode_word(std::string_view word, std::vector<TokenId>& ids) const {
+  void encode_word(std::string_view word, std::vector<TokenId>& ids, TextBudget& budget) const {
+    constexpr uint64_t kStepsPerByte = 16;
+    budget.take_steps(kStepsPerByte * word.size());
     if (const auto rank = tokens_.find(word)) {
       ids.push_back(*rank + first_id_);
       return;
@@ -127,6 +133,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       std::optional<PairMerge<TokenId>> merge;
       const size_t size = left.size + right.size;
       if (size > tokens_.longest()) return merge;
+      budget.take_steps(1 + size / kBytesPerStep);
       if (const auto rank = tokens_.find(word.substr(left.begin, size))) merge = {*rank, *rank};
       return merge;
     });
@@ -161,7 +168,7 @@ class RankedBytesTokenizer final : public Tokenizer {
   TokenId first_id_ = 0;
   size_t size_ = 0;
   std::unordered_map<TokenId, std::string> special_texts_;
-  PrefixIndex special_;
+  ByteTrie special_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Byte-pair encoding over bytes with ranks instead of merges, as tiktoken does it: of all
-// neighbours that together are a token, those of the lowest rank are merged first.
+// Byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Among the pairs of
+// neighbors that together are a token, the pair whose token has the lowest rank is merged first.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace vitrine {
 
-// The content of a vocabulary file. An id is `first_id` plus a rank.
+// The content of a vocabulary file. The id of a token is its rank plus `first_id`.
 struct RankedBytes {
   struct Token {
     std::string bytes;
@@ -22,20 +22,21 @@ struct RankedBytes {
   std::string form;
   std::vector<Token> tokens;
   int64_t first_id = 0;
-  std::string pattern;  // what words are
+  std::string pattern;  // regular expression whose matches are the words
   std::vector<SpecialToken> special_tokens;
-  std::string bos;  // names of special tokens; empty: none
-  std::string eos;
+  std::string bos;  // name of the special token; empty if there is none
+  std::string eos;  // name of the special token; empty if there is none
 };
 
 // Throws TokenizerError naming `place`.
 std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 
-// tiktoken's file: lines of a token in base64 and its rank. It names neither the pattern nor the
-// special tokens: they are Llama 3's, 256 after the last rank.
+// Reads tiktoken's file: each line has a token in base64 and its rank. The file names neither the
+// pattern nor the special tokens, so Llama 3's are used: 256 tokens after the last rank.
 std::unique_ptr<Tokenizer> read_tiktoken(std::string_view text, const std::string& place);
-// Mistral's tekken.json, which names them. Special tokens come first.
+// Reads Mistral's tekken.json, which names the pattern and the special tokens. Special tokens have
+// the first ids.
 std::unique_ptr<Tokenizer> read_tekken(const JsonValue& root, const std::string& place);
 
 }  // namespace vitrine

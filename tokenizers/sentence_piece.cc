@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tokenizers/byte_tokens.h"
+#include "tokenizers/sentence_piece_check.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine {
@@ -19,6 +20,7 @@ class SentencePieceTokenizer final : public Tokenizer {
  public:
   SentencePieceTokenizer(std::string_view bytes, const std::string& place) : place_(place) {
     form_ = "SentencePiece";
+    check_sentence_piece_model(bytes, place);
     if (const auto status = processor_->LoadFromSerializedProto({bytes.data(), bytes.size()});
         !status.ok()) {
       throw TokenizerError(
@@ -61,16 +63,16 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // The library joins unknown characters one by one: twice as many take four times as long. So a
-  // model that has no pieces for bytes gets them here, and join_added_bytes makes one unknown piece
-  // of those that follow each other, as the library would. The model stays as it is if it names
-  // pieces like bytes, or tests itself with unknown characters.
+  // Loads the model, and adds pieces for bytes if it has none: without them, the library takes
+  // quadratic time to join unknown characters. join_added_bytes then joins consecutive bytes to one
+  // unknown piece, as the library would. The model stays unchanged if it has normal pieces with the
+  // names of byte pieces, or if it tests itself with unknown characters.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
       if (processor_->IsUnknown(id)) unknown_ = id;
     }
-    std::string model(bytes);  // messages of protobuf are merged where they follow each other
+    std::string model(bytes);  // concatenated messages of a protocol buffer are merged
     for (int byte = 0; byte < 256; ++byte) {
       const std::string name = byte_token(static_cast<uint8_t>(byte));
       model += "\x0A\x0A\x0A\x06" + name + "\x18\x06";  // pieces: piece, type: BYTE
@@ -88,14 +90,15 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // Of SentencePiece's own type, or Abseil's from 0.2.2 on.
+  // `status` has SentencePiece's own type, or Abseil's from version 0.2.2 on.
   template <class Status>
   void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // The model says what becomes of the spaces before the first word, the library's headers do not:
-  // decode a piece that begins with one, and a space and that piece.
+  // Finds out how the library decodes spaces before the first word, which depends on the model and
+  // which its headers do not report: decodes a piece that begins with a space, and the same piece
+  // after a space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {
@@ -180,10 +183,10 @@ class SentencePieceTokenizer final : public Tokenizer {
 
   std::string place_;
   std::unique_ptr<Processor> processor_ = std::make_unique<Processor>();
-  TokenId size_ = 0;               // of the model itself
-  TokenId unknown_ = 0;            // what the bytes added to it stand for
-  bool drops_space_ = false;       // the one before the first word
-  bool drops_all_spaces_ = false;  // however many there are
+  TokenId size_ = 0;               // number of pieces, without added bytes
+  TokenId unknown_ = 0;            // replaces added bytes
+  bool drops_space_ = false;       // decoding drops the space before the first word
+  bool drops_all_spaces_ = false;  // decoding drops all spaces before the first word
 };
 
 }  // namespace

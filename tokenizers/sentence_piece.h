@@ -1,4 +1,4 @@
-// SentencePiece models, by the library of that name.
+// SentencePiece models, read by the SentencePiece library.
 #pragma once
 
 #include <memory>

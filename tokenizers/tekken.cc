@@ -7,7 +7,7 @@
 namespace vitrine {
 namespace {
 
-// The first special tokens of files that do not list them; the others are reserved by number.
+// Names of the first special tokens, for files that do not list them. The others are numbered.
 constexpr std::string_view kOldSpecialTokens[] = {"<unk>",
                                                   "<s>",
                                                   "</s>",
@@ -35,7 +35,8 @@ std::vector<SpecialToken> read_special_tokens(const JsonValue& root, size_t coun
   if (root.holds("special_tokens")) {
     root.at("special_tokens").each_item([&](const JsonValue& item) {
       const auto id = item.at("rank").integer<size_t>();
-      if (id >= count) item.fail(fmt::format("has the rank {} of {}", id, count));
+      if (id >= count)
+        item.fail(fmt::format("has rank {}, but there are {} special tokens", id, count));
       names[id] = item.at("token_str").string();
     });
   }
@@ -50,22 +51,25 @@ std::vector<SpecialToken> read_special_tokens(const JsonValue& root, size_t coun
 }  // namespace
 
 std::unique_ptr<Tokenizer> read_tekken(const JsonValue& root, const std::string& place) {
-  constexpr size_t kMostSpecialTokens = 65536;
+  constexpr size_t kMaxSpecialTokens = 65536;
   const JsonValue config = root.at("config");
   RankedBytes ranks;
   ranks.form = "Tekken";
   ranks.pattern = config.at("pattern").string();
   const JsonValue vocabulary = root.at("vocab");
   const auto special_count = config.at("default_num_special_tokens").integer<size_t>();
-  if (special_count > kMostSpecialTokens) {
-    config.at("default_num_special_tokens").fail("is more than any vocabulary has");
+  if (special_count > kMaxSpecialTokens) {
+    config.at("default_num_special_tokens")
+        .fail(fmt::format("is {}; at most {} are accepted", special_count, kMaxSpecialTokens));
   }
-  // The file may hold more than the model was trained with.
+  // The file may have more tokens than the model was trained with.
   size_t count = vocabulary.size();
   if (config.holds("default_vocab_size")) {
     const auto size = config.at("default_vocab_size").integer<size_t>();
-    if (size < special_count)
-      config.at("default_vocab_size").fail("is less than the special tokens");
+    if (size < special_count) {
+      config.at("default_vocab_size")
+          .fail(fmt::format("is {}, less than the {} special tokens", size, special_count));
+    }
     count = std::min(count, size - special_count);
   }
   vocabulary.each_item([&](const JsonValue& item) {

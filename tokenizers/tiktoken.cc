@@ -17,7 +17,7 @@ constexpr const char* kLlama3Pattern =
 constexpr size_t kSpecialTokens = 256;
 constexpr const char* kReserved = "<|reserved_special_token_{}|>";
 
-// The names that Llama 3.1 gives the first ones; the others are reserved by number.
+// Llama 3.1 names the first special tokens. The others are numbered.
 std::vector<std::string> llama3_special_tokens() {
   std::vector<std::string> names = {"<|begin_of_text|>",
                                     "<|end_of_text|>",
@@ -46,7 +46,7 @@ RankedBytes::Token read_line(std::string_view line, const std::string& place) {
     if (error != std::errc() || stop != end) rank = -1;
   }
   if (!bytes || rank < 0) {
-    throw TokenizerError(fmt::format("{}: is not a token in base64 and its rank", place));
+    throw TokenizerError(fmt::format("{}: expected a token in base64 and its rank", place));
   }
   return {*bytes, rank};
 }

@@ -7,15 +7,15 @@
 namespace vitrine {
 namespace {
 
-// Real vocabularies leave gaps of a few thousand ids.
-constexpr size_t kMostGaps = 65536;
+// Real vocabularies have gaps of a few thousand ids.
+constexpr size_t kMaxGaps = 65536;
 
 }  // namespace
 
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text,
                    const std::string& place) {
   if (id < 0) throw TokenizerError(fmt::format("{}: token \"{}\" has the id {}", place, text, id));
-  const size_t end = 2 * token_count + kMostGaps;
+  const size_t end = 2 * token_count + kMaxGaps;
   if (static_cast<uint64_t>(id) >= end) {
     throw TokenizerError(fmt::format("{}: token \"{}\" has the id {}, far beyond the {} tokens",
                                      place, text, id, token_count));

@@ -1,4 +1,4 @@
-// Tokens by id and ids by token.
+// Maps ids to tokens and tokens to ids.
 #pragma once
 
 #include <optional>
@@ -22,26 +22,27 @@ class TokenTable {
   TokenTable() = default;
   TokenTable(TokenTable&&) = default;
   TokenTable& operator=(TokenTable&&) = default;
-  // Ids may leave gaps, though not many more than there are tokens. TokenizerError naming `place`
-  // if an id is negative, repeats or is far beyond the others.
+  // Ids may leave gaps, but not many more than there are tokens. Throws TokenizerError naming
+  // `place` if an id is negative, repeats or is far beyond the others.
   TokenTable(std::vector<Entry> entries, const std::string& place);
 
-  // Entries that hold a token; gaps are left out.
+  // Returns null for gaps and unknown ids.
   const std::string* text(TokenId id) const;
-  // The first id where several have this text.
+  // Returns the lowest id if several tokens have this text.
   std::optional<TokenId> find(std::string_view text) const;
-  size_t size() const { return texts_.size(); }  // the highest id and one
+  size_t size() const { return texts_.size(); }  // the highest id plus one
   size_t distinct() const { return ids_.size(); }
-  size_t longest() const { return longest_; }  // bytes of the longest token
+  size_t longest() const { return longest_; }  // size of the longest token in bytes
 
  private:
   std::vector<std::string> texts_;
   std::vector<bool> present_;
-  std::unordered_map<std::string_view, TokenId> ids_;  // of texts_'s strings, which stay
+  std::unordered_map<std::string_view, TokenId> ids_;  // keys view strings in texts_
   size_t longest_ = 0;
 };
 
-// An id and what it stands for, checked against what a table may hold.
+// Returns `id` if a table of `token_count` tokens may have it. Throws TokenizerError otherwise.
+// `text` names the token in errors.
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text, const std::string& place);
 
 }  // namespace vitrine

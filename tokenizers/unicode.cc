@@ -17,8 +17,8 @@
 namespace vitrine {
 namespace {
 
-// ICU's offsets are 32 bits wide, and a text may grow when it is normalized.
-constexpr size_t kMostTextBytes = 1 << 28;
+// ICU's offsets have 32 bits, and a text may grow when it is normalized.
+constexpr size_t kMaxTextBytes = 1 << 28;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
@@ -38,7 +38,7 @@ void append_well_formed(std::string& out, std::string_view text, Faults faults =
   }
 }
 
-// Bytes before the character that lacks its end.
+// Returns the size of the text without an incomplete character at its end.
 size_t complete_size(std::string_view text) {
   const auto* data = reinterpret_cast<const uint8_t*>(text.data());
   auto end = static_cast<ptrdiff_t>(text.size());  // signed: the macro subtracts from it
@@ -64,7 +64,7 @@ const icu::Normalizer2& normalizer(NormalForm form) {
       break;
   }
   if (U_FAILURE(status) || found == nullptr) {
-    throw TokenizerError("ICU has no data for normal forms: is its data package installed?");
+    throw TokenizerError("ICU cannot load its data for normal forms; install its data package");
   }
   return *found;
 }
@@ -76,9 +76,9 @@ bool has_category(char32_t character, uint32_t mask) {
 }  // namespace
 
 std::string well_formed(std::string_view text) {
-  if (text.size() > kMostTextBytes) {
-    throw TokenizerError(fmt::format("a text of {} bytes is longer than the {} accepted",
-                                     text.size(), kMostTextBytes));
+  if (text.size() > kMaxTextBytes) {
+    throw TokenizerError(
+        fmt::format("a text has {} bytes; at most {} are accepted", text.size(), kMaxTextBytes));
   }
   std::string out;
   out.reserve(text.size());
@@ -138,8 +138,23 @@ std::string normalized(std::string_view text, NormalForm form) {
   return out;
 }
 
+uint64_t sorting_steps(std::string_view text) {
+  constexpr uint64_t kMarksPerStep = 16;  // measured: a mark passes about 16 others in 10 ns
+  uint64_t steps = 0;
+  uint64_t run = 0;
+  for (size_t i = 0; i < text.size();) {
+    const Character character = character_at(text, i);
+    i += character.size;
+    const bool is_sorted =
+        character.value >= 0x300 && u_getCombiningClass(static_cast<UChar32>(character.value)) != 0;
+    run = is_sorted ? run + 1 : 0;
+    steps += run / kMarksPerStep;
+  }
+  return steps;
+}
+
 std::string lower_case(std::string_view text) {
-  // The only character that becomes two.
+  // The only character whose lower case has two characters.
   constexpr char32_t kCapitalIWithDot = 0x130;
   std::string out;
   out.reserve(text.size());

@@ -1,7 +1,8 @@
-// What tokenizers need of Unicode, by ICU: well-formed UTF-8, normal forms, classes of characters.
+// Unicode for tokenizers, by ICU: well-formed UTF-8, normal forms, classes of characters.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -9,17 +10,17 @@
 
 namespace vitrine {
 
-// `text` with U+FFFD for each longest run that is not a character but could begin one.
-// TokenizerError if it is longer than 256 MiB.
+// Replaces by U+FFFD each longest run of bytes that is not a character but could begin one. Throws
+// TokenizerError if the text is longer than 256 MiB.
 std::string well_formed(std::string_view text);
 
-// Whether bytes are the beginning of a character that lacks its end.
+// Returns true if the bytes are the beginning of an incomplete character.
 bool could_begin_character(std::string_view bytes);
 
-// What U+FFFD stands for: a run as above, or each byte that belongs to no character.
+// Selects what U+FFFD replaces: a run as above, or each byte that does not belong to a character.
 enum class Faults { kByRun, kByByte };
 
-// Bytes in, characters out as soon as they are complete.
+// Accepts bytes and returns characters as soon as they are complete.
 class CharacterStream {
  public:
   explicit CharacterStream(Faults faults = Faults::kByRun) : faults_(faults) {}
@@ -28,24 +29,28 @@ class CharacterStream {
 
  private:
   Faults faults_;
-  std::string pending_;  // a character's beginning
+  std::string pending_;  // the beginning of a character
 };
 
-// The character at `position` of well-formed text, and its bytes.
+// A character and its size in bytes.
 struct Character {
   char32_t value;
   size_t size;
 };
+// `position` is the beginning of a character in well-formed text.
 Character character_at(std::string_view text, size_t position);
 void append_character(std::string& text, char32_t character);
 size_t count_characters(std::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
 std::string normalized(std::string_view text, NormalForm form);
-// Character by character: no rule looks at neighbours.
+// Returns an estimate of the steps that normalized() takes to sort combining marks: its time grows
+// with the square of the length of a run of marks.
+uint64_t sorting_steps(std::string_view text);
+// Changes each character by itself, without regard to its neighbors.
 std::string lower_case(std::string_view text);
 
-// Extended grapheme clusters of well-formed text: what a reader takes for one character.
+// Visits the extended grapheme clusters of well-formed text, which readers see as one character.
 void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit);
 
 struct CharacterRange {
@@ -59,8 +64,8 @@ bool is_punctuation(char32_t character);  // category P, or ASCII that is neithe
 bool is_numeric(char32_t character);      // category N
 bool is_mark(char32_t character);         // category M
 bool is_nonspacing_mark(char32_t character);
-bool is_control(char32_t character);    // category C, unassigned characters apart
+bool is_control(char32_t character);    // category C, except unassigned characters
 bool is_word_part(char32_t character);  // \w: letters, marks, digits, connectors
-bool is_ideograph(char32_t character);  // CJK, as BERT counts them
+bool is_ideograph(char32_t character);  // the CJK characters of BERT's normalizer
 
 }  // namespace vitrine

@@ -1,10 +1,10 @@
-# 32-bit ARM Linux with NEON and fused multiply-adds (Cortex-A7 and later, or a 64-bit core): what XNNPACK's
-# kernels and Highway's vectors need. Debian's own libraries ask for less.
+# 32-bit ARM Linux with NEON and fused multiply-adds (Cortex-A7 and later, or a 64-bit core), which XNNPACK's kernels and
+# Highway's vectors need. Debian's own libraries need less.
 set(VITRINE_TARGET arm-linux-gnueabihf)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm CACHE STRING "runs programs of the target")
-# GCC notes wherever an ABI before GCC 7 passed arguments otherwise.
+# -Wno-psabi: GCC otherwise reports each function whose arguments GCC 6 passed differently.
 foreach(language C CXX ASM)
   set(CMAKE_${language}_FLAGS_INIT "-march=armv7-a -mfpu=neon-vfpv4 -Wno-psabi")
 endforeach()

@@ -1,7 +1,7 @@
-# What the toolchain files have in common: they set VITRINE_TARGET to a Debian architecture triplet.
+# Settings that the toolchain files share. They set VITRINE_TARGET to a Debian architecture triplet.
 set(CMAKE_C_COMPILER ${VITRINE_TARGET}-gcc)
 set(CMAKE_CXX_COMPILER ${VITRINE_TARGET}-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE ${VITRINE_TARGET})
-# Of the host's libraries none is to be found.
+# Never searches the host's libraries.
 set(CMAKE_IGNORE_PATH /usr/lib/x86_64-linux-gnu)
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/${VITRINE_TARGET}/pkgconfig:/usr/share/pkgconfig)

@@ -1,4 +1,4 @@
-# 64-bit RISC-V Linux (rv64gc). XNNPACK's vector kernels are built and are used where the processor has vectors.
+# 64-bit RISC-V Linux (rv64gc). XNNPACK's vector kernels are built, and run on processors with vectors.
 set(VITRINE_TARGET riscv64-linux-gnu)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)

@@ -23,9 +23,9 @@ SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& d
 size_t ContentPool::add(SharedBytes content) {
   const std::string_view text(reinterpret_cast<const char*>(content.bytes.data()),
                               content.bytes.size());
-  const auto [place, is_new] = positions_.try_emplace(text, entries_.size());
+  const auto [found, is_new] = positions_.try_emplace(text, entries_.size());
   if (is_new) entries_.push_back(std::move(content));
-  return place->second;
+  return found->second;
 }
 
 }  // namespace vitrine::aot

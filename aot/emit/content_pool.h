@@ -1,4 +1,4 @@
-// Byte strings, each kept once.
+// A pool of byte strings that keeps one copy of each.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace vitrine::aot {
 
-// Bytes and who keeps them.
+// Bytes, and the object that keeps them alive.
 struct SharedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// The elements in this dim order, outermost first; the tensor's own bytes where they are in that
-// order already.
+// Returns the elements in this dim order, outermost dim first. Does not copy if the tensor's bytes
+// already are in that order.
 SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& dim_order);
 
 class ContentPool {
  public:
-  // The position of these bytes; equal bytes have one.
+  // Returns the index of these bytes among the entries. Equal bytes get the same index.
   size_t add(SharedBytes content);
   const std::vector<SharedBytes>& entries() const { return entries_; }
 

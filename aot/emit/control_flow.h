@@ -1,4 +1,4 @@
-// Calls that run graphs: conditions and loops.
+// Graph calls that run subgraphs: conditions and loops.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,12 @@
 
 namespace vitrine::aot {
 
+// The results of a branch or body.
+ArgumentList results_of(const Graph& graph);
+
 bool is_condition(const Node& node);
-// The branches of a condition: if true, else.
-const Graph& branch_of(const Node& condition, size_t which);
+// Returns branch 0 (taken if true) or 1 (taken if false).
+const Graph& branch_of(const Node& condition, size_t index);
 
 // A call that runs its body for each slice of its inputs along dim 0, in order.
 //
@@ -18,13 +21,30 @@ const Graph& branch_of(const Node& condition, size_t which);
 //                                          body(carries, slices, others) -> (carries, rows)
 struct Loop {
   const Graph* body = nullptr;
-  ArgumentList inits;  // of what is carried from one run to the next
-  ArgumentList xs;     // tensors, at least one
-  ArgumentList others;
-  ArgumentList results;  // of the body: what is carried, then the rows
+  ArgumentList inits;    // initial values of the carries, which pass from one iteration to the next
+  ArgumentList xs;       // tensors to loop over, at least one
+  ArgumentList others;   // operands that each iteration gets unchanged
+  ArgumentList results;  // results of the body: the carries, then the rows
 };
 bool is_loop(const Node& node);
-// AotError if arguments and results do not fit each other.
+// Throws AotError if the operands, the body and the results do not match.
 Loop loop_of(const Node& node);
+// True if the loop may run over zero rows.
+bool may_be_empty(const Loop& loop, const RangeConstraints& ranges);
+
+// A call that repeats its body while its condition is true.
+//
+//   while_loop(condition, body, [inits], [others]) -> carries:
+//       condition(carries, others) -> bool, body(carries, others) -> carries
+struct WhileLoop {
+  const Graph* condition = nullptr;
+  const Graph* body = nullptr;
+  ArgumentList inits;
+  ArgumentList others;
+  ArgumentList results;  // results of the body
+  Argument test;         // result of the condition
+};
+bool is_while_loop(const Node& node);
+WhileLoop while_loop_of(const Node& node);
 
 }  // namespace vitrine::aot

@@ -11,19 +11,20 @@
 #include "aot/emit/program_writer.h"
 #include "aot/emit/record.h"
 #include "aot/graph/aot_error.h"
+#include "base/digest.h"
 #include "formats/etrecord/embedded_record.h"
-#include "runtime/data/flat_tensor_writer.h"
+#include "formats/flat_tensor/flat_tensor_writer.h"
 
 namespace vitrine::aot {
 namespace {
 
-constexpr size_t kMostAlignment = size_t{1} << 24;
+constexpr size_t kMaxAlignment = size_t{1} << 24;
 
 void check_alignment(const char* what, size_t alignment, bool may_be_zero) {
   const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
-  if ((may_be_zero && alignment == 0) || (is_power && alignment <= kMostAlignment)) return;
+  if ((may_be_zero && alignment == 0) || (is_power && alignment <= kMaxAlignment)) return;
   throw AotError(
-      fmt::format("{} {}: expected a power of two up to {}", what, alignment, kMostAlignment));
+      fmt::format("{} {}: expected a power of two up to {}", what, alignment, kMaxAlignment));
 }
 
 void check(const EmitOptions& options) {
@@ -47,15 +48,15 @@ std::map<std::string, std::vector<std::byte>> write_external_files(const Program
         {.key = key, .data = *named.bytes, .layout = {}, .alignment = named.alignment});
   }
   std::map<std::string, std::vector<std::byte>> files;
-  for (const auto& [tag, of_tag] : entries) {
-    Result<std::vector<std::byte>> file = write_flat_tensor(of_tag);
+  for (const auto& [tag, tensors] : entries) {
+    Result<std::vector<std::byte>> file = write_flat_tensor(tensors);
     if (!file.ok()) throw AotError(fmt::format("{}.ptd: {}", tag, file.error().message()));
     files[tag] = std::move(*file);
   }
   return files;
 }
 
-// A tree spec of torch.utils._pytree: a leaf, or a list of leaves.
+// Returns the tree spec (torch.utils._pytree) of the results: a leaf, or a list of leaves.
 std::string tree_of(const ConstantMethod& method) {
   const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
   if (!method.is_list) return fmt::format("[1, {}]", leaf);
@@ -67,16 +68,25 @@ std::string tree_of(const ConstantMethod& method) {
 void add_constant_methods(const std::vector<ConstantMethod>& constants, ProgramParts& parts) {
   for (const ConstantMethod& method : constants) {
     if (std::ranges::count(parts.plans, method.name, &ExecutionPlan::name) != 0) {
-      throw AotError(fmt::format("there are two methods {}", method.name));
+      throw AotError(fmt::format("method {} is defined twice", method.name));
     }
     ExecutionPlan plan;
     plan.name = method.name;
     plan.output_tree = tree_of(method);
     for (const auto& value : method.values) {
       plan.outputs.push_back(static_cast<int32_t>(plan.values.size()));
-      plan.values.push_back(std::visit([](auto each) { return PlanValue(each); }, value));
+      plan.values.push_back(std::visit([](auto v) { return PlanValue(v); }, value));
     }
     parts.plans.push_back(std::move(plan));
+  }
+}
+
+void add_named_data(const char* key, std::vector<std::byte> bytes, ProgramParts& parts) {
+  NamedData named;
+  named.key = key;
+  named.bytes = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  if (!parts.named_data.emplace(named.key, named).second) {
+    throw AotError(fmt::format("named data of a delegate has the key {}, which is reserved", key));
   }
 }
 
@@ -97,7 +107,7 @@ EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
 }
 
 EmittedProgram emit_to(const ByteSink& sink, const Methods& methods, const EmitOptions& options) {
-  if (methods.empty()) throw AotError("a program needs a method");
+  if (methods.empty()) throw AotError("a program needs at least one method");
   check(options);
   EmittedProgram emitted;
   ProgramParts parts;
@@ -108,13 +118,14 @@ EmittedProgram emit_to(const ByteSink& sink, const Methods& methods, const EmitO
     emitted.debug_info[name] = emit_method(name, program, options, parts);
   }
   add_constant_methods(options.constant_methods, parts);
-  if (options.emit_debug_maps) {
-    NamedData record;
-    record.key = etrecord::kEmbeddedRecordKey;
-    record.bytes = std::make_shared<const std::vector<std::byte>>(
-        write_embedded_record(methods, emitted.debug_info));
-    if (!parts.named_data.emplace(record.key, record).second) {
-      throw AotError(fmt::format("a delegate has named data of the name {}", record.key));
+  if (options.emit_debug_maps || options.emit_record_digest) {
+    std::vector<std::byte> record = write_embedded_record(methods, emitted.debug_info);
+    emitted.record_digest = digest_of(record);
+    const auto digest = std::as_bytes(std::span(emitted.record_digest));
+    add_named_data(etrecord::kRecordDigestKey, {digest.begin(), digest.end()}, parts);
+    if (options.emit_debug_maps) {
+      emitted.record_bytes = record.size();
+      add_named_data(etrecord::kEmbeddedRecordKey, std::move(record), parts);
     }
   }
   emitted.ptd = write_external_files(parts);

@@ -1,4 +1,4 @@
-// Executable graphs -> a program file.
+// Writes executable graphs as a program file.
 #pragma once
 
 #include <cstddef>
@@ -14,72 +14,81 @@
 
 namespace vitrine::aot {
 
-// The .ptd of weights that name no file of their own, without its ending; as ExecuTorch calls it.
+// ExecuTorch's default name, without ".ptd", of the file with external weights.
 inline constexpr char kDefaultExternalTag[] = "_default_external_constant";
 
-using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // by name: "forward"
+using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // keyed by name: "forward"
 
-// A method that gives values known now, and takes nothing: what ExecuTorch calls a constant method.
+// A method without inputs that returns constants (ExecuTorch: constant method).
 struct ConstantMethod {
   std::string name;                                         // "get_max_seq_len"
-  std::vector<std::variant<int64_t, bool, double>> values;  // one, or a list
+  std::vector<std::variant<int64_t, bool, double>> values;  // one, unless is_list
   bool is_list = false;
 };
 
 // The defaults are ExecuTorch's.
 struct EmitOptions {
   bool extract_delegate_segments = true;
-  size_t segment_alignment = 128;        // in bytes, powers of two
-  size_t constant_tensor_alignment = 0;  // 0: as the format asks
-  size_t delegate_alignment = 0;
-  bool external_constants = false;  // weights to one .ptd; delegates': tag_external_constants
+  // Alignments are powers of two, in bytes.
+  size_t segment_alignment = 128;
+  size_t constant_tensor_alignment = 0;  // 0: the format's minimum
+  size_t delegate_alignment = 0;         // 0: the format's minimum
+  // Stores weights in a .ptd file. For weights of delegates, see tag_external_constants.
+  bool external_constants = false;
   bool emit_stacktrace = false;
   std::vector<ConstantMethod> constant_methods;
-  bool emit_debug_maps = true;  // as named data, for profiles without a second file
+  // Stores a record in the program, as named data, so that a profile needs no second file.
+  bool emit_debug_maps = true;
+  // Stores the record's digest even if the record itself is not stored. Readers can then check a
+  // record in a separate file.
+  bool emit_record_digest = false;
   struct MemoryPlanning {
-    bool greedy = true;  // false: naive, no reuse
-    // The smaller of ExecuTorch's plan and another one, if `greedy`.
+    bool greedy = true;  // false: tensors never share memory
+    // If `greedy` is set, also tries plan_tight() and keeps the smaller plan.
     bool tight = false;
-    // Element-wise calls write over an operand that nothing reads later, if the plan takes no more
-    // memory for it.
+    // Lets element-wise calls write over an operand that nothing reads later, unless the plan then
+    // needs more memory.
     bool in_place = false;
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;
-    // Buffers that methods mutate have one place for all of them, in memory 2: mark_shared_buffers
-    // comes before delegation.
+    // Stores each buffer that methods mutate once for all methods, in memory 2. Needs
+    // mark_shared_buffers before delegation.
     bool share_mutable_buffers = false;
   } memory_planning;
 };
 
-// What the ahead-of-time side knows of a method's instructions.
+// Debug information about a method's instructions, by instruction index.
 struct MethodDebugInfo {
-  std::map<uint32_t, std::vector<uint32_t>> handles;  // instruction -> debug handles
+  std::map<uint32_t, std::vector<uint32_t>> handles;  // debug handles
   struct Delegate {
     std::string backend_id;
     DelegateMap map;
   };
-  std::map<uint32_t, Delegate> delegates;    // instruction -> what it logs
-  std::map<uint32_t, uint32_t> num_outputs;  // instruction of a delegate -> outputs
+  std::map<uint32_t, Delegate> delegates;
+  std::map<uint32_t, uint32_t> num_outputs;  // for delegate calls
   size_t planned_bytes = 0;
-  size_t naive_bytes = 0;  // what a plan without reuse would take
+  size_t naive_bytes = 0;  // size of a plan without reuse
 };
 
 struct EmittedProgram {
   std::vector<std::byte> pte;
-  std::map<std::string, std::vector<std::byte>> ptd;  // by tag
+  std::map<std::string, std::vector<std::byte>> ptd;  // keyed by file name without ".ptd"
   std::map<std::string, MethodDebugInfo, std::less<>> debug_info;
+  uint64_t record_bytes = 0;  // size of the record inside the program
+  std::string record_digest;  // empty if the program has neither a record nor its digest
 };
 
-// The memory that a method's plan takes, without buffers that methods share. As `to_executable`
-// leaves it.
+// Returns the size of the memory plan of a method that `to_executable` has processed, without
+// buffers that methods share.
 uint64_t planned_bytes(const ExportedProgram& method, const EmitOptions::MemoryPlanning& options);
 
-// Methods as `to_executable` leaves them. Two runs give the same bytes. AotErrors name the node.
+// Emits methods that `to_executable` has processed. Equal inputs give equal bytes. Throws AotErrors
+// that name the node.
 EmittedProgram emit(const Methods& methods, const EmitOptions& options = {});
 
-// The same with the program's bytes going to `sink`, piece by piece and in order:
-// EmittedProgram::pte stays empty, and weights are not copied. What `sink` throws comes out.
+// Like emit(), but passes the program's bytes to `sink`, in order and in pieces.
+// EmittedProgram::pte stays empty, and weights are not copied. Exceptions of `sink` propagate.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 EmittedProgram emit_to(const ByteSink& sink, const Methods& methods,
                        const EmitOptions& options = {});

@@ -1,4 +1,4 @@
-// A method as a program holds it, before it is bytes (docs/formats/program.md).
+// A method in the structure of the program format, before serialization (docs/formats/program.md).
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,39 @@ namespace vitrine::aot {
 
 struct TensorValue {
   ScalarType dtype = ScalarType::kFloat;
-  std::vector<int32_t> sizes;  // upper bounds where the shape is dynamic
+  std::vector<int32_t> sizes;  // upper bounds of dynamic sizes
   std::vector<uint8_t> dim_order;
   bool requires_grad = false;
   bool is_dynamic = false;
-  uint32_t data_index = 0;         // of the program's constants, or of initial states; 0: none
+  // Index among the program's constants or, for mutable buffers, initial states. 0: no data.
+  uint32_t data_index = 0;
   std::optional<uint64_t> offset;  // in planned memory, in bytes
-  bool is_shared = false;          // that is the memory that methods share
-  std::string external_name;       // in a .ptd file; empty: not there
+  bool is_shared = false;          // `offset` is in the memory that methods share
+  std::string external_name;       // key in a .ptd file; empty: the data are not in one
 };
 
-// Positions among the method's values.
+// A list of indices of the method's values.
 struct IndexList {
   enum class Kind : uint8_t { kInts, kTensors, kOptionalTensors };
   Kind kind = Kind::kInts;
-  std::vector<int32_t> items;  // -1: None, of optional tensors
+  std::vector<int32_t> items;  // -1: None (optional tensors only)
 };
 
 using PlanValue = std::variant<std::monostate, int64_t, bool, double, std::string, TensorValue,
                                IndexList, std::vector<double>, std::vector<bool>>;
 
 struct KernelCall {
-  int32_t op = 0;  // of ExecutionPlan::operators
+  int32_t op = 0;  // index in ExecutionPlan::operators
   std::vector<int32_t> args;
 };
+struct PlanScratch {
+  uint64_t offset = 0;  // in planned memory, in bytes
+  uint64_t bytes = 0;
+};
 struct DelegateCall {
-  int32_t delegate = 0;  // of ExecutionPlan::delegates
+  int32_t delegate = 0;  // index in ExecutionPlan::delegates
   std::vector<int32_t> args;
+  std::vector<PlanScratch> scratch;
 };
 struct MoveCall {
   int32_t from = 0;
@@ -55,14 +61,14 @@ using PlanInstruction = std::variant<KernelCall, DelegateCall, MoveCall, JumpFal
 
 struct PlanDelegate {
   std::string backend_id;
-  size_t payload = 0;                                              // of the program's payloads
+  size_t payload = 0;  // index among the program's payloads
   std::vector<std::pair<std::string, std::string>> compile_specs;  // key, bytes
   friend bool operator==(const PlanDelegate&, const PlanDelegate&) = default;
 };
 
 struct ExecutionPlan {
   std::string name;
-  std::string input_tree;  // tree specs, as JSON text
+  std::string input_tree;  // tree specs (torch.utils._pytree), as JSON text
   std::string output_tree;
   std::vector<PlanValue> values;
   std::vector<int32_t> inputs;
@@ -70,9 +76,9 @@ struct ExecutionPlan {
   std::vector<std::pair<std::string, std::string>> operators;  // name, overload
   std::vector<PlanDelegate> delegates;
   std::vector<PlanInstruction> instructions;
-  std::vector<std::vector<StackFrame>> stacktrace;  // one an instruction, or empty
+  std::vector<std::vector<StackFrame>> stacktrace;  // per instruction; empty: not emitted
   uint64_t planned_bytes = 0;
-  uint64_t shared_bytes = 0;  // of the memory that methods share; 0: they share none
+  uint64_t shared_bytes = 0;  // size of the memory that methods share; 0: none
 };
 
 }  // namespace vitrine::aot

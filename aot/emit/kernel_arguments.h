@@ -1,4 +1,4 @@
-// A call's arguments as its kernel takes them.
+// Matches the arguments of a call to the parameters of its kernel.
 #pragma once
 
 #include "aot/emit/method_tensors.h"
@@ -6,11 +6,12 @@
 
 namespace vitrine::aot {
 
-// AotError if the kernel has no parameter for an argument of the call. Where and how tensors are
-// stored is exempt: the result's own description says it.
+// Throws AotError if the kernel has no parameter for an argument of the call. Arguments about
+// storage (dtype, layout, device) are exempt, because the result's spec has them.
 void check_arguments(const Node& node, const Operator& op);
 
-// `given` by position (null: not), or by name, or the default. AotError if there is none.
+// Returns the argument for a parameter: `given` (the positional argument, or null), else the
+// keyword argument of the parameter's name, else the default. Throws AotError if all are absent.
 Argument argument_for(const Node& node, const Argument* given, const OperatorArgument& to,
                       const MethodTensors& tensors);
 

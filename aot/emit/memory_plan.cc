@@ -12,52 +12,54 @@
 namespace vitrine::aot {
 namespace {
 
-// The format counts in signed 64 bits.
-constexpr uint64_t kMost = uint64_t{std::numeric_limits<int64_t>::max()};
+// Sizes in the format are signed 64-bit integers.
+constexpr uint64_t kMax = uint64_t{std::numeric_limits<int64_t>::max()};
 
 uint64_t aligned(uint64_t bytes, uint64_t alignment) {
-  if (bytes > kMost - alignment) throw AotError("a tensor is larger than memory can be");
+  if (bytes > kMax - alignment) throw AotError("a tensor is larger than 2^63 - 1 bytes");
   return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
 uint64_t sum(uint64_t a, uint64_t b) {
   uint64_t total = 0;
-  if (add_overflows(a, b, &total) || total > kMost) {
-    throw AotError("planned memory is larger than memory can be");
+  if (add_overflows(a, b, &total) || total > kMax) {
+    throw AotError("planned memory is larger than 2^63 - 1 bytes");
   }
   return total;
 }
 
-bool meet(const Allocation& a, const Allocation& b) {
+bool live_together(const Allocation& a, const Allocation& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Memory as large as its first, largest tensor; offsets within it.
+// A range of memory for tensors that are not alive at the same time. Its size is that of its first
+// tensor, which is the largest one. Offsets are relative to the bucket.
 struct Bucket {
   uint64_t bytes = 0;
   std::vector<Allocation*> held;
 };
 
-// The end of the furthest tensor that lives at the same time; empty if there is none.
-std::optional<uint64_t> occupied(const Bucket& bucket, const Allocation& wanted,
-                                 uint64_t alignment) {
+// Returns the highest end of the tensors that are alive at the same time as `wanted`, or nullopt if
+// there are none.
+std::optional<uint64_t> occupied_end(const Bucket& bucket, const Allocation& wanted,
+                                     uint64_t alignment) {
   std::optional<uint64_t> end;
   for (const Allocation* held : bucket.held) {
-    if (!meet(*held, wanted)) continue;
+    if (!live_together(*held, wanted)) continue;
     end = std::max(end.value_or(0), held->offset + aligned(held->bytes, alignment));
   }
   return end;
 }
 
-// Sets the offset. Null: no bucket has room.
+// Returns a bucket with room and sets the offset in it; null if no bucket has room.
 Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t alignment) {
   wanted.offset = 0;
   for (Bucket& bucket : buckets) {
-    if (!occupied(bucket, wanted, alignment)) return &bucket;
+    if (!occupied_end(bucket, wanted, alignment)) return &bucket;
   }
   const uint64_t bytes = aligned(wanted.bytes, alignment);
   for (Bucket& bucket : buckets) {
-    const uint64_t end = *occupied(bucket, wanted, alignment);
+    const uint64_t end = *occupied_end(bucket, wanted, alignment);
     if (end == 0 || end > bucket.bytes || bytes > bucket.bytes - end) continue;
     wanted.offset = end;
     return &bucket;
@@ -65,7 +67,7 @@ Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t ali
   return nullptr;
 }
 
-// Among equal sizes, the later one comes first.
+// Returns the indices of the allocations, largest first. Ties: the higher index comes first.
 std::vector<size_t> by_size(std::span<const Allocation> allocations, uint64_t alignment) {
   std::vector<size_t> order(allocations.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});
@@ -95,14 +97,14 @@ uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t
 }
 
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment) {
-  std::vector<const Allocation*> placed;  // by offset
+  std::vector<const Allocation*> placed;  // sorted by offset
   uint64_t end = begin;
   for (const size_t i : by_size(allocations, alignment)) {
     Allocation& wanted = allocations[i];
     const uint64_t bytes = aligned(wanted.bytes, alignment);
     wanted.offset = begin;
     for (const Allocation* other : placed) {
-      if (!meet(*other, wanted)) continue;
+      if (!live_together(*other, wanted)) continue;
       if (other->offset >= sum(wanted.offset, bytes)) break;
       wanted.offset = std::max(wanted.offset, sum(other->offset, aligned(other->bytes, alignment)));
     }

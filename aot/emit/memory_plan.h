@@ -1,7 +1,8 @@
-// Where tensors that live at different times share memory.
+// Memory planning: gives each tensor an offset, so that tensors with disjoint lifetimes may share
+// memory.
 //
-// plan_greedy and plan_naive are those of ExecuTorch's memory planning pass, so that plans come out
-// the same.
+// plan_greedy and plan_naive are the algorithms of ExecuTorch's memory planning pass and produce
+// the same plans.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace vitrine::aot {
 
-// One tensor's memory. `first` and `last` are the positions of the first and the last node that
-// mention it, inclusive.
+// The memory of a tensor. `first` and `last` are the positions of the first and the last node that
+// use it.
 struct Allocation {
   uint64_t bytes = 0;
   size_t first = 0;
@@ -19,14 +20,18 @@ struct Allocation {
   uint64_t offset = 0;  // the result
 };
 
-// Sets the offsets, from `begin` on, multiples of `alignment` (a power of two) if `begin` is one.
-// Returns the end of what is used. Largest first; each goes where its neighbours in time leave room
-// in an existing bucket, else into a new bucket. Throws AotError if it is more than memory can be.
+// All three functions set offsets of at least `begin` and return the end of the used memory.
+// Offsets are multiples of `alignment` (a power of two) if `begin` is one. They throw AotError if
+// the end exceeds 2^63 - 1.
+//
+// Visits tensors from the largest to the smallest. Each takes free space in an existing bucket, or
+// a new bucket if none has enough space during its lifetime.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Largest first; each goes to the lowest place that is free while it lives. Usually, but not
-// always, smaller than ExecuTorch's plan, whose places have a fixed size.
+// Visits tensors from the largest to the smallest. Each takes the lowest range that is free during
+// its lifetime. The plan is usually, but not always, smaller than that of plan_greedy, whose
+// buckets have fixed sizes.
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Places allocations consecutively, without reuse.
+// Places tensors one after another; none share memory.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 
 }  // namespace vitrine::aot

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "aot/emit/control_flow.h"
@@ -66,7 +67,8 @@ class MethodEmitter {
     const InputSpec& spec = *program_.input_of(node.name());
     using Kind = InputSpec::Kind;
     if (spec.kind == Kind::kCustomObject || spec.kind == Kind::kToken) {
-      fail_at(node, "is an input of a kind that programs cannot hold");
+      fail_at(node,
+              "is a custom object or token; program inputs must be tensors, numbers or strings");
     }
     if (!tensors_.of(node).empty()) {
       values_.make_results(node);
@@ -84,13 +86,15 @@ class MethodEmitter {
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
-      // That there is such a result the memory plan has seen.
+      // The index was checked by MethodTensors.
       const auto index = static_cast<size_t>(*node.need(1).get<int64_t>());
       values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
       emit_condition(node);
     } else if (is_loop(node)) {
       emit_loop(node);
+    } else if (is_while_loop(node)) {
+      emit_while_loop(node);
     } else if (is_delegate_call(node)) {
       emit_delegate_call(node);
     } else if (is_memory_view(node)) {
@@ -127,14 +131,15 @@ class MethodEmitter {
   // A view whose shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // Data in a file of their own are found by name and shape: those of what is viewed.
+    // External data are looked up by the name and shape of the viewed tensor, so their views need
+    // an instruction.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
     }
-    // Nothing adds the offset when it runs.
+    // et_view cannot add an offset at run time.
     if (tensors_.tensor(id).begin != 0)
-      fail_at(node, "views a part of something that is not planned");
+      fail_at(node, "views a part of a tensor without planned memory");
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInt;
     sizes.is_list = true;
@@ -148,7 +153,7 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // Unlike other names, this one is stored with its overload.
+  // The format stores et_view with its overload "default", unlike other operators.
   int32_t view_operator() {
     const std::pair<std::string, std::string> op("executorch_prim::et_view", "default");
     const auto found = std::ranges::find(plan_.operators, op);
@@ -160,14 +165,16 @@ class MethodEmitter {
   static const Operator& kernel_of(const Node& node) {
     const Operator* op = operator_of(node.target());
     if (op == nullptr && node.target().dialect() == Dialect::kHigherOrder) {
-      fail_at(node, fmt::format("{} runs other graphs in a way that programs cannot; cond, map and "
-                                "scan are supported",
-                                node.target().name()));
+      fail_at(
+          node,
+          fmt::format(
+              "the higher-order operator {} is not supported; use cond, map, scan or while_loop",
+              node.target().name()));
     }
     if (op == nullptr || op->kernel.empty()) {
       fail_at(node,
-              fmt::format("{} has no variant that writes to given memory: no kernel can run it, "
-                          "only a backend that takes it",
+              fmt::format("{} has no out variant, so no kernel can run it; only a backend that "
+                          "supports it can",
                           node.target().name()));
     }
     check_arguments(node, *op);
@@ -179,7 +186,7 @@ class MethodEmitter {
     const std::vector<const OperatorArgument*> outs = op.outs();
     const bool out_is_list = outs.size() == 1 && outs[0]->is_list;
 
-    // Memory for results comes before arguments, as ExecuTorch's programs have it.
+    // Results come before arguments among the plan's values, as in ExecuTorch's programs.
     Ids results;
     if (op.is_in_place()) {
       results = {values_.value_of(node, node.need_node(0))};
@@ -187,7 +194,7 @@ class MethodEmitter {
     } else if (!outs.empty()) {
       results = values_.make_results(node);
       if (!out_is_list && results.size() != outs.size()) {
-        fail_at(node, fmt::format("has {} results; {} writes {}", results.size(), op.kernel,
+        fail_at(node, fmt::format("has {} results, but {} writes {}", results.size(), op.kernel,
                                   outs.size()));
       }
     }
@@ -222,12 +229,12 @@ class MethodEmitter {
       call.args.push_back(values_.add_argument(node, node.args()[i], any));
     }
     call.args.insert(call.args.end(), results.begin(), results.end());
+    call.scratch = tensors_.scratch_of(node);
     const auto instruction = static_cast<uint32_t>(plan_.instructions.size());
     std::vector<uint32_t>& handles = debug_.handles[instruction];
-    for (const Node& taken : module.original.graph->nodes()) {
-      if (taken.is_call() && taken.meta.debug_handle != 0) {
-        handles.push_back(taken.meta.debug_handle);
-      }
+    for (const Node& inner : module.original.graph->nodes()) {
+      const uint32_t handle = inner.meta.debug_handle;
+      if (inner.is_call() && handle != 0) handles.push_back(handle);
     }
     debug_.delegates[instruction] = {module.backend_id, module.delegate_map};
     debug_.num_outputs[instruction] = static_cast<uint32_t>(results.size());
@@ -238,18 +245,19 @@ class MethodEmitter {
     PlanDelegate delegate;
     delegate.backend_id = module.backend_id;
     delegate.payload = parts_.payloads.add(
-        {module.processed_bytes == nullptr ? std::span<const std::byte>() : *module.processed_bytes,
-         module.processed_bytes});
+        {module.payload == nullptr ? std::span<const std::byte>() : *module.payload,
+         module.payload});
     for (const CompileSpec& spec : module.compile_specs) {
       delegate.compile_specs.emplace_back(
           spec.key,
           std::string(reinterpret_cast<const char*>(spec.value.data()), spec.value.size()));
     }
     for (const NamedData& named : module.named_data) {
-      const auto [place, is_new] = parts_.named_data.emplace(named.key, named);
-      if (!is_new && *place->second.bytes != *named.bytes) {
-        throw AotError(fmt::format("method {}: two delegates give other bytes for \"{}\"",
-                                   plan_.name, named.key));
+      const auto [first, is_new] = parts_.named_data.emplace(named.key, named);
+      if (!is_new && *first->second.bytes != *named.bytes) {
+        throw AotError(
+            fmt::format("method {}: two delegates have different named data for the key \"{}\"",
+                        plan_.name, named.key));
       }
     }
     const auto found = std::ranges::find(plan_.delegates, delegate);
@@ -258,7 +266,8 @@ class MethodEmitter {
     return index;
   }
 
-  // A jump over the branch if true, and one over the other branch.
+  // Emits a jump to the second branch if the condition is false, the first branch, a jump to the
+  // end, and the second branch.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -268,7 +277,7 @@ class MethodEmitter {
     } else if (given != nullptr && given->get<bool>() != nullptr) {
       condition = values_.add(*given->get<bool>());
     } else {
-      fail_at(node, "its condition is neither a tensor nor a bool");
+      fail_at(node, "its condition must be a tensor or a bool");
     }
     const size_t skip_true = plan_.instructions.size();
     add_instruction(node, JumpFalseCall{condition, 0});
@@ -285,43 +294,48 @@ class MethodEmitter {
     return std::get<JumpFalseCall>(plan_.instructions[jump]).destination;
   }
 
-  void emit_branch(const Node& condition, size_t which, const Ids& results) {
-    const Graph& graph = branch_of(condition, which);
+  void emit_branch(const Node& condition, size_t index, const Ids& results) {
+    const Graph& graph = branch_of(condition, index);
     const Argument* given = condition.arg(3);
+    const bool has_operands = given != nullptr && given->list() != nullptr;
+    emit_graph(condition, graph, {}, has_operands ? *given->list() : ArgumentList());
+    const Node& output = *graph.output();
+    const ArgumentList items = results_of(graph);
+    if (items.size() != results.size())
+      fail_at(output, "its branches have different numbers of results");
+    for (size_t i = 0; i < items.size(); ++i) {
+      add_instruction(output, MoveCall{argument(output, items[i]), results[i]});
+    }
+  }
+
+  // Emits the calls of a subgraph. Its inputs are `first` and then `operands`.
+  void emit_graph(const Node& call, const Graph& graph, const Ids& first,
+                  const ArgumentList& operands) {
     size_t next = 0;
-    for (const Node& node : graph.nodes()) {
-      if (node.kind() != Node::Kind::kPlaceholder) continue;
-      if (given == nullptr || given->list() == nullptr || next >= given->list()->size()) {
-        fail_at(condition, fmt::format("gives its branches no {}", node.name()));
+    for (const Node& input : graph.nodes()) {
+      if (input.kind() != Node::Kind::kPlaceholder) continue;
+      const size_t at = next++;
+      if (at >= first.size() + operands.size()) {
+        fail_at(call, fmt::format("has no operand for the input {} of its branch", input.name()));
       }
-      const Argument& operand = (*given->list())[next++];
-      const OperatorArgument any;
-      values_.set_results(node, {values_.add_argument(condition, operand, any)});
+      values_.set_results(
+          input, {at < first.size() ? first[at] : argument(call, operands[at - first.size()])});
     }
     emit_calls(graph);
-    emit_moves(*graph.output(), results);
   }
 
-  void emit_moves(const Node& output, const Ids& results) {
-    const Argument& given = output.need(0);
-    const ArgumentList one = {given};
-    const ArgumentList& items = given.list() == nullptr ? one : *given.list();
-    if (items.size() != results.size()) fail_at(output, "the branches have different results");
+  int32_t argument(const Node& node, const Argument& given) {
     const OperatorArgument any;
-    for (size_t i = 0; i < items.size(); ++i) {
-      add_instruction(output, MoveCall{values_.add_argument(output, items[i], any), results[i]});
-    }
+    return values_.add_argument(node, given, any);
   }
 
-  // As ExecuTorch has it: a counter, the body for its slice, and a jump back until it is the
-  // length.
+  // Emits the same as ExecuTorch: a counter, the body for the counter's slice, and a jump back
+  // until the counter equals the length. The length is thus tested after the body, so a loop that
+  // may be empty also has a jump over the body.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);
-    const OperatorArgument any;
-    const auto value = [&](const Argument& given) {
-      return values_.add_argument(node, given, any);
-    };
+    const auto value = [&](const Argument& given) { return argument(node, given); };
     const int32_t counter = values_.add(int64_t{0});
     const int32_t length = values_.add(int64_t{0});
     const int32_t zero = values_.add(int64_t{0});
@@ -334,6 +348,16 @@ class MethodEmitter {
     add_kernel_call(node, "aten.sym_size.int", {value(loop.xs[0]), zero, length});
     for (size_t i = 0; i < loop.inits.size(); ++i) copy(results[i], value(loop.inits[i]));
 
+    std::optional<size_t> skip_body;
+    if (may_be_empty(loop, program_.range_constraints)) {
+      for (size_t i = loop.inits.size(); i < results.size(); ++i) {
+        emit_zero_rows(node, loop, i, results[i], zero);
+      }
+      const int32_t has_rows = values_.add(false);
+      add_kernel_call(node, "_operator.lt", {zero, length, has_rows});
+      skip_body = plan_.instructions.size();
+      add_instruction(node, JumpFalseCall{has_rows, 0});
+    }
     const size_t begin = plan_.instructions.size();
     size_t index = 0;
     for (const Node& input : loop.body->nodes()) {
@@ -350,7 +374,8 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Rows first: they may be parts of the values carried into this round.
+    // Rows are stored before the carries are updated, because a row may view the carry that this
+    // iteration received.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});
@@ -359,7 +384,68 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.add", {counter, one, counter});
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
+    if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
+    // On both paths, counter == length here. Resets the counter to 0 for the next execution.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
+  }
+
+  // Emits a jump to the end if the condition is false, the body, and a jump back to the condition.
+  void emit_while_loop(const Node& node) {
+    const WhileLoop loop = while_loop_of(node);
+    const Ids results = values_.make_results(node);
+    const int32_t no = values_.add(false);
+    const auto copy_all = [&](const ArgumentList& from) {
+      for (size_t i = 0; i < from.size(); ++i) {
+        add_kernel_call(node, "aten.copy_.default",
+                        {results[i], argument(node, from[i]), no, results[i]});
+      }
+    };
+    copy_all(loop.inits);
+    const auto begin = static_cast<int32_t>(plan_.instructions.size());
+    emit_graph(node, *loop.condition, results, loop.others);
+    const size_t leave = plan_.instructions.size();
+    add_instruction(node, JumpFalseCall{argument(node, loop.test), 0});
+    emit_graph(node, *loop.body, results, loop.others);
+    copy_all(loop.results);
+    add_instruction(node, JumpFalseCall{no, begin});
+    destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
+  }
+
+  // Resizes a result that collects rows to zero rows: et_copy_index sets its size only when it adds
+  // a row.
+  void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
+                      int32_t zero) {
+    const Value::Items* items = node.meta.value.items();
+    const TensorSpec* spec = items == nullptr ? node.tensor() : (*items)[index].tensor();
+    if (spec == nullptr) fail_at(node, "a result is not a tensor");
+    const std::vector<int32_t>& max_sizes = tensors_.tensor(tensors_.of(node)[index]).value.sizes;
+    IndexList sizes;
+    sizes.items.push_back(zero);
+    for (size_t dim = 1; dim < spec->rank(); ++dim) {
+      sizes.items.push_back(add_size(node, loop, spec->sizes[dim], max_sizes[dim]));
+    }
+    add_kernel_call(node, "aten.full.default",
+                    {values_.add(std::move(sizes)), zero, result, result});
+  }
+
+  // Adds a value for a size. A dynamic size is read from an operand of the loop that has it. If no
+  // operand has it, the value is the size's upper bound.
+  int32_t add_size(const Node& node, const Loop& loop, const SymInt& size, int64_t max) {
+    if (size.is_static()) return values_.add(size.value());
+    for (const ArgumentList* operands : {&loop.xs, &loop.inits, &loop.others}) {
+      for (const Argument& operand : *operands) {
+        const TensorSpec* spec = operand.node() == nullptr ? nullptr : operand.node()->tensor();
+        if (spec == nullptr) continue;
+        const auto found = std::ranges::find(spec->sizes, size);
+        if (found == spec->sizes.end()) continue;
+        const int32_t dim = values_.add(int64_t{found - spec->sizes.begin()});
+        const int32_t value = values_.add(int64_t{0});
+        add_kernel_call(node, "aten.sym_size.int",
+                        {values_.value_of(node, *operand.node()), dim, value});
+        return value;
+      }
+    }
+    return values_.add(max);
   }
 
   void add_kernel_call(const Node& node, std::string_view target, std::vector<int32_t> args) {
@@ -370,7 +456,8 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // Mutated buffers and parameters stay inside.
+  // Emits the outputs, except mutations of buffers and parameters, which are not outputs of the
+  // plan.
   void emit_outputs() {
     const Node& output = *program_.graph->output();
     const ArgumentList* items = output.need(0).list();
@@ -381,7 +468,9 @@ class MethodEmitter {
       if (spec.kind == Kind::kBufferMutation || spec.kind == Kind::kParameterMutation) continue;
       if (spec.kind != Kind::kUserOutput && spec.kind != Kind::kLossOutput &&
           spec.kind != Kind::kUserInputMutation) {
-        fail_at(output, fmt::format("result {} is of a kind that programs cannot hold", i));
+        fail_at(output,
+                fmt::format("result {} has a kind that programs do not support, such as a gradient",
+                            i));
       }
       const OperatorArgument any;
       plan_.outputs.push_back(values_.add_argument(output, (*items)[i], any));

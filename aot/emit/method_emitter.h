@@ -1,4 +1,4 @@
-// One method's graph -> values and instructions.
+// Translates the graph of a method into values and instructions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace vitrine::aot {
 
-// Adds a plan to `parts`, and to its pools what the plan needs. AotErrors name the node.
+// Adds the method's plan to `parts`, and its data to the pools of `parts`. Throws AotErrors that
+// name the node.
 MethodDebugInfo emit_method(const std::string& name, const ExportedProgram& program,
                             const EmitOptions& options, ProgramParts& parts);
 

@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-constexpr size_t kMaxRank = 16;  // of the format
+constexpr size_t kMaxRank = 16;  // the format's limit
 
 bool is_weight(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
@@ -25,18 +25,20 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
   value.requires_grad = spec.requires_grad;
   value.is_dynamic = !spec.is_static();
   if (spec.rank() > kMaxRank) {
-    fail_at(node, fmt::format("has {} dimensions; programs hold up to {}", spec.rank(), kMaxRank));
+    fail_at(node,
+            fmt::format("has {} dimensions; programs support up to {}", spec.rank(), kMaxRank));
   }
   for (const SymInt& size : spec.sizes) {
     const std::optional<int64_t> bound = upper_bound(size, ranges);
     if (!bound.has_value()) {
-      fail_at(node, fmt::format("its size {} has no upper bound; give one when exporting (max of "
-                                "torch.export.Dim) or with --dynamic",
+      fail_at(node, fmt::format("its size {} has no upper bound; set one when exporting (max of "
+                                "torch.export.Dim) or with --max-size",
                                 to_text(size)));
     }
     if (*bound < 0 || *bound > std::numeric_limits<int32_t>::max()) {
-      fail_at(node, fmt::format("its size {} may be {}; programs count in 32 bits", to_text(size),
-                                *bound));
+      fail_at(node,
+              fmt::format("its size {} may be {}, but sizes in programs must be from 0 to 2^31 - 1",
+                          to_text(size), *bound));
     }
     value.sizes.push_back(static_cast<int32_t>(*bound));
   }
@@ -45,32 +47,33 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  // Loaders multiply in this order, in 64 bits, and count bytes of up to 16 an element.
+  // Loaders multiply the sizes in this order, in 64 bits, with up to 16 bytes per element.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
-    if (mul_overflows(elements, size, &elements)) fail_at(node, "is larger than memory can be");
+    if (mul_overflows(elements, size, &elements)) fail_at(node, "has more than 2^59 elements");
   }
   if (elements > std::numeric_limits<int64_t>::max() / 16) {
-    fail_at(node, "is larger than memory can be");
+    fail_at(node, "has more than 2^59 elements");
   }
   const size_t width = element_size(value.dtype);
   if (width == 0) {
-    fail_at(node, fmt::format("is {}, which programs cannot hold", scalar_type_name(value.dtype)));
+    fail_at(node, fmt::format("has dtype {}, which programs do not support",
+                              scalar_type_name(value.dtype)));
   }
   return static_cast<uint64_t>(elements) * width;
 }
 
-// The data have the shape and dtype that the graph states.
+// Checks that the data have the shape and dtype that the graph states.
 void check_data(const Node& node, const MethodTensor& tensor) {
   const std::vector<int64_t>& sizes = tensor.data->sizes;
   if (tensor.data->dtype != tensor.value.dtype ||
       !std::ranges::equal(sizes, tensor.value.sizes, [](int64_t a, int32_t b) { return a == b; })) {
-    fail_at(node, "its numbers are of another shape or type");
+    fail_at(node, "its data have another shape or dtype than the graph states");
   }
 }
 
-// In bytes, of a view of a part.
-std::optional<uint64_t> begin_of_part(const Node& view) {
+// Returns the offset, in bytes, of a view of a part; empty if the view has no offset argument.
+std::optional<uint64_t> part_offset(const Node& view) {
   const Argument* given = view.arg(2);
   if (given == nullptr) return {};
   const auto* elements = given->get<int64_t>();
@@ -78,7 +81,7 @@ std::optional<uint64_t> begin_of_part(const Node& view) {
   if (elements == nullptr || *elements < 0 ||
       mul_overflows(static_cast<uint64_t>(*elements),
                     static_cast<uint64_t>(element_size(view.tensor()->dtype)), &bytes)) {
-    fail_at(view, "does not tell where its part begins");
+    fail_at(view, "its third argument must be an offset in elements, 0 or more");
   }
   return bytes;
 }
@@ -115,7 +118,7 @@ MethodTensors::MethodTensors(const ExportedProgram& program,
   const Graph& graph = *program.graph;
   add_graph(graph, true);
   if (!options.alloc_graph_output) {
-    graph.output()->need(0).each_node([&](Node* node) {
+    graph.output()->need(0).for_each_node([&](Node* node) {
       for (const size_t id : of(*node)) {
         if (id == kNoTensor) continue;
         const MethodTensor& tensor = tensors_[id];
@@ -125,7 +128,7 @@ MethodTensors::MethodTensors(const ExportedProgram& program,
   }
   plan(graph, false, naive_bytes_);
   plan(graph, options.greedy, planned_bytes_);
-  if (options.in_place) work_in_place(graph);
+  if (options.in_place) plan_in_place(graph);
   for (MethodTensor& tensor : tensors_) {
     const MethodStorage& storage = storages_[tensor.storage];
     if (!storage.shared_at) continue;
@@ -140,6 +143,16 @@ const std::vector<size_t>& MethodTensors::of(const Node& node) const {
   return found == results_.end() ? kNone : found->second;
 }
 
+std::vector<PlanScratch> MethodTensors::scratch_of(const Node& node) const {
+  std::vector<PlanScratch> scratch;
+  const auto found = scratch_.find(&node);
+  if (found == scratch_.end()) return scratch;
+  for (const size_t id : found->second) {
+    scratch.push_back({*tensors_[id].value.offset, storage_of(id).bytes});
+  }
+  return scratch;
+}
+
 bool MethodTensors::is_free_view(const Node& node) const {
   const size_t id = of(node).at(0);
   return is_memory_view(node) && !tensors_[id].value.is_dynamic &&
@@ -151,7 +164,8 @@ bool MethodTensors::has_shared_buffers() const {
       storages_, [](const MethodStorage& storage) { return storage.shared_at.has_value(); });
 }
 
-// The calls of branches and bodies have already said what their placeholders stand for.
+// The placeholders of branches and bodies already have their tensors: add_condition and add_loop
+// set them.
 void MethodTensors::add_graph(const Graph& graph, bool is_method) {
   for (const Node& node : graph.nodes()) {
     switch (node.kind()) {
@@ -191,7 +205,8 @@ void MethodTensors::add_input(const Node& node) {
   }
   tensor.weight = spec;
   tensor.data = program_.data_of(*spec);
-  if (tensor.data == nullptr) fail_at(node, fmt::format("there are no data for {}", spec->target));
+  if (tensor.data == nullptr)
+    fail_at(node, fmt::format("the model has no data for {}", spec->target));
   storage.is_planned = program_.is_mutated(*spec);
   const auto shared = shared_.offsets.find(spec->target);
   if (storage.is_planned && spec->kind == InputSpec::Kind::kBuffer &&
@@ -208,33 +223,35 @@ void MethodTensors::add_call(const Node& node) {
     const int64_t* index = node.arg(1) == nullptr ? nullptr : node.arg(1)->get<int64_t>();
     if (first == nullptr || first->meta.value.items() == nullptr || index == nullptr ||
         *index < 0 || static_cast<size_t>(*index) >= of(*first).size()) {
-      fail_at(node, "takes a result that is not there");
+      fail_at(node, "its index is out of range of the results of its first argument");
     }
     results_[&node] = {of(*first)[static_cast<size_t>(*index)]};
     return;
   }
   if (is_condition(node)) return add_condition(node);
   if (is_loop(node)) return add_loop(node);
+  if (is_while_loop(node)) return add_while_loop(node);
   if (is_memory_view(node)) {
     if (first == nullptr || of(*first).size() != 1 || node.tensor() == nullptr) {
-      fail_at(node, "views something that is not a tensor");
+      fail_at(node, "its first argument must be a tensor");
     }
     const MethodTensor base = tensors_[of(*first)[0]];
     const size_t id = new_tensor(node, *node.tensor());
     const uint64_t bytes = storages_.back().bytes;
     storages_.pop_back();
-    // Bounds of products may be wider than the product of bounds.
+    // The upper bound of a dynamic view may be larger than that of its base, because interval
+    // arithmetic is not exact.
     uint64_t& held = storages_[base.storage].bytes;
-    if (const std::optional<uint64_t> begin = begin_of_part(node)) {
+    if (const std::optional<uint64_t> begin = part_offset(node)) {
       if (base.data != nullptr) fail_at(node, "views a part of a constant");
       if (*begin > held || base.begin > held - *begin || bytes > held - *begin - base.begin) {
-        fail_at(node, "views more than there is");
+        fail_at(node, "views more bytes than its base has");
       }
       tensors_[id].begin = *begin;
     }
     tensors_[id].begin += base.begin;
     if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
-      fail_at(node, "views more than there is");
+      fail_at(node, "views more bytes than its base has");
     }
     held = std::max(held, bytes);
     tensors_[id].storage = base.storage;
@@ -245,23 +262,24 @@ void MethodTensors::add_call(const Node& node) {
     return;
   }
   if (is_write(node)) {
-    if (first == nullptr) fail_at(node, "writes to something that is not a tensor");
+    if (first == nullptr) fail_at(node, "its first argument, which it writes to, must be a tensor");
     results_[&node] = Results(of(*first));
     return;
   }
   results_[&node] = new_tensors(node);
+  if (is_delegate_call(node)) add_scratch(node);
 }
 
 void MethodTensors::add_condition(const Node& node) {
   const Argument* given = node.arg(3);
   const ArgumentList* operands = given == nullptr ? nullptr : given->list();
-  for (const size_t which : {size_t{0}, size_t{1}}) {
-    const Graph& branch = branch_of(node, which);
+  for (const size_t index : {size_t{0}, size_t{1}}) {
+    const Graph& branch = branch_of(node, index);
     size_t next = 0;
     for (const Node& input : branch.nodes()) {
       if (input.kind() != Node::Kind::kPlaceholder) break;
       if (operands == nullptr || next >= operands->size()) {
-        fail_at(input, "the branch takes more than it is given");
+        fail_at(input, "the branch has more inputs than the call has operands");
       }
       const Node* operand = (*operands)[next++].node();
       if (operand != nullptr) results_[&input] = Results(of(*operand));
@@ -271,12 +289,12 @@ void MethodTensors::add_condition(const Node& node) {
   results_[&node] = new_tensors(node);
 }
 
-// What is carried lies in the call's results; slices have memory of their own.
+// The carries are stored in the call's results; each slice has separate memory.
 void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
-  // Rows are added one by one.
+  // Results that collect rows grow row by row, so their size is dynamic.
   for (size_t i = loop.inits.size(); i < results.size(); ++i) {
     tensors_[results[i]].value.is_dynamic = true;
   }
@@ -296,6 +314,26 @@ void MethodTensors::add_loop(const Node& node) {
   add_graph(*loop.body, false);
 }
 
+// The results of the call hold the carried values.
+void MethodTensors::add_while_loop(const Node& node) {
+  const WhileLoop loop = while_loop_of(node);
+  results_[&node] = new_tensors(node);
+  const Results results = of(node);
+  for (const Graph* graph : {loop.condition, loop.body}) {
+    size_t index = 0;
+    for (const Node& input : graph->nodes()) {
+      if (input.kind() != Node::Kind::kPlaceholder) break;
+      const size_t at = index++;
+      if (at < results.size()) {
+        results_[&input] = {results[at]};
+      } else if (const Node* operand = loop.others[at - results.size()].node()) {
+        results_[&input] = Results(of(*operand));
+      }
+    }
+    add_graph(*graph, false);
+  }
+}
+
 MethodTensors::Results MethodTensors::new_tensors(const Node& node) {
   if (const TensorSpec* spec = node.tensor()) return {new_tensor(node, *spec)};
   const Value::Items* items = node.meta.value.items();
@@ -307,14 +345,32 @@ MethodTensors::Results MethodTensors::new_tensors(const Node& node) {
   return results;
 }
 
+void MethodTensors::add_scratch(const Node& delegate_call) {
+  for (const uint64_t bytes : lowered_module_of(delegate_call).scratch_sizes) {
+    if (bytes == 0 || bytes > uint64_t{1} << 59) {
+      fail_at(delegate_call,
+              fmt::format("its backend asks for scratch memory of {} bytes; expected "
+                          "1 to 2^59",
+                          bytes));
+    }
+    TensorValue value;
+    value.dtype = ScalarType::kByte;
+    scratch_[&delegate_call].push_back(new_tensor(delegate_call, std::move(value), bytes));
+  }
+}
+
 size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
+  TensorValue value = resolve(node, spec, program_.range_constraints);
+  const uint64_t bytes = bytes_of(node, value);
+  return new_tensor(node, std::move(value), bytes);
+}
+
+size_t MethodTensors::new_tensor(const Node& node, TensorValue value, uint64_t bytes) {
   MethodTensor tensor;
-  tensor.value = resolve(node, spec, program_.range_constraints);
+  tensor.value = std::move(value);
   tensor.storage = storages_.size();
-  storages_.push_back({.graph = &node.graph(),
-                       .bytes = bytes_of(node, tensor.value),
-                       .is_planned = true,
-                       .shared_at = {}});
+  storages_.push_back(
+      {.graph = &node.graph(), .bytes = bytes, .is_planned = true, .shared_at = {}});
   tensors_.push_back(std::move(tensor));
   return tensors_.size() - 1;
 }

@@ -1,4 +1,4 @@
-// The tensors of a method: what each node results in, and where that lies in memory.
+// The tensors of a method: the results of each node and their offsets in planned memory.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,42 @@ namespace vitrine::aot {
 
 inline constexpr size_t kNoTensor = std::numeric_limits<size_t>::max();
 
-// A tensor that one value of the program stands for. Nodes may share one: a result and the items
-// taken from it, a buffer and what writes to it, a branch's input and what the branch is given.
+// A tensor that becomes one value of the program. Several nodes may have the same tensor: a call
+// and the getitem of its result, a buffer and the calls that write to it, an operand and the
+// placeholder of the branch that receives it.
 struct MethodTensor {
-  TensorValue value;                  // data_index is not set here
-  const TensorData* data = nullptr;   // of constants and of buffers, which have an initial state
-  std::vector<uint8_t> data_order;    // dim order in which the data are stored
-  const InputSpec* weight = nullptr;  // whose tensor it is; null: no weight
-  size_t storage = 0;
-  uint64_t begin = 0;  // bytes before it in the storage, of a view of a part
+  TensorValue value;                  // without data_index, which MethodValues sets
+  const TensorData* data = nullptr;   // a constant, or the initial state of a buffer
+  std::vector<uint8_t> data_order;    // dim order of the data in the program
+  const InputSpec* weight = nullptr;  // null: not a weight
+  size_t storage = 0;                 // index of its MethodStorage
+  uint64_t begin = 0;                 // offset in the storage, in bytes; not 0 for views of a part
 };
 
-// Memory that several tensors may share: static views lie in the memory of what they view.
+// A range of memory. Static views have the storage of the tensor that they view.
 struct MethodStorage {
-  const Graph* graph = nullptr;  // whose plan it is in
+  const Graph* graph = nullptr;  // the graph whose memory plan contains it
   uint64_t bytes = 0;
   bool is_planned = true;
-  std::optional<uint64_t> shared_at;  // in the memory that methods share; it is not planned here
+  std::optional<uint64_t> shared_at;  // offset in the memory that methods share, not in the plan
 };
 
 class MethodTensors {
  public:
-  // Finds all tensors of the program, branches included, and plans their memory. All must outlive
-  // this. AotErrors name the node.
+  // Finds all tensors of the program, including subgraphs, and plans their memory. All arguments
+  // must outlive this object. Throws AotErrors that name the node.
   MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options,
                 const SharedBuffers& shared);
 
-  // One a result; kNoTensor where a result is a number. Empty for nodes without results.
+  // Returns the tensor of each result; kNoTensor if the result is a number. Empty for nodes without
+  // results.
   const std::vector<size_t>& of(const Node& node) const;
+  // Returns the scratch memory of a delegate call.
+  std::vector<PlanScratch> scratch_of(const Node& node) const;
   const MethodTensor& tensor(size_t id) const { return tensors_[id]; }
   const MethodStorage& storage_of(size_t id) const { return storages_[tensors_[id].storage]; }
-  // A view that needs no instruction: its memory is known.
+  // True if the node is a view that needs no instruction: its shape and memory are known ahead of
+  // time.
   bool is_free_view(const Node& node) const;
 
   bool has_shared_buffers() const;
@@ -60,9 +65,12 @@ class MethodTensors {
   void add_call(const Node& node);
   void add_condition(const Node& node);
   void add_loop(const Node& node);
+  void add_while_loop(const Node& node);
+  void add_scratch(const Node& delegate_call);
   Results new_tensors(const Node& node);
   size_t new_tensor(const Node& node, const TensorSpec& spec);
-  // By position among the graph's nodes.
+  size_t new_tensor(const Node& node, TensorValue value, uint64_t bytes);
+  // The first and the last position, among the graph's nodes, at which a storage is used.
   struct Lifetime {
     size_t storage = 0;
     size_t first = 0;
@@ -70,34 +78,35 @@ class MethodTensors {
   };
   std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
-  // Plans again, with results of element-wise calls in the memory of operands; undone if that
-  // takes more.
-  void work_in_place(const Graph& graph);
-  struct Place {
+  // Plans again with results of element-wise calls in the memory of operands. Restores the first
+  // plan if the second plan needs more memory.
+  void plan_in_place(const Graph& graph);
+  struct StorageOffset {
     size_t storage;
-    uint64_t begin;
+    uint64_t begin;  // in bytes
   };
   void share_with_operands(const Graph& graph);
-  // Whether the result of an element-wise call may be written over the operand, if nothing reads
-  // that later. `places` has that of each storage.
-  bool may_take_memory_of(const Node& operand, const Node& call,
-                          std::span<const Place> places) const;
+  // True if an element-wise call may write its result over the operand, provided that nothing reads
+  // the operand later. `offsets` maps each storage to the storage that contains it now.
+  bool may_overwrite(const Node& operand, const Node& call,
+                     std::span<const StorageOffset> offsets) const;
 
   const ExportedProgram& program_;
   const EmitOptions::MemoryPlanning& options_;
   const SharedBuffers& shared_;
   std::unordered_map<const Node*, Results> results_;
+  std::unordered_map<const Node*, Results> scratch_;
   std::vector<MethodTensor> tensors_;
   std::vector<MethodStorage> storages_;
   uint64_t planned_bytes_ = 0;
   uint64_t naive_bytes_ = 0;
 };
 
-// The module that the node calls. AotError if there is none.
+// Returns the module that the delegate call runs. Throws AotError if the graph has no such module.
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
 bool is_memory_view(const Node& node);
-// A call whose result is its first argument, changed.
+// True for calls that change their first argument in place and return it.
 bool is_write(const Node& node);
 
 }  // namespace vitrine::aot

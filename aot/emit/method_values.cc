@@ -11,7 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// A literal that is a number, in the kind that the kernel takes. Other kinds stay as they are.
+// Converts a number literal to the kernel's parameter type. A number of a kScalar parameter keeps
+// its type. Returns monostate if the literal is not a number.
 PlanValue number_of(const Argument& argument, ArgumentType type) {
   const bool is_float = type == ArgumentType::kFloat;
   const bool is_int = type == ArgumentType::kInt;
@@ -29,7 +30,7 @@ PlanValue number_of(const Argument& argument, ArgumentType type) {
   return std::monostate();
 }
 
-// What a number that is computed at run time is until then.
+// Returns the value that a number has until the program computes it.
 PlanValue placeholder_of(const Value::Number* number) {
   using Kind = Value::Number::Kind;
   if (number == nullptr) return std::monostate();
@@ -38,8 +39,8 @@ PlanValue placeholder_of(const Value::Number* number) {
   return int64_t{0};
 }
 
-// A literal, or a number that is computed when the program runs.
-bool takes_number(const OperatorArgument& to) {
+// True if the parameter is a single number.
+bool needs_number(const OperatorArgument& to) {
   return !to.is_list && (to.type == ArgumentType::kInt || to.type == ArgumentType::kFloat ||
                          to.type == ArgumentType::kBool || to.type == ArgumentType::kScalar);
 }
@@ -75,8 +76,8 @@ int32_t MethodValues::add_view(size_t tensor) {
 }
 
 int32_t MethodValues::tensor_value(size_t id) {
-  const auto [place, is_new] = value_of_tensor_.try_emplace(id);
-  if (!is_new) return place->second;
+  const auto [found, is_new] = value_of_tensor_.try_emplace(id);
+  if (!is_new) return found->second;
   TensorValue value = tensors_.tensor(id).value;
   if (tensors_.tensor(id).data != nullptr) set_data(id, value);
   return value_of_tensor_[id] = add(std::move(value));
@@ -92,7 +93,7 @@ void MethodValues::set_data(size_t id, TensorValue& value) {
   const MethodTensor& tensor = tensors_.tensor(id);
   SharedBytes content = bytes_in_order(*tensor.data, tensor.data_order);
   if (tensors_.storage_of(id).is_planned) {
-    // Runtimes begin with zeros.
+    // Runtimes start mutable buffers with zeros, so zeros need no data.
     if (is_zero(content.bytes)) return;
     value.data_index = static_cast<uint32_t>(parts_.initial_states.add(std::move(content)) + 1);
   } else if (is_external(id)) {
@@ -107,15 +108,15 @@ void MethodValues::set_external(const InputSpec& weight, SharedBytes content, Te
                             std::move(content)};
   value.external_name = weight.target;
   while (true) {
-    const auto [place, is_new] = parts_.external_tensors.emplace(value.external_name, made);
-    if (is_new || is_same(place->second, made)) return;
+    const auto [first, is_new] = parts_.external_tensors.emplace(value.external_name, made);
+    if (is_new || is_same(first->second, made)) return;
     if (is_in_state(weight)) {
       throw AotError(
-          fmt::format("weight {} is not that of method {}, which has the same name; a file of "
-                      "weights holds one of each name",
-                      weight.target, place->second.method));
+          fmt::format("weight {} differs from the weight of the same name in method {}, but a .ptd "
+                      "file stores one weight per name",
+                      weight.target, first->second.method));
     }
-    // Methods number their constants each for itself.
+    // Each method numbers its constants from 0, so different constants may have the same name.
     value.external_name += "@" + plan_.name;
   }
 }
@@ -131,7 +132,7 @@ const MethodValues::Ids& MethodValues::make_results(const Node& node) {
 int32_t MethodValues::value_of(const Node& user, const Node& node) const {
   const auto found = results_.find(&node);
   if (found == results_.end() || found->second.size() != 1) {
-    fail_at(user, fmt::format("takes {}, which is not one value", node.name()));
+    fail_at(user, fmt::format("its argument {} must have exactly one value", node.name()));
   }
   return found->second[0];
 }
@@ -141,9 +142,9 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   const bool is_tensor = to.type == ArgumentType::kTensor && !to.is_list;
   if (const Node* node = argument.node()) {
     const bool is_number = node->meta.value.number() != nullptr;
-    if (is_tensor ? is_number : takes_number(to) && !is_number) {
-      fail_at(user, fmt::format("its {} is {}, which is {}", to.name, node->name(),
-                                is_number ? "no tensor" : "no number"));
+    if (is_tensor ? is_number : needs_number(to) && !is_number) {
+      fail_at(user, fmt::format("its {} is {}, which is not a {}", to.name, node->name(),
+                                is_number ? "tensor" : "number"));
     }
     return value_of(user, *node);
   }
@@ -153,7 +154,7 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   if (const ArgumentList* items = argument.list()) return add_list(user, *items, to);
   if (argument.is_none()) {
     if (!is_tensor || to.is_optional) return add(std::monostate());
-    // Kernels that ask for a tensor get one without elements.
+    // Kernels that require a tensor get one without elements.
     TensorValue empty;
     empty.dtype = ScalarType::kByte;
     empty.sizes = {0};
@@ -173,14 +174,14 @@ int32_t MethodValues::add_literal(const Node& user, const Argument& argument, Ar
   }
   if (const auto* layout = argument.get<Layout>()) {
     if (*layout == Layout::kStrided) return add(int64_t{0});
-    fail_at(user, "takes a layout that is not strided");
+    fail_at(user, "has a layout argument that is not strided");
   }
   if (const auto* format = argument.get<MemoryFormat>()) {
     if (*format == MemoryFormat::kContiguous) return add(int64_t{0});
     if (*format == MemoryFormat::kPreserve) return add(int64_t{1});
-    fail_at(user, "takes a memory format that programs cannot hold");
+    fail_at(user, "has a memory format argument other than contiguous or preserve");
   }
-  fail_at(user, "takes an argument of a kind that programs cannot hold");
+  fail_at(user, "has an argument of a kind that programs do not support");
 }
 
 int32_t MethodValues::add_list(const Node& user, const ArgumentList& items,
@@ -228,7 +229,9 @@ int32_t MethodValues::item_value(const Node& user, const Argument& item, IndexLi
     const bool fits = kind != Kind::kInts
                           ? number == nullptr
                           : number != nullptr && number->kind == Value::Number::Kind::kInt;
-    if (!fits) fail_at(user, fmt::format("its list holds {}, of another kind", node->name()));
+    if (!fits)
+      fail_at(user, fmt::format("its list contains {}, which is not {}", node->name(),
+                                kind == Kind::kInts ? "an integer" : "a tensor"));
     return value_of(user, *node);
   }
   if (item.is_none() && kind == Kind::kOptionalTensors) return -1;

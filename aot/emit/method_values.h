@@ -1,4 +1,4 @@
-// The values of a method: tensors, numbers and lists, made where they are first needed.
+// Creates the values of a method (tensors, numbers and lists) when they are first needed.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,31 @@ namespace vitrine::aot {
 
 class MethodValues {
  public:
-  using Ids = std::vector<int32_t>;  // positions among the plan's values
+  using Ids = std::vector<int32_t>;  // indices of the plan's values
 
-  // Adds to the plan's values and, where these have data, to `parts`. All must outlive this.
+  // Adds values to `plan` and their data to `parts`. All arguments must outlive this object.
   MethodValues(ExecutionPlan& plan, const MethodTensors& tensors, const EmitOptions& options,
                ProgramParts& parts)
       : plan_(plan), tensors_(tensors), options_(options), parts_(parts) {}
 
   int32_t add(PlanValue value);
-  // What holds a number that is computed at run time.
+  // Adds the value for a number that is computed at run time.
   int32_t add_number(const Value::Number* number);
-  // A tensor's description alone: another tensor has the data.
+  // Adds a tensor without data, for a view of another tensor.
   int32_t add_view(size_t tensor);
 
-  // Whether its data go to a file of their own.
+  // True if the tensor's data are stored in a .ptd file.
   bool is_external(size_t tensor) const;
 
-  // Makes a value for each result of a node, in order.
+  // Adds a value for each result of a node, in order.
   const Ids& make_results(const Node& node);
   void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
   const Ids& results_of(const Node& node) const { return results_.at(&node); }
-  // The one value of a node that is an argument of `user`; AotError if it does not have exactly
-  // one.
+  // Returns the value of a node that is an argument of `user`. Throws AotError if the node does not
+  // have exactly one value.
   int32_t value_of(const Node& user, const Node& node) const;
-  // AotError if a kernel cannot take the argument as `to`.
+  // Returns the value of an argument, and adds it if necessary. Throws AotError if it does not
+  // match the parameter `to`.
   int32_t add_argument(const Node& user, const Argument& argument, const OperatorArgument& to);
 
  private:

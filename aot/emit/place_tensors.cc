@@ -1,4 +1,4 @@
-// Where a method's tensors lie in planned memory.
+// Plans the memory of a method's tensors.
 #include <algorithm>
 #include <limits>
 
@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Bytes behind the memory of a graph that its delegates may read, those in branches too: they read
-// what lies in the memory of the graph around them.
+// Returns the number of bytes past the end of the graph's memory that its delegates may read.
+// Includes delegates in subgraphs, since their inputs may be in the memory of the outer graph.
 uint64_t padding_of(const Graph& graph) {
   uint64_t padding = 0;
   for (const Node& node : graph.nodes()) {
@@ -24,37 +24,39 @@ uint64_t padding_of(const Graph& graph) {
 
 }  // namespace
 
-// The lifetimes of the storages of a graph that the plan has to place.
+// Returns the lifetimes of the graph's storages that need planned memory.
 std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph) const {
-  std::vector<Lifetime> found;  // as they appear
-  std::unordered_map<size_t, size_t> place_of;
+  std::vector<Lifetime> found;  // in order of first use
+  std::unordered_map<size_t, size_t> index_of;
   const size_t last_node = graph.nodes().size() - 1;
   size_t position = 0;
   for (const Node& node : graph.nodes()) {
     const bool is_input = node.kind() == Node::Kind::kPlaceholder;
-    const auto mention = [&](const Node& mentioned) {
-      for (const size_t id : of(mentioned)) {
+    const auto use = [&](const std::vector<size_t>& tensors) {
+      for (const size_t id : tensors) {
         if (id == kNoTensor) continue;
         const MethodStorage& storage = storage_of(id);
         if (storage.graph != &graph || !storage.is_planned || storage.shared_at) continue;
-        const auto [place, is_new] = place_of.try_emplace(tensors_[id].storage, found.size());
+        const auto [index, is_new] = index_of.try_emplace(tensors_[id].storage, found.size());
         if (is_new) found.push_back({tensors_[id].storage, position, position});
-        Lifetime& lifetime = found[place->second];
+        Lifetime& lifetime = found[index->second];
         if (is_input) lifetime.first = 0;
-        // A buffer keeps its numbers for the next run.
+        // A buffer keeps its content for the next execution.
         lifetime.last = is_input && tensors_[id].weight != nullptr
                             ? last_node
                             : std::max(lifetime.last, position);
       }
     };
-    mention(node);
-    for (const Node* input : node.inputs()) mention(*input);
+    use(of(node));
+    if (const auto scratch = scratch_.find(&node); scratch != scratch_.end()) use(scratch->second);
+    for (const Node* input : node.inputs()) use(of(*input));
     ++position;
   }
   return found;
 }
 
-// Branches first, each from the same start: only one of them runs. `end` is the largest so far.
+// Plans the subgraphs first, then this graph after them. All subgraphs start at offset 0, since
+// only one of them is active at a time. Raises `end` to the end of the used memory.
 void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   uint64_t begin = 0;
   for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
@@ -62,11 +64,12 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   const std::vector<Lifetime> planned = lifetimes(graph);
   std::vector<Allocation> allocations;
   allocations.reserve(planned.size());
-  for (const Lifetime& each : planned) {
-    allocations.push_back({storages_[each.storage].bytes, each.first, each.last, 0});
+  for (const Lifetime& lifetime : planned) {
+    allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
-  // ExecuTorch's plans reserve room, at the end, for the results of writes to buffers, although
-  // these are in the buffers. It costs nothing: the written values are no longer in use then.
+  // ExecuTorch's plans reserve memory at the output node for the results of writes to buffers,
+  // although these results are in the buffers. This plan does the same, so that plans are equal. It
+  // needs no additional memory, because the written values are no longer in use at that node.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -96,7 +99,7 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   }
 }
 
-void MethodTensors::work_in_place(const Graph& graph) {
+void MethodTensors::plan_in_place(const Graph& graph) {
   const std::vector<MethodTensor> before = tensors_;
   uint64_t bytes = 0;
   share_with_operands(graph);
@@ -108,43 +111,45 @@ void MethodTensors::work_in_place(const Graph& graph) {
   }
 }
 
-bool MethodTensors::may_take_memory_of(const Node& operand, const Node& call,
-                                       std::span<const Place> places) const {
-  const MethodTensor& made = tensors_[of(call)[0]];
-  const auto place_of = [&](const Node& node) {
+bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
+                                  std::span<const StorageOffset> offsets) const {
+  const MethodTensor& result = tensors_[of(call)[0]];
+  const auto offset_of = [&](const Node& node) {
     const MethodTensor& tensor = tensors_[of(node)[0]];
-    const Place& place = places[tensor.storage];
-    return Place{place.storage, place.begin + tensor.begin};
+    const StorageOffset& offset = offsets[tensor.storage];
+    return StorageOffset{offset.storage, offset.begin + tensor.begin};
   };
   const auto is_like_result = [&](const Node& node) {
     const TensorValue& value = tensors_[of(node)[0]].value;
-    return value.dtype == made.value.dtype && value.dim_order == made.value.dim_order &&
+    return value.dtype == result.value.dtype && value.dim_order == result.value.dim_order &&
            node.tensor()->sizes == call.tensor()->sizes;
   };
-  const Place place = place_of(operand);
-  if (!is_like_result(operand) || place.begin % options_.alignment != 0 ||
-      storages_[made.storage].bytes > storages_[place.storage].bytes - place.begin) {
+  const StorageOffset offset = offset_of(operand);
+  if (!is_like_result(operand) || offset.begin % options_.alignment != 0 ||
+      storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // What else lies there is read where the result is written only if it is the same.
+  // Another operand may overlap the result only if both have the same elements at the same offsets:
+  // then each element is read before it is overwritten.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
-    const Place its = place_of(*other);
-    return its.storage != place.storage || (its.begin == place.begin && is_like_result(*other));
+    const StorageOffset its = offset_of(*other);
+    return its.storage != offset.storage || (its.begin == offset.begin && is_like_result(*other));
   });
 }
 
 void MethodTensors::share_with_operands(const Graph& graph) {
   constexpr size_t kNever = std::numeric_limits<size_t>::max();
-  std::vector<size_t> last(storages_.size(), kNever);  // the node that mentions a storage last
-  for (const Lifetime& each : lifetimes(graph)) last[each.storage] = each.last;
-  std::vector<Place> places;
-  for (size_t i = 0; i < storages_.size(); ++i) places.push_back({i, 0});
+  // Position of the last node that uses a storage; kNever: it must not be overwritten.
+  std::vector<size_t> last(storages_.size(), kNever);
+  for (const Lifetime& lifetime : lifetimes(graph)) last[lifetime.storage] = lifetime.last;
+  std::vector<StorageOffset> offsets;
+  for (size_t i = 0; i < storages_.size(); ++i) offsets.push_back({i, 0});
 
   size_t position = 0;
   for (const Node& node : graph.nodes()) {
     const size_t here = position++;
-    if (node.kind() == Node::Kind::kPlaceholder) {  // inputs keep what they were given
+    if (node.kind() == Node::Kind::kPlaceholder) {  // inputs must not change
       for (const size_t id : of(node)) {
         if (id != kNoTensor) last[tensors_[id].storage] = kNever;
       }
@@ -153,22 +158,22 @@ void MethodTensors::share_with_operands(const Graph& graph) {
         is_write(node)) {
       continue;
     }
-    const size_t made = tensors_[of(node)[0]].storage;
-    if (last[made] == kNever) continue;
+    const size_t result = tensors_[of(node)[0]].storage;
+    if (last[result] == kNever) continue;
     for (const Node* operand : node.inputs()) {
       if (operand->tensor() == nullptr) continue;
       const MethodTensor& read = tensors_[of(*operand)[0]];
-      const Place taken = places[read.storage];
-      if (last[taken.storage] != here || !may_take_memory_of(*operand, node, places)) continue;
-      last[taken.storage] = last[made];
-      places[made] = {taken.storage, taken.begin + read.begin};
+      const StorageOffset reused = offsets[read.storage];
+      if (last[reused.storage] != here || !may_overwrite(*operand, node, offsets)) continue;
+      last[reused.storage] = last[result];
+      offsets[result] = {reused.storage, reused.begin + read.begin};
       break;
     }
   }
   for (MethodTensor& tensor : tensors_) {
-    const Place& place = places[tensor.storage];
-    tensor.begin += place.begin;
-    tensor.storage = place.storage;
+    const StorageOffset& offset = offsets[tensor.storage];
+    tensor.begin += offset.begin;
+    tensor.storage = offset.storage;
   }
 }
 

@@ -1,4 +1,4 @@
-// What the methods of one program share.
+// The plans and data of a program, before serialization.
 #pragma once
 
 #include <map>
@@ -14,21 +14,21 @@ namespace vitrine::aot {
 
 // A tensor of a .ptd file.
 struct ExternalTensor {
-  std::string method;  // the first that has it
+  std::string method;  // the first method that uses it
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;
   SharedBytes content;
 };
 
-// Positions among constants and initial states begin at 1: 0 is for tensors without either.
+// TensorValue::data_index is the index in `constants` or `initial_states`, plus 1.
 struct ProgramParts {
   SharedBuffers shared_buffers;
-  std::vector<ExecutionPlan> plans;  // by name
+  std::vector<ExecutionPlan> plans;  // sorted by name
   ContentPool constants;
   ContentPool initial_states;
   ContentPool payloads;
-  std::map<std::string, ExternalTensor> external_tensors;  // by qualified name
+  std::map<std::string, ExternalTensor> external_tensors;  // keyed by qualified name
   std::map<std::string, NamedData> named_data;             // by key
 };
 

@@ -18,20 +18,20 @@ namespace fbs = schema::program;
 constexpr char kIdentifier[] = "ET12";
 constexpr char kHeaderMagic[] = "eh00";
 constexpr size_t kHeaderBytes = 32;
-constexpr size_t kHeaderAt = 8;         // after root and identifier
-constexpr size_t kLeastAlignment = 16;  // of constants and inline payloads
-constexpr int32_t kPlannedMemory = 1;   // the id of a method's own planned buffer
-constexpr int32_t kSharedMemory = 2;    // of that which methods share
+constexpr size_t kHeaderAt = 8;         // offset of the header, after root and identifier
+constexpr size_t kMinAlignment = 16;    // for constants and inline payloads
+constexpr uint32_t kPlannedMemory = 1;  // memory id of the method's planned memory
+constexpr uint32_t kSharedMemory = 2;   // memory id of the memory that methods share
 
 struct Segment {
   uint64_t offset = 0;  // from the segments' base
   uint64_t size = 0;
-  // What it holds: bytes and where, from its begin.
+  // Pairs of an offset in the segment and the bytes at it.
   std::vector<std::pair<uint64_t, std::span<const std::byte>>> pieces;
 };
 
 template <class T>
-std::vector<T> as(const std::vector<int32_t>& items) {
+std::vector<T> converted(const std::vector<int32_t>& items) {
   return std::vector<T>(items.begin(), items.end());
 }
 
@@ -40,8 +40,8 @@ class ProgramWriter {
   ProgramWriter(const ProgramParts& parts, const EmitOptions& options)
       : parts_(parts),
         options_(options),
-        constant_alignment_(std::max(options.constant_tensor_alignment, kLeastAlignment)),
-        delegate_alignment_(std::max(options.delegate_alignment, kLeastAlignment)) {}
+        constant_alignment_(std::max(options.constant_tensor_alignment, kMinAlignment)),
+        delegate_alignment_(std::max(options.delegate_alignment, kMinAlignment)) {}
 
   void write(const ByteSink& sink) {
     const auto constants = add_pool_segment(parts_.constants, constant_alignment_);
@@ -71,10 +71,10 @@ class ProgramWriter {
   // ---- Segments
 
   Segment& new_segment(uint64_t alignment) {
-    // Both are powers of two: the larger is their least common multiple.
-    const size_t most = std::max<size_t>(options_.segment_alignment, alignment);
+    // Both alignments are powers of two, so the larger one is their least common multiple.
+    const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
     Segment segment;
-    segment.offset = round_up(segments_end(), most);
+    segment.offset = round_up(segments_end(), stricter);
     segments_.push_back(std::move(segment));
     return segments_.back();
   }
@@ -83,7 +83,7 @@ class ProgramWriter {
     return segments_.empty() ? 0 : segments_.back().offset + segments_.back().size;
   }
 
-  // Position 0 stands for no data.
+  // Index 0 means "no data"; its offset is 0.
   fb::Offset<fbs::SubsegmentOffsets> add_pool_segment(const ContentPool& pool, size_t alignment) {
     const auto index = static_cast<uint32_t>(segments_.size());
     Segment& segment = new_segment(1);
@@ -109,7 +109,7 @@ class ProgramWriter {
       }
       references_.emplace_back(fbs::DataLocation::INLINE,
                                static_cast<uint32_t>(inline_payloads_.size()));
-      // As ForceVectorAlignment, which asserts that 32 bytes are enough for all.
+      // Same as ForceVectorAlignment, which asserts that the alignment is at most 32 bytes.
       builder_.PreAlign(payload.bytes.size(), delegate_alignment_);
       const auto data = builder_.CreateVector(
           reinterpret_cast<const uint8_t*>(payload.bytes.data()), payload.bytes.size());
@@ -118,7 +118,7 @@ class ProgramWriter {
   }
 
   std::vector<fb::Offset<fbs::NamedData>> add_named_data() {
-    // Keys with the same bytes share a segment, aligned as the strictest asks.
+    // Keys with the same bytes share a segment, which has the strictest of their alignments.
     ContentPool contents;
     std::vector<std::pair<std::string, size_t>> content_of_key;
     std::vector<size_t> alignments;
@@ -133,7 +133,8 @@ class ProgramWriter {
     for (size_t i = 0; i < contents.entries().size(); ++i) {
       Segment& segment = new_segment(alignments[i]);
       segment.size = contents.entries()[i].bytes.size();
-      // The pool's entries point to what `parts_` keeps.
+      // `contents` does not outlive this function, but its entries point to bytes that `parts_`
+      // owns.
       segment.pieces.emplace_back(0, contents.entries()[i].bytes);
     }
     std::vector<fb::Offset<fbs::NamedData>> named;
@@ -167,7 +168,7 @@ class ProgramWriter {
     return {fbs::KernelTypes::Bool, fbs::CreateBool(builder_, value).Union()};
   }
   Union write(double value) {
-    // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+    // FlatBuffers omits values that equal their default, and -0.0 equals the default 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const Union written = {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
     builder_.ForceDefaults(false);
@@ -197,17 +198,19 @@ class ProgramWriter {
       case IndexList::Kind::kInts:
         break;
     }
-    const auto items = builder_.CreateVector(as<int64_t>(list.items));
+    const auto items = builder_.CreateVector(converted<int64_t>(list.items));
     return {fbs::KernelTypes::IntList, fbs::CreateIntList(builder_, items).Union()};
+  }
+  fb::Offset<fbs::AllocationDetails> allocate(uint32_t memory, uint64_t offset) {
+    return fbs::CreateAllocationDetails(builder_, memory, static_cast<uint32_t>(offset),
+                                        static_cast<uint32_t>(offset >> 32));
   }
   Union write(const TensorValue& tensor) {
     const auto sizes = builder_.CreateVector(tensor.sizes);
     const auto dim_order = builder_.CreateVector(tensor.dim_order);
-    fb::Offset<fbs::AllocationDetails> place;
+    fb::Offset<fbs::AllocationDetails> allocation;
     if (tensor.offset) {
-      place = fbs::CreateAllocationDetails(
-          builder_, tensor.is_shared ? kSharedMemory : kPlannedMemory,
-          static_cast<uint32_t>(*tensor.offset), static_cast<uint32_t>(*tensor.offset >> 32));
+      allocation = allocate(tensor.is_shared ? kSharedMemory : kPlannedMemory, *tensor.offset);
     }
     fb::Offset<fbs::ExtraTensorInfo> extra;
     if (!tensor.external_name.empty()) {
@@ -218,7 +221,7 @@ class ProgramWriter {
                                             : fbs::TensorShapeDynamism::STATIC;
     return {fbs::KernelTypes::Tensor,
             fbs::CreateTensor(builder_, static_cast<schema::ScalarType>(tensor.dtype), 0, sizes,
-                              dim_order, tensor.requires_grad, tensor.data_index, place, 0,
+                              dim_order, tensor.requires_grad, tensor.data_index, allocation, 0,
                               dynamism, extra)
                 .Union()};
   }
@@ -241,9 +244,16 @@ class ProgramWriter {
             fbs::CreateKernelCall(builder_, call.op, builder_.CreateVector(call.args)).Union()};
   }
   Arguments write(const DelegateCall& call) {
-    return {
-        fbs::InstructionArguments::DelegateCall,
-        fbs::CreateDelegateCall(builder_, call.delegate, builder_.CreateVector(call.args)).Union()};
+    std::vector<fb::Offset<fbs::DelegateScratch>> made;
+    for (const PlanScratch& each : call.scratch) {
+      made.push_back(
+          fbs::CreateDelegateScratch(builder_, allocate(kPlannedMemory, each.offset), each.bytes));
+    }
+    fb::Offset<fb::Vector<fb::Offset<fbs::DelegateScratch>>> scratch;
+    if (!made.empty()) scratch = builder_.CreateVector(made);
+    const auto args = builder_.CreateVector(call.args);
+    return {fbs::InstructionArguments::DelegateCall,
+            fbs::CreateDelegateCall(builder_, call.delegate, args, scratch).Union()};
   }
   Arguments write(const MoveCall& call) {
     return {fbs::InstructionArguments::MoveCall,
@@ -317,7 +327,7 @@ class ProgramWriter {
     for (const PlanDelegate& delegate : plan.delegates)
       delegates.push_back(write_delegate(delegate));
     const auto all_delegates = builder_.CreateVector(delegates);
-    // The first stands for no memory.
+    // Memory id 0 means "no memory", so its size is 0.
     std::vector<int64_t> sizes = {0, static_cast<int64_t>(plan.planned_bytes)};
     if (plan.shared_bytes != 0) sizes.push_back(static_cast<int64_t>(plan.shared_bytes));
     const auto memory = builder_.CreateVector(sizes);
@@ -331,9 +341,9 @@ class ProgramWriter {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));
     const uint64_t segment_bytes = segments_end();
     if (segment_bytes == 0) return sink(table);
-    // The header is padded so that what follows keeps its alignment.
-    const size_t inserted = round_up(
-        kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kLeastAlignment}));
+    // The inserted header is padded, so that everything after it keeps its alignment.
+    const size_t inserted =
+        round_up(kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kMinAlignment}));
     const size_t program_bytes = table.size() + inserted;
     const size_t base = round_up(program_bytes, options_.segment_alignment);
     std::vector<std::byte> head(kHeaderAt + inserted);
@@ -375,14 +385,14 @@ class ProgramWriter {
   fb::FlatBufferBuilder builder_;
   std::vector<Segment> segments_;
   std::vector<fb::Offset<fbs::BackendDelegateInlineData>> inline_payloads_;
-  std::vector<std::pair<fbs::DataLocation, uint32_t>> references_;  // by payload
+  std::vector<std::pair<fbs::DataLocation, uint32_t>> references_;  // indexed by payload
 };
 
 }  // namespace
 
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
-  // The builder stops the process at 2 GiB: what goes into it is bounded before.
-  constexpr uint64_t kMostInTable = uint64_t{1} << 30;
+  // FlatBufferBuilder aborts the process at 2 GiB, so the size is estimated and limited before.
+  constexpr uint64_t kMaxInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
   for (const ExecutionPlan& plan : parts.plans) {
     in_table += plan.values.size() * 256 + plan.instructions.size() * 256;
@@ -394,8 +404,8 @@ void write_program(const ProgramParts& parts, const EmitOptions& options, const 
   if (!options.extract_delegate_segments) {
     for (const SharedBytes& payload : parts.payloads.entries()) in_table += payload.bytes.size();
   }
-  if (in_table > kMostInTable) {
-    throw AotError("the program's tables would be larger than 1 GiB: keep delegates in segments");
+  if (in_table > kMaxInTable) {
+    throw AotError("the program's tables would be larger than 1 GiB; store delegates in segments");
   }
   ProgramWriter(parts, options).write(sink);
 }

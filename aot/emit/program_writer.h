@@ -1,4 +1,4 @@
-// The parts of a program -> the bytes of a .pte file. Format: docs/formats/program.md.
+// Serializes a program as a .pte file (docs/formats/program.md).
 #pragma once
 
 #include "aot/emit/emit.h"
@@ -6,8 +6,8 @@
 
 namespace vitrine::aot {
 
-// Named data that belong to a .ptd file are left out. The bytes go to `sink` in order. AotError if
-// the program is too large for its format.
+// Passes the bytes to `sink`, in order. Omits named data that belong to a .ptd file. Throws
+// AotError if the program is too large for the format.
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink);
 
 }  // namespace vitrine::aot

@@ -30,8 +30,9 @@ etrecord::MethodRecord record_of(const MethodDebugInfo& info) {
 }
 
 std::vector<std::byte> write(const Methods& programs, const DebugInfo& debug_info,
-                             const SourceProgramOptions& options) {
+                             const std::string& digest, const SourceProgramOptions& options) {
   etrecord::RecordMembers members;
+  members.digest = digest;
   for (const auto& [name, program] : programs) {
     members.edge_programs[name].program = source_program_json(program, options);
   }
@@ -49,12 +50,13 @@ std::vector<std::byte> write(const Methods& programs, const DebugInfo& debug_inf
 
 }  // namespace
 
-std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info) {
-  return write(edge_programs, debug_info, {});
+std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info,
+                                    const std::string& digest) {
+  return write(edge_programs, debug_info, digest, {});
 }
 
 std::vector<std::byte> write_embedded_record(const Methods& methods, const DebugInfo& debug_info) {
-  return write(methods, debug_info, {.flat = true, .ancestors = false});
+  return write(methods, debug_info, {}, {.flat = true, .ancestors = false});
 }
 
 }  // namespace vitrine::aot

@@ -1,4 +1,5 @@
-// What joins a profile of an emitted program to its source: ETRecords, beside the program or in it.
+// Writes ETRecords, which connect profiles of an emitted program to its source. A record is a
+// separate file or a part of the program.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,14 @@
 
 namespace vitrine::aot {
 
-using DebugInfo = std::map<std::string, MethodDebugInfo, std::less<>>;  // by method
+using DebugInfo = std::map<std::string, MethodDebugInfo, std::less<>>;  // keyed by method
 
-// The bytes of an ETRecord (docs/formats/etrecord.md). `edge_programs` are the methods as to_edge
-// left them, before lowering.
-std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info);
+// Returns the bytes of an ETRecord (docs/formats/etrecord.md). `edge_programs` are the methods
+// after to_edge and before lowering. `digest` is the digest of the embedded record.
+std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info,
+                                    const std::string& digest = {});
 
-// The same for a record inside the program: of methods that are lowered already, and short.
+// Returns a shorter record of lowered methods, to be stored in the program.
 std::vector<std::byte> write_embedded_record(const Methods& methods, const DebugInfo& debug_info);
 
 }  // namespace vitrine::aot

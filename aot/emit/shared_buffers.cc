@@ -11,25 +11,27 @@
 namespace vitrine::aot {
 namespace {
 
-struct Seen {
+struct BufferOfMethod {
   const TensorData* data = nullptr;
   const std::string* method = nullptr;
 };
 
-void check_same(const std::string& name, const Seen& first, const Seen& other) {
+void check_same(const std::string& name, const BufferOfMethod& first, const BufferOfMethod& other) {
   if (first.data->dtype == other.data->dtype && first.data->sizes == other.data->sizes) return;
-  throw AotError(
-      fmt::format("methods {} and {} share {}, which is {}[{}] in one and {}[{}] in the "
-                  "other",
-                  *first.method, *other.method, name, scalar_type_name(first.data->dtype),
-                  fmt::join(first.data->sizes, ", "), scalar_type_name(other.data->dtype),
-                  fmt::join(other.data->sizes, ", ")));
+  throw AotError(fmt::format(
+      "methods {} and {} share the buffer {}, but it is {}[{}] in the first and {}[{}] in "
+      "the second",
+      *first.method, *other.method, name, scalar_type_name(first.data->dtype),
+      fmt::join(first.data->sizes, ", "), scalar_type_name(other.data->dtype),
+      fmt::join(other.data->sizes, ", ")));
 }
 
-// There is one place for both, so that the method that runs first would decide.
-void check_same_start(const std::string& name, const Seen& first, const Seen& other) {
+// Rejects different initial values. Both methods use the same memory, so the value would depend on
+// which method runs first.
+void check_same_start(const std::string& name, const BufferOfMethod& first,
+                      const BufferOfMethod& other) {
   if (row_major_bytes(*first.data) == row_major_bytes(*other.data)) return;
-  throw AotError(fmt::format("methods {} and {} share {}, which starts with other values in each",
+  throw AotError(fmt::format("methods {} and {} share the buffer {}, but its initial values differ",
                              *first.method, *other.method, name));
 }
 
@@ -37,13 +39,14 @@ void check_same_start(const std::string& name, const Seen& first, const Seen& ot
 
 SharedBuffers share_buffers(const Methods& methods, size_t alignment) {
   SharedBuffers shared;
-  std::map<std::string, Seen, std::less<>> seen;
+  std::map<std::string, BufferOfMethod, std::less<>> seen;
   for (const auto& [method, program] : methods) {
     for (const InputSpec& input : program.signature.inputs) {
       if (input.kind != InputSpec::Kind::kBuffer || !program.is_mutated(input)) continue;
-      const Seen here{program.data_of(input), &method};
+      const BufferOfMethod here{program.data_of(input), &method};
       if (here.data == nullptr)
-        throw AotError(fmt::format("there are no data for {}", input.target));
+        throw AotError(
+            fmt::format("method {}: the model has no data for {}", method, input.target));
       const auto [first, is_new] = seen.emplace(input.target, here);
       if (!is_new) {
         check_same(input.target, first->second, here);

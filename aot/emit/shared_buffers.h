@@ -1,4 +1,4 @@
-// Mutable buffers that methods of a program share: memory of their own, with the same places in
+// Mutable buffers that the methods of a program share. They are in memory 2, at the same offsets in
 // each method.
 #pragma once
 
@@ -11,16 +11,16 @@
 namespace vitrine::aot {
 
 struct SharedBuffers {
-  std::map<std::string, uint64_t, std::less<>> offsets;  // by qualified name, in bytes
+  std::map<std::string, uint64_t, std::less<>> offsets;  // keyed by qualified name, in bytes
   uint64_t bytes = 0;
 };
 
-// Buffers that a method mutates, in the order of methods and inputs, one after another. AotError if
-// two methods have one of different shapes or dtypes.
+// Assigns offsets to all buffers that a method mutates, in the order of methods and inputs. Throws
+// AotError if two methods have a buffer of the same name with different shapes, dtypes or values.
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
-// Tells the signature of each method that it mutates what another one does, so that nothing takes
-// the buffer for a constant there. Methods in the edge dialect.
+// Adds a mutation of each shared buffer to the signatures of the methods that only read it, so that
+// no pass treats the buffer as a constant there. `methods` must be in the edge dialect.
 void mark_shared_buffers(Methods& methods);
 
 }  // namespace vitrine::aot

@@ -19,7 +19,8 @@ using nlohmann::ordered_json;
 
 constexpr int kSchemaMajor = 5;
 constexpr int kSchemaMinor = 4;
-ordered_json of_ancestors(const std::vector<Ancestor>& ancestors) {
+
+ordered_json ancestors_json(const std::vector<Ancestor>& ancestors) {
   ordered_json made = ordered_json::array();
   for (const Ancestor& ancestor : ancestors) {
     made.push_back({{"name", ancestor.name},
@@ -27,13 +28,13 @@ ordered_json of_ancestors(const std::vector<Ancestor>& ancestors) {
                     {"graph_id", ancestor.graph_id},
                     {"pass_name", ancestor.pass_name},
                     {"action", ancestor.action},
-                    {"from_node", of_ancestors(ancestor.from)}});
+                    {"from_node", ancestors_json(ancestor.from)}});
   }
   return made;
 }
 
 std::string target_text(Target target) {
-  // What is a view at run time was a copy in the source.
+  // The source had a view_copy in the place of this memory.view.
   if (target.is("memory.view")) return "executorch.exir.dialects.edge.ops.aten.view_copy.default";
   if (target.dialect() == Dialect::kEdge) {
     return fmt::format("executorch.exir.dialects.edge.ops.{}", target.name());
@@ -76,7 +77,7 @@ class SourceProgramWriter {
         {"schema_version", {{"major", kSchemaMajor}, {"minor", kSchemaMinor}}},
         {"dialect", ""},
         {"verifiers", {"EDGE"}}};
-    // Names and lines of other people's models may hold any bytes.
+    // Names and source lines of a model may contain invalid UTF-8.
     return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   }
 
@@ -86,12 +87,13 @@ class SourceProgramWriter {
     ordered_json tensors = ordered_json::object();
     ordered_json integers = ordered_json::object();
     ordered_json bools = ordered_json::object();
-    std::unordered_set<std::string> told;  // names of values that one of these holds
+    std::unordered_set<std::string> names;  // keys of the three objects
   };
 
-  // An ordered object searches all its keys for a new one; these keys are known to be new.
+  // Sets a member. Appends new keys directly, because ordered_json searches all keys on each
+  // insertion.
   static void set(ordered_json& object, const std::string& name, ordered_json value, Parts& parts) {
-    if (parts.told.insert(name).second) {
+    if (parts.names.insert(name).second) {
       auto& members = object.get_ref<ordered_json::object_t&>();
       static_cast<ordered_json::object_t::Container&>(members).emplace_back(name, std::move(value));
     } else {
@@ -152,6 +154,7 @@ class SourceProgramWriter {
     if (is_delegate_call(node)) return add_delegate(node, parts);
     if (is_condition(node) && options_.flat) return add_branches(node, parts);
     if (is_loop(node) && options_.flat) return add_body(node, parts);
+    if (is_while_loop(node) && options_.flat) return add_while_loop(node, parts);
     parts.nodes.push_back({{"name", values_.name_of(node)},
                            {"target", target_text(node.target())},
                            {"inputs", inputs_of(node)},
@@ -163,13 +166,13 @@ class SourceProgramWriter {
     ordered_json inputs = ordered_json::array();
     const Operator* op = operator_of(node.target());
     for (size_t i = 0; i < node.args().size(); ++i) {
-      const bool is_named =
+      const bool has_name =
           op != nullptr && i < op->arguments.size() && !op->arguments[i].is_keyword_only;
       const Node* given = node.args()[i].node();
       const bool is_branch = given != nullptr && given->kind() == Node::Kind::kGetAttr &&
                              node.graph().subgraphs().contains(given->attribute());
       inputs.push_back(
-          {{"name", is_named ? op->arguments[i].name : ""},
+          {{"name", has_name ? op->arguments[i].name : ""},
            {"arg", is_branch ? branch(*given, node.graph()) : values_.argument(node.args()[i])}});
     }
     for (const auto& [name, value] : node.kwargs()) {
@@ -184,7 +187,7 @@ class SourceProgramWriter {
                        {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
   }
 
-  // Results of a call with several are known by the items that are taken from it.
+  // If a call has several results, each has the name of its getitem.
   ordered_json outputs_of(const Node& node, Parts& parts) {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
@@ -210,8 +213,8 @@ class SourceProgramWriter {
     std::string name;
     for (const Node* user : node.users()) {
       if (!user->calls(getitem())) continue;
-      const int64_t* taken = user->need(1).get<int64_t>();
-      if (taken == nullptr || static_cast<size_t>(*taken) != index) continue;
+      const int64_t* item = user->need(1).get<int64_t>();
+      if (item == nullptr || static_cast<size_t>(*item) != index) continue;
       if (name.empty()) name = values_.name_of(*user);
       values_.set_name(*user, name);
     }
@@ -238,7 +241,7 @@ class SourceProgramWriter {
     }
     if (node.meta.debug_handle != 0) made["debug_handle"] = std::to_string(node.meta.debug_handle);
     if (origin != nullptr && options_.ancestors && !origin->from_node.empty()) {
-      made["from_node"] = of_ancestors(origin->from_node)
+      made["from_node"] = ancestors_json(origin->from_node)
                               .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     }
     return made;
@@ -246,43 +249,44 @@ class SourceProgramWriter {
 
   // ---- Flat graphs
 
-  // The module's inputs are what the call gives, its results what is taken from the call.
+  // Adds the nodes of the delegate's original program. Its inputs become the operands of the call,
+  // its outputs become the results of the call.
   void add_delegate(const Node& node, Parts& parts) {
-    if (!options_.flat) fail_at(node, "is a delegate call: make the record before lowering");
+    if (!options_.flat) fail_at(node, "is a delegate call; write the record before lowering");
     const ExportedProgram& original = lowered_module_of(node).original;
     size_t next = 1;
-    for (const Node& taken : original.graph->nodes()) {
-      if (taken.kind() == Node::Kind::kPlaceholder) {
-        const InputSpec* spec = original.input_of(taken.name());
+    for (const Node& inner : original.graph->nodes()) {
+      if (inner.kind() == Node::Kind::kPlaceholder) {
+        const InputSpec* spec = original.input_of(inner.name());
         const bool is_given = spec == nullptr || spec->kind == InputSpec::Kind::kUserInput;
         if (is_given && next < node.args().size()) {
-          values_.alias(taken, node.args()[next++].node());
+          values_.alias(inner, node.args()[next++].node());
         } else {
-          add_value(taken.meta.value, values_.name_of(taken), parts);
+          add_value(inner.meta.value, values_.name_of(inner), parts);
         }
       } else {
-        add_node(taken, parts);
+        add_node(inner, parts);
       }
     }
     std::vector<const Node*> results;
-    each_result(*original.graph, [&](const Node* result) { results.push_back(result); });
+    for_each_result(*original.graph, [&](const Node* result) { results.push_back(result); });
     size_t next_user_output = 0;
     for (size_t i = 0; i < results.size(); ++i) {
       const OutputSpec* spec =
           i < original.signature.outputs.size() ? &original.signature.outputs[i] : nullptr;
       if (spec != nullptr && spec->kind == OutputSpec::Kind::kBufferMutation) continue;
-      give_result(node, next_user_output++, results[i]);
+      alias_result(node, next_user_output++, results[i]);
     }
   }
 
   void add_branches(const Node& node, Parts& parts) {
     const Argument* given = node.arg(3);
     const ArgumentList* operands = given == nullptr ? nullptr : given->list();
-    for (const size_t which : {size_t{0}, size_t{1}}) {
-      const Graph& graph = branch_of(node, which);
+    for (const size_t index : {size_t{0}, size_t{1}}) {
+      const Graph& graph = branch_of(node, index);
       add_inner(graph, operands == nullptr ? ArgumentList() : *operands, parts);
-      // What follows takes the first branch's results.
-      if (which == 0) give_results(node, graph);
+      // Users of the condition refer to the results of the first branch.
+      if (index == 0) alias_results(node, graph);
     }
   }
 
@@ -292,7 +296,16 @@ class SourceProgramWriter {
     operands.insert(operands.end(), loop.xs.begin(), loop.xs.end());
     operands.insert(operands.end(), loop.others.begin(), loop.others.end());
     add_inner(*loop.body, operands, parts);
-    give_results(node, *loop.body);
+    alias_results(node, *loop.body);
+  }
+
+  void add_while_loop(const Node& node, Parts& parts) {
+    const WhileLoop loop = while_loop_of(node);
+    ArgumentList operands = loop.inits;
+    operands.insert(operands.end(), loop.others.begin(), loop.others.end());
+    add_inner(*loop.condition, operands, parts);
+    add_inner(*loop.body, operands, parts);
+    alias_results(node, *loop.body);
   }
 
   void add_inner(const Graph& graph, const ArgumentList& operands, Parts& parts) {
@@ -310,13 +323,13 @@ class SourceProgramWriter {
     }
   }
 
-  void give_results(const Node& call, const Graph& graph) {
+  void alias_results(const Node& call, const Graph& graph) {
     size_t index = 0;
-    each_result(graph, [&](const Node* result) { give_result(call, index++, result); });
+    for_each_result(graph, [&](const Node* result) { alias_result(call, index++, result); });
   }
 
   template <class Visit>
-  static void each_result(const Graph& graph, Visit visit) {
+  static void for_each_result(const Graph& graph, Visit visit) {
     const Argument& results = graph.output()->need(0);
     if (results.list() == nullptr) {
       visit(results.node());
@@ -325,8 +338,8 @@ class SourceProgramWriter {
     }
   }
 
-  // The `index`-th result of a call is `result`.
-  void give_result(const Node& call, size_t index, const Node* result) {
+  // Assigns the source values of `result` to result `index` of a call.
+  void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {
       values_.alias(call, result);
@@ -334,8 +347,8 @@ class SourceProgramWriter {
     }
     for (const Node* user : call.users()) {
       if (!user->calls(getitem())) continue;
-      const int64_t* taken = user->need(1).get<int64_t>();
-      if (taken != nullptr && static_cast<size_t>(*taken) == index) values_.alias(*user, result);
+      const int64_t* item = user->need(1).get<int64_t>();
+      if (item != nullptr && static_cast<size_t>(*item) == index) values_.alias(*user, result);
     }
   }
 

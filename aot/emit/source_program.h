@@ -1,4 +1,4 @@
-// An edge program as the JSON that ETRecords hold (docs/formats/etrecord.md).
+// Serializes an edge program as the JSON of ETRecords (docs/formats/etrecord.md).
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes one list: a delegate's call as the calls that it replaced, a condition as the calls of
-  // both branches. A profile's join needs this form of a program that is lowered already.
+  // Writes one list of calls: instead of a delegate call its original calls, and instead of a
+  // condition or loop the calls of its subgraphs. The join of a profile with a lowered program
+  // needs this form.
   bool flat = false;
-  // The nodes that each node was made from: long, and only ExecuTorch's own tools ask for them.
+  // Writes the ancestors of each node. They take much space, and only ExecuTorch's tools read them.
   bool ancestors = true;
 };
 
-// Schema 5.4 of ExecuTorch's exir/serde. A delegate is an AotError unless the
-// program is flattened: ExecuTorch records programs before lowering.
+// Writes schema 5.4 of ExecuTorch's exir/serde. Throws AotError for a delegate call unless
+// options.flat is set, since ExecuTorch's format has no delegates.
 std::string source_program_json(const ExportedProgram& program,
                                 const SourceProgramOptions& options = {});
 

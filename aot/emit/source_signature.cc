@@ -9,7 +9,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Kinds with an argument, and the field that names what it stands for; null: there is none.
+// A kind of input or output that is a graph value. `target` is the field with the qualified name;
+// null if the kind has none.
 template <class Kind>
 struct SpecKind {
   Kind kind;
@@ -33,7 +34,7 @@ constexpr SpecKind<Output> kOutputKinds[] = {
     {Output::kToken, "token", nullptr},
     {Output::kLossOutput, "loss_output", nullptr}};
 
-// Null for kinds that are not in the table.
+// Returns null for kinds that are not in the table.
 template <class Kinds, class Spec>
 ordered_json named_json(const Kinds& kinds, const Spec& spec, const std::string& name) {
   const auto found = std::ranges::find(kinds, spec.kind, [](const auto& row) { return row.kind; });
@@ -43,7 +44,7 @@ ordered_json named_json(const Kinds& kinds, const Spec& spec, const std::string&
   return union_json(found->tag, std::move(content));
 }
 
-ordered_json of_input(const InputSpec& spec, const Graph& graph, SourceValues& values) {
+ordered_json input_json(const InputSpec& spec, const Graph& graph, SourceValues& values) {
   ordered_json named = named_json(kInputKinds, spec, spec.name);
   if (spec.kind == Input::kBuffer) named["buffer"]["persistent"] = spec.persistent;
   if (!named.is_null()) return named;
@@ -57,7 +58,7 @@ ordered_json of_input(const InputSpec& spec, const Graph& graph, SourceValues& v
                                                       : values.reference(*node)}});
 }
 
-ordered_json of_output(const OutputSpec& spec, const Graph& graph, SourceValues& values) {
+ordered_json output_json(const OutputSpec& spec, const Graph& graph, SourceValues& values) {
   const Node* node = graph.find(spec.name);
   ordered_json named =
       named_json(kOutputKinds, spec, node == nullptr ? spec.name : values.name_of(*node));
@@ -71,11 +72,11 @@ ordered_json of_output(const OutputSpec& spec, const Graph& graph, SourceValues&
 ordered_json signature_json(const ExportedProgram& program, SourceValues& values) {
   ordered_json inputs = ordered_json::array();
   for (const InputSpec& spec : program.signature.inputs) {
-    inputs.push_back(of_input(spec, *program.graph, values));
+    inputs.push_back(input_json(spec, *program.graph, values));
   }
   ordered_json outputs = ordered_json::array();
   for (const OutputSpec& spec : program.signature.outputs) {
-    outputs.push_back(of_output(spec, *program.graph, values));
+    outputs.push_back(output_json(spec, *program.graph, values));
   }
   return {{"input_specs", std::move(inputs)}, {"output_specs", std::move(outputs)}};
 }

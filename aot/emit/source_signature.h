@@ -1,4 +1,4 @@
-// The signature of an edge program as the JSON that ETRecords hold.
+// Serializes the signature of an edge program as the JSON of ETRecords.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -14,18 +14,18 @@ using nlohmann::ordered_json;
 
 constexpr int kStrided = 7;
 
-ordered_json of_size(const SymInt& size) {
+ordered_json size_json(const SymInt& size) {
   if (size.is_static()) return union_json("as_int", size.value());
   return union_json("as_expr", {{"expr_str", to_text(size)}});
 }
 
-ordered_json of_sizes(const std::vector<SymInt>& sizes) {
+ordered_json sizes_json(const std::vector<SymInt>& sizes) {
   ordered_json made = ordered_json::array();
-  for (const SymInt& size : sizes) made.push_back(of_size(size));
+  for (const SymInt& size : sizes) made.push_back(size_json(size));
   return made;
 }
 
-ordered_json of_device(const Device& device) {
+ordered_json device_json(const Device& device) {
   ordered_json made = {{"type", device.type}};
   if (device.index >= 0) made["index"] = device.index;
   return made;
@@ -45,20 +45,20 @@ ordered_json union_json(const char* kind, ordered_json content) {
 
 ordered_json tensor_json(const TensorSpec& spec) {
   return {{"dtype", number_of_dtype(DtypeNumbering::kExir, spec.dtype)},
-          {"sizes", of_sizes(spec.sizes)},
+          {"sizes", sizes_json(spec.sizes)},
           {"requires_grad", spec.requires_grad},
-          {"device", of_device(spec.device)},
-          {"strides", of_sizes(spec.strides)},
-          {"storage_offset", of_size(spec.storage_offset)},
+          {"device", device_json(spec.device)},
+          {"strides", sizes_json(spec.strides)},
+          {"storage_offset", size_json(spec.storage_offset)},
           {"layout", layout_number(spec.layout)}};
 }
 
 const std::string& SourceValues::name_of(const Node& node) {
-  const auto [place, is_new] = names_.try_emplace(&node);
-  if (!is_new) return place->second;
+  const auto [found, is_new] = names_.try_emplace(&node);
+  if (!is_new) return found->second;
   std::string name = node.name();
   for (size_t i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}__{}", node.name(), i);
-  return place->second = std::move(name);
+  return found->second = std::move(name);
 }
 
 ordered_json SourceValues::reference(const Node& node) {
@@ -85,12 +85,12 @@ ordered_json SourceValues::argument(const Argument& argument) {
     return union_json("as_layout", layout_number(*layout));
   }
   if (const auto* device = argument.get<Device>())
-    return union_json("as_device", of_device(*device));
+    return union_json("as_device", device_json(*device));
   return union_json("as_none", ordered_json::array());
 }
 
 ordered_json SourceValues::list(const ArgumentList& items) {
-  const auto any = [&](auto is_so) { return std::ranges::any_of(items, is_so); };
+  const auto any = [&](auto predicate) { return std::ranges::any_of(items, predicate); };
   const auto all_as = [&](const char* kind, auto make) {
     ordered_json made = ordered_json::array();
     for (const Argument& item : items) made.push_back(make(item));

@@ -1,4 +1,5 @@
-// Values of an edge program as the JSON that ETRecords hold: their names, and what calls take.
+// Serializes the values of an edge program, and the arguments of its calls, as the JSON of
+// ETRecords.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,16 +11,16 @@
 
 namespace vitrine::aot {
 
-// {kind: content}
+// Returns {kind: content}.
 nlohmann::ordered_json union_json(const char* kind, nlohmann::ordered_json content);
 nlohmann::ordered_json tensor_json(const TensorSpec& spec);
 
 class SourceValues {
  public:
-  // A unique name for each node: graphs that are written as one list may share names.
+  // Returns a unique name for the node. Graphs that are written as one list may share node names.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
-  // `node` gets the source values of `other`.
+  // Assigns the source values of `other` to `node`.
   void alias(const Node& node, const Node* other) {
     if (other != nullptr) names_[&node] = name_of(*other);
   }

@@ -1,4 +1,4 @@
-// The base of all exceptions of the ahead-of-time side.
+// Base class of all exceptions that the ahead-of-time side throws.
 #pragma once
 
 #include "base/host_error.h"

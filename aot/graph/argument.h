@@ -18,7 +18,7 @@ class Node;
 class Argument;
 
 using ArgumentList = std::vector<Argument>;
-using ArgumentMap = std::vector<std::pair<std::string, Argument>>;  // in order of insertion
+using ArgumentMap = std::vector<std::pair<std::string, Argument>>;  // in insertion order
 
 class Argument {
  public:
@@ -43,7 +43,8 @@ class Argument {
   Argument(const std::vector<int64_t>& values) {
     value_ = ArgumentList(values.begin(), values.end());
   }
-  // Compilers differ on what {items} makes of a list: a list that holds it, or a copy of it.
+  // Deleted because compilers disagree on Argument{items}: some nest the list in another list,
+  // others copy it. Use list() or tuple().
   Argument(ArgumentList items) = delete;
   static Argument list(ArgumentList items) {
     Argument made;
@@ -66,28 +67,29 @@ class Argument {
   const T* get() const {
     return std::get_if<T>(&value_);
   }
-  // Null if it is not a node.
+  // The referenced node; null for literals, lists and maps.
   Node* node() const {
     Node* const* found = std::get_if<Node*>(&value_);
     return found == nullptr ? nullptr : *found;
   }
-  // Items of a list or tuple; null for other kinds.
+  // The items of a list or tuple; null for other kinds.
   const ArgumentList* list() const { return std::get_if<ArgumentList>(&value_); }
   bool is_tuple() const { return is_tuple_; }
   const Variant& value() const { return value_; }
 
-  // All nodes in the tree, in order, repeats included.
+  // Calls visit(node) for every reference to a node in the tree, in order. A node that is
+  // referenced twice is visited twice.
   template <class Visit>
-  void each_node(Visit&& visit) const {
+  void for_each_node(Visit&& visit) const {
     if (Node* found = node()) visit(found);
     if (const auto* items = get<ArgumentList>()) {
-      for (const Argument& item : *items) item.each_node(visit);
+      for (const Argument& item : *items) item.for_each_node(visit);
     }
     if (const auto* items = get<ArgumentMap>()) {
-      for (const auto& [key, item] : *items) item.each_node(visit);
+      for (const auto& [key, item] : *items) item.for_each_node(visit);
     }
   }
-  // The same tree with every node replaced by map(node).
+  // A copy of the tree in which map(node) replaces every node.
   template <class Map>
   Argument with_nodes(Map&& map) const {
     Argument copy = *this;
@@ -95,7 +97,7 @@ class Argument {
     return copy;
   }
 
-  // 0.0 is not -0.0, since calls give other results for it.
+  // 0.0 and -0.0 differ, because calls compute different results for them.
   friend bool operator==(const Argument& a, const Argument& b) {
     const double* x = a.get<double>();
     const double* y = b.get<double>();

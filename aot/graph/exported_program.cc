@@ -37,11 +37,11 @@ const TensorData* ExportedProgram::data_of(const InputSpec& spec) const {
 
 bool ExportedProgram::is_mutated(const InputSpec& spec) const {
   return std::ranges::any_of(signature.outputs, [&](const OutputSpec& output) {
-    const bool of_buffer =
+    const bool mutates_buffer =
         output.kind == OutputSpec::Kind::kBufferMutation && spec.kind == InputSpec::Kind::kBuffer;
-    const bool of_parameter = output.kind == OutputSpec::Kind::kParameterMutation &&
-                              spec.kind == InputSpec::Kind::kParameter;
-    return (of_buffer || of_parameter) && output.target == spec.target;
+    const bool mutates_parameter = output.kind == OutputSpec::Kind::kParameterMutation &&
+                                   spec.kind == InputSpec::Kind::kParameter;
+    return (mutates_buffer || mutates_parameter) && output.target == spec.target;
   });
 }
 

@@ -1,4 +1,4 @@
-// A whole exported model: graph, signature, weights.
+// An exported program: graph, signature and weights of a model.
 #pragma once
 
 #include <map>
@@ -21,24 +21,26 @@ struct InputSpec {
     kTensorConstant,
     kCustomObject,
     kToken,
-    kConstantInput  // a literal of Python, fixed at export
+    kConstantInput  // a Python literal, fixed at export
   };
   Kind kind = Kind::kUserInput;
-  std::string name;        // of the placeholder
+  std::string name;        // name of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
-  bool persistent = true;  // of buffers: in the state dict, else in the constants
-  // A number that lowering lifted out of a call: code rather than a weight.
+  bool persistent = true;  // true for buffers in the state dict, false for buffers in the constants
+  // True for a number that lowering moved from a call into the weights: it belongs to the code.
   bool is_lifted_number = false;
-  Argument literal;  // of kConstantInput, and of user inputs that are literals
+  Argument literal;  // for kConstantInput, and for user inputs that are literals
 };
 
-// Parameters, buffers and tensor constants, as opposed to inputs from the caller.
+// True for parameters, buffers and tensor constants, which the program stores. Other inputs come
+// from the caller.
 constexpr bool has_data(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
          kind == InputSpec::Kind::kTensorConstant;
 }
 
-// Weights by the names that the model has for them, as opposed to constants, whose names are made.
+// True for weights that are in the state dict under the model's names. Constants have generated
+// names.
 constexpr bool is_in_state(const InputSpec& spec) {
   return spec.kind == InputSpec::Kind::kParameter ||
          (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
@@ -56,18 +58,18 @@ struct OutputSpec {
     kToken
   };
   Kind kind = Kind::kUserOutput;
-  std::string name;    // of the node; empty if it is a literal
-  std::string target;  // buffer, parameter or user input
+  std::string name;    // name of the node; empty for a literal
+  std::string target;  // the buffer, parameter or user input that the output writes, if any
   Argument literal;
 };
 
 struct GraphSignature {
-  std::vector<InputSpec> inputs;    // one a placeholder, in order
-  std::vector<OutputSpec> outputs;  // one an item of the output node, in order
+  std::vector<InputSpec> inputs;    // one per placeholder, in order
+  std::vector<OutputSpec> outputs;  // one per item of the output node, in order
 };
 
 struct ModuleCallEntry {
-  std::string path;  // "" for the root
+  std::string path;  // empty for the root
   bool has_signature = false;
   std::string in_spec;  // tree specs as JSON text
   std::string out_spec;
@@ -85,16 +87,17 @@ struct ExportedProgram {
   std::vector<std::string> verifiers;  // "TRAINING", "ATEN"
   std::string torch_version;
 
-  // Graphs are copied, tensors' bytes shared.
+  // Copies the graph; the copy shares the tensors' bytes with the original.
   ExportedProgram copy() const;
 
   const InputSpec* input_of(std::string_view placeholder) const;
-  // The weight that a placeholder stands for; null if it stands for none.
+  // Returns the weight of the input; null if the caller passes the input.
   const TensorData* data_of(const InputSpec& spec) const;
+  // True if an output of the program writes the input's buffer or parameter.
   bool is_mutated(const InputSpec& spec) const;
-  // Adds a constant, with its placeholder, before the user inputs.
+  // Adds a constant and its placeholder before the user inputs. Returns the placeholder.
   Node* add_constant(std::string_view name, TensorData data);
-  // Removes a placeholder without users and its spec, and its data if no other spec names them.
+  // Removes a placeholder that has no users, its spec, and its data unless another spec uses them.
   void remove_input(Node* placeholder);
 };
 

@@ -14,20 +14,22 @@
 namespace vitrine::aot {
 namespace {
 
-// "name_12" -> ("name", 12). A number with leading zeros, or none, belongs to the name.
+// Splits "name_12" into ("name", 12). The number is 0 if the name does not end in one; a number
+// with leading zeros belongs to the name.
 std::pair<std::string_view, size_t> split_number(std::string_view name) {
-  const size_t line = name.rfind('_');
-  if (line == std::string_view::npos || line + 1 == name.size() || name[line + 1] == '0') {
+  const size_t underscore = name.rfind('_');
+  if (underscore == std::string_view::npos || underscore + 1 == name.size() ||
+      name[underscore + 1] == '0') {
     return {name, 0};
   }
   size_t number = 0;
   const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + line + 1, end, number);
+  const auto [stop, error] = std::from_chars(name.data() + underscore + 1, end, number);
   if (error != std::errc() || stop != end || number >= SIZE_MAX / 2) return {name, 0};
-  return {name.substr(0, line), number};
+  return {name.substr(0, underscore), number};
 }
 
-// As FX names calls: "aten.sum.dim_IntList" -> "aten.sum.dim_int_list".
+// Spells a call's name like FX: "aten.sum.dim_IntList" -> "aten.sum.dim_int_list".
 std::string snake_case(std::string_view name) {
   std::string text;
   for (size_t i = 0; i < name.size(); ++i) {
@@ -39,23 +41,25 @@ std::string snake_case(std::string_view name) {
   return text;
 }
 
-// Python's words and functions. FX uses none of them as a node's name.
+// Python keywords and built-in functions, which FX does not use as names of nodes. Sorted.
 constexpr std::array<std::string_view, 36> kPythonNames = {
     "abs",  "all",    "and",  "any",    "bool",  "bytes",  "compile", "complex", "dict",
     "dir",  "divmod", "eval", "filter", "float", "format", "hash",    "help",    "id",
     "in",   "input",  "int",  "iter",   "len",   "list",   "map",     "max",     "min",
     "next", "object", "or",   "pow",    "range", "round",  "slice",   "sum",     "type"};
 
-bool is_pythons(std::string_view name) { return std::ranges::binary_search(kPythonNames, name); }
+bool is_python_name(std::string_view name) {
+  return std::ranges::binary_search(kPythonNames, name);
+}
 
-// More than a model needs, but a limit for small files that unfold to many nodes.
+// Larger than any model needs. Limits small files that expand to many nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
-// A list of distinct nodes in order of insertion.
+// A list of distinct nodes in insertion order.
 class DistinctNodes {
  public:
   void add(Node* node) {
-    if (nodes_.size() < kFew) {
+    if (nodes_.size() < kMaxLinearSearch) {
       if (std::ranges::find(nodes_, node) != nodes_.end()) return;
     } else {
       if (seen_.empty()) seen_.insert(nodes_.begin(), nodes_.end());
@@ -70,7 +74,8 @@ class DistinctNodes {
   std::vector<Node*> take() { return std::move(nodes_); }
 
  private:
-  static constexpr size_t kFew = 16;  // as fast to search through
+  // Up to this number of nodes, a linear search is as fast as a hash set.
+  static constexpr size_t kMaxLinearSearch = 16;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> seen_;
 };
@@ -78,8 +83,8 @@ class DistinctNodes {
 DistinctNodes nodes_in(const ArgumentList& args, const ArgumentMap& kwargs) {
   DistinctNodes found;
   const auto add = [&](Node* node) { found.add(node); };
-  for (const Argument& arg : args) arg.each_node(add);
-  for (const auto& [key, arg] : kwargs) arg.each_node(add);
+  for (const Argument& arg : args) arg.for_each_node(add);
+  for (const auto& [key, arg] : kwargs) arg.for_each_node(add);
   return found;
 }
 
@@ -96,7 +101,7 @@ const Argument* Node::kwarg(std::string_view name) const {
 
 const Argument& Node::need(size_t index) const {
   if (index >= args_.size()) {
-    throw AotError(fmt::format("node {}{}: has {} arguments; there is none at position {}", name_,
+    throw AotError(fmt::format("node {}{}: has {} arguments, so it has no argument {}", name_,
                                is_call() ? fmt::format(" ({})", target_.name()) : "", args_.size(),
                                index));
   }
@@ -124,7 +129,7 @@ void Node::update_uses(const std::vector<Node*>& before) {
   for (Node* node : after.nodes()) {
     if (node->graph_ != graph_) {
       throw AotError(
-          fmt::format("node {}: argument {} is a node of another graph", name_, node->name_));
+          fmt::format("node {}: argument {} belongs to another graph", name_, node->name_));
     }
     if (!old.has(node)) node->users_.push_back(this);
   }
@@ -165,21 +170,21 @@ void Node::replace_all_uses_with(Node* other, const Node* except) {
 }
 
 Node* Node::next() const {
-  const auto after = std::next(place_);
+  const auto after = std::next(position_);
   return after == graph_->nodes().end() ? nullptr : &*after;
 }
 
 Node* Node::previous() const {
-  return place_ == graph_->nodes().begin() ? nullptr : &*std::prev(place_);
+  return position_ == graph_->nodes().begin() ? nullptr : &*std::prev(position_);
 }
 
-std::string Graph::unique_name(std::string_view base, bool python_is_taken) {
+std::string Graph::unique_name(std::string_view base, bool avoid_python_names) {
   std::string name(base.empty() ? "node" : base);
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '_';
   }
   if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
-  if (!names_.contains(name) && !(python_is_taken && is_pythons(name))) return name;
+  if (!names_.contains(name) && !(avoid_python_names && is_python_name(name))) return name;
   const auto [stem, number] = split_number(name);
   const std::string key(stem);
   size_t& next = next_number_[key];
@@ -193,13 +198,14 @@ std::string Graph::unique_name(std::string_view base, bool python_is_taken) {
 Node* Graph::insert(Node::Kind kind, std::string_view name, Node* before) {
   if (nodes_.size() >= kMaxNodes) {
     throw AotError(
-        fmt::format("node {}: the graph already has the maximum of {} nodes", name, kMaxNodes));
+        fmt::format("node {}: cannot be added, because the graph has the maximum of {} nodes", name,
+                    kMaxNodes));
   }
   std::string unique = unique_name(name, kind != Node::Kind::kPlaceholder);
-  const auto place = nodes_.emplace(before == nullptr ? nodes_.end() : before->place_);
-  Node* node = &*place;
+  const auto position = nodes_.emplace(before == nullptr ? nodes_.end() : before->position_);
+  Node* node = &*position;
   node->graph_ = this;
-  node->place_ = place;
+  node->position_ = position;
   node->kind_ = kind;
   node->name_ = std::move(unique);
   names_.emplace(node->name_, node);
@@ -249,18 +255,18 @@ std::vector<Node*> Graph::placeholders() {
 
 void Graph::erase(Node* node) {
   if (!node->users_.empty()) {
-    throw AotError(fmt::format("node {} cannot be erased: {} uses it", node->name_,
+    throw AotError(fmt::format("node {}: cannot be erased, because {} uses it", node->name_,
                                node->users_.front()->name_));
   }
   node->set_args({});
   node->set_kwargs({});
   if (node == output_) output_ = nullptr;
   names_.erase(node->name_);
-  nodes_.erase(node->place_);
+  nodes_.erase(node->position_);
 }
 
 void Graph::move_before(Node* node, Node* before) {
-  nodes_.splice(before == nullptr ? nodes_.end() : before->place_, nodes_, node->place_);
+  nodes_.splice(before == nullptr ? nodes_.end() : before->position_, nodes_, node->position_);
 }
 
 void Graph::rename(Node* node, std::string_view name) {
@@ -281,11 +287,12 @@ void Graph::rename_all(const std::function<std::string(const Node&)>& name_of) {
 
 void Graph::reorder(const std::vector<Node*>& order) {
   if (order.size() != nodes_.size()) {
-    throw AotError(fmt::format("the order names {} of {} nodes", order.size(), nodes_.size()));
+    throw AotError(fmt::format("a new order of {} nodes does not match the graph, which has {}",
+                               order.size(), nodes_.size()));
   }
   next_number_.clear();
   for (Node* node : order) {
-    nodes_.splice(nodes_.end(), nodes_, node->place_);
+    nodes_.splice(nodes_.end(), nodes_, node->position_);
     node->users_.clear();
     const auto [stem, number] = split_number(node->name_);
     if (number != 0) next_number_[std::string(stem)] = number + 1;
@@ -297,12 +304,12 @@ void Graph::reorder(const std::vector<Node*>& order) {
 
 size_t Graph::remove_dead_code() {
   size_t removed = 0;
-  for (auto place = nodes_.end(); place != nodes_.begin();) {
-    --place;
-    Node& node = *place;
+  for (auto position = nodes_.end(); position != nodes_.begin();) {
+    --position;
+    Node& node = *position;
     const bool removable = node.kind_ == Node::Kind::kGetAttr || (node.is_call() && is_pure(node));
     if (!removable || !node.users_.empty()) continue;
-    ++place;
+    ++position;
     erase(&node);
     ++removed;
   }
@@ -340,10 +347,11 @@ bool is_pure(const Node& node) {
   if (target.dialect() == Dialect::kPython) return true;
   if (has_unknown_effects(target)) return false;
   if (const Operator* known = operator_of(target)) {
-    if (known->results.empty()) return false;  // it is called for what else it does
+    if (known->results.empty()) return false;  // such a call is made only for its effects
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
-  // Operators that write to an argument end in "_"; double underscores are Python's operators.
+  // An operator that writes an argument has a name with "_" at its end. Python's operators have
+  // "__" there.
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;
   return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&

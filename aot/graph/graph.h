@@ -1,4 +1,4 @@
-// A graph of calls in order of execution, like torch.fx's.
+// A graph of calls in execution order, modeled on torch.fx.
 #pragma once
 
 #include <functional>
@@ -17,27 +17,28 @@ namespace vitrine::aot {
 
 struct LoweredBackendModule;
 
-// Owns its nodes, whose addresses are stable, and its subgraphs. Placeholders come first, then
-// calls, then one output node. Every change of arguments updates the lists of users. Not
-// thread-safe.
+// A graph owns its nodes, whose addresses are stable, and its subgraphs. Placeholders come first,
+// then calls, then one output node. Setting arguments updates the lists of users. Not thread-safe.
 class Graph {
  public:
   Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  // Copies nodes and subgraphs; the copies share what the originals share. `nodes`, if given, maps
-  // each node to its copy.
+  // Copies nodes and subgraphs. The copy shares origins, tensor data and lowered modules with the
+  // original. Fills `nodes`, if given, with the copy of each node.
   std::unique_ptr<Graph> copy(std::unordered_map<const Node*, Node*>* nodes = nullptr) const;
 
   std::list<Node>& nodes() { return nodes_; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::vector<Node*> placeholders();
-  // Null until it is created.
+  // The output node; null before set_output().
   Node* output() const { return output_; }
+  // Null if no node has the name.
   Node* find(std::string_view name) const;
 
-  // Inserts new nodes before `before`; null is the end. A name that is taken gets a number.
-  // Arguments must be nodes of this graph.
+  // The next functions insert a new node before `before`. If `before` is null, placeholder() and
+  // get_attr() append the node, and call() inserts it before the output node. A name that is in use
+  // gets a number. Nodes in arguments must belong to this graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
@@ -48,35 +49,36 @@ class Graph {
   void erase(Node* node);
   void move_before(Node* node, Node* before);
   void rename(Node* node, std::string_view name);
-  // Renames all nodes, in order. A name that is taken gets a number, as for new nodes.
+  // Renames all nodes, in order. A name that is in use gets a number, as for new nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Puts the nodes into this order, which names each once. Users and name numbers become those of a
-  // graph that is built in this order, as in FX.
+  // Reorders the nodes. `order` must contain each node once. The order of users and the numbers of
+  // later names become those of a graph that was built in this order, as in FX.
   void reorder(const std::vector<Node*>& order);
-  // Removes calls without users and effects, in this graph and its subgraphs. Returns their number.
+  // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
+  // subgraphs. Returns the number of removed nodes.
   size_t remove_dead_code();
 
-  // By the attribute that get_attr nodes name.
+  // Subgraphs, keyed by the attribute of get_attr nodes.
   std::map<std::string, std::unique_ptr<Graph>, std::less<>>& subgraphs() { return subgraphs_; }
   const std::map<std::string, std::unique_ptr<Graph>, std::less<>>& subgraphs() const {
     return subgraphs_;
   }
 
-  // Constants of a subgraph, by the attribute that get_attr nodes name. Those of a whole program
-  // are its inputs.
+  // Constants of a subgraph, keyed by the attribute of get_attr nodes. The constants of a program's
+  // main graph are its inputs instead.
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
-  // Modules that backends compiled, by the attribute that get_attr nodes name. Copies of the graph
+  // Modules that backends compiled, keyed by the attribute of get_attr nodes. Copies of the graph
   // share them.
   using LoweredModules =
       std::map<std::string, std::shared_ptr<const LoweredBackendModule>, std::less<>>;
   LoweredModules& lowered_modules() { return lowered_modules_; }
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
-  // "aten_add_tensor_1": `base` as an identifier, with a number if it is taken. Python's own names
-  // ("input") are taken, but exported placeholders may have them.
-  std::string unique_name(std::string_view base, bool python_is_taken = true);
+  // Turns `base` into an identifier that no node has: "aten_add_tensor_1". By default, this avoids
+  // Python's own names, such as "input"; exported placeholders may have these.
+  std::string unique_name(std::string_view base, bool avoid_python_names = true);
 
  private:
   Node* insert(Node::Kind kind, std::string_view name, Node* before);
@@ -90,10 +92,10 @@ class Graph {
   std::unordered_map<std::string, size_t> next_number_;
 };
 
-// FX's name for a call of the target: "add", or "aten_add_tensor" in the edge dialect.
+// FX's name for a call of `target`: "add", or "aten_add_tensor" in the edge dialect.
 std::string default_name(Target target);
 
-// Whether an unused call of the target can be removed without visible effect.
+// True if the call has no effects, so that it can be removed when its result is unused.
 bool is_pure(const Node& node);
 
 }  // namespace vitrine::aot

@@ -1,4 +1,4 @@
-// A part of a program that a backend has compiled.
+// A part of a program that a backend compiled.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,39 @@
 
 namespace vitrine::aot {
 
-// An option for a backend, besides the graph. The program stores it; the run-time half gets it too.
+// An option for a backend. The program stores it, and the backend's runtime receives it with the
+// payload.
 struct CompileSpec {
   std::string key;
   std::vector<std::byte> value;
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// Identifiers that a delegate logs at run time -> debug handles of the nodes they stand for,
-// ascending. In the order of the backend's entries.
+// Maps each identifier that a delegate logs at run time to the debug handles of the nodes that it
+// covers, in ascending order. Identifiers are in the order in which the backend added them.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 
-// Bytes that a delegate finds by name at run time, apart from its payload.
+// Bytes that a delegate finds by name at run time; they are not part of its payload.
 struct NamedData {
   std::string key;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   size_t alignment = 16;     // in bytes, a power of two
-  std::string external_tag;  // of the .ptd that stores it; empty: the program
+  std::string external_tag;  // names the .ptd that stores the bytes; empty: the program stores them
 };
 
-// ExecuTorch's LoweredBackendModule. A graph holds it under the name that a get_attr node names and
-// calls it by the higher-order operator executorch_call_delegate, whose first argument is that
+// ExecuTorch's LoweredBackendModule. A graph holds the module under the attribute of a get_attr
+// node. The higher-order operator executorch_call_delegate calls it; its first argument is that
 // node.
 struct LoweredBackendModule {
   std::string backend_id;
-  std::shared_ptr<const std::vector<std::byte>> processed_bytes;
+  std::shared_ptr<const std::vector<std::byte>> payload;
   std::vector<CompileSpec> compile_specs;
-  ExportedProgram original;  // the backend's input, with the weights that it consumed
+  ExportedProgram original;  // the program that the backend compiled, with the weights it consumed
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
-  uint64_t input_padding = 0;  // bytes that the delegate may read past the end of an input
+  std::vector<uint64_t> scratch_sizes;  // of the planned memory that each call gets, in bytes
+  uint64_t input_padding = 0;           // bytes that the delegate may read past the end of an input
 };
 
 }  // namespace vitrine::aot

@@ -1,4 +1,4 @@
-// One node of a graph.
+// A node of a graph: a placeholder, get_attr, call or output.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace vitrine::aot {
 
 class Graph;
 
-// The kind of value that a node computes, without the data (meta["val"] in FX).
+// Describes the value that a node computes, without its data (meta["val"] in FX).
 struct Value {
-  // A number as a result: its kind, and its value as far as known.
+  // A result that is a number: its kind, and its value if that is known.
   struct Number {
     enum class Kind : uint8_t { kInt, kFloat, kBool };
     Kind kind = Kind::kInt;
-    SymInt value;  // for floats and bools, only if it is an expression
+    SymInt value;  // for floats and bools, set only if the value is an expression
     friend bool operator==(const Number&, const Number&) = default;
   };
   using Items = std::vector<Value>;
@@ -43,7 +43,7 @@ struct ModuleStackEntry {
   std::string type_name;  // "torch.nn.modules.conv.Conv2d"
 };
 
-// The node of an earlier graph that this node was made from.
+// A node of an earlier graph from which this node was made.
 struct Ancestor {
   std::string name;
   std::string target;
@@ -53,7 +53,7 @@ struct Ancestor {
   std::vector<Ancestor> from;
 };
 
-// Where in the user's model a node comes from. Nodes with the same origin share it.
+// The part of the user's model from which a node was made. Nodes with the same origin share it.
 struct Origin {
   std::vector<ModuleStackEntry> module_stack;  // outermost first
   std::string stack_trace;
@@ -66,10 +66,11 @@ struct Origin {
 struct NodeMeta {
   Value value;
   std::shared_ptr<const Origin> origin;  // may be null
-  uint32_t debug_handle = 0;             // 0: none
-  std::string delegation_tag;            // the partition's; empty: none
-  bool no_copy = false;                  // a constant that must not be copied into partitions
-  // For a constant: the .ptd that stores it if a delegate takes it; empty: the program.
+  uint32_t debug_handle = 0;             // 0: the node has no handle
+  std::string delegation_tag;            // the node's partition; empty: it is not delegated
+  bool no_copy = false;                  // true for a constant that partitions must not copy
+  // For a constant that a delegate consumes: the name of the .ptd file that stores it; empty if the
+  // program stores it.
   std::string external_tag;
 };
 
@@ -81,33 +82,33 @@ class Node {
   Kind kind() const { return kind_; }
   bool is_call() const { return kind_ == Kind::kCall; }
   bool calls(Target target) const { return kind_ == Kind::kCall && target_ == target; }
-  Target target() const { return target_; }  // of calls
+  Target target() const { return target_; }  // only for calls
   void set_target(Target target) { target_ = target; }
-  // For kGetAttr: the name of a subgraph, or of a constant of one.
+  // The name of a subgraph, a constant or a lowered module of the graph, for kGetAttr.
   const std::string& attribute() const { return attribute_; }
   Graph& graph() const { return *graph_; }
 
   const ArgumentList& args() const { return args_; }
   const ArgumentMap& kwargs() const { return kwargs_; }
-  // Null if there is no such argument.
+  // arg() and kwarg() return null if the node does not have the argument.
   const Argument* arg(size_t index) const { return index < args_.size() ? &args_[index] : nullptr; }
   const Argument* kwarg(std::string_view name) const;
-  // AotErrors name this node if the argument is missing or not a node.
+  // Both throw AotError if the argument is missing. need_node() also throws if it is not a node.
   const Argument& need(size_t index) const;
   Node& need_node(size_t index) const;
   void set_args(ArgumentList args);
   void set_kwargs(ArgumentMap kwargs);
-  void set_arg(size_t index, Argument value);  // AotError if there are fewer
+  void set_arg(size_t index, Argument value);  // AotError if the argument is missing
   void replace_input(Node* old_input, Node* new_input);
   // Distinct nodes that this node uses, in order of first mention.
   std::vector<Node*> inputs() const;
   // Distinct nodes that use this node, in order of first use.
   const std::vector<Node*>& users() const { return users_; }
-  // Every user except `except` uses `other` instead.
+  // Makes all users except `except` use `other` instead.
   void replace_all_uses_with(Node* other, const Node* except = nullptr);
 
-  Node* next() const;      // null after the last
-  Node* previous() const;  // null before the first
+  Node* next() const;      // null for the last node
+  Node* previous() const;  // null for the first node
 
   NodeMeta meta;
   const TensorSpec* tensor() const { return meta.value.tensor(); }
@@ -117,7 +118,7 @@ class Node {
   void update_uses(const std::vector<Node*>& before);
 
   Graph* graph_ = nullptr;
-  std::list<Node>::iterator place_;
+  std::list<Node>::iterator position_;
   std::string name_;
   Kind kind_ = Kind::kCall;
   Target target_;

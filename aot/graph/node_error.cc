@@ -26,7 +26,7 @@ std::string_view next_line(std::string_view& text) {
   return trimmed(line);
 }
 
-// The innermost frame outside PyTorch's packages, or else the innermost.
+// The innermost frame outside PyTorch's packages, or the innermost of all if there is none.
 const StackFrame* model_frame(const std::vector<StackFrame>& frames) {
   for (size_t i = frames.size(); i-- > 0;) {
     if (frames[i].file.find("-packages/torch/") == std::string::npos) return &frames[i];
@@ -58,17 +58,17 @@ std::vector<StackFrame> parse_stack_trace(std::string_view trace) {
 }
 
 void fail_at(const Node& node, std::string_view text) {
-  std::string place = fmt::format("node {}", node.name());
-  if (node.is_call()) place += fmt::format(" ({})", node.target().name());
+  std::string location = fmt::format("node {}", node.name());
+  if (node.is_call()) location += fmt::format(" ({})", node.target().name());
   if (node.meta.origin != nullptr) {
     const std::vector<StackFrame> frames = parse_stack_trace(node.meta.origin->stack_trace);
     if (const StackFrame* frame = model_frame(frames)) {
       const size_t slash = frame->file.rfind('/');
-      place += fmt::format(
+      location += fmt::format(
           ", {}:{}", frame->file.substr(slash == std::string::npos ? 0 : slash + 1), frame->line);
     }
   }
-  throw AotError(fmt::format("{}: {}", place, text));
+  throw AotError(fmt::format("{}: {}", location, text));
 }
 
 }  // namespace vitrine::aot

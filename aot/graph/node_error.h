@@ -1,4 +1,4 @@
-// Errors about a node. They name the node, its operator and its line in the user's model.
+// Errors that name a node, its operator and its line in the user's model.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct StackFrame {
   std::string text;
 };
 
-// The frames of a stack trace as PyTorch writes it, outermost first.
+// Parses a stack trace in PyTorch's format. Returns its frames, outermost first.
 std::vector<StackFrame> parse_stack_trace(std::string_view trace);
 
-// Throws AotError: "node aten_add_tensor (aten.add.Tensor), model.py:12: " and the text.
+// Throws AotError: "node aten_add_tensor (aten.add.Tensor), model.py:12: <text>".
 [[noreturn]] void fail_at(const Node& node, std::string_view text);
 
 }  // namespace vitrine::aot

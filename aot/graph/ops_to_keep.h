@@ -9,8 +9,9 @@
 
 namespace vitrine::aot {
 
-// ATen names ("aten.linear.default"). Calls are kept if `keeps` returns true; null keeps all.
-// `keeps` sees calls of ATen targets before the edge dialect and of edge targets after it.
+// `targets` are ATen names ("aten.linear.default"). A call of one is kept if `keeps` returns true;
+// a null `keeps` keeps all. The calls that `keeps` receives have ATen targets before the program is
+// in the edge dialect, and edge targets after that.
 struct OpsToKeep {
   std::vector<std::string> targets;
   std::function<bool(const Node&)> keeps;

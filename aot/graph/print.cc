@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// By ScalarType's number.
+// Indexed by the number of a ScalarType.
 constexpr std::array<std::string_view, kNumScalarTypes> kTorchNames = {
     "uint8",           "int8",
     "int16",           "int32",
@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 4> kFormats = {"contiguous_format", "chan
 constexpr std::array<std::string_view, 7> kLayouts = {
     "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn"};
 
-// Python's repr: the shortest digits that read back, an exponent from 1e16 and below 1e-4.
+// Formats like Python's repr: the shortest digits that read back as the same value, with an
+// exponent for 1e16 and more and for less than 1e-4.
 std::string format_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -48,7 +49,7 @@ std::string format_double(double value) {
   return text;
 }
 
-// `sign` is printed before nodes.
+// Prints `sign` before the names of nodes.
 std::string format(const Argument& argument, std::string_view sign);
 
 std::string format_items(const ArgumentList& items, std::string_view sign) {

@@ -1,4 +1,4 @@
-// Graphs as text, in the form of torch.fx.
+// Prints graphs like torch.fx.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace vitrine::aot {
 
 // "%relu : [num_users=1] = call_function[target=torch.ops.aten.relu.default](args = (%x,), kwargs =
-// {})", as torch.fx's Node.format_node.
+// {})", like torch.fx's Node.format_node.
 std::string format_node(const Node& node);
-// "graph():" and one line per node, indented by four, as torch.fx's Graph.__str__. No newline at
-// the end.
+// "graph():" and one line per node, indented by four, like torch.fx's Graph.__str__. The text does
+// not end in a newline.
 std::string format_graph(const Graph& graph);
-// As Python's str: nodes with "%".
+// Formats like Python's str, with "%" before the names of nodes.
 std::string format_argument(const Argument& argument);
 
 }  // namespace vitrine::aot

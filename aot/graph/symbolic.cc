@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 #include <utility>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/polynomial.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::aot {
@@ -45,9 +45,6 @@ Range multiply_ranges(const Range& a, const Range& b) {
   return {low, high};
 }
 
-// Python's division, which rounds towards minus infinity. `b` > 0.
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 Range divide_ranges(const Range& a, const Range& b) {
   if (!b.min || *b.min <= 0) return {};
   const auto divided = [&](Bound value, bool by_largest) -> Bound {
@@ -79,8 +76,8 @@ Range min_ranges(const Range& a, const Range& b) {
 }
 
 Range power_ranges(const Range& a, const Range& b) {
-  constexpr int64_t kMostSteps = 64;
-  if (!a.min || *a.min < 0 || !b.min || b.min != b.max || *b.min < 0 || *b.min > kMostSteps) {
+  constexpr int64_t kMaxSteps = 64;
+  if (!a.min || *a.min < 0 || !b.min || b.min != b.max || *b.min < 0 || *b.min > kMaxSteps) {
     return {};
   }
   Range range{1, 1};
@@ -91,7 +88,7 @@ Range power_ranges(const Range& a, const Range& b) {
 struct Function {
   std::string_view name;
   Range (*ranges)(const Range&, const Range&);  // folded over the arguments from the left
-  std::string_view infix;                       // empty: printed as a call
+  std::string_view infix;                       // empty for functions that print as a call
 };
 
 constexpr std::array kFunctions = {
@@ -152,19 +149,23 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
   made.kind_ = Kind::kFunction;
   for (const Pointer& argument : arguments) made.terms_ += argument->terms_;
   if (made.terms_ > kMaxTerms) {
-    throw AotError(fmt::format("a size is an expression of more than {} terms", kMaxTerms));
+    throw AotError(
+        fmt::format("a size is an expression of more than the maximum of {} terms", kMaxTerms));
   }
   made.name_ = std::move(name);
   made.arguments_ = std::move(arguments);
   return std::make_shared<const Expression>(std::move(made));
 }
 
-bool equal(const Expression& a, const Expression& b) {
-  if (&a == &b) return true;
-  return a.kind() == b.kind() && a.name() == b.name() && a.integer_value() == b.integer_value() &&
-         a.real_value() == b.real_value() &&
-         std::ranges::equal(a.arguments(), b.arguments(),
-                            [](const auto& x, const auto& y) { return equal(*x, *y); });
+const std::string& Expression::normal_text() const {
+  if (kind_ == Kind::kSymbol) return name_;
+  if (normal_text_.empty()) {
+    // A pointer that does not own the expression, for the conversion to a polynomial.
+    const SymInt value(Pointer(Pointer(), this));
+    const auto normal = Polynomial::of(value);
+    normal_text_ = normal ? to_text(normal->value()) : to_text(*this);
+  }
+  return normal_text_;
 }
 
 std::string to_text(const Expression& expression) {
@@ -213,37 +214,10 @@ std::string to_text(const SymInt& value) {
 
 namespace {
 
-// A product: its constant, and its other factors as text.
-struct Product {
-  int64_t constant = 1;
-  std::multimap<std::string, Expression::Pointer> factors;
-};
-
-void collect(const Expression::Pointer& expression, Product& product) {
-  int64_t constant = 0;
-  if (expression->kind() == Expression::Kind::kInteger &&
-      !mul_overflows(product.constant, expression->integer_value(), &constant)) {
-    product.constant = constant;
-  } else if (expression->kind() == Expression::Kind::kFunction && expression->name() == "Mul") {
-    for (const Expression::Pointer& argument : expression->arguments()) collect(argument, product);
-  } else {
-    product.factors.emplace(to_text(*expression), expression);
-  }
-}
-
-Product product_of(const SymInt& value) {
-  Product product;
-  collect(value.as_expression(), product);
-  return product;
-}
-
-SymInt value_of(const Product& product) {
-  if (product.factors.empty() || product.constant == 0) return product.constant;
-  std::vector<Expression::Pointer> arguments;
-  if (product.constant != 1) arguments.push_back(Expression::integer(product.constant));
-  for (const auto& [text, factor] : product.factors) arguments.push_back(factor);
-  return SymInt(arguments.size() == 1 ? arguments.front()
-                                      : Expression::function("Mul", std::move(arguments)));
+SymInt simplified(std::string name, const SymInt& a, const SymInt& b) {
+  const SymInt value(Expression::function(std::move(name), {a.as_expression(), b.as_expression()}));
+  const auto normal = Polynomial::of(value, Polynomial::Form::kFactored);
+  return normal ? normal->value() : value;
 }
 
 }  // namespace
@@ -251,61 +225,43 @@ SymInt value_of(const Product& product) {
 SymInt operator*(const SymInt& a, const SymInt& b) {
   int64_t value = 0;
   if (a.is_static() && b.is_static() && !mul_overflows(a.value(), b.value(), &value)) return value;
-  Product product = product_of(a);
-  collect(b.as_expression(), product);
-  return value_of(product);
+  return simplified("Mul", a, b);
 }
 
 SymInt operator+(const SymInt& a, const SymInt& b) {
   int64_t value = 0;
   if (a.is_static() && b.is_static() && !add_overflows(a.value(), b.value(), &value)) return value;
-  if (a.is_static() && a.value() == 0) return b;
-  if (b.is_static() && b.value() == 0) return a;
-  return SymInt(Expression::function("Add", {a.as_expression(), b.as_expression()}));
+  return simplified("Add", a, b);
 }
 
-SymInt operator-(const SymInt& a, const SymInt& b) {
-  if (same(a, b)) return 0;
-  return a + SymInt(-1) * b;
-}
+SymInt operator-(const SymInt& a, const SymInt& b) { return a + SymInt(-1) * b; }
 
 SymInt operator/(const SymInt& a, const SymInt& b) {
-  if (b.is_static() && b.value() == 1) return a;
   if (a.is_static() && b.is_static() && a.value() >= 0 && b.value() > 0) {
     return a.value() / b.value();
   }
-  Product above = product_of(a);
-  Product below = product_of(b);
-  for (auto factor = below.factors.begin(); factor != below.factors.end();) {
-    const auto found = above.factors.find(factor->first);
-    if (found == above.factors.end()) {
-      ++factor;
-    } else {
-      above.factors.erase(found);
-      factor = below.factors.erase(factor);
-    }
-  }
-  // Excludes negative divisors, since one quotient would overflow.
-  if (below.factors.empty() && below.constant > 0 && above.constant % below.constant == 0) {
-    above.constant /= below.constant;
-    return value_of(above);
-  }
-  return SymInt(Expression::function(
-      "FloorDiv", {value_of(above).as_expression(), value_of(below).as_expression()}));
+  return simplified("FloorDiv", a, b);
 }
 
-bool same(const SymInt& a, const SymInt& b) {
-  if (a.is_static() || b.is_static()) return a == b;
-  if (a == b) return true;
-  const Product of_a = product_of(a);
-  const Product of_b = product_of(b);
-  return of_a.constant == of_b.constant &&
-         std::ranges::equal(of_a.factors, of_b.factors,
-                            [](const auto& x, const auto& y) { return x.first == y.first; });
+bool operator==(const SymInt& a, const SymInt& b) {
+  if (a.is_static() && b.is_static()) return a.value() == b.value();
+  const auto normal_text = [](const SymInt& size) {
+    return size.is_static() ? to_text(size) : size.expression().normal_text();
+  };
+  return normal_text(a) == normal_text(b);
 }
 
-bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) {
-  return std::ranges::equal(a, b, [](const SymInt& x, const SymInt& y) { return same(x, y); });
+bool exceeds(const SymInt& a, const SymInt& b) try {
+  if (a.is_static() && b.is_static()) return a.value() > b.value();
+  const auto dividend = Polynomial::of(a);
+  const auto divisor = Polynomial::of(b);
+  if (!dividend || !divisor || divisor->is_zero()) return false;
+  const auto [quotient, rest] = Polynomial::divide(*dividend, *divisor);
+  if (quotient.is_zero() || quotient.has_negative_coefficient()) return false;
+  if (rest.has_negative_coefficient()) return false;
+  return !rest.is_zero() || quotient != Polynomial::of(1);
+} catch (const Polynomial::TooComplex&) {
+  return false;
 }
 
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols) {

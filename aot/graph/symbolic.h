@@ -1,4 +1,4 @@
-// Sizes known only within bounds: integer expressions over symbols.
+// Symbolic sizes: integer expressions over symbols whose ranges are known.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vitrine::aot {
 
-// Bounds of a symbol, inclusive; absent is unbounded.
+// The inclusive bounds of a symbol. A bound that is not set does not limit it.
 struct Range {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
@@ -18,8 +18,8 @@ struct Range {
 };
 using RangeConstraints = std::map<std::string, Range, std::less<>>;
 
-// A node of an immutable expression tree. Functions carry SymPy's names ("Add", "FloorDiv",
-// "LessThan"); those that `bounds` does not know are legal and unbounded.
+// A node of an immutable expression tree. Functions have SymPy's names ("Add", "FloorDiv",
+// "LessThan"). A function that `bounds` does not know is valid and unbounded.
 class Expression {
  public:
   enum class Kind : uint8_t { kSymbol, kInteger, kReal, kFunction };
@@ -28,16 +28,19 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
-  // AotError if the tree would have more than kMaxTerms nodes. Parts are shared, so a few steps
-  // could make a tree too large to print.
+  // Throws AotError if the tree would have more than kMaxTerms nodes. The limit exists because
+  // subtrees are shared: a few calls could build a tree that is too large to print.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
   Kind kind() const { return kind_; }
-  const std::string& name() const { return name_; }  // of symbols and functions
+  const std::string& name() const { return name_; }  // only for symbols and functions
   int64_t integer_value() const { return integer_; }
   double real_value() const { return real_; }
   const std::vector<Pointer>& arguments() const { return arguments_; }
+  // The text of the normal form (polynomial.h). Equal texts mean equal values. It is computed at
+  // the first call.
+  const std::string& normal_text() const;
 
  private:
   Expression() = default;
@@ -45,20 +48,20 @@ class Expression {
   std::string name_;
   int64_t integer_ = 0;
   double real_ = 0;
-  size_t terms_ = 1;  // nodes of the tree
+  size_t terms_ = 1;  // number of nodes in the tree
   std::vector<Pointer> arguments_;
+  mutable std::string normal_text_;  // empty until it is needed
 };
 
-bool equal(const Expression& a, const Expression& b);
-// "s0*s1 - 1"; functions without an infix operator as "FloorDiv(s0, 2)".
+// Prints "s0*s1 + -1"; functions without an infix operator print as calls, "Max(s0, 2)".
 std::string to_text(const Expression& expression);
-// Interval arithmetic; overflows and unknown functions give unbounded ranges.
+// Computes bounds by interval arithmetic. Overflow and unknown functions yield unbounded ranges.
 Range bounds(const Expression& expression, const RangeConstraints& symbols);
 
-// An integer, or an expression of one. Cheap to copy.
+// An integer, or an expression that yields one. Cheap to copy.
 class SymInt {
  public:
-  SymInt(int64_t value = 0) : value_(value) {}  // NOLINT: a number is a size
+  SymInt(int64_t value = 0) : value_(value) {}  // NOLINT: implicit, so that numbers are sizes
   explicit SymInt(Expression::Pointer expression) : expression_(std::move(expression)) {
     if (expression_->kind() == Expression::Kind::kInteger) {
       value_ = expression_->integer_value();
@@ -67,16 +70,11 @@ class SymInt {
   }
 
   bool is_static() const { return expression_ == nullptr; }
-  int64_t value() const { return value_; }  // only if static
+  int64_t value() const { return value_; }  // precondition: is_static()
   const Expression& expression() const { return *expression_; }
   const Expression::Pointer& pointer() const { return expression_; }
   Expression::Pointer as_expression() const {
     return is_static() ? Expression::integer(value_) : expression_;
-  }
-
-  friend bool operator==(const SymInt& a, const SymInt& b) {
-    if (a.is_static() != b.is_static()) return false;
-    return a.is_static() ? a.value_ == b.value_ : equal(*a.expression_, *b.expression_);
   }
 
  private:
@@ -84,16 +82,22 @@ class SymInt {
   Expression::Pointer expression_;
 };
 
+// True if both have the same normal form: 2*(s0 + 1) equals (4*s0)//2 + 2. Also false if their
+// equality is undecided.
+bool operator==(const SymInt& a, const SymInt& b);
+inline bool same(const SymInt& a, const SymInt& b) { return a == b; }
+inline bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) { return a == b; }
 std::string to_text(const SymInt& value);
+// These operators simplify their results.
 SymInt operator*(const SymInt& a, const SymInt& b);
 SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
-// Rounds down; dividend >= 0, divisor > 0. Common factors cancel.
+// Rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// Whether both are equal, or products of the same factors.
-bool same(const SymInt& a, const SymInt& b);
-bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
-// The least upper bound of the value; empty if unbounded.
+// True if a >= b for all symbols of at least 1, and a > b for some of them. Also false if this is
+// undecided.
+bool exceeds(const SymInt& a, const SymInt& b);
+// An upper bound of the value; empty if unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);
 
 }  // namespace vitrine::aot

@@ -15,14 +15,15 @@ struct Prefix {
   std::string_view text;
 };
 
-// The longest first.
+// The first prefix that matches is used, so a longer prefix must come before its own prefixes.
 constexpr std::array kPrefixes = {
     Prefix{Dialect::kEdge, "executorch.exir.dialects.edge._ops."},
     Prefix{Dialect::kHigherOrder, "torch.ops.higher_order."},
     Prefix{Dialect::kAten, "torch.ops."},
 };
 
-std::string printed(std::string_view name, Dialect dialect) {
+// The text that FX prints for the target.
+std::string fx_text(std::string_view name, Dialect dialect) {
   for (const Prefix& prefix : kPrefixes) {
     if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);
   }
@@ -42,14 +43,14 @@ Target Target::of(const Operator& declared, Dialect dialect) {
 Target Target::of(std::string_view name, Dialect dialect, const Operator* declared) {
   using Key = std::tuple<Dialect, std::string_view, const Operator*>;
   static std::mutex mutex;
-  static auto& entries = *new std::map<Key, std::unique_ptr<const Entry>>;  // never freed
+  static auto& names = *new std::map<Key, std::unique_ptr<const InternedName>>;  // never freed
   const std::lock_guard lock(mutex);
-  const auto found = entries.find({dialect, name, declared});
-  if (found != entries.end()) return Target(found->second.get());
-  auto entry = std::make_unique<const Entry>(
-      Entry{std::string(name), dialect, printed(name, dialect), declared});
-  const Key key{dialect, entry->name, declared};
-  return Target(entries.emplace(key, std::move(entry)).first->second.get());
+  const auto found = names.find({dialect, name, declared});
+  if (found != names.end()) return Target(found->second.get());
+  auto interned = std::make_unique<const InternedName>(
+      InternedName{std::string(name), dialect, fx_text(name, dialect), declared});
+  const Key key{dialect, interned->name, declared};
+  return Target(names.emplace(key, std::move(interned)).first->second.get());
 }
 
 Target Target::parse(std::string_view text) {
@@ -60,18 +61,18 @@ Target Target::parse(std::string_view text) {
 }
 
 std::string_view Target::name_space() const {
-  const std::string_view name = entry_->name;
+  const std::string_view name = interned_->name;
   return name.substr(0, name.find('.'));
 }
 
 std::string_view Target::op() const {
-  std::string_view name = entry_->name;
+  std::string_view name = interned_->name;
   name.remove_prefix(std::min(name.find('.') + 1, name.size()));
   return name.substr(0, name.find('.'));
 }
 
 std::string_view Target::overload() const {
-  const std::string_view name = entry_->name;
+  const std::string_view name = interned_->name;
   const size_t first = name.find('.');
   if (first == std::string_view::npos) return {};
   const size_t second = name.find('.', first + 1);
@@ -79,7 +80,7 @@ std::string_view Target::overload() const {
 }
 
 const Operator* operator_of(Target target) {
-  if (target.is_declared()) return target.entry_->declared;
+  if (target.is_declared()) return target.interned_->declared;
   return target ? find_operator(target.name()) : nullptr;
 }
 
@@ -88,7 +89,7 @@ bool has_kernel(Target target) {
   return op != nullptr && !op->kernel.empty();
 }
 
-bool is_quantisation(Target target) {
+bool is_quantization(Target target) {
   return target &&
          (target.name_space() == "quantized_decomposed" || target.name_space() == "torchao");
 }

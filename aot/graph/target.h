@@ -1,4 +1,4 @@
-// What a node calls: an interned operator name.
+// The target of a call: an interned operator name.
 #pragma once
 
 #include <cstdint>
@@ -10,68 +10,69 @@
 namespace vitrine::aot {
 
 enum class Dialect : uint8_t {
-  kAten,         // torch.ops.<ns>.<op>.<overload>, core ATen and other registered operators
-  kEdge,         // the same operator, wrapped by ExecuTorch's edge dialect
+  kAten,         // torch.ops.<ns>.<op>.<overload>: core ATen and other registered operators
+  kEdge,         // the same operators, wrapped by ExecuTorch's edge dialect
   kHigherOrder,  // torch.ops.higher_order.<name>
   kPython,       // _operator.<name>, math.<name>, torch.sym_<name>
 };
 
-// A pointer to an interned name: cheap to copy and compare. Thread-safe; names are never freed, so
-// callers bound how many they make from untrusted input.
+// A pointer to an interned name, which is cheap to copy and compare. Thread-safe. Names are never
+// freed, so callers must limit how many they intern from untrusted input.
 class Target {
  public:
-  Target() = default;  // of nodes that call nothing
-  // "aten.conv2d.default", without a prefix; kPython keeps its module: "_operator.getitem".
+  Target() = default;  // the target of nodes that are not calls
+  // Interns a name without its prefix: "aten.conv2d.default". Names of kPython include the module:
+  // "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
-  // Of an operator that is not in the table; it lives for ever.
+  // Interns an operator that is not in the table. `declared` must never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
-  // From the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
+  // Parses the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
 
-  explicit operator bool() const { return entry_ != nullptr; }
-  const std::string& name() const { return entry_->name; }
-  Dialect dialect() const { return entry_->dialect; }
-  // Parts of "aten.conv2d.default"; the overload is empty where there is none.
+  explicit operator bool() const { return interned_ != nullptr; }
+  const std::string& name() const { return interned_->name; }
+  Dialect dialect() const { return interned_->dialect; }
+  // The parts of "aten.conv2d.default". The overload is empty if the name has only two parts.
   std::string_view name_space() const;
   std::string_view op() const;
   std::string_view overload() const;
-  // As FX prints it.
-  const std::string& text() const { return entry_->text; }
-  // The same operator.
-  Target in(Dialect dialect) const { return of(name(), dialect, entry_->declared); }
-  bool is_declared() const { return entry_ != nullptr && entry_->declared != nullptr; }
+  // The text that FX prints: "torch.ops.aten.conv2d.default".
+  const std::string& text() const { return interned_->text; }
+  // The same operator in another dialect.
+  Target in(Dialect dialect) const { return of(name(), dialect, interned_->declared); }
+  bool is_declared() const { return interned_ != nullptr && interned_->declared != nullptr; }
 
-  bool is(std::string_view name) const { return entry_ != nullptr && entry_->name == name; }
-  friend bool operator==(Target a, Target b) { return a.entry_ == b.entry_; }
+  bool is(std::string_view name) const { return interned_ != nullptr && interned_->name == name; }
+  friend bool operator==(Target a, Target b) { return a.interned_ == b.interned_; }
 
-  struct Entry {
+  struct InternedName {
     std::string name;
     Dialect dialect;
     std::string text;
-    const Operator* declared;  // null: what the table has, if anything
+    const Operator* declared;  // null if the operator is in the table or unknown
   };
 
  private:
   friend const Operator* operator_of(Target target);
   static Target of(std::string_view name, Dialect dialect, const Operator* declared);
-  explicit Target(const Entry* entry) : entry_(entry) {}
-  const Entry* entry_ = nullptr;
+  explicit Target(const InternedName* interned) : interned_(interned) {}
+  const InternedName* interned_ = nullptr;
 };
 
-// The operator of a target of whatever dialect: declared, or a row of the table. Null if there is
-// none.
+// The operator of a target in any dialect: the declared one, or a row of the table. Null if the
+// operator is unknown.
 const Operator* operator_of(Target target);
-// Whether a kernel computes it, so that programs can call it.
+// True if a kernel computes the operator, so that programs can call it.
 bool has_kernel(Target target);
-// Whether it quantises, dequantises or chooses the parameters for that: backends recognise
-// quantised calls by these, so that they stay as they are until delegates are made.
-bool is_quantisation(Target target);
-// Whether it writes its first argument, "aten.add_.Tensor". For operators that are
-// not known, the name decides.
+// True for operators that quantize, dequantize or choose quantization parameters. Backends
+// recognize quantized calls by these operators, so passes keep them until partitioning is done.
+bool is_quantization(Target target);
+// True if the operator writes its first argument, like "aten.add_.Tensor". For an unknown operator,
+// its name decides.
 bool is_in_place(Target target);
 
-// Whether it may write to any argument: true of an operator that is not known and not one of
-// ATen's, whose names decide.
+// True if the operator may write any argument: it is unknown and not in the aten namespace. The
+// names of unknown ATen operators tell whether they write.
 bool has_unknown_effects(Target target);
 
 // The target of nodes that select one of several results.

@@ -31,27 +31,27 @@ std::string TensorData::check() const {
   if (sizes.size() != strides.size()) {
     return fmt::format("has {} sizes and {} strides", sizes.size(), strides.size());
   }
-  if (storage_offset < 0) return fmt::format("has the storage offset {}", storage_offset);
+  if (storage_offset < 0) return fmt::format("has the negative offset {}", storage_offset);
   int64_t count = 1;
   int64_t last = storage_offset;
   for (size_t i = 0; i < sizes.size(); ++i) {
     int64_t reach = 0;
-    if (sizes[i] < 0) return fmt::format("has the size {}", sizes[i]);
-    if (strides[i] < 0) return fmt::format("has the stride {}", strides[i]);
+    if (sizes[i] < 0) return fmt::format("has the negative size {}", sizes[i]);
+    if (strides[i] < 0) return fmt::format("has the negative stride {}", strides[i]);
     if (mul_overflows(count, sizes[i], &count)) return "has too many elements";
     if (sizes[i] > 0 &&
         (mul_overflows(sizes[i] - 1, strides[i], &reach) || add_overflows(last, reach, &last))) {
-      return "reaches past all memory";
+      return "has elements beyond the address space";
     }
   }
-  const auto held = static_cast<int64_t>(storage.size() / width);
-  if (count > 0 && last >= held) {
-    return fmt::format("reaches element {}; its record holds {}", last, held);
+  const auto stored = static_cast<int64_t>(storage.size() / width);
+  if (count > 0 && last >= stored) {
+    return fmt::format("reads element {}, but its record has only {}", last, stored);
   }
-  // Expanded tensors repeat elements; without a bound, a small file could unpack to any size.
-  constexpr int64_t kMostRepeats = 4096;
-  if (count / kMostRepeats > held) {
-    return fmt::format("has {} elements in a record of {}", count, held);
+  // Expanded tensors repeat elements. Without a limit, a small file could expand to any size.
+  constexpr int64_t kMaxRepeats = 4096;
+  if (count / kMaxRepeats > stored) {
+    return fmt::format("has {} elements, but its record has only {}", count, stored);
   }
   return "";
 }

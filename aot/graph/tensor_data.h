@@ -25,13 +25,14 @@ struct TensorData {
 
   int64_t numel() const;
   bool is_contiguous() const;
-  // Empty if all elements are inside `storage`; else the error.
+  // Returns an error text, or an empty string if all elements are inside `storage`. The text
+  // follows the name of the tensor: "has the negative size -1".
   std::string check() const;
 };
 
-// The elements in row-major order.
+// Copies the elements in row-major order.
 std::vector<std::byte> row_major_bytes(const TensorData& data);
-// Row-major data that owns its bytes. `bytes` holds exactly the elements.
+// Makes row-major data that owns its bytes. `bytes` must hold exactly the elements.
 TensorData make_tensor_data(ScalarType dtype, std::vector<int64_t> sizes,
                             std::vector<std::byte> bytes);
 

@@ -6,43 +6,6 @@
 #include <numeric>
 
 namespace vitrine::aot {
-namespace {
-
-// Factors of a product: its constant, and its other factors' texts, sorted.
-struct Factors {
-  int64_t constant = 1;
-  std::vector<std::string> others;
-};
-
-void collect(const Expression& expression, Factors& factors) {
-  int64_t product = 0;
-  if (expression.kind() == Expression::Kind::kInteger &&
-      !__builtin_mul_overflow(factors.constant, expression.integer_value(), &product)) {
-    factors.constant = product;
-  } else if (expression.kind() == Expression::Kind::kFunction && expression.name() == "Mul") {
-    for (const auto& argument : expression.arguments()) collect(*argument, factors);
-  } else {
-    factors.others.push_back(to_text(expression));
-  }
-}
-
-Factors factors_of(const SymInt& value) {
-  Factors factors;
-  collect(*value.as_expression(), factors);
-  std::ranges::sort(factors.others);
-  return factors;
-}
-
-// Whether a >= b for all sizes >= 1, with a != b for some.
-bool exceeds(const SymInt& a, const SymInt& b) {
-  if (a.is_static() && b.is_static()) return a.value() > b.value();
-  const Factors of_a = factors_of(a);
-  const Factors of_b = factors_of(b);
-  return of_a.constant >= of_b.constant && std::ranges::includes(of_a.others, of_b.others) &&
-         (of_a.constant > of_b.constant || of_a.others.size() > of_b.others.size());
-}
-
-}  // namespace
 
 bool TensorSpec::is_static() const {
   return std::ranges::all_of(sizes, [](const SymInt& size) { return size.is_static(); });
@@ -55,7 +18,7 @@ std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
   for (size_t i = dim_order.size(); i-- > 0;) {
     const uint8_t dim = dim_order[i];
     strides[dim] = stride;
-    // As in PyTorch, an empty dim counts as one.
+    // An empty dim counts as a dim of size 1, as in PyTorch.
     if (!(sizes[dim].is_static() && sizes[dim].value() == 0)) stride = stride * sizes[dim];
   }
   return strides;
@@ -78,7 +41,7 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes) {
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec) {
   std::vector<uint8_t> order(spec.strides.size());
   std::iota(order.begin(), order.end(), uint8_t{0});
-  // An insertion sort, since symbols have no strict weak order.
+  // This is an insertion sort, because symbols have no strict weak order.
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && exceeds(spec.strides[order[j]], spec.strides[order[j - 1]]); --j) {
       std::swap(order[j], order[j - 1]);

@@ -1,4 +1,4 @@
-// Properties of a tensor that are known before run time.
+// The properties of a tensor that are known ahead of time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class Layout : uint8_t {
 
 struct Device {
   std::string type = "cpu";
-  int64_t index = -1;  // -1: none given
+  int64_t index = -1;  // -1: unspecified
   friend bool operator==(const Device&, const Device&) = default;
 };
 
@@ -41,16 +41,17 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-// Strides of a dense tensor with this dim order, outermost first.
+// Strides of a dense tensor. `dim_order` lists its dims, outermost first.
 std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
                                   const std::vector<uint8_t>& dim_order);
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& sizes);
 TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
-// Dims by decreasing stride, as torch.Tensor.dim_order; dims of equal strides keep their order.
-// Symbolic strides are compared by divisibility; where that does not decide, dims keep their order.
+// Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Dims of equal stride keep their
+// order. Symbolic strides are compared by divisibility; if that does not decide, dims keep their
+// order.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
-// The tensor's order in a program. Kernels support row-major and channels-last. Other orders occur
-// in views, which become copies, and in inputs; these become row-major.
+// The dim order that the tensor has in a program. Kernels support row-major and channels-last.
+// Other orders occur in views, which become copies, and in inputs; both become row-major.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // "f32[1, 3, s0]"
 std::string to_text(const TensorSpec& spec);

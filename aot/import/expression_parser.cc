@@ -21,13 +21,13 @@ class Parser {
   Expression::Pointer parse() {
     Expression::Pointer parsed = expression(0);
     skip_spaces();
-    if (at_ != text_.size()) fail("goes on after its end");
+    if (at_ != text_.size()) fail("expected the end of the expression");
     return parsed;
   }
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw ImportError(fmt::format("the expression {} at character {}", what, at_));
+    throw ImportError(fmt::format("invalid expression at character {}: {}", at_, what));
   }
   void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -39,25 +39,25 @@ class Parser {
     return true;
   }
   void expect(char c) {
-    if (!take(c)) fail(fmt::format("has no '{}'", c));
+    if (!take(c)) fail(fmt::format("expected '{}'", c));
   }
   std::string_view word() {
     skip_spaces();
     const size_t begin = at_;
-    const auto is_part = [](char c) {
+    const auto is_word_character = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     };
-    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
-    if (at_ == begin) fail("has no name");
+    while (at_ < text_.size() && is_word_character(text_[at_])) ++at_;
+    if (at_ == begin) fail("expected a name");
     return text_.substr(begin, at_ - begin);
   }
   std::string_view quoted() {
     skip_spaces();
     if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
-      fail("has no quoted text");
+      fail("expected quoted text");
     const char quote = text_[at_++];
     const size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) fail("has a quote without an end");
+    if (end == std::string_view::npos) fail("the closing quote is missing");
     const std::string_view found = text_.substr(at_, end - at_);
     at_ = end + 1;
     return found;
@@ -68,11 +68,11 @@ class Parser {
     T value = 0;
     const auto [end, error] =
         std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc()) fail("has no number that fits");
+    if (error != std::errc()) fail("expected a number within range");
     at_ = static_cast<size_t>(end - text_.data());
     return value;
   }
-  // ", positive=True, integer=True"
+  // Skips ", positive=True, integer=True".
   void skip_options() {
     while (take(',')) {
       word();
@@ -82,7 +82,7 @@ class Parser {
   }
 
   Expression::Pointer expression(int depth) {
-    if (depth > kMaxDepth) fail("nests too deeply");
+    if (depth > kMaxDepth) fail(fmt::format("it nests deeper than {} levels", kMaxDepth));
     const std::string_view name = word();
     if (name == "true" || name == "false") return Expression::integer(name == "true" ? 1 : 0);
     expect('(');
@@ -94,15 +94,15 @@ class Parser {
       made = Expression::integer(number<int64_t>());
     } else if (name == "Float") {
       double value = 0;
-      if (!parse_real(quoted(), value)) fail("has no number that fits");
+      if (!parse_real(quoted(), value)) fail("expected a number within range");
       made = Expression::real(value);
       skip_options();
     } else if (name == "Rational") {
-      const auto above = number<int64_t>();
+      const auto numerator = number<int64_t>();
       expect(',');
-      const auto below = number<int64_t>();
-      if (below == 0) fail("divides by zero");
-      made = Expression::real(static_cast<double>(above) / static_cast<double>(below));
+      const auto denominator = number<int64_t>();
+      if (denominator == 0) fail("the denominator is 0");
+      made = Expression::real(static_cast<double>(numerator) / static_cast<double>(denominator));
     } else {
       std::vector<Expression::Pointer> arguments;
       if (!take(')')) {

@@ -1,4 +1,4 @@
-// SymPy's srepr text -> Expression.
+// Parses SymPy's srepr text into an Expression.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,9 @@
 
 namespace vitrine::aot {
 
-// "Add(Symbol('s0', positive=True, integer=True), Integer(-1))". Never evaluates anything. Throws
-// ImportError (without a place) on what it does not understand and on more than 64 levels.
+// Parses text such as "Add(Symbol('s0', positive=True, integer=True), Integer(-1))" without
+// evaluating it. Throws ImportError for invalid text and for more than 64 levels; the error does
+// not name the file.
 Expression::Pointer parse_expression(std::string_view text);
 
 }  // namespace vitrine::aot

@@ -1,5 +1,6 @@
 #include "aot/import/graph_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -13,7 +14,8 @@ namespace {
 constexpr int kMaxGraphDepth = 16;
 constexpr size_t kMaxTargetLength = 256;
 
-// torch 2.7 and earlier does not say which arguments were passed by keyword.
+// Finds keyword arguments in files of torch 2.7 and earlier, which do not record which arguments
+// were passed by keyword.
 bool is_keyword_only(Target target, std::string_view name) {
   const Operator* op = operator_of(target);
   if (op == nullptr) op = find_functional(target.name());
@@ -21,7 +23,7 @@ bool is_keyword_only(Target target, std::string_view name) {
   return argument != nullptr && argument->is_keyword_only;
 }
 
-// The list of what each item of a JSON list becomes.
+// Converts each item of a JSON list with `read` and returns the list of results.
 template <class Read>
 Argument list_of(const JsonValue& value, Read read) {
   ArgumentList items;
@@ -68,8 +70,8 @@ constexpr std::array kLiterals = {
 };
 
 struct NumberKind {
-  std::string_view variant;  // of an Argument
-  const char* map;           // in the graph
+  std::string_view variant;  // key of the Argument union
+  const char* map;           // field of the graph that holds the values
   Value::Number::Kind kind;
 };
 constexpr std::array kNumbers = {
@@ -85,7 +87,7 @@ const NumberKind* number_kind(std::string_view variant) {
   return nullptr;
 }
 
-// torch.export names so the results that nothing takes.
+// torch.export puts "_unused_" into the names of results that nothing uses.
 bool is_unused(std::string_view name) { return name.find("_unused_") != std::string_view::npos; }
 
 std::optional<JsonValue> only_item(const JsonValue& list) {
@@ -94,7 +96,7 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// The name of a result that is one named value.
+// The name of a result that is a single tensor or number; empty for other results.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();
   const bool is_number = number_kind(kind) != nullptr && content.has("as_name");
@@ -109,11 +111,11 @@ std::optional<JsonValue> name_of_result(const JsonValue& output) {
 GraphReader::GraphReader(const JsonValue& json, Graph& graph, int depth)
     : json_(json), graph_(graph), depth_(depth) {}
 
-void GraphReader::read(const std::vector<InputNames>& literal_names) {
+void GraphReader::read(const std::vector<std::string>& literal_names) {
   const JsonValue inputs = json_.at("inputs");
   if (!literal_names.empty() && literal_names.size() != inputs.size()) {
-    inputs.fail(
-        fmt::format("has {} items; the signature has {}", inputs.size(), literal_names.size()));
+    inputs.fail(fmt::format("has {} inputs, but the signature has {}", inputs.size(),
+                            literal_names.size()));
   }
   size_t index = 0;
   inputs.each_item([&](const JsonValue& input) {
@@ -133,23 +135,23 @@ void GraphReader::read(const std::vector<InputNames>& literal_names) {
 Node* GraphReader::value_of(const JsonValue& name) const {
   const auto found = values_.find(name.string());
   if (found == values_.end())
-    name.fail(fmt::format("no value \"{}\" comes before it", name.string()));
+    name.fail(fmt::format("value \"{}\" is not defined before its use", name.string()));
   return found->second;
 }
 
 void GraphReader::define(const JsonValue& name, Node* node) {
   if (!values_.emplace(name.string(), node).second) {
-    name.fail(fmt::format("there is a value \"{}\" already", name.string()));
+    name.fail(fmt::format("value \"{}\" is defined twice", name.string()));
   }
 }
 
-// A name for a node that the file does not name; values to come must keep theirs.
+// Returns a name for a node that the file does not name. No node of the graph has this name, and no
+// value that the file defines, even later.
 std::string GraphReader::free_name(std::string_view base) const {
   const auto is_taken = [&](const std::string& name) {
-    for (const char* map : {"tensor_values", "sym_int_values", "sym_bool_values"}) {
-      if (json_.has(map) && json_.at(map).has(name)) return true;
-    }
-    return graph_.find(name) != nullptr;
+    const auto has = [&](const char* map) { return json_.has(map) && json_.at(map).has(name); };
+    return graph_.find(name) != nullptr || has("tensor_values") ||
+           std::ranges::any_of(kNumbers, has, &NumberKind::map);
   };
   std::string name(base);
   for (size_t i = 1; is_taken(name); ++i) name = fmt::format("{}_{}", base, i);
@@ -168,7 +170,7 @@ void GraphReader::read_input(const JsonValue& value, const std::string& literal_
     define(content.at("as_name"), node);
     node->meta.value = read_value(value);
   } else {
-    argument(value);  // a literal that can be read
+    argument(value);  // checks that the literal is valid
     node = graph_.placeholder(free_name(literal_name.empty() ? "literal" : literal_name));
   }
   inputs_.push_back(node);
@@ -180,7 +182,7 @@ Value GraphReader::read_value(const JsonValue& output) const {
     const JsonValue name = content.at("name");
     const JsonValue values = json_.at("tensor_values");
     if (!values.has(name.string())) {
-      name.fail(fmt::format("\"{}\" is not in tensor_values", name.string()));
+      name.fail(fmt::format("tensor_values lacks \"{}\"", name.string()));
     }
     return read_tensor_meta(values.at(name.string()));
   }
@@ -189,7 +191,7 @@ Value GraphReader::read_value(const JsonValue& output) const {
     content.each_item([&](const JsonValue& item) {
       const JsonValue name = item.at("name");
       const JsonValue values = json_.at("tensor_values");
-      // Unused members may have no entry.
+      // Unused tensors may be missing from tensor_values.
       items.push_back(values.has(name.string()) ? Value(read_tensor_meta(values.at(name.string())))
                                                 : Value());
     });
@@ -202,12 +204,12 @@ Value GraphReader::read_value(const JsonValue& output) const {
     const JsonValue name = content.at("as_name");
     const JsonValue values = json_.at(number->map);
     if (!values.has(name.string())) {
-      name.fail(fmt::format("\"{}\" is not in {}", name.string(), number->map));
+      name.fail(fmt::format("{} lacks \"{}\"", number->map, name.string()));
     }
     made.value = read_sym_int(values.at(name.string()));
     return made;
   }
-  if (kind != "as_none") output.fail(fmt::format("a result of kind {} is not supported", kind));
+  if (kind != "as_none") output.fail(fmt::format("results of kind {} are not supported", kind));
   return {};
 }
 
@@ -217,11 +219,13 @@ Argument GraphReader::sym(const JsonValue& value) {
   if (kind == "as_int") return content.integer();
   if (kind == "as_bool") return content.boolean();
   if (kind == "as_float") return content.number();
-  value.fail(fmt::format("is {}, neither a name nor a number", kind));
+  value.fail(fmt::format("expected a name or a number, found {}", kind));
 }
 
 Argument GraphReader::subgraph(const JsonValue& value) {
-  if (depth_ == kMaxGraphDepth) value.fail("graphs nest too deeply");
+  if (depth_ == kMaxGraphDepth) {
+    value.fail(fmt::format("graphs nest deeper than {} levels", kMaxGraphDepth));
+  }
   const std::string& name = value.at("name").string();
   Node* node = graph_.get_attr(free_name(name));
   auto inner = std::make_unique<Graph>();
@@ -239,7 +243,9 @@ Argument GraphReader::argument(const JsonValue& value) {
   const auto optional = [&](const JsonValue& item) -> Argument {
     const auto [variant, tensor] = item.variant();
     if (variant == "as_none") return {};
-    if (variant != "as_tensor") item.fail(fmt::format("is {}, not a tensor or none", variant));
+    if (variant != "as_tensor") {
+      item.fail(fmt::format("expected as_tensor or as_none, found {}", variant));
+    }
     return named(tensor);
   };
   const auto symbol = [&](const JsonValue& item) { return sym(item); };
@@ -262,24 +268,24 @@ Argument GraphReader::argument(const JsonValue& value) {
     });
     return Argument::map(std::move(items));
   }
-  value.fail(fmt::format("an argument of kind {} is not supported", kind));
+  value.fail(fmt::format("arguments of kind {} are not supported", kind));
 }
 
-// A result that the file names; FX has no node for those that nothing takes.
-void GraphReader::take(const JsonValue& name, Node* from, size_t index, const Value& value) {
+// Adds a getitem node for a result that the file names. Unused results get no node, as in FX.
+void GraphReader::add_getitem(const JsonValue& name, Node* from, size_t index, const Value& value) {
   if (is_unused(name.string())) return;
-  Node* taken =
+  Node* item =
       graph_.call(getitem(), {from, static_cast<int64_t>(index)}, {}, nullptr, name.string());
-  taken->meta = from->meta;
-  taken->meta.value = value;
-  define(name, taken);
+  item->meta = from->meta;
+  item->meta.value = value;
+  define(name, item);
 }
 
-void GraphReader::take_members(const JsonValue& members, Node* list) {
+void GraphReader::add_getitems(const JsonValue& tensors, Node* list) {
   const Value::Items values = *list->meta.value.items();
   size_t index = 0;
-  members.each_item([&](const JsonValue& member) {
-    take(member.at("name"), list, index, values[index]);
+  tensors.each_item([&](const JsonValue& tensor) {
+    add_getitem(tensor.at("name"), list, index, values[index]);
     ++index;
   });
 }
@@ -289,13 +295,13 @@ void GraphReader::read_result(const JsonValue& output, size_t index, Node* node,
   const auto [kind, content] = output.variant();
   if (kind == "as_none") return;
   if (kind != "as_tensors") {
-    return take(content.at(kind == "as_tensor" ? "name" : "as_name"), node, index, value);
+    return add_getitem(content.at(kind == "as_tensor" ? "name" : "as_name"), node, index, value);
   }
   Node* list = graph_.call(getitem(), {node, static_cast<int64_t>(index)}, {}, nullptr,
                            free_name("getitem"));
   list->meta = node->meta;
   list->meta.value = value;
-  take_members(content, list);
+  add_getitems(content, list);
 }
 
 void GraphReader::read_results(const JsonValue& outputs, Node* node) {
@@ -319,7 +325,7 @@ void GraphReader::read_arguments(const JsonValue& inputs, const Target& target, 
     if (is_keyword) {
       kwargs.emplace_back(input.at("name").string(), std::move(arg));
     } else {
-      if (!kwargs.empty()) input.fail("is positional after a keyword");
+      if (!kwargs.empty()) input.fail("positional argument after a keyword argument");
       args.push_back(std::move(arg));
     }
   });
@@ -327,7 +333,10 @@ void GraphReader::read_arguments(const JsonValue& inputs, const Target& target, 
 
 void GraphReader::read_node(const JsonValue& value) {
   const std::string& text = value.at("target").string();
-  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is not an operator");
+  if (text.empty() || text.size() > kMaxTargetLength) {
+    value.at("target").fail(
+        fmt::format("expected 1 to {} characters, found {}", kMaxTargetLength, text.size()));
+  }
   const Target target = Target::parse(text);
   ArgumentList args;
   ArgumentMap kwargs;
@@ -350,7 +359,7 @@ void GraphReader::read_node(const JsonValue& value) {
     define(*name, node);
   } else if (output && output->has("as_tensors")) {
     node->meta.value = read_value(*output);
-    take_members(output->at("as_tensors"), node);
+    add_getitems(output->at("as_tensors"), node);
   } else {
     read_results(outputs, node);
   }

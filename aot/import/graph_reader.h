@@ -1,4 +1,4 @@
-// The Graph struct of torch.export's schema -> Graph.
+// Reads the Graph struct of torch.export's schema.
 #pragma once
 
 #include <string>
@@ -10,20 +10,19 @@
 
 namespace vitrine::aot {
 
-// Names of inputs that are literals, which the graph does not name; empty for all others.
-using InputNames = std::string;
-
 class GraphReader {
  public:
-  // `json` and `graph` must outlive the reader. `depth` counts graphs around this one.
+  // `json` and `graph` must outlive the reader. `depth` is the number of graphs around this one.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // `literal_names`: one an input, or none at all.
-  void read(const std::vector<InputNames>& literal_names);
+  // Reads the graph. `literal_names` has a name for each input: the signature's name of a literal,
+  // which the graph does not name, and an empty text for other inputs. Subgraphs pass an empty
+  // list.
+  void read(const std::vector<std::string>& literal_names);
 
-  // Reads an Argument union: literals, and values that have been read before.
+  // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // The node of a value; an error at `name` if there is none yet.
+  // The node of a value. Throws an error at `name` if the value has not been read.
   Node* value_of(const JsonValue& name) const;
   // The placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }
@@ -37,8 +36,8 @@ class GraphReader {
   void read_results(const JsonValue& outputs, Node* node);
   void read_result(const JsonValue& output, size_t index, Node* node, const Value& value);
   Value read_value(const JsonValue& output) const;
-  void take(const JsonValue& name, Node* from, size_t index, const Value& value);
-  void take_members(const JsonValue& members, Node* list);
+  void add_getitem(const JsonValue& name, Node* from, size_t index, const Value& value);
+  void add_getitems(const JsonValue& tensors, Node* list);
   Argument subgraph(const JsonValue& value);
   Argument sym(const JsonValue& value);
   std::string free_name(std::string_view base) const;

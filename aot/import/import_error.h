@@ -4,8 +4,9 @@
 
 namespace vitrine::aot {
 
-// A .pt2 file that is damaged, or holds what is not supported: "model.pt2: models/model.json:
-// graph_module.graph.nodes[3].inputs[1].arg.as_tensor.name: no value \"x\" comes before it".
+// Reports a .pt2 file that is damaged or uses unsupported features: "model.pt2: models/model.json:
+// graph_module.graph.nodes[3].inputs[1].arg.as_tensor.name: value "x" is not defined before its
+// use".
 class ImportError : public AotError {
  public:
   using AotError::AotError;

@@ -7,9 +7,9 @@
 namespace vitrine::aot {
 namespace {
 
-constexpr size_t kMaxAncestry = 120;  // levels of JSON
+constexpr size_t kMaxAncestryDepth = 120;  // in levels of JSON
 
-// Splits at `separator` outside of brackets and parentheses.
+// Splits at each `separator` that is outside of brackets and parentheses.
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -29,7 +29,7 @@ std::vector<ModuleStackEntry> read_module_stack(const std::string& text) {
   std::vector<ModuleStackEntry> stack;
   for (const std::string& entry : split(text, ';')) {
     const std::vector<std::string> parts = split(entry, ',');
-    if (parts.size() < 3) continue;  // a name is all it costs
+    if (parts.size() < 3) continue;  // skipping an entry only loses a name
     stack.push_back({parts[0], parts[1], parts[2]});
   }
   return stack;
@@ -67,7 +67,7 @@ std::shared_ptr<const Origin> read_origin(const JsonValue& value) {
     if (key == "custom") origin->custom = text;
     if (key == "from_node") {
       try {
-        const JsonDocument document(text, "from_node", kMaxAncestry);
+        const JsonDocument document(text, "from_node", kMaxAncestryDepth);
         origin->from_node = read_ancestors(document.root());
       } catch (const ImportError& error) {
         item.fail(error.what());

@@ -1,4 +1,4 @@
-// A node's metadata strings -> where it comes from.
+// Reads the origin of a node from its metadata strings.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace vitrine::aot {
 
-// `value` maps keys to strings. Null if it has none of those that Origin keeps.
+// `value` is a JSON object of strings. Returns null if the object is empty.
 std::shared_ptr<const Origin> read_origin(const JsonValue& value);
 
 }  // namespace vitrine::aot

@@ -16,8 +16,8 @@ void check_version(const JsonValue& root) {
   const bool is_unversioned = major == 0 && version.at("minor").integer() == 0;
   if (major != kSchemaMajor && !is_unversioned) {
     version.fail(
-        fmt::format("is {}; this reader knows {}. Export the model again with a PyTorch "
-                    "from 2.5 on",
+        fmt::format("is {}, but only version {} is supported; export the model again with PyTorch "
+                    "2.5 or later",
                     major, kSchemaMajor));
   }
 }
@@ -60,7 +60,7 @@ ExportedProgram read_program(const JsonValue& root) {
   ExportedProgram program;
   const JsonValue module = root.at("graph_module");
   const JsonValue signature = module.at("signature");
-  const std::vector<InputNames> names = read_input_names(signature.at("input_specs"));
+  const std::vector<std::string> names = read_literal_names(signature.at("input_specs"));
   GraphReader reader(module.at("graph"), *program.graph);
   reader.read(names);
   program.signature = read_signature(signature, reader);

@@ -1,4 +1,4 @@
-// The JSON of an exported program -> graph and signature.
+// Reads the graph and signature of an exported program from its JSON.
 #pragma once
 
 #include "aot/graph/exported_program.h"
@@ -6,7 +6,8 @@
 
 namespace vitrine::aot {
 
-// All but the weights. `root` is the ExportedProgram struct.
+// Reads everything except the weights. `root` is the ExportedProgram struct of torch.export's
+// schema.
 ExportedProgram read_program(const JsonValue& root);
 
 }  // namespace vitrine::aot

@@ -22,29 +22,31 @@ constexpr uint64_t kMaxStateBytes = uint64_t{1} << 40;
 constexpr uint64_t kMaxTextBytes = 64;
 constexpr std::string_view kFormatName = "archive_format";
 
-[[noreturn]] void fail(const ZipArchive& archive, std::string_view place, std::string_view what) {
-  throw ImportError(fmt::format("{}: {}: {}", archive.source(), place, what));
+[[noreturn]] void fail(const ZipArchive& archive, std::string_view member, std::string_view what) {
+  throw ImportError(fmt::format("{}: {}: {}", archive.source(), member, what));
 }
 
-std::string place_of(const ZipArchive& archive, const std::string& member) {
+// The name of an archive's member in errors.
+std::string source_of(const ZipArchive& archive, const std::string& member) {
   return fmt::format("{}: {}", archive.source(), member);
 }
 
 ExportedProgram read_json(const ZipArchive& archive, const std::string& member) {
   const JsonDocument document(archive.read(member, kMaxProgramBytes).text(),
-                              place_of(archive, member));
+                              source_of(archive, member));
   return read_program(document.root());
 }
 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // A weight is in one of both: which one, its spec says.
+  // Each weight is only in one of the two, depending on its spec.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }
 
-// "model/", where all members of a PT2 archive lie; empty if it is not one.
+// The folder that contains all members of a PT2 archive, such as "model/"; empty if the archive is
+// not a PT2 archive.
 std::string root_folder(const ZipArchive& archive) {
   for (const std::string& name : archive.names()) {
     const size_t slash = name.find('/');
@@ -60,13 +62,14 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
     if (!is_required && !archive.has(member)) return;
     const SharedBytes bytes = archive.read(member, kMaxTextBytes);
     if (bytes.text() == wanted) return;
-    fail(archive, member, fmt::format("is \"{}\", not \"{}\"", bytes.text(), wanted));
+    fail(archive, member, fmt::format("expected \"{}\", found \"{}\"", wanted, bytes.text()));
   };
   expect(std::string(kFormatName), "pt2", true);
   expect("archive_version", "0", true);
   expect("byteorder", "little", false);
 
-  // torch.export.save calls its program "model"; others are taken if they are the only one.
+  // torch.export.save names its program "model". A program of another name is read if it is the
+  // only one.
   const std::string folder = root + "models/";
   constexpr std::string_view kJson = ".json";
   std::string model;
@@ -75,31 +78,32 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
     const std::string found =
         name.substr(folder.size(), name.size() - folder.size() - kJson.size());
     if (!model.empty() && model != "model" && found != "model") {
-      fail(archive, folder, fmt::format("holds {} and {}: which one is meant?", model, found));
+      fail(archive, folder,
+           fmt::format("contains the programs {} and {}; one must be named model", model, found));
     }
     if (model != "model") model = found;
   }
-  if (model.empty()) fail(archive, folder, "holds no program");
+  if (model.empty()) fail(archive, folder, "does not contain a program");
 
   ExportedProgram program = read_json(archive, folder + model + std::string(kJson));
-  set_weights(program, read_payload(archive, root + "data/weights/", model, "weights"),
-              read_payload(archive, root + "data/constants/", model, "constants"));
+  set_weights(program, read_weights(archive, root + "data/weights/", model, "weights"),
+              read_weights(archive, root + "data/constants/", model, "constants"));
   return program;
 }
 
 ExportedProgram read_flat_zip(const ZipArchive& archive) {
   const std::string version(archive.read("version", kMaxTextBytes).text());
   if (!version.starts_with("8.")) {
-    fail(archive, "version", fmt::format("is \"{}\"; this reader knows 8", version));
+    fail(archive, "version", fmt::format("is \"{}\", but only version 8 is supported", version));
   }
   ExportedProgram program = read_json(archive, "serialized_exported_program.json");
   const auto tensors = [&](const std::string& stem) {
     for (const char* extension : {".pt", ".json"}) {
       const std::string member = stem + extension;
       if (!archive.has(member)) continue;
-      return read_saved_tensors(archive.read(member, kMaxStateBytes), place_of(archive, member));
+      return read_saved_tensors(archive.read(member, kMaxStateBytes), source_of(archive, member));
     }
-    fail(archive, stem + ".pt", "is not in the archive");
+    fail(archive, stem + ".pt", "is missing from the archive");
   };
   set_weights(program, tensors("serialized_state_dict"), tensors("serialized_constants"));
   return program;
@@ -108,9 +112,9 @@ ExportedProgram read_flat_zip(const ZipArchive& archive) {
 ExportedProgram read(const ZipArchive& archive) {
   const std::string root = root_folder(archive);
   if (root.empty() && !archive.has("version")) {
-    throw ImportError(
-        fmt::format("{}: is not a .pt2 file: it has neither <folder>/archive_format nor version",
-                    archive.source()));
+    throw ImportError(fmt::format(
+        "{}: is not a .pt2 file: it contains neither <folder>/archive_format nor version",
+        archive.source()));
   }
   ExportedProgram program = root.empty() ? read_flat_zip(archive) : read_archive(archive, root);
   try {
@@ -121,7 +125,7 @@ ExportedProgram read(const ZipArchive& archive) {
   return program;
 }
 
-// What is wrong with archive, JSON or pickle is an error of the import.
+// Turns the FormatErrors of archives, JSON and pickles into ImportErrors.
 template <class Open>
 ExportedProgram import(Open open) try {
   return read(open());

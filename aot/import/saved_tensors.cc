@@ -15,14 +15,14 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
-// torchao has a weight in another at most, and its implementation in that. Objects may be shared,
-// so a few of them could be a tree without end.
+// torchao nests at most a weight in a weight, and an implementation in the inner weight. The limit
+// is needed because a pickled object can contain itself.
 constexpr int kMaxSubclassDepth = 4;
-constexpr size_t kMaxParts = 64;
+constexpr size_t kMaxInnerTensors = 64;
 
-// An object with attributes: (how to rebuild it, its type, arguments, attributes).
+// Rebuilds an object from (rebuild function, type, arguments, attributes).
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// (type, dtype, sizes, strides, offset, layout, device, requires_grad)
+// Rebuilds a subclass from (type, dtype, sizes, strides, offset, layout, device, requires_grad).
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {
     "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};
@@ -49,8 +49,8 @@ class Reader {
       TensorSubclass made;
       made.type = type_of(*call);
       made.sizes = sizes_of(*call);
-      add_parts(*call, "", 0, made);
-      if (made.parts.empty()) fail(fmt::format("is a {} without tensors", made.type));
+      add_inner_tensors(*call, "", 0, made);
+      if (made.inner_tensors.empty()) fail(fmt::format("is a {} without tensors", made.type));
       weights_.subclasses.insert_or_assign(name, std::move(made));
     } else {
       weights_.tensors.insert_or_assign(name, tensor(value, ""));
@@ -72,8 +72,8 @@ class Reader {
   }
   const PickleNode& arguments(const PickleNode& call) const { return objects_.node(call.items[1]); }
 
-  // The call that makes a subclass, out of the parameter that holds it. Null: it makes another
-  // thing.
+  // Finds the call that rebuilds a tensor subclass. `value` is that call or the parameter around
+  // it. Null if `value` is not a subclass.
   const PickleNode* subclass_in(const PickleNode& value) const {
     if (value.kind != Kind::kCall) return nullptr;
     if (std::ranges::count(kRebuildParameter, callee(value)) != 0 &&
@@ -107,16 +107,19 @@ class Reader {
   TensorData tensor(const PickleNode& value, const std::string& path) const {
     if (value.kind != Kind::kCall) fail("is not a tensor");
     TensorData data = data_of(objects_.tensor(value));
-    if (const std::string wrong = data.check(); !wrong.empty()) {
-      fail(path.empty() ? wrong : fmt::format("has a part {} that {}", path, wrong));
+    if (const std::string error = data.check(); !error.empty()) {
+      fail(path.empty() ? error : fmt::format("contains tensor {}, which {}", path, error));
     }
     return data;
   }
 
-  // The tensors among the attributes, and those of subclasses among them.
-  void add_parts(const PickleNode& call, const std::string& path, int depth,
-                 TensorSubclass& made) const {
-    if (depth == kMaxSubclassDepth) fail("has tensor subclasses nested too deeply");
+  // Adds the tensors among the attributes of the subclass that `call` rebuilds, and the tensors of
+  // nested subclasses.
+  void add_inner_tensors(const PickleNode& call, const std::string& path, int depth,
+                         TensorSubclass& made) const {
+    if (depth == kMaxSubclassDepth) {
+      fail(fmt::format("nests tensor subclasses deeper than {} levels", kMaxSubclassDepth));
+    }
     const PickleNode& state =
         item(arguments(call), 3, Kind::kDict, "is a tensor subclass without attributes");
     for (size_t i = 0; i + 1 < state.items.size(); i += 2) {
@@ -125,11 +128,13 @@ class Reader {
       const std::string& key = item(state, i, Kind::kText, "has an attribute without a name").text;
       std::string inner = path.empty() ? key : fmt::format("{}.{}", path, key);
       if (const PickleNode* subclass = subclass_in(value)) {
-        add_parts(*subclass, inner, depth + 1, made);
+        add_inner_tensors(*subclass, inner, depth + 1, made);
       } else if (objects_.is_tensor(value)) {
-        if (made.parts.size() == kMaxParts) fail(fmt::format("has over {} parts", kMaxParts));
+        if (made.inner_tensors.size() == kMaxInnerTensors) {
+          fail(fmt::format("contains more than the maximum of {} tensors", kMaxInnerTensors));
+        }
         TensorData data = tensor(value, inner);
-        made.parts.push_back({std::move(inner), std::move(data)});
+        made.inner_tensors.push_back({std::move(inner), std::move(data)});
       }
     }
   }
@@ -141,10 +146,10 @@ class Reader {
 
 }  // namespace
 
-SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& place) {
+SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& source) {
   SavedWeights weights;
   if (bytes.span.empty()) return weights;
-  SavedObjects objects(bytes, place, kMaxStorageBytes);
+  SavedObjects objects(bytes, source, kMaxStorageBytes);
   if (objects.root().kind != Kind::kDict) objects.fail("is not a dict of tensors");
   Reader reader(objects, weights);
   const std::vector<size_t>& items = objects.root().items;
@@ -156,9 +161,9 @@ SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& pla
   return weights;
 }
 
-void read_saved_tensor(const SharedBytes& bytes, const std::string& place, const std::string& name,
+void read_saved_tensor(const SharedBytes& bytes, const std::string& source, const std::string& name,
                        SavedWeights& weights) {
-  SavedObjects objects(bytes, place, kMaxStorageBytes);
+  SavedObjects objects(bytes, source, kMaxStorageBytes);
   Reader(objects, weights).add(name, objects.root());
 }
 

@@ -1,4 +1,4 @@
-// State that torch.save wrote -> tensors by name.
+// Reads named tensors from archives that torch.save wrote.
 #pragma once
 
 #include <map>
@@ -10,15 +10,15 @@
 
 namespace vitrine::aot {
 
-// A tensor subclass, as torchao's quantised weights are: what it is made of.
+// The content of a tensor subclass, such as torchao's quantized weights.
 struct TensorSubclass {
   std::string type;  // "torchao.quantization IntxUnpackedToInt8Tensor"
   std::vector<int64_t> sizes;
-  struct Part {
-    std::string path;  // attributes, outermost first: "qdata", "tensor_impl.int_data"
+  struct InnerTensor {
+    std::string path;  // attribute names, outermost first: "qdata", "tensor_impl.int_data"
     TensorData data;
   };
-  std::vector<Part> parts;  // as the object has them
+  std::vector<InnerTensor> inner_tensors;  // in the order of the object's attributes
 };
 
 struct SavedWeights {
@@ -26,11 +26,11 @@ struct SavedWeights {
   std::map<std::string, TensorSubclass, std::less<>> subclasses;
 };
 
-// `bytes` is a whole torch.save archive of a dict of tensors and parameters; tensors share
-// bytes.owner. FormatErrors begin with `place`. Empty bytes are an empty dict.
-SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& place);
-// For an archive that holds only one tensor or parameter: adds it as `name`.
-void read_saved_tensor(const SharedBytes& bytes, const std::string& place, const std::string& name,
+// Reads a torch.save archive of a dict of tensors and parameters. The tensors share bytes.owner.
+// FormatErrors begin with `source`. Empty bytes count as an empty dict.
+SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& source);
+// Reads a torch.save archive of a single tensor or parameter and adds it to `weights` as `name`.
+void read_saved_tensor(const SharedBytes& bytes, const std::string& source, const std::string& name,
                        SavedWeights& weights);
 
 }  // namespace vitrine::aot

@@ -10,7 +10,7 @@ template <class Kind>
 struct Variant {
   std::string_view name;
   Kind kind;
-  const char* target;  // the field that names the weight or input; null if there is none
+  const char* target;  // the field that names the weight or input; null if the variant lacks it
 };
 
 constexpr std::array kInputs = {
@@ -45,18 +45,20 @@ auto variant_of(const Variants& variants, const JsonValue& value) {
   for (const auto& variant : variants) {
     if (variant.name == name) return std::pair(variant, content);
   }
-  value.fail(fmt::format("the kind {} is unknown", name));
+  value.fail(fmt::format("unknown kind {}", name));
 }
 
-// User inputs and outputs hold an Argument, the others its payload alone.
+// The specs of user inputs and outputs contain an Argument union. Other specs contain only the name
+// of a value.
 bool is_argument(InputSpec::Kind kind) { return kind == InputSpec::Kind::kUserInput; }
 bool is_argument(OutputSpec::Kind kind) { return kind == OutputSpec::Kind::kUserOutput; }
 
-// An argument that holds no value of the graph, which might go while the signature stays.
+// Reads an argument that must not refer to a value of the graph, because the signature may outlive
+// that value.
 Argument read_literal(const JsonValue& value, GraphReader& graph) {
   Argument literal = graph.argument(value);
-  literal.each_node([&](const Node* node) {
-    value.fail(fmt::format("holds {}, which is not a literal", node->name()));
+  literal.for_each_node([&](const Node* node) {
+    value.fail(fmt::format("expected a literal, found value {}", node->name()));
   });
   return literal;
 }
@@ -78,11 +80,11 @@ InputSpec read_input(const JsonValue& value, size_t index, GraphReader& graph) {
     if (named.node() == nullptr) {
       spec.literal = read_literal(arg, graph);
     } else if (named.node() != placeholder) {
-      arg.fail(fmt::format("is {}; the graph's input {} is {}", named.node()->name(), index,
+      arg.fail(fmt::format("is {}, but the graph's input {} is {}", named.node()->name(), index,
                            placeholder->name()));
     }
   } else if (graph.value_of(arg.at("name")) != placeholder) {
-    arg.fail(fmt::format("is {}; the graph's input {} is {}", arg.at("name").string(), index,
+    arg.fail(fmt::format("is {}, but the graph's input {} is {}", arg.at("name").string(), index,
                          placeholder->name()));
   }
   if (variant.kind == InputSpec::Kind::kBuffer && content.has("persistent")) {
@@ -109,8 +111,8 @@ OutputSpec read_output(const JsonValue& value, GraphReader& graph) {
 
 }  // namespace
 
-std::vector<InputNames> read_input_names(const JsonValue& input_specs) {
-  std::vector<InputNames> names;
+std::vector<std::string> read_literal_names(const JsonValue& input_specs) {
+  std::vector<std::string> names;
   input_specs.each_item([&](const JsonValue& value) {
     const auto [variant, content] = variant_of(kInputs, value);
     const bool is_literal = variant.kind == InputSpec::Kind::kConstantInput;

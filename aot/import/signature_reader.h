@@ -1,4 +1,4 @@
-// The GraphSignature struct of torch.export's schema.
+// Reads the GraphSignature struct of torch.export's schema.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace vitrine::aot {
 
-// For each input spec the name of a literal input, or nothing.
-std::vector<InputNames> read_input_names(const JsonValue& input_specs);
-// `graph` has been read.
+// Returns a name for each input spec: that of a literal input, and an empty text for other inputs.
+std::vector<std::string> read_literal_names(const JsonValue& input_specs);
+// `graph` must have read its graph.
 GraphSignature read_signature(const JsonValue& signature, GraphReader& graph);
 
 }  // namespace vitrine::aot

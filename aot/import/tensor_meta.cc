@@ -14,22 +14,20 @@ constexpr size_t kMaxRank = 64;
 ScalarType read_dtype(const JsonValue& value) {
   const int64_t number = value.integer();
   const std::optional<ScalarType> dtype = dtype_of_number(DtypeNumbering::kTorchExport, number);
-  if (!dtype) value.fail(fmt::format("is {}, which is not a known dtype", number));
+  if (!dtype) value.fail(fmt::format("unknown dtype {}", number));
   return *dtype;
 }
 
 MemoryFormat read_memory_format(const JsonValue& value) {
   const int64_t number = value.integer();
-  if (number < 1 || number > 4)
-    value.fail(fmt::format("is {}, which is not a known memory format", number));
+  if (number < 1 || number > 4) value.fail(fmt::format("unknown memory format {}", number));
   return static_cast<MemoryFormat>(number - 1);
 }
 
 Layout read_layout(const JsonValue& value) {
   constexpr int64_t kStrided = 7;
   const int64_t number = value.integer();
-  if (number < 1 || number > kStrided)
-    value.fail(fmt::format("is {}, which is not a known layout", number));
+  if (number < 1 || number > kStrided) value.fail(fmt::format("unknown layout {}", number));
   return number == kStrided ? Layout::kStrided : static_cast<Layout>(number);
 }
 
@@ -45,7 +43,7 @@ SymInt read_sym_int(const JsonValue& value) {
   if (kind == "as_int") return content.integer();
   if (kind == "as_bool") return content.boolean() ? 1 : 0;
   if (kind == "as_float") return SymInt(Expression::real(content.number()));
-  if (kind != "as_expr") value.fail(fmt::format("is {}, not a number", kind));
+  if (kind != "as_expr") value.fail(fmt::format("expected a number, found {}", kind));
   const JsonValue text = content.at("expr_str");
   try {
     return SymInt(parse_expression(text.string()));
@@ -57,14 +55,21 @@ SymInt read_sym_int(const JsonValue& value) {
 TensorSpec read_tensor_meta(const JsonValue& value) {
   TensorSpec spec;
   spec.dtype = read_dtype(value.at("dtype"));
-  if (value.at("sizes").size() > kMaxRank) value.at("sizes").fail("has too many dims");
-  value.at("sizes").each_item([&](const JsonValue& size) {
+  const JsonValue sizes = value.at("sizes");
+  if (sizes.size() > kMaxRank) {
+    sizes.fail(fmt::format("has {} dims, more than the maximum of {}", sizes.size(), kMaxRank));
+  }
+  sizes.each_item([&](const JsonValue& size) {
     spec.sizes.push_back(read_sym_int(size));
-    if (spec.sizes.back().is_static() && spec.sizes.back().value() < 0) size.fail("is negative");
+    if (spec.sizes.back().is_static() && spec.sizes.back().value() < 0) {
+      size.fail(fmt::format("size {} is negative", spec.sizes.back().value()));
+    }
   });
   value.at("strides").each_item(
       [&](const JsonValue& stride) { spec.strides.push_back(read_sym_int(stride)); });
-  if (spec.strides.size() != spec.sizes.size()) value.fail("must have one stride for each size");
+  if (spec.strides.size() != spec.sizes.size()) {
+    value.fail(fmt::format("has {} sizes but {} strides", spec.sizes.size(), spec.strides.size()));
+  }
   spec.storage_offset = read_sym_int(value.at("storage_offset"));
   spec.device = read_device(value.at("device"));
   spec.layout = read_layout(value.at("layout"));

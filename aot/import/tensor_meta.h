@@ -1,4 +1,4 @@
-// Parts of torch.export's schema that graphs and weights share.
+// Reads the structs of torch.export's schema that graphs and weights share.
 #pragma once
 
 #include "aot/graph/tensor_spec.h"
@@ -6,12 +6,13 @@
 
 namespace vitrine::aot {
 
-// torch.export's numbers, which are not ScalarType's.
+// The next four functions read torch.export's numbers and names. Its dtype numbers differ from
+// ScalarType's.
 ScalarType read_dtype(const JsonValue& value);
 MemoryFormat read_memory_format(const JsonValue& value);
 Layout read_layout(const JsonValue& value);
 Device read_device(const JsonValue& value);
-// {"as_int": n} or {"as_expr": {"expr_str": ...}}; floats and bools likewise.
+// Reads {"as_int": n}, {"as_float": x}, {"as_bool": b} or {"as_expr": {"expr_str": ...}}.
 SymInt read_sym_int(const JsonValue& value);
 TensorSpec read_tensor_meta(const JsonValue& value);
 

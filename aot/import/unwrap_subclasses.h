@@ -1,4 +1,4 @@
-// Weights that are tensor subclasses -> the tensors that they are made of.
+// Replaces weights that are tensor subclasses with their inner tensors.
 #pragma once
 
 #include <map>
@@ -9,10 +9,11 @@
 
 namespace vitrine::aot {
 
-// A placeholder for each part that the graph takes out of a subclass, in the place of the
-// subclass's own, under torch's name for it: part 1 of "fc.weight" is the parameter
-// "fc.parametrizations.weight.original1". The exported graph has the arithmetic on the parts
-// already. AotErrors name the node that takes a part that is not there, or the whole subclass.
+// Replaces the placeholder of each subclass with one placeholder per inner tensor that the graph
+// accesses. The new parameters have torch's names: inner tensor 1 of "fc.weight" becomes
+// "fc.parametrizations.weight.original1". The exported graph already contains the arithmetic on the
+// inner tensors. Throws an AotError that names the node if a node accesses an inner tensor that
+// does not exist, or uses the subclass in another way.
 void unwrap_subclasses(ExportedProgram& program,
                        const std::map<std::string, TensorSubclass, std::less<>>& subclasses);
 

@@ -13,16 +13,16 @@ constexpr uint64_t kMaxConfigBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 40;
 
 int64_t static_value(const SymInt& value, const JsonValue& meta) {
-  if (!value.is_static()) meta.fail("the sizes of a weight must be numbers");
+  if (!value.is_static()) meta.fail("sizes and strides of a weight must be numbers");
   return value.value();
 }
 
-// The name of a record in `folder`.
+// The name of the record that holds the tensor. It must not lead out of the folder.
 const std::string& record_of(const JsonValue& payload) {
   const JsonValue path = payload.at("path_name");
   const std::string& name = path.string();
   if (name.empty() || name.find('/') != std::string::npos || name == "..") {
-    path.fail(fmt::format("\"{}\" is not the name of a record", name));
+    path.fail(fmt::format("\"{}\" is not a valid record name", name));
   }
   return name;
 }
@@ -47,11 +47,11 @@ TensorData read_tensor(const ZipArchive& archive, const std::string& folder,
   SharedBytes record = archive.read(folder + name, kMaxRecordBytes);
   data.storage = record.span;
   data.owner = std::move(record.owner);
-  if (const std::string wrong = data.check(); !wrong.empty()) meta.fail(wrong);
+  if (const std::string error = data.check(); !error.empty()) meta.fail(error);
   return data;
 }
 
-// A tensor that torch.save wrote: of a subclass, whose record is a pickle.
+// Reads a tensor that torch.save wrote as a pickle, such as a tensor subclass.
 void read_pickled(const ZipArchive& archive, const std::string& folder, const std::string& name,
                   const JsonValue& payload, SavedWeights& weights) {
   const JsonValue meta = payload.at("tensor_meta");
@@ -64,13 +64,13 @@ void read_pickled(const ZipArchive& archive, const std::string& folder, const st
                                           ? weights.tensors.at(name).sizes
                                           : subclass->second.sizes;
   if (sizes != sizes_of(read_tensor_meta(meta), meta)) {
-    meta.fail(fmt::format("the pickle has the sizes [{}]", fmt::join(sizes, ", ")));
+    meta.fail(fmt::format("the pickled tensor has other sizes: [{}]", fmt::join(sizes, ", ")));
   }
 }
 
 }  // namespace
 
-SavedWeights read_payload(const ZipArchive& archive, const std::string& folder,
+SavedWeights read_weights(const ZipArchive& archive, const std::string& folder,
                           const std::string& model, const std::string& kind) {
   const std::string saved = folder + model + ".pt";
   if (archive.has(saved)) {

@@ -1,4 +1,4 @@
-// The weights of a PT2 archive.
+// Reads the weights of a PT2 archive.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace vitrine::aot {
 
-// `folder` ("model/data/weights/") holds <model>_<kind>_config.json and the records that it names,
-// or <model>.pt (torch 2.8). Neither: no tensors.
-SavedWeights read_payload(const ZipArchive& archive, const std::string& folder,
+// Reads the weights from `folder` ("model/data/weights/"). It contains <model>_<kind>_config.json
+// and the records that this file names, or <model>.pt (torch 2.8). If it contains neither, the
+// program has no weights of this kind.
+SavedWeights read_weights(const ZipArchive& archive, const std::string& folder,
                           const std::string& model, const std::string& kind);
 
 }  // namespace vitrine::aot

@@ -1,4 +1,4 @@
-// The ahead-of-time half of a backend.
+// Interface of the ahead-of-time side of a backend.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,23 @@
 namespace vitrine::aot {
 
 struct PreprocessResult {
-  std::vector<std::byte> processed_bytes;  // the payload for the run-time half
+  std::vector<std::byte> payload;  // input of the run-time side
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
+  // Sizes in bytes of the planned memory that each call of the delegate gets
+  // (BackendExecutionContext::scratch). Runtimes before ExecuTorch 1.6 ignore it.
+  std::vector<uint64_t> scratch_sizes = {};
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string id() const = 0;  // as programs name it
-  // How many bytes its delegates may read past the end of an input. Memory plans leave them room.
+  virtual std::string id() const = 0;  // the backend id in programs
+  // Number of bytes that the backend's delegates may read past the end of an input. Memory plans
+  // reserve them.
   virtual uint64_t input_padding() const { return 0; }
-  // `program` is the backend's own copy and may be changed. AotErrors name the node.
+  // Compiles `program`, which is a copy for this call and may be changed. Throws AotErrors that
+  // name the node.
   virtual PreprocessResult preprocess(ExportedProgram& program,
                                       std::span<const CompileSpec> compile_specs) const = 0;
 };

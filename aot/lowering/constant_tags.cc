@@ -31,20 +31,20 @@ void check_can_be_copied(const ExportedProgram& program, const Node& node, const
   const bool is_mutated = program.is_mutated(spec);
   if (!node.meta.no_copy && !is_mutated) return;
   throw AotError(
-      fmt::format("node {}: is tagged {}, but its user {} is {}; it cannot be copied, since {}",
+      fmt::format("node {}: is tagged {}, but its user {} is {}; it cannot be copied because {}",
                   node.name(), node.meta.delegation_tag, others.users.front()->name(),
                   others.tag.empty() ? "not delegated" : fmt::format("tagged {}", others.tag),
                   is_mutated ? "the program mutates it" : "it is marked no_copy"));
 }
 
-void give_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, size_t number) {
+void add_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, size_t number) {
   Node* copy = program.graph->placeholder(fmt::format("{}_copy_{}", node.name(), number), &node);
   copy->meta = node.meta;
   copy->meta.delegation_tag = group.tag;
-  const auto place = std::ranges::find(program.signature.inputs, node.name(), &InputSpec::name);
-  InputSpec spec = *place;
+  const auto original = std::ranges::find(program.signature.inputs, node.name(), &InputSpec::name);
+  InputSpec spec = *original;
   spec.name = copy->name();
-  program.signature.inputs.insert(place, std::move(spec));
+  program.signature.inputs.insert(original, std::move(spec));
   for (Node* user : group.users) {
     user->replace_input(&node, copy);
     if (user->kind() != Node::Kind::kOutput) continue;
@@ -54,7 +54,8 @@ void give_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, si
   }
 }
 
-// The call that computes a buffer's new value; null if the buffer is not mutated.
+// Returns the call that computes a buffer's new value; null if the program does not mutate the
+// buffer.
 const Node* new_value(const ExportedProgram& program, const InputSpec& buffer) {
   for (const OutputSpec& output : program.signature.outputs) {
     if (output.kind == OutputSpec::Kind::kBufferMutation && output.target == buffer.target) {
@@ -104,13 +105,13 @@ void duplicate_shared_constants(ExportedProgram& program, std::string_view tag) 
   for (Node* node : program.graph->placeholders()) {
     if (node->meta.delegation_tag != tag) continue;
     const InputSpec* found = program.input_of(node->name());
-    if (found == nullptr || !has_data(found->kind)) continue;  // refused later, by name
+    if (found == nullptr || !has_data(found->kind)) continue;  // Lowering::check_tags rejects it
     const InputSpec spec = *found;
     const std::vector<UsersOfTag> groups = users_by_tag(*node);
     const auto others = std::ranges::find_if(groups, [&](const auto& g) { return g.tag != tag; });
     if (others == groups.end()) continue;
     check_can_be_copied(program, *node, spec, *others);
-    for (size_t i = 1; i < groups.size(); ++i) give_copy(program, *node, groups[i], i - 1);
+    for (size_t i = 1; i < groups.size(); ++i) add_copy(program, *node, groups[i], i - 1);
     node->meta.delegation_tag = groups[0].tag;
   }
 }

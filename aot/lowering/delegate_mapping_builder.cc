@@ -26,8 +26,8 @@ DelegateIdentifier DelegateMappingBuilder::insert(std::span<const Node* const> n
 
 DelegateIdentifier DelegateMappingBuilder::insert(const Node& node,
                                                   std::optional<DelegateIdentifier> identifier) {
-  const Node* const one = &node;
-  return insert({&one, 1}, std::move(identifier));
+  const Node* const pointer = &node;
+  return insert({&pointer, 1}, std::move(identifier));
 }
 
 DelegateIdentifier DelegateMappingBuilder::insert_handles(
@@ -38,25 +38,29 @@ DelegateIdentifier DelegateMappingBuilder::insert_handles(
 DelegateIdentifier DelegateMappingBuilder::insert_entry(
     std::span<const uint32_t> handles, std::optional<DelegateIdentifier> identifier) {
   if (generated_identifiers_ && identifier.has_value()) {
-    throw AotError(fmt::format("delegate map: identifiers are generated here; {} cannot be given",
-                               text_of(*identifier)));
+    throw AotError(
+        fmt::format("delegate map: identifiers are generated, so the identifier {} must not be set",
+                    text_of(*identifier)));
   }
   if (!generated_identifiers_ && !identifier.has_value()) {
-    throw AotError("delegate map: an entry needs an identifier, since none are generated here");
+    throw AotError(
+        "delegate map: the entry needs an identifier, because identifiers are not generated");
   }
   if (identifier.has_value() &&
       std::ranges::find(mapping_, *identifier, &DelegateMap::value_type::first) != mapping_.end()) {
-    throw AotError(fmt::format("delegate map: {} has an entry already", text_of(*identifier)));
+    throw AotError(
+        fmt::format("delegate map: the identifier {} already has an entry", text_of(*identifier)));
   }
   if (generated_identifiers_) identifier = next_++;
   std::vector<uint32_t> known(handles.begin(), handles.end());
   std::erase(known, 0U);
   std::ranges::sort(known);
-  // Not the ranges algorithm: clang 14 does not compile its result.
+  // clang 14 does not compile the result of std::ranges::unique.
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (known.empty()) {
-    throw AotError(fmt::format("delegate map: no node of the entry for {} has a debug handle",
-                               text_of(*identifier)));
+    throw AotError(
+        fmt::format("delegate map: the entry {} needs at least one node with a debug handle",
+                    text_of(*identifier)));
   }
   mapping_.emplace_back(*identifier, std::move(known));
   return *identifier;

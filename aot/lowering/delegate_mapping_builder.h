@@ -1,4 +1,4 @@
-// Records, while a backend compiles, which nodes each operator of a delegate stands for.
+// Records, while a backend compiles, the source nodes of each operator of a delegate.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,26 @@
 
 namespace vitrine::aot {
 
-// ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an entry may have
-// several nodes. Debug handles of 0 count as absent. A failed insertion throws AotError and changes
-// nothing, except that it uses up a generated identifier if only the handles were wrong.
+// The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
+// entry may have several nodes. A debug handle of 0 means that the node has none. A failed
+// insertion throws AotError and leaves the mapping as it was; if only the handles were invalid, it
+// uses up a generated identifier.
 class DelegateMappingBuilder {
  public:
-  // With generated identifiers (0, 1, 2 ...), the caller must not give any. Otherwise the caller
-  // gives each one, a number or a text, once.
+  // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not
+  // pass one. Otherwise each insertion must pass a new one, a number or a string.
   explicit DelegateMappingBuilder(bool generated_identifiers = false)
       : generated_identifiers_(generated_identifiers) {}
 
-  // Takes the handles of the nodes, at least one. Returns the identifier.
+  // Adds an entry with the debug handles of the nodes. At least one node must have a handle.
+  // Returns the identifier.
   DelegateIdentifier insert(std::span<const Node* const> nodes,
                             std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert(const Node& node, std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert_handles(std::span<const uint32_t> handles,
                                     std::optional<DelegateIdentifier> identifier = {});
 
-  // In order of insertion; handles are ascending and distinct.
+  // Entries are in order of insertion; the handles of an entry are ascending and distinct.
   const DelegateMap& mapping() const { return mapping_; }
 
  private:

@@ -12,39 +12,41 @@
 namespace vitrine::aot {
 namespace {
 
-// Torch's own operators on numbers and run-time checks. They must not come late.
-constexpr std::array<std::string_view, 17> kFirst = {"_operator.add",
-                                                     "_operator.mul",
-                                                     "_operator.sub",
-                                                     "_operator.floordiv",
-                                                     "_operator.truediv",
-                                                     "_operator.mod",
-                                                     "_operator.le",
-                                                     "_operator.lt",
-                                                     "_operator.ge",
-                                                     "_operator.gt",
-                                                     "_operator.eq",
-                                                     "_operator.ne",
-                                                     "aten.sym_constrain_range.default",
-                                                     "aten.sym_constrain_range_for_size.default",
-                                                     "aten._assert_async.msg",
-                                                     "aten.scalar_tensor.default",
-                                                     "aten._assert_scalar.default"};
+// Torch's operators on numbers, and its run-time checks. torch.fx schedules them as early as
+// possible.
+constexpr std::array<std::string_view, 17> kScheduledFirst = {
+    "_operator.add",
+    "_operator.mul",
+    "_operator.sub",
+    "_operator.floordiv",
+    "_operator.truediv",
+    "_operator.mod",
+    "_operator.le",
+    "_operator.lt",
+    "_operator.ge",
+    "_operator.gt",
+    "_operator.eq",
+    "_operator.ne",
+    "aten.sym_constrain_range.default",
+    "aten.sym_constrain_range_for_size.default",
+    "aten._assert_async.msg",
+    "aten.scalar_tensor.default",
+    "aten._assert_scalar.default"};
 
-bool goes_first(const Node& node) {
+bool is_scheduled_first(const Node& node) {
   return node.is_call() && node.target().dialect() != Dialect::kEdge &&
-         std::ranges::count(kFirst, node.target().name()) != 0;
+         std::ranges::count(kScheduledFirst, node.target().name()) != 0;
 }
 
 std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
-  std::unordered_map<const Node*, size_t> missing;
+  std::unordered_map<const Node*, size_t> missing;  // number of inputs that are not sorted yet
   std::deque<Node*> ready;
   for (Node* node : nodes) {
     missing[node] = node->inputs().size();
     if (missing[node] == 0) ready.push_back(node);
   }
   std::vector<Node*> order;
-  Node* output = nullptr;  // comes after calls that nothing uses, too
+  Node* output = nullptr;  // comes last, even after calls without users
   while (!ready.empty()) {
     Node* node = ready.front();
     ready.pop_front();
@@ -55,7 +57,7 @@ std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
     order.push_back(node);
     for (Node* user : node->users()) {
       if (--missing[user] != 0) continue;
-      if (goes_first(*user)) {
+      if (is_scheduled_first(*user)) {
         ready.push_front(user);
       } else {
         ready.push_back(user);
@@ -84,7 +86,7 @@ void settle(Graph& graph) { graph.reorder(all_nodes(graph)); }
 
 void replace_uses(Node* node, Node* other) {
   const std::vector<Node*> users = node->users();
-  const auto map = [&](Node* each) { return each == node ? other : each; };
+  const auto map = [&](Node* input) { return input == node ? other : input; };
   for (Node* user : users) {
     ArgumentList args;
     for (const Argument& arg : user->args()) args.push_back(arg.with_nodes(map));

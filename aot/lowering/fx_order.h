@@ -1,17 +1,18 @@
-// The orders of nodes and users after torch.fx changes a graph. Names and the order of instructions
-// depend on them.
+// Reproduces the order of nodes and users that torch.fx has after it changes a graph. Names and the
+// order of instructions depend on it.
 #pragma once
 
 #include "aot/graph/graph.h"
 
 namespace vitrine::aot {
 
-// Sorts by inputs, first come, first served, as torch.fx's legalize_graph. Of the nodes that are
-// ready, those that compute with numbers go first. AotErrors name a node that depends on itself.
+// Sorts topologically, like torch.fx's legalize_graph: among the nodes whose inputs are sorted,
+// takes operators on numbers first, and then the nodes that became ready first. Throws AotError
+// that names a node if it depends on itself.
 void legalize(Graph& graph);
-// Users as in a copy of the graph: in order of use.
+// Sorts the users of each node by their position in the graph, as in a copy of the graph.
 void settle(Graph& graph);
-// All users use `other` instead, and become the last users of all their inputs.
+// Replaces `node` by `other` in all its users. The users become the last users of all their inputs.
 void replace_uses(Node* node, Node* other);
 
 }  // namespace vitrine::aot

@@ -7,6 +7,7 @@
 #include "aot/graph/aot_error.h"
 
 namespace vitrine::aot {
+
 Target call_delegate() {
   static const Target kCallDelegate = Target::of("executorch_call_delegate", Dialect::kHigherOrder);
   return kCallDelegate;
@@ -40,7 +41,7 @@ std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_mod
 LoweredBackendModule copy(const LoweredBackendModule& module) {
   LoweredBackendModule made;
   made.backend_id = module.backend_id;
-  made.processed_bytes = module.processed_bytes;
+  made.payload = module.payload;
   made.compile_specs = module.compile_specs;
   made.original = module.original.copy();
   made.delegate_map = module.delegate_map;
@@ -67,9 +68,9 @@ Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendMod
 }
 
 uint32_t max_debug_handle(const Graph& graph) {
-  uint32_t highest = 0;
-  for (const Node& node : graph.nodes()) highest = std::max(highest, node.meta.debug_handle);
-  return highest;
+  uint32_t max = 0;
+  for (const Node& node : graph.nodes()) max = std::max(max, node.meta.debug_handle);
+  return max;
 }
 
 ExportedProgram delegate_program(const std::shared_ptr<const LoweredBackendModule>& module) {

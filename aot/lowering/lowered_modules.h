@@ -1,4 +1,4 @@
-// Modules that backends have compiled, as parts of graphs.
+// Graph calls of modules that backends have compiled.
 #pragma once
 
 #include <memory>
@@ -18,25 +18,25 @@ struct LoweredSubmodule {
   Node* call = nullptr;
 };
 
-// The modules of this graph, not of its subgraphs, in the order of the calls. AotErrors name calls
-// whose first argument is not a lowered module.
+// Returns the modules of this graph, without subgraphs, in the order of the calls. Throws AotError
+// that names the call if its first argument is not a lowered module.
 std::vector<LoweredSubmodule> get_lowered_submodules(Graph& graph);
 std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_modules(Graph& graph);
 
-// Copies the graph; shares weights and processed bytes, which are immutable.
+// Copies the graph. The copy shares the weights and the payload, which are immutable.
 LoweredBackendModule copy(const LoweredBackendModule& module);
 
-// Puts the module into the graph under the first free name "lowered_module_<n>" and calls it before
-// `before`. The value of the call is the tuple of `values`; its debug handle is 0.
+// Adds the module to the graph under the first free name "lowered_module_<n>", and inserts a call
+// of it before `before`. The value of the call is the tuple of `values`; its debug handle is 0.
 Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendModule> module,
                            const std::vector<Node*>& inputs, Value::Items values, Node* before);
 
-// The largest debug handle of the graph, without subgraphs; 0 without handles.
+// Returns the largest debug handle of the graph, without subgraphs; 0 if it has no handles.
 uint32_t max_debug_handle(const Graph& graph);
 
-// ExecuTorch's LoweredBackendModule.program(): a program that is one call of this delegate, with
-// the user inputs and user outputs of the module's original program. Emitting it gives a program
-// file that runs only this delegate.
+// Returns a program that consists of one call of this delegate, with the user inputs and user
+// outputs of the module's original program. Emitted, it runs only this delegate. The equivalent of
+// ExecuTorch's LoweredBackendModule.program().
 ExportedProgram delegate_program(const std::shared_ptr<const LoweredBackendModule>& module);
 
 }  // namespace vitrine::aot

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// Nodes that are assigned together: a group or a single node. Nodes are given by position.
+// The units of partitioning: groups and single nodes. Nodes are identified by position in the
+// graph.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -31,11 +32,11 @@ class Units {
   size_t position(const Node* node) const { return position_.at(node); }
   bool has(const Node* node) const { return position_.contains(node); }
   size_t unit_of(const Node* node) const { return unit_of_[position_.at(node)]; }
-  // Positions, ascending; empty if the unit was merged into another.
+  // Ascending positions of the unit's nodes; empty if the unit was merged into another one.
   const std::vector<size_t>& members(size_t unit) const { return members_[unit]; }
 
   template <class Visit>
-  void each_user(size_t unit, Visit&& visit) const {
+  void for_each_user(size_t unit, Visit&& visit) const {
     for (const size_t member : members_[unit]) {
       for (const Node* user : nodes_[member]->users()) {
         if (const size_t other = unit_of(user); other != unit) visit(other);
@@ -43,7 +44,7 @@ class Units {
     }
   }
   template <class Visit>
-  void each_input(size_t unit, Visit&& visit) const {
+  void for_each_input(size_t unit, Visit&& visit) const {
     for (const size_t member : members_[unit]) {
       for (const Node* input : nodes_[member]->inputs()) {
         if (const size_t other = unit_of(input); other != unit) visit(other);
@@ -51,7 +52,8 @@ class Units {
     }
   }
 
-  // Merges these positions into one unit, or changes nothing if a path leads out of it and back in.
+  // Merges these positions into one unit. Returns false, and changes nothing, if a path leads out
+  // of the unit and back in.
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
@@ -69,13 +71,13 @@ class Units {
     return true;
   }
 
-  // Users come before their inputs; otherwise the later position comes first.
+  // Returns the units with users before their inputs. Ties: the later position comes first.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
     for (size_t unit = 0; unit < size(); ++unit) {
       if (members_[unit].empty()) continue;
-      each_user(unit, [&](size_t) { ++missing[unit]; });
+      for_each_user(unit, [&](size_t) { ++missing[unit]; });
       if (missing[unit] == 0) ready.emplace(members_[unit].back(), unit);
     }
     std::vector<size_t> order;
@@ -83,8 +85,8 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // Both counts agree, since inputs() and users() are distinct.
-      each_input(unit, [&](size_t input) {
+      // `missing` reaches 0, because inputs() and users() both list each node once.
+      for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
     }
@@ -122,7 +124,7 @@ class Units {
   std::vector<std::vector<size_t>> members_;
 };
 
-// Merges groups with common nodes; groups are given by position.
+// Merges groups that share nodes. Returns the positions of each merged group.
 std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
                                                  const std::vector<std::vector<Node*>>& groups) {
   std::vector<size_t> parent(units.size());
@@ -152,15 +154,15 @@ std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
   return found;
 }
 
-class Former {
+class PartitionFormer {
  public:
-  Former(const Units& units, const std::vector<bool>& supported)
+  PartitionFormer(const Units& units, const std::vector<bool>& supported)
       : units_(units),
         supported_(supported),
         order_(units.users_first()),
         partition_of_(units.size(), kNone) {}
 
-  // The partition of each unit, or kNone.
+  // Returns the partition of each unit, or kNone.
   std::vector<size_t> run() {
     size_t id = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -170,13 +172,14 @@ class Former {
   }
 
  private:
-  // Takes units from order_[start] on that have no path into the partition through others.
+  // Adds units from order_[start] on, unless a path leads from them through others into the
+  // partition.
   void fill(size_t id, size_t start) {
-    std::vector<bool> leads_in(units_.size());   // some path from here ends in the partition
-    std::vector<bool> is_barred(units_.size());  // a path from here leads through others into it
+    std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
+    std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition
     for (size_t i = start; i < order_.size(); ++i) {
       const size_t unit = order_[i];
-      units_.each_user(unit, [&](size_t user) {
+      units_.for_each_user(unit, [&](size_t user) {
         const bool is_inside = partition_of_[user] == id;
         leads_in[unit] = leads_in[unit] || is_inside || leads_in[user];
         is_barred[unit] = is_barred[unit] || (!is_inside && leads_in[user]);
@@ -193,7 +196,8 @@ class Former {
   std::vector<size_t> partition_of_;
 };
 
-// Repeats until nothing changes, since results may be tuples of tuples.
+// Moves getitems into the partition of their call if only getitems use the call. Repeats until
+// nothing changes, since results may be tuples of tuples.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -212,7 +216,7 @@ void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   }
 }
 
-size_t num_computing(const std::vector<Node*>& nodes) {
+size_t count_computing_calls(const std::vector<Node*>& nodes) {
   return static_cast<size_t>(std::ranges::count_if(nodes, [](const Node* node) {
     return node->is_call() && !node->calls(getitem()) && !node->target().is("aten.view.default");
   }));
@@ -229,10 +233,10 @@ std::vector<NodePartition> partition_nodes(Graph& graph,
     is_supported[at] = supported.contains(units.node(at));
   }
   for (const std::vector<size_t>& group : disjoint_groups(units, options.groups)) {
-    const bool is_one = units.join(group);
-    for (const size_t at : group) is_supported[at] = is_one;
+    const bool is_joined = units.join(group);
+    for (const size_t at : group) is_supported[at] = is_joined;
   }
-  const std::vector<size_t> of_units = Former(units, is_supported).run();
+  const std::vector<size_t> of_units = PartitionFormer(units, is_supported).run();
   std::vector<size_t> partition_of(units.size());
   for (size_t at = 0; at < units.size(); ++at) {
     partition_of[at] = of_units[units.unit_of(units.node(at))];
@@ -248,7 +252,7 @@ std::vector<NodePartition> partition_nodes(Graph& graph,
   }
   std::vector<NodePartition> found;
   for (auto& [id, partition] : by_id) {
-    if (options.single_nodes || num_computing(partition.nodes) > 1) {
+    if (options.single_nodes || count_computing_calls(partition.nodes) > 1) {
       found.push_back(std::move(partition));
     }
   }

@@ -1,4 +1,4 @@
-// Groups supported nodes into the largest parts of a graph that a backend can take whole.
+// Groups supported nodes into the largest partitions that can each become one delegate.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ struct NodePartition {
 };
 
 struct PartitionNodesOptions {
-  // Nodes that must stay together. All nodes of a group count as supported and go into one
-  // partition; groups that share a node are merged. A group that cannot be one call, because a node
-  // outside lies between its nodes, is left out whole.
+  // Nodes that must stay together. All nodes of a group count as supported and get the same
+  // partition. Groups that share a node are merged. If a path leads out of a group and back in, the
+  // group cannot be one call, and none of its nodes gets a partition.
   std::vector<std::vector<Node*>> groups;
-  // If false, a partition needs two calls besides getitem and aten.view.
+  // If false, a partition needs at least two calls other than getitem and aten.view.
   bool single_nodes = true;
 };
 
-// Works like torch.fx's CapabilityBasedPartitioner. From the end of the graph, each partition takes
-// all supported nodes that it can without a path out of it and back in. Nodes need not be
-// connected. If only getitems use a call's results, they go into the call's partition. Partitions
-// are convex, each and together: making one call of each leaves no cycle. `supported` may hold
-// placeholders; they go into the first partition that can take them. Takes time linear in the
-// graph's size for each partition and each group.
+// Works like torch.fx's CapabilityBasedPartitioner. Starting from the end of the graph, adds to
+// each partition all supported nodes that can join without a path out of the partition and back in.
+// Nodes of a partition need not be connected. If only getitems use a call's results, they get the
+// call's partition. Replacing every partition by one call leaves no cycle. `supported` may contain
+// placeholders; they get the first partition that they can join. The time is linear in the graph's
+// size for each partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

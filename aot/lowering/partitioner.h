@@ -1,4 +1,4 @@
-// Chooses the nodes that a backend takes.
+// Interface of partitioners, which choose the nodes to delegate.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ struct DelegationSpec {
   std::vector<CompileSpec> compile_specs;
 };
 
-// Why a node was not taken.
+// The reason why a node was not delegated.
 struct Rejection {
-  std::string rule;    // the rule it broke: "padding must not be negative"
-  std::string remedy;  // what would change that; may be empty
+  std::string rule;    // the violated rule: "padding must not be negative"
+  std::string remedy;  // a change that would make the node delegable; may be empty
   const Node* node = nullptr;
 };
 
@@ -31,9 +31,10 @@ struct PartitionResult {
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
-  // Sets NodeMeta::delegation_tag of nodes, in subgraphs too. Must not change anything else.
+  // Sets NodeMeta::delegation_tag of nodes, including nodes of subgraphs. Must not change anything
+  // else.
   virtual PartitionResult partition(ExportedProgram& program) const = 0;
-  // Operators that must not be decomposed for it. See EdgeOptions::ops_to_keep.
+  // Returns the operators that must not be decomposed. See EdgeOptions::ops_to_keep.
   virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-// A node outside on a path from the nodes back to them; null if there is none.
+// Returns a node outside that is on a path from the nodes back to them; null if there is none.
 const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside) {
   NodeSet seen;
   std::vector<const Node*> open;
@@ -47,10 +47,11 @@ void check_nodes(const Graph& graph, std::span<Node* const> nodes, const NodeSet
     }
   }
   if (const Node* between = outside_between(nodes, inside)) {
-    throw AotError(fmt::format(
-        "partition {}: the nodes do not form one contained subgraph: {} takes results of it and "
-        "gives it inputs, but is not part of it",
-        tag, between->name()));
+    throw AotError(
+        fmt::format("partition {}: the nodes cannot be one call, because node {}, which is not "
+                    "among them, uses "
+                    "their results and computes their inputs",
+                    tag, between->name()));
   }
 }
 
@@ -105,7 +106,7 @@ class Copier {
     return graph_->nodes().empty() ? nullptr : &graph_->nodes().front();
   }
 
-  // The original stays, since others may use it.
+  // Copies the attribute and its content. The original stays, since other nodes may use it.
   Node* copy_attribute(const Node& node) {
     const std::string& name = node.attribute();
     if (const auto found = from_.tensors().find(name); found != from_.tensors().end()) {
@@ -126,7 +127,7 @@ class Copier {
   Node* last_placeholder_ = nullptr;
 };
 
-// Copies the metadata of a result, as FX does, without that of a single module.
+// Copies the metadata of a result without its module stack, as torch.fx does.
 NodeMeta result_meta(const Node& node) {
   NodeMeta meta = node.meta;
   meta.delegation_tag.clear();
@@ -152,8 +153,8 @@ Value::Items values_of(const ArgumentList& results) {
   return values;
 }
 
-// Returns the items if a tuple is the only result.
-ArgumentList open_tuple(Graph& graph, Node* tuple) {
+// Adds getitems of all items of a tuple and returns them.
+ArgumentList unpack_tuple(Graph& graph, Node* tuple) {
   ArgumentList results;
   const Value::Items items = *tuple->meta.value.items();
   for (size_t i = 0; i < items.size(); ++i) {
@@ -192,10 +193,10 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
   for (const Node* output : outputs) {
     if (is_tuple || output->meta.value.items() == nullptr) continue;
     throw AotError(fmt::format(
-        "partition {}: other parts use the tuple of node {}; put its getitems into the partition",
+        "partition {}: nodes outside use the tuple of node {}; add its getitems to the partition",
         tag, output->name()));
   }
-  if (is_tuple) results = open_tuple(copier.graph(), results[0].node());
+  if (is_tuple) results = unpack_tuple(copier.graph(), results[0].node());
   const Value::Items values = values_of(results);
   copier.graph().set_output(Argument::list(std::move(results)));
 
@@ -222,7 +223,7 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
 
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag) {
   const std::vector<InputSpec>& inputs = owning.signature.inputs;
-  const auto place_in_owning = [&](const Node* node) {
+  const auto index_in_owning = [&](const Node* node) {
     return std::ranges::find(inputs, node->name(), &InputSpec::name) - inputs.begin();
   };
   const auto rank = [&](const Node* node) {
@@ -231,13 +232,13 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // The program's own inputs keep the program's order among their places.
+  // Sorts the inputs of `owning` among the positions that they occupy.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {
     if (owning.input_of(node->name()) != nullptr) own.push_back(node);
   }
-  std::ranges::stable_sort(own, {}, place_in_owning);
+  std::ranges::stable_sort(own, {}, index_in_owning);
   auto next = own.begin();
   for (Node*& node : order) {
     if (owning.input_of(node->name()) != nullptr) node = *next++;
@@ -262,8 +263,9 @@ void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) 
   for (Node* user : submodule.call->users()) {
     const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
     if (index == nullptr) {
-      throw AotError(fmt::format("node {}: takes all results of {} at once", user->name(),
-                                 submodule.call->name()));
+      throw AotError(
+          fmt::format("node {}: uses all results of {} at once; it needs a getitem for each",
+                      user->name(), submodule.call->name()));
     }
     user->set_arg(1, new_index.at(static_cast<size_t>(*index)));
   }

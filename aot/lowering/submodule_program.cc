@@ -19,15 +19,17 @@ InputSpec user_input(const Node& placeholder) {
 int64_t index_of(const Node& item) {
   const int64_t* index = item.calls(getitem()) ? item.need(1).get<int64_t>() : nullptr;
   if (index == nullptr) {
-    throw AotError(fmt::format("node {}: takes all results of a partition at once", item.name()));
+    throw AotError(
+        fmt::format("node {}: uses all results of a partition at once; it needs a getitem for each",
+                    item.name()));
   }
   return *index;
 }
 
-class Maker {
+class SubmoduleProgramMaker {
  public:
-  Maker(Submodule& submodule, const ExportedProgram& owning, std::string_view tag,
-        bool is_submodule)
+  SubmoduleProgramMaker(Submodule& submodule, const ExportedProgram& owning, std::string_view tag,
+                        bool is_submodule)
       : submodule_(submodule), owning_(owning), tag_(tag), is_submodule_(is_submodule) {}
 
   SubmoduleProgram make() {
@@ -61,7 +63,8 @@ class Maker {
     if (!has_data(spec->kind)) return;
     const TensorData* data = owning_.data_of(*spec);
     if (data == nullptr) {
-      throw AotError(fmt::format("node {}: no data for \"{}\"", node.name(), spec->target));
+      throw AotError(
+          fmt::format("node {}: the program has no data for \"{}\"", node.name(), spec->target));
     }
     TensorMap& map = is_in_state(*spec) ? made_.program.state_dict : made_.program.constants;
     map.insert_or_assign(spec->target, *data);
@@ -69,8 +72,9 @@ class Maker {
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);
   }
 
-  // The mutation that a result of the call means in the owning program, if its buffer moves too.
-  const OutputSpec* taken_mutation(const Node& item) const {
+  // If a result of the call is the new value of a buffer that also moves, returns this mutation in
+  // the owning program. Otherwise returns null.
+  const OutputSpec* moved_mutation(const Node& item) const {
     if (is_submodule_) return nullptr;
     const OutputSpec* found = nullptr;
     size_t uses = 0;
@@ -85,11 +89,12 @@ class Maker {
     const bool is_used = item.users().size() > 1;
     if (uses > 1 || is_used) {
       throw AotError(fmt::format(
-          "partition {}: takes the buffer \"{}\" and the value that it gets, {}; but {}. Leave the "
-          "buffer untagged: then the value is a result of the delegate, and is written back "
-          "outside",
+          "partition {}: contains the buffer \"{}\" and its new value, {}; but {}. Leave the "
+          "buffer "
+          "untagged: then the value is a result of the delegate, and the program writes it to the "
+          "buffer",
           tag_, found->target, item.name(),
-          is_used ? fmt::format("{} uses this value too", other_user(item)->name())
+          is_used ? fmt::format("{} also uses this value", other_user(item)->name())
                   : std::string("the program also returns this value as another output")));
     }
     return found;
@@ -104,7 +109,7 @@ class Maker {
     const size_t count = submodule_.graph->output()->need(0).list()->size();
     std::vector<const OutputSpec*> mutations(count, nullptr);
     for (const Node* item : submodule_.call->users()) {
-      const OutputSpec* mutation = taken_mutation(*item);
+      const OutputSpec* mutation = moved_mutation(*item);
       if (mutation == nullptr) continue;
       mutations.at(static_cast<size_t>(index_of(*item))) = mutation;
       made_.consumed_outputs.push_back(item->name());
@@ -141,7 +146,7 @@ class Maker {
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag, bool is_submodule) {
-  return Maker(submodule, owning, tag, is_submodule).make();
+  return SubmoduleProgramMaker(submodule, owning, tag, is_submodule).make();
 }
 
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken) {
@@ -160,21 +165,22 @@ void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleP
     output.set_args({Argument::tuple(std::move(after))});
     owning.signature.outputs = std::move(specs);
 
-    std::vector<int64_t> gone;
+    std::vector<int64_t> removed;
     for (const std::string& name : taken.consumed_outputs) {
       Node* item = owning.graph->find(name);
-      gone.push_back(index_of(*item));
+      removed.push_back(index_of(*item));
       owning.graph->erase(item);
     }
     for (Node* item : call.users()) {
       const int64_t index = index_of(*item);
-      const auto before_it = std::ranges::count_if(gone, [&](int64_t g) { return g < index; });
-      item->set_arg(1, index - before_it);
+      const auto num_before =
+          std::ranges::count_if(removed, [&](int64_t other) { return other < index; });
+      item->set_arg(1, index - num_before);
     }
     Value::Items kept;
     const Value::Items values = *call.meta.value.items();
     for (size_t i = 0; i < values.size(); ++i) {
-      if (std::ranges::count(gone, static_cast<int64_t>(i)) == 0) kept.push_back(values[i]);
+      if (std::ranges::count(removed, static_cast<int64_t>(i)) == 0) kept.push_back(values[i]);
     }
     call.meta.value = std::move(kept);
   }

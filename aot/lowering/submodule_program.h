@@ -1,4 +1,4 @@
-// Makes a separate program from a part of a program and its weights.
+// Makes a separate program from a submodule and its weights.
 #pragma once
 
 #include <string>
@@ -11,31 +11,31 @@ namespace vitrine::aot {
 
 struct SubmoduleProgram {
   ExportedProgram program;
-  // What the owning program loses: placeholders whose data moved, and results (getitems of the
-  // call) that mutate moved buffers.
+  // Names of what adjust_owning_program() removes from the owning program: placeholders whose data
+  // moved, and results (getitems of the call) that mutate moved buffers.
   std::vector<std::string> consumed_inputs;
   std::vector<std::string> consumed_outputs;
 };
 
-// Makes the program of a submodule of `owning`'s graph and takes over the submodule's graph. The
-// new signature:
-//   placeholder                                 becomes
+// Makes the program of a submodule of `owning`'s graph, and moves the submodule's graph into it.
+// The new signature:
+//   placeholder in `owning`                     kind in the new program
 //   an intermediate value, or without the tag   user input
-//   parameter, buffer, constant with the tag    what it was, and its data go along
-//   no tensor                                   what it was
-//   result                                      becomes
-//   new value of a buffer that goes along       mutation of it, the first results
-//   all else                                    user output
-// With `is_submodule` (the graph belongs to control flow) no data move. AotError if the new value
-// of a moved buffer has other uses.
+//   parameter, buffer, constant with the tag    the same, and its data move too
+//   not a tensor                                the same
+//   result                                      kind in the new program
+//   new value of a moved buffer                 buffer mutation; these come first
+//   any other                                   user output
+// If `is_submodule` is set (the graph belongs to control flow), no data move. Throws AotError if
+// the new value of a moved buffer has other uses.
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag,
                                                         bool is_submodule = false);
 
-// Removes from `owning` what the new program took: placeholders, their data unless other
-// placeholders share them, results, and getitems of `call`, whose other getitems are renumbered
-// from 0. `call` now stands for the submodule and no longer takes the placeholders.
+// Removes what moved into the new program from `owning`: placeholders, their data unless other
+// placeholders share them, results, and getitems of `call`. Renumbers the other getitems from 0.
+// `call` must be the delegate call that replaced the submodule's call, without the placeholders.
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken);
 
 }  // namespace vitrine::aot

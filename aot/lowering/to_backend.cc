@@ -7,6 +7,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
+#include "aot/graph/pass.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/fx_order.h"
 #include "aot/lowering/lowered_modules.h"
@@ -15,7 +16,7 @@
 namespace vitrine::aot {
 namespace {
 
-// "tag2" comes before "tag10".
+// Compares tags by name, with numbers in names by value: "tag2" comes before "tag10".
 bool comes_before(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](std::string_view& text) {
@@ -26,30 +27,24 @@ bool comes_before(std::string_view a, std::string_view b) {
     text.remove_prefix(length);
     return digits;
   };
-  const std::string_view whole_a = a;
-  const std::string_view whole_b = b;
+  const std::string_view full_a = a;
+  const std::string_view full_b = b;
   while (!a.empty() && !b.empty()) {
     if (is_digit(a.front()) && is_digit(b.front())) {
-      const std::string_view of_a = number(a);
-      const std::string_view of_b = number(b);
-      if (of_a.size() != of_b.size()) return of_a.size() < of_b.size();
-      if (of_a != of_b) return of_a < of_b;
+      const std::string_view number_a = number(a);
+      const std::string_view number_b = number(b);
+      if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
+      if (number_a != number_b) return number_a < number_b;
     } else {
       if (a.front() != b.front()) return a.front() < b.front();
       a.remove_prefix(1);
       b.remove_prefix(1);
     }
   }
-  return a.empty() == b.empty() ? whole_a < whole_b : a.empty();
+  return a.empty() == b.empty() ? full_a < full_b : a.empty();
 }
 
-template <class Visit>
-void each_graph(Graph& graph, Visit&& visit) {
-  visit(graph);
-  for (auto& [name, subgraph] : graph.subgraphs()) each_graph(*subgraph, visit);
-}
-
-// Compares the graphs node by node; numbers are positions in their graphs.
+// Compares two graphs node by node. Throws AotError if they differ in more than tags.
 class GraphComparison {
  public:
   GraphComparison(const Graph& before, const Graph& after) {
@@ -59,7 +54,7 @@ class GraphComparison {
   }
 
  private:
-  using Numbers = std::unordered_map<const Node*, size_t>;
+  using Numbers = std::unordered_map<const Node*, size_t>;  // positions in all graphs together
 
   static void number(const Graph& graph, Numbers& numbers) {
     for (const Node& node : graph.nodes()) numbers.emplace(&node, numbers.size());
@@ -104,14 +99,14 @@ class GraphComparison {
   Numbers new_numbers_;
 };
 
-// A partition that was taken out of its graph but is not compiled yet.
-struct Part {
+// A partition that was moved out of its graph and is not compiled yet.
+struct PendingPartition {
   const DelegationSpec* spec = nullptr;
   Graph* graph = nullptr;
   Node* call = nullptr;
   bool is_submodule = false;
   Value::Items values;
-  SubmoduleProgram taken;
+  SubmoduleProgram moved;
 };
 
 std::shared_ptr<const LoweredBackendModule> lower(const Backend& backend, ExportedProgram original,
@@ -121,12 +116,12 @@ std::shared_ptr<const LoweredBackendModule> lower(const Backend& backend, Export
     PreprocessResult result = backend.preprocess(copied, compile_specs);
     LoweredBackendModule module;
     module.backend_id = backend.id();
-    module.processed_bytes =
-        std::make_shared<const std::vector<std::byte>>(std::move(result.processed_bytes));
+    module.payload = std::make_shared<const std::vector<std::byte>>(std::move(result.payload));
     module.compile_specs.assign(compile_specs.begin(), compile_specs.end());
     module.original = std::move(original);
     module.delegate_map = std::move(result.delegate_map);
     module.named_data = std::move(result.named_data);
+    module.scratch_sizes = std::move(result.scratch_sizes);
     module.input_padding = backend.input_padding();
     return std::make_shared<const LoweredBackendModule>(std::move(module));
   } catch (const AotError& error) {
@@ -139,25 +134,27 @@ class Lowering {
   Lowering(ExportedProgram& program, const PartitionResult& partitions)
       : program_(program), partitions_(partitions) {
     for (const auto& [tag, spec] : partitions.tags) {
-      if (spec.backend == nullptr) throw AotError(fmt::format("partition {}: no backend", tag));
+      if (spec.backend == nullptr)
+        throw AotError(fmt::format("partition {}: its delegation spec has no backend", tag));
       tags_.push_back(tag);
     }
     std::ranges::sort(tags_, comes_before);
   }
 
   void run() {
-    each_graph(*program_.graph, [](Graph& graph) { settle(graph); });
+    for_each_graph(*program_.graph, [](Graph& graph) { settle(graph); });
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
-    take_parts(*program_.graph, false);
-    // Backend by backend, in order of first appearance; those of one backend in the order of calls.
+    extract_partitions(*program_.graph, false);
+    // Compiles backend by backend, in order of first appearance; for each, in the order of the
+    // calls.
     std::vector<std::string> ids;
-    for (const Part& part : parts_) {
-      const std::string id = part.spec->backend->id();
+    for (const PendingPartition& partition : pending_) {
+      const std::string id = partition.spec->backend->id();
       if (std::ranges::count(ids, id) == 0) ids.push_back(id);
     }
     for (const std::string& id : ids) {
-      each_graph(*program_.graph, [&](Graph& graph) { compile_parts(graph, id); });
+      for_each_graph(*program_.graph, [&](Graph& graph) { compile_partitions(graph, id); });
     }
   }
 
@@ -172,7 +169,7 @@ class Lowering {
             fmt::format("node {}: the partitioner does not list the tag {}", node.name(), tag));
       }
       if (node.kind() == Node::Kind::kOutput) {
-        throw AotError(fmt::format("node {}: outputs must not be tagged", node.name()));
+        throw AotError(fmt::format("node {}: the output must not be tagged", node.name()));
       }
       if (node.kind() == Node::Kind::kPlaceholder) check_tagged_placeholder(node, is_top);
     }
@@ -183,7 +180,7 @@ class Lowering {
     const InputSpec* spec = is_top ? program_.input_of(node.name()) : nullptr;
     if (spec == nullptr || program_.data_of(*spec) == nullptr) {
       throw AotError(
-          fmt::format("node {}: is tagged {}, but only parameters, buffers and constants may be",
+          fmt::format("node {}: is tagged {}, but of the inputs only weights may be tagged",
                       node.name(), node.meta.delegation_tag));
     }
     for (const Node* user : node.users()) {
@@ -193,8 +190,8 @@ class Lowering {
     }
   }
 
-  // Takes out all parts of a graph before one is compiled; then those of its subgraphs.
-  void take_parts(Graph& graph, bool is_submodule) {
+  // Moves all partitions out of a graph, then out of its subgraphs. Compiles none of them yet.
+  void extract_partitions(Graph& graph, bool is_submodule) {
     for (const std::string& tag : tags_) {
       std::vector<Node*> nodes;
       for (Node& node : graph.nodes()) {
@@ -205,60 +202,62 @@ class Lowering {
       if (nodes.empty()) continue;
       Submodule submodule = create_submodule_from_nodes(
           graph, nodes, tag, is_submodule ? nullptr : &program_.signature);
-      Part part;
-      part.spec = &partitions_.tags.at(tag);
-      part.graph = &graph;
-      part.call = submodule.call;
-      part.is_submodule = is_submodule;
-      part.taken = create_exported_program_from_submodule(submodule, program_, tag, is_submodule);
-      part.values = *submodule.call->meta.value.items();
-      for (Node& node : part.taken.program.graph->nodes()) node.meta.delegation_tag.clear();
-      parts_.push_back(std::move(part));
+      PendingPartition partition;
+      partition.spec = &partitions_.tags.at(tag);
+      partition.graph = &graph;
+      partition.call = submodule.call;
+      partition.is_submodule = is_submodule;
+      partition.moved =
+          create_exported_program_from_submodule(submodule, program_, tag, is_submodule);
+      partition.values = *submodule.call->meta.value.items();
+      for (Node& node : partition.moved.program.graph->nodes()) node.meta.delegation_tag.clear();
+      pending_.push_back(std::move(partition));
     }
-    for (auto& [name, subgraph] : graph.subgraphs()) take_parts(*subgraph, true);
+    for (auto& [name, subgraph] : graph.subgraphs()) extract_partitions(*subgraph, true);
   }
 
-  void compile_parts(Graph& graph, const std::string& id) {
+  void compile_partitions(Graph& graph, const std::string& id) {
     std::vector<Node*> nodes;
     for (Node& node : graph.nodes()) nodes.push_back(&node);
     for (Node* node : nodes) {
-      const auto part = std::ranges::find(parts_, node, &Part::call);
-      if (part == parts_.end() || part->graph != &graph || part->spec->backend->id() != id) {
+      const auto partition = std::ranges::find(pending_, node, &PendingPartition::call);
+      if (partition == pending_.end() || partition->graph != &graph ||
+          partition->spec->backend->id() != id) {
         continue;
       }
-      compile(*part);
-      parts_.erase(part);
+      compile(*partition);
+      pending_.erase(partition);
     }
   }
 
-  void compile(Part& part) {
-    lint(part.taken.program);
-    const auto module =
-        lower(*part.spec->backend, std::move(part.taken.program), part.spec->compile_specs);
+  void compile(PendingPartition& partition) {
+    lint(partition.moved.program);
+    const auto module = lower(*partition.spec->backend, std::move(partition.moved.program),
+                              partition.spec->compile_specs);
     std::vector<Node*> inputs;
-    for (const Argument& arg : part.call->args()) {
-      if (std::ranges::count(part.taken.consumed_inputs, arg.node()->name()) == 0) {
+    for (const Argument& arg : partition.call->args()) {
+      if (std::ranges::count(partition.moved.consumed_inputs, arg.node()->name()) == 0) {
         inputs.push_back(arg.node());
       }
     }
-    Node* call =
-        insert_delegate_call(*part.graph, module, inputs, std::move(part.values), part.call);
+    Node* call = insert_delegate_call(*partition.graph, module, inputs, std::move(partition.values),
+                                      partition.call);
     call->meta.debug_handle = max_debug_handle(*program_.graph) + 1;
-    replace_uses(part.call, call);
-    part.graph->erase(part.call);
-    if (!part.is_submodule) adjust_owning_program(program_, *call, part.taken);
+    replace_uses(partition.call, call);
+    partition.graph->erase(partition.call);
+    if (!partition.is_submodule) adjust_owning_program(program_, *call, partition.moved);
   }
 
   ExportedProgram& program_;
   const PartitionResult& partitions_;
   std::vector<std::string> tags_;
-  std::vector<Part> parts_;
+  std::vector<PendingPartition> pending_;
 };
 
 std::unordered_set<const Node*> tagged_nodes(Graph& graph) {
   std::unordered_set<const Node*> nodes;
-  each_graph(graph, [&](Graph& each) {
-    for (const Node& node : each.nodes()) {
+  for_each_graph(graph, [&](Graph& g) {
+    for (const Node& node : g.nodes()) {
       if (!node.meta.delegation_tag.empty()) nodes.insert(&node);
     }
   });
@@ -266,12 +265,13 @@ std::unordered_set<const Node*> tagged_nodes(Graph& graph) {
 }
 
 void clear_tags(Graph& graph) {
-  each_graph(graph, [](Graph& each) {
-    for (Node& node : each.nodes()) node.meta.delegation_tag.clear();
+  for_each_graph(graph, [](Graph& g) {
+    for (Node& node : g.nodes()) node.meta.delegation_tag.clear();
   });
 }
 
-// Adds to `rejections` and removes the nodes that are delegated now.
+// Runs one partitioner. Adds its rejections to `rejections` and removes those of nodes that are
+// delegated now.
 void partition_and_lower(ExportedProgram& program, const Partitioner& partitioner,
                          const ToBackendOptions& options, std::vector<Rejection>& rejections) {
   lint(program);
@@ -283,7 +283,7 @@ void partition_and_lower(ExportedProgram& program, const Partitioner& partitione
   rejections.insert(rejections.end(), std::make_move_iterator(partitions.rejections.begin()),
                     std::make_move_iterator(partitions.rejections.end()));
   const std::unordered_set<const Node*> tagged = tagged_nodes(*program.graph);
-  std::erase_if(rejections, [&](const Rejection& each) { return tagged.contains(each.node); });
+  std::erase_if(rejections, [&](const Rejection& r) { return tagged.contains(r.node); });
   Lowering(program, partitions).run();
   clear_tags(*program.graph);
   lint(program);

@@ -1,4 +1,4 @@
-// Whether attention takes less time as one operator.
+// Predicts if attention is faster as one operator than as matrix products and a softmax.
 #pragma once
 
 #include "aot/graph/symbolic.h"
@@ -9,12 +9,12 @@ struct AttentionShape {
   SymInt queries;
   SymInt keys;
   bool is_causal = false;
-  bool reads_part_of_cache = false;  // the keys up to the last query's; products read all
-  bool is_delegated = false;         // products and softmax would go to a backend
+  bool reads_part_of_cache = false;  // reads keys up to the last query; products read all keys
+  bool is_delegated = false;         // a backend would execute products and softmax
 };
 
-// By measured times of llama::custom_sdpa and of the products (docs/performance.md). False where
-// the bounds of the sizes leave it open.
-bool pays_as_one_operator(const AttentionShape& shape, const RangeConstraints& ranges);
+// Decides by measured times of llama::custom_sdpa and of matrix products (docs/performance.md).
+// Returns false if the bounds of the sizes do not decide.
+bool is_faster_as_operator(const AttentionShape& shape, const RangeConstraints& ranges);
 
 }  // namespace vitrine::aot

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "aot/graph/pass.h"
 #include "aot/graph/tensor_spec.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/passes/pass.h"
 #include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {
 
-// Whether something between the two, in order of execution, may write to memory.
+// True if a call between the two nodes, in execution order, may write to memory.
 bool writes_between(const Node* from, const Node& to) {
   for (const Node* node = from->next(); node != nullptr && node != &to; node = node->next()) {
     if (node->is_call() && (is_in_place(node->target()) || writes_arguments(*node) ||
@@ -21,14 +21,15 @@ bool writes_between(const Node* from, const Node& to) {
   return false;
 }
 
-bool is_whole_slice(const Node& node) {
+// True for a slice that returns its complete input.
+bool is_full_slice(const Node& node) {
   const Node* source = node.need(0).node();
   return node.target().is("aten.slice.Tensor") && source != nullptr &&
          source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
 }
 
-// One step back from rows; false: the source is where they come from.
-class RowsTrace {
+// Follows rows back to their source, one call at a time.
+class RowTracer {
  public:
   AttentionRows trace(Node* node) {
     rows_.source = node;
@@ -41,6 +42,7 @@ class RowsTrace {
   int64_t head() const { return rows_.is_transposed ? kPosition : kHead; }
   int64_t position() const { return rows_.is_transposed ? kHead : kPosition; }
 
+  // Follows `node` to its input. False if `node` is the source.
   bool step(Node& node) {
     const std::string& target = node.target().name();
     Node* input = node.args().empty() ? nullptr : node.need(0).node();
@@ -48,11 +50,11 @@ class RowsTrace {
     const bool is_same = input->tensor()->dtype == node.tensor()->dtype &&
                          (target == "aten.to.dtype" || target == "aten.contiguous.default" ||
                           target == "aten.clone.default" || target == "aten.alias.default" ||
-                          target == "aten.detach.default" || is_whole_slice(node));
-    if (is_same) return go(node, input);
-    if (is_op(node, {"slice", "narrow"})) return cut(node, input);
+                          target == "aten.detach.default" || is_full_slice(node));
+    if (is_same) return follow(node, input);
+    if (is_op(node, {"slice", "narrow"})) return follow_prefix(node, input);
     if (target == "aten.transpose.int" || target == "aten.permute.default")
-      return swap(node, input);
+      return follow_transpose(node, input);
     if (rows_.is_repeated) return false;
     if (target == "aten.repeat_interleave.self_int") {
       const Call call(node);
@@ -62,23 +64,24 @@ class RowsTrace {
         return false;
       }
       rows_.is_repeated = true;
-      return go(node, input);
+      return follow(node, input);
     }
-    return is_op(node, {"reshape", "view", "_unsafe_view", "flatten"}) && join(node, input);
+    return is_op(node, {"reshape", "view", "_unsafe_view", "flatten"}) &&
+           follow_repetition(node, input);
   }
 
   static bool is_op(const Node& node, std::initializer_list<std::string_view> ops) {
     return node.is_call() && node.target().name_space() == "aten" &&
            std::ranges::count(ops, node.target().op()) != 0;
   }
-  bool go(const Node& from, Node* to) {
-    rows_.taken = &from;
+  bool follow(const Node& from, Node* to) {
+    rows_.first_reader = &from;
     rows_.source = to;
     return true;
   }
 
-  // The first positions of all.
-  bool cut(const Node& node, Node* input) {
+  // Follows a slice that selects the first positions.
+  bool follow_prefix(const Node& node, Node* input) {
     if (rows_.prefix != nullptr || input->tensor()->rank() != kAttentionRank) return false;
     const Call call(node);
     const Argument start = call.value("start");
@@ -86,10 +89,11 @@ class RowsTrace {
     const auto dim = static_cast<int64_t>(wrapped(call.integer("dim", 0), kAttentionRank));
     if (dim != position() || !is_first || call.integer("step", 1) != 1) return false;
     rows_.prefix = &node;
-    return go(node, input);
+    return follow(node, input);
   }
 
-  bool swap(const Node& node, Node* input) {
+  // Follows a call that exchanges heads and positions.
+  bool follow_transpose(const Node& node, Node* input) {
     if (input->tensor()->rank() != kAttentionRank) return false;
     const Call call(node);
     std::vector<int64_t> dims = {kBatch, kHead, kPosition, kValue};
@@ -102,33 +106,34 @@ class RowsTrace {
     }
     if (dims != std::vector<int64_t>{kBatch, kPosition, kHead, kValue}) return false;
     rows_.is_transposed = !rows_.is_transposed;
-    return go(node, input);
+    return follow(node, input);
   }
 
-  // [.., heads, 1, ..] expanded to [.., heads, times, ..] and joined to [.., heads * times, ..]
-  bool join(const Node& node, Node* joined) {
-    const Node* expanded = joined;
+  // Follows a reshape that repeats heads: [..., heads, 1, ...] is expanded to [..., heads, n, ...]
+  // and reshaped to [..., heads * n, ...].
+  bool follow_repetition(const Node& node, Node* input) {
+    const Node* expanded = input;
     while (is_op(*expanded, {"clone", "contiguous"})) expanded = expanded->need(0).node();
     if (!is_op(*expanded, {"expand"}) || node.tensor()->rank() != kAttentionRank) return false;
     const Node* single = expanded->need(0).node();
-    while (is_op(*single, {"slice"}) && is_whole_slice(*single)) single = single->need(0).node();
+    while (is_op(*single, {"slice"}) && is_full_slice(*single)) single = single->need(0).node();
     if (!is_op(*single, {"unsqueeze"})) return false;
     Node* source = single->need(0).node();
     if (source->tensor()->rank() != kAttentionRank) return false;
     const auto at = static_cast<size_t>(head());
     const std::vector<SymInt>& sizes = source->tensor()->sizes;
-    const std::vector<SymInt>& wide = expanded->tensor()->sizes;
+    const std::vector<SymInt>& expanded_sizes = expanded->tensor()->sizes;
     if (wrapped(Call(*single).integer("dim"), kAttentionRank + 1) != at + 1 ||
-        wide.size() != kAttentionRank + 1) {
+        expanded_sizes.size() != kAttentionRank + 1) {
       return false;
     }
     std::vector<SymInt> repeated = sizes;
-    repeated[at] = sizes[at] * wide[at + 1];
+    repeated[at] = sizes[at] * expanded_sizes[at + 1];
     std::vector<SymInt> before = sizes;
-    before.insert(before.begin() + static_cast<std::ptrdiff_t>(at) + 1, wide[at + 1]);
-    if (!same(repeated, node.tensor()->sizes) || !same(before, wide)) return false;
+    before.insert(before.begin() + static_cast<std::ptrdiff_t>(at) + 1, expanded_sizes[at + 1]);
+    if (!same(repeated, node.tensor()->sizes) || !same(before, expanded_sizes)) return false;
     rows_.is_repeated = true;
-    return go(*single, source);
+    return follow(*single, source);
   }
 
   AttentionRows rows_;
@@ -136,10 +141,10 @@ class RowsTrace {
 
 }  // namespace
 
-AttentionRows trace_rows(Node* node) { return RowsTrace().trace(node); }
+AttentionRows trace_rows(Node* node) { return RowTracer().trace(node); }
 
 bool are_unchanged(const AttentionRows& rows, const Node& call) {
-  return rows.taken == nullptr || !writes_between(rows.taken, call);
+  return rows.first_reader == nullptr || !writes_between(rows.first_reader, call);
 }
 
 }  // namespace vitrine::aot

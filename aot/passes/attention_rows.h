@@ -1,11 +1,11 @@
-// Where the keys and values of attention come from.
+// Finds the tensor from which the keys or values of attention are read.
 #pragma once
 
 #include "aot/graph/node.h"
 
 namespace vitrine::aot {
 
-// Operands of attention are [batch, head, position, value].
+// The dims of attention's operands: [batch, head, position, value].
 constexpr int kBatch = 0;
 constexpr int kHead = 1;
 constexpr int kPosition = 2;
@@ -14,15 +14,15 @@ constexpr size_t kAttentionRank = 4;
 
 struct AttentionRows {
   Node* source = nullptr;
-  const Node* taken = nullptr;   // the first call that takes them from there; null: none
-  const Node* prefix = nullptr;  // takes the first positions of the source; null: all are taken
-  bool is_transposed = false;    // heads and positions
-  bool is_repeated = false;      // each head for neighbouring query heads
+  const Node* first_reader = nullptr;  // the first call that reads the source; null: none
+  const Node* prefix = nullptr;  // the slice of the source's first positions; null: all are read
+  bool is_transposed = false;    // heads and positions are exchanged
+  bool is_repeated = false;      // each head is repeated for consecutive query heads
 };
 
-// Keys or values, back through views and copies.
+// Follows keys or values back through views and copies to their source.
 AttentionRows trace_rows(Node* node);
-// Whether the source still has, at the call, the values that were taken from it.
+// True if no call may write to memory between the first read of the source and `call`.
 bool are_unchanged(const AttentionRows& rows, const Node& call);
 
 }  // namespace vitrine::aot

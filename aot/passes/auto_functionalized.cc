@@ -7,7 +7,7 @@
 
 #include "aot/graph/graph.h"
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 
 namespace vitrine::aot {
 namespace {
@@ -19,8 +19,9 @@ Target functional_target() {
   return kTarget;
 }
 
-// Among the items, of which the bases are the last: an operator without results has None.
-size_t result_places(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
+// The number of items before the bases in the tuple that the call returns. An operator without
+// results has one item, None.
+size_t num_result_items(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
 
 std::string base_index(const OperatorArgument& argument) {
   return fmt::format("_{}_base_index", argument.name);
@@ -45,7 +46,7 @@ bool writes_arguments(const Node& node) {
   return written > (op->is_in_place() ? 1 : 0);
 }
 
-Node& auto_functionalized(Node& node) {
+Node& insert_auto_functionalized(Node& node) {
   const Operator& op = *operator_of(node.target());
   ArgumentMap kwargs;
   ArgumentMap indices;
@@ -58,15 +59,15 @@ Node& auto_functionalized(Node& node) {
   }
   for (size_t i = 0; i < op.arguments.size(); ++i) {
     const OperatorArgument& argument = op.arguments[i];
-    const Argument* given = i < node.args().size() ? node.arg(i) : node.kwarg(argument.name);
-    if (given == nullptr) continue;
+    const Argument* value = i < node.args().size() ? node.arg(i) : node.kwarg(argument.name);
+    if (value == nullptr) continue;
     if (!argument.is_written) {
-      kwargs.emplace_back(argument.name, *given);
+      kwargs.emplace_back(argument.name, *value);
       continue;
     }
     indices.emplace_back(base_index(argument), static_cast<int64_t>(bases.size()));
-    bases.push_back(*given);
-    values.emplace_back(*given->node()->tensor());
+    bases.push_back(*value);
+    values.emplace_back(*value->node()->tensor());
   }
   kwargs.insert(kwargs.end(), indices.begin(), indices.end());
   kwargs.emplace_back(kBases, Argument::list(std::move(bases)));
@@ -74,7 +75,7 @@ Node& auto_functionalized(Node& node) {
                       std::move(values));
 }
 
-Node& item_of(Node& call, size_t index, Node& at) {
+Node& insert_getitem(Node& call, size_t index, Node& at) {
   Node* item = insert_like(at, getitem(), {&call, static_cast<int64_t>(index)}, {},
                            call.meta.value.items()->at(index));
   item->meta.origin = call.meta.origin;
@@ -83,47 +84,47 @@ Node& item_of(Node& call, size_t index, Node& at) {
 
 bool is_auto_functionalized(const Node& node) { return node.calls(functional_target()); }
 
-Node& call_of_auto_functionalized(Node& node, std::vector<Node*>& bases) {
+Node& insert_original_call(Node& node, std::vector<Node*>& bases) {
   const auto* target = node.need(0).get<Target>();
   const Operator* op = target == nullptr ? nullptr : operator_of(*target);
-  const Argument* given_bases = node.kwarg(kBases);
+  const Argument* all_bases = node.kwarg(kBases);
   const Value::Items* values = node.meta.value.items();
-  if (op == nullptr || given_bases == nullptr || given_bases->list() == nullptr ||
-      values == nullptr || values->size() != result_places(*op) + given_bases->list()->size()) {
-    fail_at(node, "it calls an operator that is not known, or in a form that is not");
+  if (op == nullptr || all_bases == nullptr || all_bases->list() == nullptr || values == nullptr ||
+      values->size() != num_result_items(*op) + all_bases->list()->size()) {
+    fail_at(node, "calls an unknown operator, or its arguments and results are malformed");
   }
-  size_t taken = 1;  // arguments of the node that have a place in the operator's
+  size_t num_used = 1;  // keyword arguments of the node that match an argument of the operator
   ArgumentList args;
   ArgumentMap kwargs;
   const auto add = [&](const OperatorArgument& argument, const Argument& value) {
-    // What is positional can be given by position only as long as nothing is left out.
+    // An argument can be passed by position only if no argument before it is omitted.
     if (argument.is_keyword_only || &argument != &op->arguments[args.size()]) {
       kwargs.emplace_back(argument.name, value);
     } else {
       args.push_back(value);
     }
-    ++taken;
+    ++num_used;
   };
-  std::vector<Node*> found(given_bases->list()->size());
+  std::vector<Node*> found(all_bases->list()->size());
   for (const OperatorArgument& argument : op->arguments) {
-    const Argument* given = node.kwarg(argument.is_written ? base_index(argument) : argument.name);
-    if (given == nullptr) continue;
+    const Argument* value = node.kwarg(argument.is_written ? base_index(argument) : argument.name);
+    if (value == nullptr) continue;
     if (!argument.is_written) {
-      add(argument, *given);
+      add(argument, *value);
       continue;
     }
-    const auto* index = given->get<int64_t>();
-    const bool is_there =
+    const auto* index = value->get<int64_t>();
+    const bool is_valid =
         index != nullptr && *index >= 0 && static_cast<size_t>(*index) < found.size();
-    Node* base = is_there ? (*given_bases->list())[static_cast<size_t>(*index)].node() : nullptr;
+    Node* base = is_valid ? (*all_bases->list())[static_cast<size_t>(*index)].node() : nullptr;
     if (base == nullptr || base->tensor() == nullptr) {
-      fail_at(node, fmt::format("its {} is not a tensor", argument.name));
+      fail_at(node, fmt::format("argument {} is not a tensor", argument.name));
     }
     found[static_cast<size_t>(*index)] = base;
     add(argument, base);
   }
-  if (taken != node.kwargs().size() || std::ranges::count(found, nullptr) != 0) {
-    fail_at(node, fmt::format("it gives {} arguments in a form that is not known", target->name()));
+  if (num_used != node.kwargs().size() || std::ranges::count(found, nullptr) != 0) {
+    fail_at(node, fmt::format("its keyword arguments do not match those of {}", target->name()));
   }
   bases = std::move(found);
   Value value =

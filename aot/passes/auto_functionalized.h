@@ -1,9 +1,10 @@
-// Calls that write to arguments, as calls that do not.
+// PyTorch's auto_functionalized_v2: calls of operators that write to arguments, in a form that does
+// not write.
 //
-// PyTorch has a form for an operator that writes to other arguments than its first:
+// It exists for operators that write to other arguments than the first:
 //
 //   auto_functionalized_v2(llama.update_cache, value=..., start_pos=..., _cache_base_index=0,
-//                          _all_bases=[cache]) -> (results..., the bases as they end)
+//                          _all_bases=[cache]) -> (results..., final values of the bases...)
 #pragma once
 
 #include <vector>
@@ -15,18 +16,19 @@ namespace vitrine::aot {
 
 // The arguments that the operator writes, in order.
 std::vector<const OperatorArgument*> written_arguments(const Operator& op);
-// Whether the call writes to arguments in another way than aten's forms in place, "relu_", whose
-// result is their first argument.
+// True if the call writes to arguments, except for in-place forms such as "relu_", which write only
+// their first argument and return it.
 bool writes_arguments(const Node& node);
 
-// Inserts the functional form of the call before it.
-Node& auto_functionalized(Node& node);
-// Selects a result of `call`; inserted before `at`.
-Node& item_of(Node& call, size_t index, Node& at);
+// Inserts the auto_functionalized_v2 form of the call before it.
+Node& insert_auto_functionalized(Node& node);
+// Inserts a call before `at` that selects a result of `call`.
+Node& insert_getitem(Node& call, size_t index, Node& at);
 
 bool is_auto_functionalized(const Node& node);
-// The call itself, inserted before its functional form; `bases` gets the arguments that it writes,
-// in the order of the results. AotErrors name the node if it is not of this form.
-Node& call_of_auto_functionalized(Node& node, std::vector<Node*>& bases);
+// Inserts the original call before its auto_functionalized_v2 form `node`. Sets `bases` to the
+// arguments that the call writes, in the order of the results. Throws an AotError that names the
+// node if its arguments are malformed.
+Node& insert_original_call(Node& node, std::vector<Node*>& bases);
 
 }  // namespace vitrine::aot

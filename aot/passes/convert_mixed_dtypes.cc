@@ -1,4 +1,4 @@
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/promotion.h"
 

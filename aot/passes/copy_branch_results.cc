@@ -1,9 +1,9 @@
-// A condition's result is the tensor of the branch that ran, wherever that lies. Branches and
-// bodies share memory, so that the next one overwrites it.
+// The result of a cond is a tensor in the memory of the branch that ran. Branches and loop bodies
+// share memory, so the next one that runs would overwrite the result.
 #include <algorithm>
 #include <unordered_map>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
@@ -14,11 +14,12 @@ bool runs_graph(const Node& node) {
          !node.target().is("executorch_call_delegate");
 }
 
-// A branch that returns what it was given would return memory that others use by then.
-void copy_inputs(const Node& condition, Graph& branch) {
-  const Argument& given = branch.output()->need(0);
-  const bool is_list = given.list() != nullptr;
-  ArgumentList results = is_list ? *given.list() : ArgumentList{given};
+// Copies the inputs that a branch returns, because their memory may be reused before the result is
+// read.
+void copy_returned_inputs(const Node& condition, Graph& branch) {
+  const Argument& returned = branch.output()->need(0);
+  const bool is_list = returned.list() != nullptr;
+  ArgumentList results = is_list ? *returned.list() : ArgumentList{returned};
   bool changed = false;
   for (Argument& result : results) {
     Node* input = result.node();
@@ -33,32 +34,33 @@ void copy_inputs(const Node& condition, Graph& branch) {
   branch.output()->set_args({is_list ? Argument::tuple(std::move(results)) : results[0]});
 }
 
-class Copier {
+class BranchResultCopier {
  public:
-  Copier(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {
+  BranchResultCopier(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {
     for (const Node& node : graph.nodes()) position_.emplace(&node, position_.size());
   }
 
   void run() {
-    size_t next = position_.size();  // where the next branch or body runs
+    size_t next = position_.size();  // position of the next call that runs a branch or body
     std::vector<Node*> nodes;
     for (Node& node : graph_.nodes()) nodes.push_back(&node);
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       if (!runs_graph(**node)) continue;
       if ((*node)->target().is("cond")) {
-        for (const size_t which : {size_t{1}, size_t{2}}) copy_inputs_of_branch(**node, which);
-        for (Node* result : results_of(**node)) keep(**node, *result, next);
+        for (const size_t argument : {size_t{1}, size_t{2}}) visit_branch(**node, argument);
+        for (Node* result : results_of(**node)) copy_if_read_late(**node, *result, next);
       }
       next = position_.at(*node);
     }
   }
 
  private:
-  void copy_inputs_of_branch(const Node& condition, size_t which) {
-    const Node* getter = condition.arg(which) == nullptr ? nullptr : condition.arg(which)->node();
+  void visit_branch(const Node& condition, size_t argument) {
+    const Node* getter =
+        condition.arg(argument) == nullptr ? nullptr : condition.arg(argument)->node();
     if (getter == nullptr) return;
     const auto branch = graph_.subgraphs().find(getter->attribute());
-    if (branch != graph_.subgraphs().end()) copy_inputs(condition, *branch->second);
+    if (branch != graph_.subgraphs().end()) copy_returned_inputs(condition, *branch->second);
   }
 
   static std::vector<Node*> results_of(Node& condition) {
@@ -70,15 +72,15 @@ class Copier {
     return results;
   }
 
-  // Copies a result that is still read when the next branch or body runs.
-  void keep(Node& condition, Node& result, size_t next) {
+  // Copies a result if a call at position `next` or later reads it.
+  void copy_if_read_late(Node& condition, Node& result, size_t next) {
     std::vector<Node*> late;
     for (Node* user : result.users()) {
       if (position_.at(user) >= next) late.push_back(user);
     }
     if (late.empty()) return;
     Node* from = &result;
-    if (position_.at(&result) > next) {  // taken out of the tuple too late
+    if (position_.at(&result) > next) {  // getitem runs too late, so insert an earlier one
       from = insert_like(*condition.next(), getitem(), result.args(), {}, result.meta.value);
       from->meta = result.meta;
     }
@@ -99,7 +101,7 @@ class Copier {
 }  // namespace
 
 void copy_branch_results(ExportedProgram& program) {
-  for_each_graph(*program.graph, [&](Graph& graph) { Copier(program, graph).run(); });
+  for_each_graph(*program.graph, [&](Graph& graph) { BranchResultCopier(program, graph).run(); });
 }
 
 }  // namespace vitrine::aot

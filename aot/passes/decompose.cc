@@ -4,16 +4,24 @@
 #include <map>
 #include <unordered_set>
 
+#include "aot/decompose/decompositions.h"
 #include "aot/graph/node_error.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/passes/decompositions.h"
-#include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-using Decompose = void (*)(Decomposition&);
+struct Decompose {
+  void (*function)(Decomposition&) = nullptr;
+  bool uses_opmath = false;
+
+  void operator()(Decomposition& decomposition) const {
+    if (uses_opmath) decomposition.use_opmath();
+    function(decomposition);
+  }
+};
 
 bool is_core(const Node& node) {
   const Target target = node.target();
@@ -24,21 +32,22 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Replaces calls in the table, repeatedly if the replacement is in the table too. `is_whole`
-// returns true for calls that stay. With `owns_results`, results are new where PyTorch's are.
-template <class IsWhole>
+// Decomposes calls of the operators in the table until no such call is left. Keeps calls for
+// which `is_kept` returns true. If `owns_results` is set, results that are new tensors in PyTorch
+// do not share memory with operands.
+template <class IsKept>
 void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
-           const IsWhole& is_whole, bool owns_results = false) {
+           const IsKept& is_kept, bool owns_results = false) {
   bool resized = false;
   for (bool changed = true; changed;) {
     changed = false;
     for_each_call(*program.graph, [&](Node& node) {
-      if (node.target().dialect() != Dialect::kAten || is_whole(node)) return;
+      if (node.target().dialect() != Dialect::kAten || is_kept(node)) return;
       const auto found = table.find(node.target().name());
       if (found == table.end()) return;
       Decomposition decomposition(program, node, owns_results);
       found->second(decomposition);
-      changed = true;
+      changed = changed || !decomposition.is_kept();
       resized = resized || decomposition.changed_sizes();
     });
   }
@@ -48,13 +57,16 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
   propagate_specs(program);
 }
 
-// A row of the operator table, of which SAME_AS, DECOMPOSITION and LATE are read.
+// The SAME_AS, DECOMPOSITION, OPMATH and LATE columns of a row of the operator table.
 struct Row {
-  Decompose decompose = nullptr;
+  Decompose decompose;
   bool is_late = false;
 
-  constexpr Row same_as() const { return {decompositions::rename, is_late}; }
-  constexpr Row decomposition(Decompose function) const { return {function, is_late}; }
+  constexpr Row same_as() const { return decomposition(decompositions::rename); }
+  constexpr Row decomposition(void (*function)(Decomposition&)) const {
+    return {{function, decompose.uses_opmath}, is_late};
+  }
+  constexpr Row opmath() const { return {{decompose.function, true}, is_late}; }
   constexpr Row late() const { return {decompose, true}; }
 };
 
@@ -62,6 +74,7 @@ constexpr Row kRows[] = {
 #define OP(signature, ...) Row() __VA_ARGS__,
 #define SAME_AS(name) .same_as()
 #define DECOMPOSITION(function) .decomposition(decompositions::function)
+#define OPMATH .opmath()
 #define LATE .late()
 #include "operators/operators.inc"
 };
@@ -70,7 +83,7 @@ std::map<std::string_view, Decompose> rows_of(bool late) {
   std::map<std::string_view, Decompose> table;
   for (size_t i = 0; i < operators().size(); ++i) {
     const Operator& op = operators()[i];
-    if (kRows[i].decompose != nullptr && kRows[i].is_late == late && !op.is_in_place()) {
+    if (kRows[i].decompose.function != nullptr && kRows[i].is_late == late && !op.is_in_place()) {
       table.emplace(op.target, kRows[i].decompose);
     }
   }
@@ -83,17 +96,17 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
   return table;
 }
 
-// Calls that a partitioner may keep.
+// Removes the operators that a partitioner may keep.
 void erase_kept(std::map<std::string_view, Decompose>& table,
                 std::span<const OpsToKeep> ops_to_keep) {
-  for (const OpsToKeep& each : ops_to_keep) {
-    for (const std::string& name : each.targets) {
+  for (const OpsToKeep& ops : ops_to_keep) {
+    for (const std::string& name : ops.targets) {
       if (may_keep(name)) table.erase(name);
     }
   }
 }
 
-bool stays(const Node&) { return false; }
+bool keep_none(const Node&) { return false; }
 
 }  // namespace
 
@@ -106,7 +119,8 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);
-  apply(program, table, stays, true);  // or a write to a result would change the operand too
+  // Without this, a write to a result could change an operand that shares its memory.
+  apply(program, table, keep_none, true);
 }
 
 void decompose(ExportedProgram& program, std::span<const std::string> preserved,
@@ -116,12 +130,12 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   if (!ops_to_keep.empty()) {
     std::map<std::string_view, Decompose> others = table;
     erase_kept(others, ops_to_keep);
-    apply(program, others, stays);
-    for (const OpsToKeep& each : ops_to_keep) {
+    apply(program, others, keep_none);
+    for (const OpsToKeep& ops : ops_to_keep) {
       for_each_call(*program.graph, [&](Node& node) {
         const std::string& name = node.target().name();
-        if (std::ranges::count(each.targets, name) != 0 && may_keep(name) &&
-            (!each.keeps || each.keeps(node))) {
+        if (std::ranges::count(ops.targets, name) != 0 && may_keep(name) &&
+            (!ops.keeps || ops.keeps(node))) {
           kept.insert(&node);
         }
       });
@@ -131,11 +145,12 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   for_each_call(*program.graph, [&](Node& node) {
     if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
     if (has_unknown_effects(node.target())) {
-      fail_at(node, fmt::format("{} is unknown, and so is what it writes; --operator declares it",
+      fail_at(node, fmt::format("{} is unknown, so it may write any argument; declare it with "
+                                "--operator",
                                 node.target().name()));
     }
     if (is_core(node)) return;
-    fail_at(node, "no decomposition is known, and no kernel computes it");
+    fail_at(node, "the operator has no decomposition and no kernel");
   });
 }
 
@@ -148,7 +163,7 @@ void decompose_late(ExportedProgram& program) {
     found = true;
   });
   if (!found) return;
-  apply(program, table, stays);
+  apply(program, table, keep_none);
   remove_dead_code(program);
   views_to_copies(program);
   scalars_to_tensors(program);

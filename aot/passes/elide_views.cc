@@ -2,23 +2,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {
 
-// Then both have the same order of elements.
-bool lies_row_major(const Node* node) {
+// True if the tensor is row-major in the program. A view and its input are then in the same order.
+bool is_row_major(const Node* node) {
   if (node == nullptr || node->tensor() == nullptr) return false;
   const TensorSpec& spec = *node->tensor();
   return is_contiguous(spec) || std::ranges::is_sorted(kept_dim_order(spec));
 }
 
-class Elider {
+class ViewElider {
  public:
-  explicit Elider(Graph& graph) : graph_(graph) {
+  explicit ViewElider(Graph& graph) : graph_(graph) {
     for (const Node& node : graph.nodes()) position_.emplace(&node, position_.size());
     for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) note(*node);
   }
@@ -30,7 +30,7 @@ class Elider {
   }
 
  private:
-  // Where a node, or a view of it, is last read, and where calls write to it.
+  // Records the positions of the last use of a node or a view of it, and of writes to it.
   void note(const Node& node) {
     size_t& last = last_use_[&node];
     for (const Node* user : node.users()) {
@@ -45,13 +45,13 @@ class Elider {
     for (size_t i = 0; op != nullptr && i < op->arguments.size(); ++i) {
       const OperatorArgument& argument = op->arguments[i];
       if (!argument.is_written) continue;
-      const Argument* given = i < call.args().size() ? call.arg(i) : call.kwarg(argument.name);
-      if (given != nullptr && given->node() == &tensor) return true;
+      const Argument* value = i < call.args().size() ? call.arg(i) : call.kwarg(argument.name);
+      if (value != nullptr && value->node() == &tensor) return true;
     }
     return false;
   }
 
-  // The tensor whose memory the node has.
+  // The tensor that owns the node's memory.
   const Node* root_of(const Node* node) const {
     while (node->is_call() && !node->args().empty() && node->args()[0].node() != nullptr &&
            (node->calls(view_) || is_in_place(node->target()))) {
@@ -60,8 +60,8 @@ class Elider {
     return node;
   }
 
-  // Whether a view would show what is written while it is still read, or be written itself.
-  bool is_written_meanwhile(const Node& view) const {
+  // True if a call writes to the view, or to its input while the view is still used.
+  bool is_written_while_used(const Node& view) const {
     if (writes_.contains(&view)) return true;
     const Node* input = view.need(0).node();
     const auto found = input == nullptr ? writes_.end() : writes_.find(root_of(input));
@@ -71,25 +71,24 @@ class Elider {
     });
   }
 
-  // It lies where the branch that ran says, which is not known before.
-  static bool is_of_condition(const Node* tensor) {
+  // True for a result of a cond. The branch that runs determines its address.
+  static bool is_cond_result(const Node* tensor) {
     if (tensor != nullptr && tensor->calls(getitem())) tensor = tensor->need(0).node();
     return tensor != nullptr && tensor->is_call() && tensor->target().is("cond");
   }
 
   void elide(Node& node) {
-    // A view of a view is a view of the base; of a part, it is not.
+    // A view of a view becomes a view of the base, unless the inner view is a part of the base.
     const Node* base = node.need(0).node();
     if (base != nullptr && (base->calls(view_copy_) || base->calls(view_)) && !base->arg(2) &&
-        !is_written_meanwhile(*base)) {
+        !is_written_while_used(*base)) {
       node.set_arg(0, base->need(0));
     }
-    // An output needs separate memory, which the caller may provide.
+    // An output needs its own memory, which the caller may provide.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
-    if (!is_result && !is_of_condition(node.need(0).node()) &&
-        lies_row_major(node.need(0).node()) && lies_row_major(&node) &&
-        !is_written_meanwhile(node)) {
+    if (!is_result && !is_cond_result(node.need(0).node()) && is_row_major(node.need(0).node()) &&
+        is_row_major(&node) && !is_written_while_used(node)) {
       node.set_target(view_);
     }
   }
@@ -99,13 +98,13 @@ class Elider {
   Graph& graph_;
   std::unordered_map<const Node*, size_t> position_;
   std::unordered_map<const Node*, size_t> last_use_;
-  std::unordered_map<const Node*, std::vector<size_t>> writes_;  // by the tensor that is written
+  std::unordered_map<const Node*, std::vector<size_t>> writes_;  // keyed by the written tensor
 };
 
 }  // namespace
 
 void elide_views(ExportedProgram& program) {
-  for_each_graph(*program.graph, [](Graph& graph) { Elider(graph).run(); });
+  for_each_graph(*program.graph, [](Graph& graph) { ViewElider(graph).run(); });
 }
 
 }  // namespace vitrine::aot

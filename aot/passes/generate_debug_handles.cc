@@ -9,10 +9,10 @@
 namespace vitrine::aot {
 namespace {
 
-// "conv2d.140540": the end of the chain of ancestors.
+// The last node in the chain of ancestors, with the id of its graph: "conv2d.140540".
 std::string greatest_ancestor(const Node& node) {
   if (node.meta.origin == nullptr || node.meta.origin->from_node.empty()) {
-    throw AotError(fmt::format("node {}: its source is unknown", node.name()));
+    throw AotError(fmt::format("node {}: has no source node", node.name()));
   }
   const Ancestor* ancestor = &node.meta.origin->from_node.back();
   while (!ancestor->from.empty()) ancestor = &ancestor->from.back();

@@ -1,4 +1,4 @@
-// What index values are made of, for the rules of operators.
+// Helpers that build and combine index values, for the rules of operators.
 #pragma once
 
 #include <limits>
@@ -12,19 +12,20 @@ namespace vitrine::aot {
 
 using Conditions = std::vector<LinearSum>;
 
-inline IndexValue whole_value(LinearSum sum) {
-  return {IndexValue::Kind::kWhole, std::move(sum), {}, 0, false};
+inline IndexValue integer_value(LinearSum sum) {
+  return {IndexValue::Kind::kInteger, std::move(sum), {}, 0, false};
 }
-inline IndexValue number_value(double number) {
-  return {IndexValue::Kind::kNumber, {}, {}, number, false};
+inline IndexValue constant_value(double number) {
+  return {IndexValue::Kind::kConstant, {}, {}, number, false};
 }
 inline IndexValue conditions_value(IndexValue::Kind kind, Conditions conditions) {
   return {kind, {}, std::move(conditions), 0, false};
 }
-inline IndexValue seen_value(Conditions conditions) {
-  return conditions_value(IndexValue::Kind::kSeen, std::move(conditions));
+inline IndexValue bool_mask_value(Conditions conditions) {
+  return conditions_value(IndexValue::Kind::kBoolMask, std::move(conditions));
 }
 
+// Conditions that hold where `conditions` do not. Empty unless there is exactly one condition.
 inline std::optional<Conditions> opposite(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   LinearSum minus_one;
@@ -34,11 +35,13 @@ inline std::optional<Conditions> opposite(const Conditions& conditions) {
   return Conditions{std::move(*sum)};
 }
 
-// What hides a key wherever another one is seen: added to any score, it gives a weight of 0.
-inline bool hides(double number) {
+// True if adding the number to a score masks its key: the key's weight becomes 0 if another key is
+// not masked.
+inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
+// Replaces the axes in a value; see with_axes().
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {
@@ -46,15 +49,16 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
     if (mapped) sum = std::move(*mapped);
     return mapped.has_value();
   };
-  if (!apply(value.whole)) return std::nullopt;
-  for (LinearSum& each : value.conditions) {
-    if (!apply(each)) return std::nullopt;
+  if (!apply(value.integer)) return std::nullopt;
+  for (LinearSum& condition : value.conditions) {
+    if (!apply(condition)) return std::nullopt;
   }
   return value;
 }
 
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
+// Converts a dim to its axis, which is counted from the last dim.
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
 
 inline bool is_float(const TensorSpec& spec) {

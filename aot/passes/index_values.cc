@@ -14,10 +14,10 @@ namespace vitrine::aot {
 
 namespace {
 
-constexpr size_t kMostDepth = 200;  // of calls that lead to a value
-constexpr int64_t kMostTableElements = int64_t{1} << 26;
+constexpr size_t kMaxDepth = 200;  // length of the chain of calls that compute a value
+constexpr int64_t kMaxTableElements = int64_t{1} << 26;
 
-// An axis of one element has index 0.
+// Replaces axes of size 1 with their only index, 0.
 IndexValue without_single_axes(const IndexValue& value, const TensorSpec& spec) {
   const auto map = [&](size_t axis) -> std::optional<LinearSum> {
     if (axis < spec.rank() && is_single(spec.sizes[from_last(axis, spec.rank())]))
@@ -27,7 +27,7 @@ IndexValue without_single_axes(const IndexValue& value, const TensorSpec& spec) 
   return value_with_axes(value, map).value_or(value);
 }
 
-// Numbers of a table [rows, columns] of bools or floats.
+// Reads an element. Returns NaN for dtypes that tables do not have.
 double number_at(const std::byte* bytes, ScalarType dtype, size_t index) {
   const auto read = [&]<class T>(T) {
     T value;
@@ -55,18 +55,18 @@ bool is_written(const Node& node) {
   std::set<const Node*> seen = {&node};
   std::vector<const Node*> open = {&node};
   while (!open.empty()) {
-    const Node* each = open.back();
+    const Node* alias = open.back();
     open.pop_back();
-    for (const Node* user : each->users()) {
+    for (const Node* user : alias->users()) {
       if (!user->is_call()) continue;
       if (user->target().dialect() == Dialect::kHigherOrder ||
           has_unknown_effects(user->target()) || writes_arguments(*user)) {
         return true;
       }
-      const bool is_first = !user->args().empty() && user->args()[0].node() == each;
-      const bool detaches = user->target().is("aten.detach_.default");  // a view
+      const bool is_first = !user->args().empty() && user->args()[0].node() == alias;
+      const bool detaches = user->target().is("aten.detach_.default");  // does not write
       if (is_in_place(user->target()) && is_first && !detaches) return true;
-      // What may share the memory.
+      // Also follows results that may share the memory.
       const Operator* op = operator_of(user->target());
       const bool may_share = is_view(user->target()) || user->target() == getitem() || detaches ||
                              op == nullptr || user->target().name().starts_with("aten.to.") ||
@@ -80,7 +80,7 @@ bool is_written(const Node& node) {
 }
 
 struct IndexValues::Rule {
-  std::string_view op;  // without its overload: "aten.add"
+  std::string_view op;  // name in the aten namespace, without the overload: "add"
   Result (IndexValues::*compute)(const Node& node, const Call& call);
 };
 
@@ -95,25 +95,25 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
       {"lt", &V::compare},
       {"ge", &V::compare},
       {"gt", &V::compare},
-      {"logical_not", &V::negate},
-      {"bitwise_not", &V::negate},
-      {"logical_and", &V::both},
-      {"bitwise_and", &V::both},
-      {"__and__", &V::both},
-      {"where", &V::choose},
-      {"masked_fill", &V::fill},
-      {"masked_fill_", &V::fill},
+      {"logical_not", &V::logical_not},
+      {"bitwise_not", &V::logical_not},
+      {"logical_and", &V::logical_and},
+      {"bitwise_and", &V::logical_and},
+      {"__and__", &V::logical_and},
+      {"where", &V::where},
+      {"masked_fill", &V::masked_fill},
+      {"masked_fill_", &V::masked_fill},
       {"eq", &V::equal},
       {"ne", &V::equal},
-      {"rsub", &V::subtract_from},
+      {"rsub", &V::rsub},
       {"mul", &V::multiply},
       {"mul_", &V::multiply},
       {"triu", &V::triangle},
       {"triu_", &V::triangle},
       {"tril", &V::triangle},
       {"tril_", &V::triangle},
-      {"cat", &V::join},
-      {"hstack", &V::join},
+      {"cat", &V::concatenate},
+      {"hstack", &V::concatenate},
       {"full", &V::uniform},
       {"scalar_tensor", &V::uniform},
       {"zeros", &V::uniform},
@@ -124,17 +124,17 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
       {"new_full", &V::uniform},
       {"new_zeros", &V::uniform},
       {"new_ones", &V::uniform},
-      {"to", &V::same},
-      {"_to_copy", &V::same},
-      {"clone", &V::same},
-      {"contiguous", &V::same},
-      {"alias", &V::same},
-      {"detach", &V::same},
-      {"detach_", &V::same},
-      {"lift_fresh_copy", &V::same},
-      {"type_as", &V::same},
-      {"expand", &V::same},
-      {"expand_as", &V::same},
+      {"to", &V::same_elements},
+      {"_to_copy", &V::same_elements},
+      {"clone", &V::same_elements},
+      {"contiguous", &V::same_elements},
+      {"alias", &V::same_elements},
+      {"detach", &V::same_elements},
+      {"detach_", &V::same_elements},
+      {"lift_fresh_copy", &V::same_elements},
+      {"type_as", &V::same_elements},
+      {"expand", &V::same_elements},
+      {"expand_as", &V::same_elements},
       {"unsqueeze", &V::reshape},
       {"squeeze", &V::reshape},
       {"view", &V::reshape},
@@ -164,7 +164,7 @@ std::optional<IndexValue> IndexValues::of(const Node* node) {
   if (node == nullptr) return std::nullopt;
   const auto found = known_.find(node);
   if (found != known_.end()) return found->second;
-  if (depth_ == kMostDepth) return std::nullopt;
+  if (depth_ == kMaxDepth) return std::nullopt;
   known_[node] = std::nullopt;
   ++depth_;
   Result result = compute(*node);
@@ -180,15 +180,15 @@ IndexValues::Result IndexValues::compute(const Node& node) {
   return node.is_call() ? call(node) : std::nullopt;
 }
 
-std::optional<LinearSum> IndexValues::whole(const Argument& argument) {
+std::optional<LinearSum> IndexValues::integer(const Argument& argument) {
   if (const int64_t* number = argument.get<int64_t>()) {
     LinearSum sum;
     sum.constant = *number;
     return is_small(*number) ? std::optional(sum) : std::nullopt;
   }
   const Result value = of(argument.node());
-  if (!value || value->kind != IndexValue::Kind::kWhole) return std::nullopt;
-  return value->whole;
+  if (!value || value->kind != IndexValue::Kind::kInteger) return std::nullopt;
+  return value->integer;
 }
 
 IndexValues::Result IndexValues::number_node(const Node& node) {
@@ -197,38 +197,39 @@ IndexValues::Result IndexValues::number_node(const Node& node) {
   LinearSum sum;
   if (number.value.is_static() && number.value.value() != 0) {
     sum.constant = number.value.value();
-    return is_small(sum.constant) ? Result(whole_value(sum)) : std::nullopt;
+    return is_small(sum.constant) ? Result(integer_value(sum)) : std::nullopt;
   }
   bool is_item = false;
   if (node.is_call()) {
     const std::string& target = node.target().name();
     is_item = target == "aten.item.default" || target == "aten._local_scalar_dense.default";
     if (is_item) {
-      const std::optional<LinearSum> of_tensor = whole(node.need(0));
-      if (of_tensor && !of_tensor->has_axes()) return whole_value(*of_tensor);
+      const std::optional<LinearSum> of_tensor = integer(node.need(0));
+      if (of_tensor && !of_tensor->has_axes()) return integer_value(*of_tensor);
     }
     if (target == "_operator.add" || target == "_operator.sub") {
-      const std::optional<LinearSum> a = whole(node.need(0));
-      const std::optional<LinearSum> b = whole(node.need(1));
+      const std::optional<LinearSum> a = integer(node.need(0));
+      const std::optional<LinearSum> b = integer(node.need(1));
       const auto made =
           a && b ? combined(*a, *b, target == "_operator.add" ? 1 : -1) : std::nullopt;
-      if (made) return whole_value(*made);
+      if (made) return integer_value(*made);
     }
   }
   if (!is_item && !number.value.is_static()) {
     if (const std::optional<LinearSum> of_symbols = size_sum(number.value)) {
-      return whole_value(*of_symbols);
+      return integer_value(*of_symbols);
     }
   }
   sum.terms["%" + node.name()] = 1;
-  return whole_value(sum);
+  return integer_value(sum);
 }
 
 std::optional<LinearSum> IndexValues::size_sum(const SymInt& size) {
   return expression_sum(*size.as_expression());
 }
 
-// Of symbols and whole numbers; a symbol that stands for a tensor's number is that number.
+// Converts a sum of symbols and integers. A symbol that represents a number read from a tensor
+// becomes that tensor's value.
 std::optional<LinearSum> IndexValues::expression_sum(const Expression& expression) {
   LinearSum sum;
   switch (expression.kind()) {
@@ -237,7 +238,7 @@ std::optional<LinearSum> IndexValues::expression_sum(const Expression& expressio
       return is_small(sum.constant) ? std::optional(sum) : std::nullopt;
     case Expression::Kind::kSymbol: {
       const auto item = items_.find(expression.name());
-      if (item != items_.end()) return whole(Argument(item->second));
+      if (item != items_.end()) return integer(Argument(item->second));
       sum.terms[expression.name()] = 1;
       return sum;
     }
@@ -246,15 +247,15 @@ std::optional<LinearSum> IndexValues::expression_sum(const Expression& expressio
   }
   if (expression.name() != "Add") return std::nullopt;
   for (const Expression::Pointer& argument : expression.arguments()) {
-    const std::optional<LinearSum> part = expression_sum(*argument);
-    const std::optional<LinearSum> next = part ? combined(sum, *part, 1) : std::nullopt;
+    const std::optional<LinearSum> term = expression_sum(*argument);
+    const std::optional<LinearSum> next = term ? combined(sum, *term, 1) : std::nullopt;
     if (!next) return std::nullopt;
     sum = *next;
   }
   return sum;
 }
 
-// A position that the caller gives, or a table.
+// The value of an input: an integer that the caller passes, or a stored table.
 IndexValues::Result IndexValues::placeholder(const Node& node) {
   const TensorSpec& spec = *node.tensor();
   const InputSpec* input = program_.input_of(node.name());
@@ -263,11 +264,11 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
     if (!is_integer(spec.dtype) || !std::ranges::all_of(spec.sizes, is_single)) return std::nullopt;
     LinearSum sum;
     sum.terms["%" + node.name()] = 1;
-    return whole_value(sum);
+    return integer_value(sum);
   }
   const TensorData* data = program_.data_of(*input);
   if (data == nullptr || program_.is_mutated(*input) || data->numel() == 0 ||
-      data->numel() > kMostTableElements) {
+      data->numel() > kMaxTableElements) {
     return std::nullopt;
   }
   for (size_t dim = 0; dim + 2 < spec.rank(); ++dim) {
@@ -276,13 +277,13 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
   return table(*data);
 }
 
-// Positions, a mask, or a number.
+// Recognizes a stored tensor that counts 0, 1, 2..., a causal mask, or a single number.
 IndexValues::Result IndexValues::table(const TensorData& data) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
   const auto columns = static_cast<size_t>(data.sizes.empty() ? 1 : data.sizes.back());
   const size_t count = static_cast<size_t>(data.numel());
   const auto at = [&](size_t i) { return number_at(bytes.data(), data.dtype, i); };
-  const auto holds = [&](const auto& expected) {
+  const auto all_elements = [&](const auto& expected) {
     for (size_t i = 0; i < count; ++i) {
       if (!expected(i / columns, i % columns, at(i))) return false;
     }
@@ -291,28 +292,28 @@ IndexValues::Result IndexValues::table(const TensorData& data) {
   if (is_integer(data.dtype)) {
     LinearSum sum;
     sum.constant = static_cast<int64_t>(at(0));
-    if (count == 1 && is_small(sum.constant)) return whole_value(sum);
-    const bool counts = count == columns && holds([](size_t, size_t column, double value) {
+    if (count == 1 && is_small(sum.constant)) return integer_value(sum);
+    const bool counts = count == columns && all_elements([](size_t, size_t column, double value) {
                           return value == static_cast<double>(column);
                         });
-    return counts ? Result(whole_value(LinearSum::axis(0))) : std::nullopt;
+    return counts ? Result(integer_value(LinearSum::axis(0))) : std::nullopt;
   }
   const bool is_bool = data.dtype == ScalarType::kBool;
-  if (count == 1 && !is_bool) return number_value(at(0));
-  const bool is_causal = holds([&](size_t row, size_t column, double value) {
+  if (count == 1 && !is_bool) return constant_value(at(0));
+  const bool is_causal = all_elements([&](size_t row, size_t column, double value) {
     if (is_bool) return (value != 0) == (column <= row);
-    return column <= row ? value == 0 : hides(value);
+    return column <= row ? value == 0 : is_masking(value);
   });
   const bool is_triangle =
-      !is_causal && !is_bool && holds([](size_t row, size_t column, double value) {
+      !is_causal && !is_bool && all_elements([](size_t row, size_t column, double value) {
         return value == (column <= row ? 1 : 0);
       });
   if (!is_causal && !is_triangle) return std::nullopt;
   const auto condition = combined(LinearSum::axis(1), LinearSum::axis(0), -1);
   using Kind = IndexValue::Kind;
-  return conditions_value(is_bool       ? Kind::kSeen
-                          : is_triangle ? Kind::kOneWhere
-                                        : Kind::kAdded,
+  return conditions_value(is_bool       ? Kind::kBoolMask
+                          : is_triangle ? Kind::kOneMask
+                                        : Kind::kAdditiveMask,
                           {*condition});
 }
 
@@ -328,11 +329,13 @@ IndexValues::Result IndexValues::call(const Node& node) {
 std::optional<LinearSum> IndexValues::causal_from(const Node* mask) {
   Result value = of(mask);
   using Kind = IndexValue::Kind;
-  if (!value || (value->kind != Kind::kSeen && value->kind != Kind::kAdded)) return std::nullopt;
+  if (!value || (value->kind != Kind::kBoolMask && value->kind != Kind::kAdditiveMask)) {
+    return std::nullopt;
+  }
   std::erase_if(value->conditions,
-                [](const LinearSum& each) { return each.terms.empty() && each.constant >= 0; });
+                [](const LinearSum& sum) { return sum.terms.empty() && sum.constant >= 0; });
   if (value->conditions.size() != 1) return std::nullopt;
-  // condition = p + query - key
+  // The condition must be p + query - key.
   std::optional<LinearSum> start = combined(value->conditions.front(), LinearSum::axis(0), 1);
   const TensorSpec& spec = *mask->tensor();
   const bool has_queries = spec.rank() > 1 && !is_single(spec.sizes[spec.rank() - 2]);

@@ -1,4 +1,5 @@
-// What tensors hold as functions of the index and of positions: how a mask is seen to be causal.
+// Describes the elements of tensors as functions of their index and of positions, in order to
+// recognize causal masks.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +14,35 @@
 
 namespace vitrine::aot {
 
+// The elements of a tensor. `conditions` hold for an element if all of them are >= 0 at its index.
 struct IndexValue {
   enum class Kind : uint8_t {
-    kWhole,     // `whole`, for integers
-    kSeen,      // true where all conditions are >= 0
-    kOneWhere,  // floats: 1 where they are, else 0
-    kAdded,     // floats: 0 where they are, else -inf or the lowest number
-    kNumber     // `number` everywhere, for floats
+    kInteger,       // integers: `integer` at the element's index
+    kBoolMask,      // bools: true where the conditions hold
+    kOneMask,       // floats: 1 where the conditions hold, otherwise 0
+    kAdditiveMask,  // floats: 0 where the conditions hold, otherwise -inf or the lowest float
+    kConstant       // floats: `number` everywhere
   };
-  Kind kind = Kind::kWhole;
-  LinearSum whole;
+  Kind kind = Kind::kInteger;
+  LinearSum integer;
   std::vector<LinearSum> conditions;
   double number = 0;
-  bool is_finite = false;  // of kAdded: it is not -inf
+  bool is_finite = false;  // for kAdditiveMask: true if it contains no -inf
 };
 
-// For a graph that does not change meanwhile. Results are empty for whatever is not certain, such
-// as tensors that anything writes to.
+// Analyzes a graph, which must not change during the lifetime of this object. Results are empty if
+// they are not certain, for example for tensors that a call writes.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program);
 
   std::optional<IndexValue> of(const Node* node);
-  // The sum for a number, a node that is one, or a tensor of integers.
-  std::optional<LinearSum> whole(const Argument& argument);
-  // A number or a size by its symbols: "s0 + 1".
+  // The value of an integer: a number, a node that computes one, or a tensor.
+  std::optional<LinearSum> integer(const Argument& argument);
+  // A size as a sum of its symbols: "s0 + 1".
   std::optional<LinearSum> size_sum(const SymInt& size);
-  // The position p of a mask [..., query, key] that shows query i the keys up to p + i.
+  // Returns the position p if `mask` [..., query, key] lets query i see exactly the keys up to p +
+  // i.
   std::optional<LinearSum> causal_from(const Node* mask);
 
  private:
@@ -55,35 +58,35 @@ class IndexValues {
 
   std::optional<double> number_of(const Argument& argument);
   std::optional<LinearSum> expression_sum(const Expression& expression);
-  Result before(const Node& node, const Node& self);
+  Result value_before_write(const Node& node, const Node& self);
 
   Result arange(const Node& node, const Call& call);
   Result add_or_subtract(const Node& node, const Call& call);
   Result compare(const Node& node, const Call& call);
-  Result negate(const Node& node, const Call& call);
-  Result both(const Node& node, const Call& call);
+  Result logical_not(const Node& node, const Call& call);
+  Result logical_and(const Node& node, const Call& call);
   Result equal(const Node& node, const Call& call);
-  Result choose(const Node& node, const Call& call);
-  Result fill(const Node& node, const Call& call);
-  Result subtract_from(const Node& node, const Call& call);
+  Result where(const Node& node, const Call& call);
+  Result masked_fill(const Node& node, const Call& call);
+  Result rsub(const Node& node, const Call& call);
   Result multiply(const Node& node, const Call& call);
   Result triangle(const Node& node, const Call& call);
   Result add_masks(const Node& node, const Call& call);
-  Result join(const Node& node, const Call& call);
+  Result concatenate(const Node& node, const Call& call);
   Result uniform(const Node& node, const Call& call);
-  Result same(const Node& node, const Call& call);
+  Result same_elements(const Node& node, const Call& call);
   Result reshape(const Node& node, const Call& call);
   Result slice(const Node& node, const Call& call);
   Result select(const Node& node, const Call& call);
   Result index(const Node& node, const Call& call);
 
   const ExportedProgram& program_;
-  std::map<std::string, Node*> items_;  // numbers of tensors, by the symbol they have in sizes
+  std::map<std::string, Node*> items_;  // numbers read from tensors, keyed by their symbol in sizes
   std::unordered_map<const Node*, Result> known_;
   size_t depth_ = 0;
 };
 
-// Whether something writes to the tensor, itself or by a view of it.
+// True if a call may write to the tensor or to a view of it.
 bool is_written(const Node& node);
 
 }  // namespace vitrine::aot

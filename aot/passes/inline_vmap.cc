@@ -1,8 +1,8 @@
-// Takes the wrappers of torch.vmap out of a graph: what they call with one sample, as the graph's
-// shapes say, becomes calls with the batch.
+// Removes the wrappers of torch.vmap from a graph. Calls that the graph describes for one sample
+// become calls for the whole batch.
 //
-// A batched tensor has a leading dim for each vmap that it is batched by, the outermost first, and
-// behind them the dims that the graph knows.
+// A batched tensor has one leading dim for each vmap that batches it, outermost first, followed by
+// the dims of the sample.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/call.h"
 #include "aot/shapes/infer.h"
@@ -22,17 +22,17 @@ namespace {
 
 constexpr std::string_view kVmap = "torch._functorch.predispatch.";
 
-// Operators that a dim is the second argument of, and how many dims the result has more.
+// An operator whose second argument is a dim.
 struct AlongDim {
   std::string_view target;
-  size_t added = 0;
+  size_t added = 0;  // number of dims that the operator adds
 };
 constexpr std::array kAlongDim = {
     AlongDim{"aten.unsqueeze.default", 1}, AlongDim{"aten.select.int"},
     AlongDim{"aten.squeeze.dim"},          AlongDim{"aten.slice.Tensor"},
     AlongDim{"aten.softmax.int"},          AlongDim{"aten.cumsum.default"},
 };
-constexpr std::array<std::string_view, 4> kMakers = {
+constexpr std::array<std::string_view, 4> kCreations = {
     "aten.new_ones.default", "aten.new_zeros.default", "aten.new_full.default",
     "aten.new_empty.default"};
 constexpr std::array<std::string_view, 5> kConversions = {
@@ -44,15 +44,15 @@ bool has(const Names& names, const Node& node) {
   return std::ranges::count(names, node.target().name()) != 0;
 }
 
-// Which of torch's functions for vmap it calls: "_add_batch_dim". Empty: none.
+// The vmap function of PyTorch that the node calls: "_add_batch_dim". Empty for other nodes.
 std::string_view vmap_function(const Node& node) {
   const std::string_view name = node.is_call() ? std::string_view(node.target().name()) : "";
   return name.starts_with(kVmap) ? name.substr(kVmap.size()) : "";
 }
 
-class Inliner {
+class VmapInliner {
  public:
-  Inliner(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {}
+  VmapInliner(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {}
 
   void run() {
     std::vector<Node*> nodes;
@@ -62,16 +62,18 @@ class Inliner {
     for (Node* node : nodes) {
       run_at_node(std::string(node->name()), [&] { visit(*node); });
     }
-    for (; !gone_.empty(); gone_.pop_back()) {
-      if (!gone_.back()->users().empty()) fail_at(*gone_.back(), "it leaves its vmap");
-      graph_.erase(gone_.back());
+    for (; !replaced_.empty(); replaced_.pop_back()) {
+      if (!replaced_.back()->users().empty()) {
+        fail_at(*replaced_.back(), "is used outside of its vmap");
+      }
+      graph_.erase(replaced_.back());
     }
   }
 
  private:
   struct Batched {
     Node* value = nullptr;
-    std::vector<int64_t> levels;  // of the vmaps, ascending
+    std::vector<int64_t> levels;  // levels of the vmaps, ascending
   };
 
   void visit(Node& node) {
@@ -80,10 +82,10 @@ class Inliner {
     if (function == "_add_batch_dim") return add_batch_dim(node);
     if (function == "_remove_batch_dim") return remove_batch_dim(node);
     if (!function.empty()) {
-      constexpr std::array<std::string_view, 3> kMarks = {
+      constexpr std::array<std::string_view, 3> kMarkers = {
           "_vmap_increment_nesting", "_vmap_decrement_nesting", "lazy_load_decompositions"};
-      if (std::ranges::count(kMarks, function) == 0) fail_at(node, "it is not known here");
-      gone_.push_back(&node);
+      if (std::ranges::count(kMarkers, function) == 0) fail_at(node, "unknown vmap function");
+      replaced_.push_back(&node);
       return;
     }
     const std::vector<Node*> inputs = node.inputs();
@@ -95,12 +97,13 @@ class Inliner {
     const auto found = batched_.find(node);
     return found == batched_.end() ? Batched{node, {}} : found->second;
   }
-  static size_t place_of(const std::vector<int64_t>& levels, int64_t level) {
+  // The index of the level, or the index at which to insert it.
+  static size_t index_of(const std::vector<int64_t>& levels, int64_t level) {
     return static_cast<size_t>(std::ranges::lower_bound(levels, level) - levels.begin());
   }
   static int64_t integer(const Node& node, size_t index) {
     const auto* value = node.need(index).get<int64_t>();
-    if (value == nullptr) fail_at(node, "an argument is not a number");
+    if (value == nullptr) fail_at(node, fmt::format("argument {} is not an integer", index));
     return *value;
   }
   Node* make(Node& at, Target target, ArgumentList args, ArgumentMap kwargs = {}) {
@@ -110,7 +113,7 @@ class Inliner {
   Node* make(Node& at, std::string_view target, ArgumentList args) {
     return make(at, Target::of(target), std::move(args));
   }
-  // The tensor with a dim elsewhere.
+  // Moves a dim of the tensor to another index.
   Node* moved(Node& at, Node* tensor, size_t from, size_t to) {
     if (from == to) return tensor;
     std::vector<int64_t> dims(tensor->tensor()->rank());
@@ -121,54 +124,54 @@ class Inliner {
     return make(at, "aten.permute.default", {tensor, dims});
   }
 
-  // (tensor, dim, level)
+  // Arguments: (tensor, dim, level).
   void add_batch_dim(Node& node) {
     Batched made = batched(&node.need_node(0));
     const int64_t level = integer(node, 2);
     if (!made.levels.empty() && made.levels.back() >= level) {
-      fail_at(node, "it is in this vmap already");
+      fail_at(node, "its tensor is already batched by this vmap");
     }
     const size_t outer = made.levels.size();
-    if (made.value->tensor() == nullptr) fail_at(node, "it batches something that is not a tensor");
+    if (made.value->tensor() == nullptr) fail_at(node, "its first argument is not a tensor");
     const size_t dim = wrapped(integer(node, 1), made.value->tensor()->rank() - outer);
     made.value = moved(node, made.value, outer + dim, outer);
     made.levels.push_back(level);
     batched_[&node] = std::move(made);
-    gone_.push_back(&node);
+    replaced_.push_back(&node);
   }
 
-  // (tensor, level, size of the batch, dim)
+  // Arguments: (tensor, level, batch size, dim).
   void remove_batch_dim(Node& node) {
     Batched made = batched(&node.need_node(0));
     const int64_t level = integer(node, 1);
-    const size_t place = place_of(made.levels, level);
+    const size_t index = index_of(made.levels, level);
     if (made.value->tensor() == nullptr || node.tensor() == nullptr) {
-      fail_at(node, "it is not of a tensor");
+      fail_at(node, "its first argument is not a tensor");
     }
-    if (place < made.levels.size() && made.levels[place] == level) {
-      made.levels.erase(made.levels.begin() + static_cast<std::ptrdiff_t>(place));
-    } else {  // the same for the whole batch
-      made.value = make(node, "aten.unsqueeze.default", {made.value, static_cast<int64_t>(place)});
+    if (index < made.levels.size() && made.levels[index] == level) {
+      made.levels.erase(made.levels.begin() + static_cast<std::ptrdiff_t>(index));
+    } else {  // the tensor is the same for all samples, so repeat it
+      made.value = make(node, "aten.unsqueeze.default", {made.value, static_cast<int64_t>(index)});
       ArgumentList sizes(made.value->tensor()->rank(), Argument(int64_t{-1}));
-      sizes.at(place) = node.need(2);
+      sizes.at(index) = node.need(2);
       made.value = make(node, "aten.expand.default", {made.value, Argument::list(sizes)});
     }
     const size_t out = wrapped(integer(node, 3), node.tensor()->rank());
-    made.value = moved(node, made.value, place, made.levels.size() + out);
+    made.value = moved(node, made.value, index, made.levels.size() + out);
     check(node, made);
     if (made.levels.empty()) return replace_node(program_, node, *made.value);
     batched_[&node] = std::move(made);
-    gone_.push_back(&node);
+    replaced_.push_back(&node);
   }
 
-  // A call with batched operands.
+  // Replaces a call with batched operands.
   void batch(Node& node) {
     Batched made;
     const Operator* op = operator_of(node.target());
     const Target target =
         op == nullptr || op->same_as.empty() ? node.target() : Target::of(op->same_as);
     const auto along = std::ranges::find(kAlongDim, target.name(), &AlongDim::target);
-    if (has(kMakers, node)) {
+    if (has(kCreations, node)) {
       const Batched like = batched(&node.need_node(0));
       node.set_arg(0, like.value);
       return;
@@ -185,14 +188,14 @@ class Inliner {
     } else if (target.is("aten.index.Tensor")) {
       made = index(node, target);
     } else {
-      fail_at(node, fmt::format("{} is not supported in a vmap", target.name()));
+      fail_at(node, fmt::format("{} is not supported inside torch.vmap", target.name()));
     }
     check(node, made);
     batched_[&node] = std::move(made);
-    gone_.push_back(&node);
+    replaced_.push_back(&node);
   }
 
-  // The operands with the same leading dims and as many others.
+  // Gives the operands the same leading dims and the same rank. Returns the levels of these dims.
   std::vector<int64_t> align(Node& at, ArgumentList& operands) {
     std::vector<int64_t> levels;
     size_t rank = 0;
@@ -200,22 +203,22 @@ class Inliner {
       if (operand.node() == nullptr || operand.node()->tensor() == nullptr) continue;
       rank = std::max(rank, operand.node()->tensor()->rank());
       for (const int64_t level : batched(operand.node()).levels) {
-        const size_t place = place_of(levels, level);
-        if (place < levels.size() && levels[place] == level) continue;
-        levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(place), level);
+        const size_t index = index_of(levels, level);
+        if (index < levels.size() && levels[index] == level) continue;
+        levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(index), level);
       }
     }
     for (Argument& operand : operands) {
       if (operand.node() == nullptr || !batched_.contains(operand.node())) continue;
       const size_t missing = rank - operand.node()->tensor()->rank();
-      const Batched given = batched(operand.node());
-      Node* value = given.value;
+      const Batched from = batched(operand.node());
+      Node* value = from.value;
       for (size_t i = 0; i < missing; ++i) {
         value =
-            make(at, "aten.unsqueeze.default", {value, static_cast<int64_t>(given.levels.size())});
+            make(at, "aten.unsqueeze.default", {value, static_cast<int64_t>(from.levels.size())});
       }
       for (size_t i = 0; i < levels.size(); ++i) {
-        if (std::ranges::count(given.levels, levels[i]) != 0) continue;
+        if (std::ranges::count(from.levels, levels[i]) != 0) continue;
         value = make(at, "aten.unsqueeze.default", {value, static_cast<int64_t>(i)});
       }
       operand = value;
@@ -231,48 +234,51 @@ class Inliner {
     return made;
   }
 
-  // Batched indices into a tensor that is not.
+  // Indexes a tensor that is not batched with batched indices.
   Batched index(Node& node, Target target) {
     const Argument& self = node.need(0);
-    const ArgumentList* given = node.need(1).list();
-    const bool is_plain =
-        self.node() != nullptr && !batched_.contains(self.node()) && given != nullptr &&
-        std::ranges::none_of(*given, [](const Argument& item) { return item.node() == nullptr; });
-    if (!is_plain) fail_at(node, "such an index is not supported in a vmap");
-    ArgumentList indices = *given;
+    const ArgumentList* list = node.need(1).list();
+    const bool is_supported =
+        self.node() != nullptr && !batched_.contains(self.node()) && list != nullptr &&
+        std::ranges::none_of(*list, [](const Argument& item) { return item.node() == nullptr; });
+    if (!is_supported) {
+      fail_at(node, "inside torch.vmap, indexing needs an unbatched tensor and an index per dim");
+    }
+    ArgumentList indices = *list;
     Batched made;
     made.levels = align(node, indices);
     made.value = make(node, target, {self, Argument::list(std::move(indices))});
     return made;
   }
 
-  // The dims that the graph states follow the leading ones.
+  // Checks that the dims after the leading ones have the sizes that the graph states.
   static void check(const Node& node, const Batched& made) {
     const TensorSpec* spec = node.tensor();
     const TensorSpec* value = made.value->tensor();
     const size_t outer = made.levels.size();
-    bool fits = spec != nullptr && value != nullptr && value->rank() == spec->rank() + outer;
-    for (size_t i = 0; fits && i < spec->rank(); ++i) {
+    bool matches = spec != nullptr && value != nullptr && value->rank() == spec->rank() + outer;
+    for (size_t i = 0; matches && i < spec->rank(); ++i) {
       const SymInt& size = value->sizes[i + outer];
-      fits = same(size, spec->sizes[i]) || !size.is_static() || !spec->sizes[i].is_static();
+      matches = same(size, spec->sizes[i]) || !size.is_static() || !spec->sizes[i].is_static();
     }
-    if (!fits) {
-      fail_at(node, fmt::format("with its batch it is {}, which does not fit {}",
-                                value == nullptr ? "no tensor" : to_text(*value),
-                                spec == nullptr ? "no tensor" : to_text(*spec)));
+    if (!matches) {
+      fail_at(node, fmt::format(
+                        "the batched result is {}, which does not match the sample {} of the graph",
+                        value == nullptr ? "not a tensor" : to_text(*value),
+                        spec == nullptr ? "not a tensor" : to_text(*spec)));
     }
   }
 
   ExportedProgram& program_;
   Graph& graph_;
   std::unordered_map<Node*, Batched> batched_;
-  std::vector<Node*> gone_;  // in order
+  std::vector<Node*> replaced_;  // in graph order, to be erased
 };
 
 }  // namespace
 
 void inline_vmap(ExportedProgram& program) {
-  for_each_graph(*program.graph, [&](Graph& graph) { Inliner(program, graph).run(); });
+  for_each_graph(*program.graph, [&](Graph& graph) { VmapInliner(program, graph).run(); });
 }
 
 }  // namespace vitrine::aot

@@ -1,4 +1,6 @@
-// Inlines graphs that only set a mode for their calls.
+// Inlines subgraphs that exist only to set a mode, such as torch.no_grad(), for their calls.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -6,17 +8,18 @@
 #include <unordered_map>
 
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-// torch.no_grad() and torch.autocast() in a model's forward: (mode..., graph, inputs...).
+// A higher-order operator with the arguments (mode..., graph, inputs...). torch.no_grad() and
+// torch.autocast() in a model's forward become such calls.
 struct Wrapper {
   std::string_view name;
-  size_t graph_at;
-  int enabled_at;  // the argument that must be false; -1: none
+  size_t graph_index;
+  int enabled_index;  // the argument that must be false; -1 if there is none
 };
 constexpr std::array kWrappers = {
     Wrapper{"wrap_with_set_grad_enabled", 1, -1},
@@ -29,21 +32,21 @@ const Wrapper* wrapper_of(const Node& node) {
   return found == kWrappers.end() ? nullptr : &*found;
 }
 
-// The graph that the call runs, taken out of the graph that holds it.
+// Takes the graph that the call runs out of the graph that contains the call.
 std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   Graph& graph = call.graph();
-  const Argument* named = call.arg(wrapper.graph_at);
+  const Argument* named = call.arg(wrapper.graph_index);
   Node* attribute = named == nullptr ? nullptr : named->node();
   if (attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr ||
       !graph.subgraphs().contains(attribute->attribute())) {
-    fail_at(call, "it runs something that is not a graph");
+    fail_at(call, fmt::format("argument {} is not a subgraph", wrapper.graph_index));
   }
   if (attribute->users().size() > 1) return graph.subgraphs().at(attribute->attribute())->copy();
   return std::move(graph.subgraphs().at(attribute->attribute()));
 }
 
-// Constants and graphs of the body become the outer graph's.
-Node* take_attribute(Graph& graph, Graph& body, const Node& attribute, Node& before) {
+// Moves a constant or subgraph of the body to the outer graph.
+Node* move_attribute(Graph& graph, Graph& body, const Node& attribute, Node& before) {
   Node* made = graph.get_attr(graph.unique_name(attribute.attribute()), &before);
   made->meta = attribute.meta;
   if (const auto inner = body.subgraphs().find(attribute.attribute());
@@ -57,8 +60,8 @@ Node* take_attribute(Graph& graph, Graph& body, const Node& attribute, Node& bef
   return made;
 }
 
-// Inserts the body before `call` and returns its results.
-ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
+// Inserts copies of the body's calls before `call`. Returns the results.
+ArgumentList insert_body(Node& call, Graph& body, size_t first_input) {
   Graph& graph = call.graph();
   std::unordered_map<const Node*, Node*> made;
   ArgumentList results;
@@ -69,13 +72,13 @@ ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
       case Node::Kind::kPlaceholder: {
         const Argument* input = call.arg(next++);
         if (input == nullptr || input->node() == nullptr) {
-          fail_at(call, "it has other inputs than its graph");
+          fail_at(call, "has fewer inputs than its subgraph");
         }
         made[&node] = input->node();
         break;
       }
       case Node::Kind::kGetAttr:
-        made[&node] = take_attribute(graph, body, node, call);
+        made[&node] = move_attribute(graph, body, node, call);
         break;
       case Node::Kind::kCall: {
         ArgumentList args;
@@ -102,26 +105,30 @@ ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
 
 void inline_call(ExportedProgram& program, Node& call, const Wrapper& wrapper) {
   const auto* enabled =
-      wrapper.enabled_at < 0 ? nullptr : call.arg(static_cast<size_t>(wrapper.enabled_at));
+      wrapper.enabled_index < 0 ? nullptr : call.arg(static_cast<size_t>(wrapper.enabled_index));
   const bool* is_enabled = enabled == nullptr ? nullptr : enabled->get<bool>();
-  if (wrapper.enabled_at >= 0 && (is_enabled == nullptr || *is_enabled)) {
-    fail_at(call, "it computes in another dtype (autocast), which the graph does not show");
+  if (wrapper.enabled_index >= 0 && (is_enabled == nullptr || *is_enabled)) {
+    fail_at(call,
+            "autocast is not supported, because it changes dtypes in a way that the graph does not "
+            "show; export the model without it");
   }
   const std::unique_ptr<Graph> body = take_body(call, wrapper);
-  const ArgumentList results = run_in_place(call, *body, wrapper.graph_at + 1);
+  const ArgumentList results = insert_body(call, *body, wrapper.graph_index + 1);
   const auto result = [&](size_t index) {
     Node* node = index < results.size() ? results[index].node() : nullptr;
-    if (node == nullptr) fail_at(call, "the graph's results do not match the call");
+    if (node == nullptr) fail_at(call, fmt::format("its subgraph does not return node {}", index));
     return node;
   };
   const std::vector<Node*> users = call.users();
   for (Node* user : users) {
     if (!user->calls(getitem())) continue;
     const auto* index = user->args().at(1).get<int64_t>();
-    if (index == nullptr || *index < 0) fail_at(call, "an unknown result is taken");
+    if (index == nullptr || *index < 0) {
+      fail_at(*user, "the index of the result must be a non-negative integer");
+    }
     replace_node(program, *user, *result(static_cast<size_t>(*index)));
   }
-  Node* attribute = call.arg(wrapper.graph_at)->node();
+  Node* attribute = call.arg(wrapper.graph_index)->node();
   Graph& graph = call.graph();
   if (!call.users().empty()) {
     replace_node(program, call, *result(0));

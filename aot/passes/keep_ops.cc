@@ -1,10 +1,10 @@
-// Operators that partitioners keep from decomposition.
+// Operators that partitioners keep, so that they are not decomposed.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
 
@@ -22,12 +22,12 @@ void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep) {
   for_each_call(*program.graph, [&](Node& node) {
     const std::string& name = node.target().name();
-    // What quantises has a kernel, or is decomposed after delegation.
-    if (!may_keep(name) || is_quantisation(node.target())) return;
-    for (const OpsToKeep& each : ops_to_keep) {
-      if (std::ranges::count(each.targets, name) != 0 && (!each.keeps || each.keeps(node))) {
-        fail_at(node, fmt::format("a partitioner asked to keep {} from decomposition, but no "
-                                  "delegate took it",
+    // Quantization operators have a kernel or are decomposed after partitioning.
+    if (!may_keep(name) || is_quantization(node.target())) return;
+    for (const OpsToKeep& ops : ops_to_keep) {
+      if (std::ranges::count(ops.targets, name) != 0 && (!ops.keeps || ops.keeps(node))) {
+        fail_at(node, fmt::format("a partitioner prevented the decomposition of {} but did not "
+                                  "delegate it",
                                   name));
       }
     }

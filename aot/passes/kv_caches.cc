@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <string_view>
 
+#include "aot/decompose/decomposition.h"
 #include "aot/graph/aot_error.h"
-#include "aot/passes/decomposition.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 
 namespace vitrine::aot {
 namespace {
 
 constexpr size_t kCacheRank = 4;
 
+// True if `a` is before `b` in execution order.
 bool precedes(const Node& a, const Node& b) {
   for (const Node* node = a.next(); node != nullptr; node = node->next()) {
     if (node == &b) return true;
@@ -21,13 +22,14 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// The part of a tensor that a call writes: along one dim.
-struct Part {
+// A write to a region of a tensor along one dim: `count` indices from `start` on, or those in
+// `indices`.
+struct RegionWrite {
   Node* tensor = nullptr;
   Node* value = nullptr;
   size_t dim = 0;
-  Argument start;           // a number
-  Node* indices = nullptr;  // or a tensor of them
+  Argument start;
+  Node* indices = nullptr;  // null: `start` counts
   SymInt count = 1;
 };
 
@@ -36,73 +38,74 @@ bool is_op(const Node& node, std::initializer_list<std::string_view> ops) {
          node.target().name_space() == "aten" && std::ranges::count(ops, node.target().op()) != 0;
 }
 
-std::optional<Part> indexed_part(const Node& node, const Call& call) {
-  const Argument* given = call.find("indices");
-  const ArgumentList* indices = given == nullptr ? nullptr : given->list();
+std::optional<RegionWrite> index_put_region(const Node& node, const Call& call) {
+  const Argument* argument = call.find("indices");
+  const ArgumentList* indices = argument == nullptr ? nullptr : argument->list();
   if (indices == nullptr || call.boolean("accumulate", false)) return std::nullopt;
-  Part part;
-  part.tensor = &call.node("self");
-  part.value = &call.node("values");
+  RegionWrite region;
+  region.tensor = &call.node("self");
+  region.value = &call.node("values");
   for (size_t i = 0; i < indices->size(); ++i) {
     if ((*indices)[i].is_none()) continue;
-    if (part.indices != nullptr) return std::nullopt;
-    part.indices = (*indices)[i].node();
-    part.dim = i;
+    if (region.indices != nullptr) return std::nullopt;
+    region.indices = (*indices)[i].node();
+    region.dim = i;
   }
-  const bool is_list = part.indices != nullptr && part.indices->tensor() != nullptr &&
-                       part.indices->tensor()->rank() == 1 && node.tensor() != nullptr;
-  if (!is_list) return std::nullopt;
-  part.count = part.indices->tensor()->sizes[0];
-  return part;
+  const bool is_vector = region.indices != nullptr && region.indices->tensor() != nullptr &&
+                         region.indices->tensor()->rank() == 1 && node.tensor() != nullptr;
+  if (!is_vector) return std::nullopt;
+  region.count = region.indices->tensor()->sizes[0];
+  return region;
 }
 
-// What slice, narrow and select view, or slice_scatter and select_scatter write.
-void place_part(const Call& call, bool is_one, Part& part) {
-  part.tensor = &call.node("self");
-  part.dim = wrapped(call.integer("dim", 0), part.tensor->tensor()->rank());
-  const Argument* start = call.find(is_one ? "index" : "start");
-  part.start = 0;
-  if (start != nullptr) part.start = *start;
+// Sets tensor, dim and start for a call of slice, narrow, select, slice_scatter or select_scatter.
+// `is_select` is true for select and select_scatter.
+void set_start(const Call& call, bool is_select, RegionWrite& region) {
+  region.tensor = &call.node("self");
+  region.dim = wrapped(call.integer("dim", 0), region.tensor->tensor()->rank());
+  const Argument* start = call.find(is_select ? "index" : "start");
+  region.start = 0;
+  if (start != nullptr) region.start = *start;
 }
 
-std::optional<Part> part_of(const Node& node) {
+std::optional<RegionWrite> region_of(const Node& node) {
   const Call call(node);
-  if (is_op(node, {"index_put", "index_put_"})) return indexed_part(node, call);
-  Part part;
+  if (is_op(node, {"index_put", "index_put_"})) return index_put_region(node, call);
+  RegionWrite region;
   if (is_op(node, {"index_copy", "index_copy_"})) {
-    part.tensor = &call.node("self");
-    part.dim = wrapped(call.integer("dim"), part.tensor->tensor()->rank());
-    part.indices = &call.node("index");
-    part.value = &call.node("source");
-    if (part.indices->tensor()->rank() != 1) return std::nullopt;
-    part.count = part.indices->tensor()->sizes[0];
-    return part;
+    region.tensor = &call.node("self");
+    region.dim = wrapped(call.integer("dim"), region.tensor->tensor()->rank());
+    region.indices = &call.node("index");
+    region.value = &call.node("source");
+    if (region.indices->tensor()->rank() != 1) return std::nullopt;
+    region.count = region.indices->tensor()->sizes[0];
+    return region;
   }
   if (is_op(node, {"slice_scatter", "select_scatter"})) {
-    const bool is_one = node.target().op() == "select_scatter";
+    const bool is_select = node.target().op() == "select_scatter";
     if (call.integer("step", 1) != 1) return std::nullopt;
-    place_part(call, is_one, part);
-    part.value = &call.node("src");
-    if (!is_one) part.count = size_at(part.value, part.dim);
-    return part;
+    set_start(call, is_select, region);
+    region.value = &call.node("src");
+    if (!is_select) region.count = size_at(region.value, region.dim);
+    return region;
   }
   if (!is_op(node, {"copy_"})) return std::nullopt;
   const Node& view = call.node("self");
   if (!is_op(view, {"slice", "narrow", "select"})) return std::nullopt;
   const Call of_view(view);
   if (of_view.integer("step", 1) != 1) return std::nullopt;
-  part.value = call.optional_node("src");
-  if (part.value == nullptr || !same(part.value->tensor()->sizes, view.tensor()->sizes)) {
+  region.value = call.optional_node("src");
+  if (region.value == nullptr || !same(region.value->tensor()->sizes, view.tensor()->sizes)) {
     return std::nullopt;
   }
-  const bool is_one = view.target().op() == "select";
-  place_part(of_view, is_one, part);
-  if (!is_one) part.count = size_at(&view, part.dim);
-  return part;
+  const bool is_select = view.target().op() == "select";
+  set_start(of_view, is_select, region);
+  if (!is_select) region.count = size_at(&view, region.dim);
+  return region;
 }
 
-// Whether elements in order are those of a part with these sizes: leading dims of 1 may lack.
-bool fills(const TensorSpec& value, const std::vector<SymInt>& sizes) {
+// True if the value has these sizes, ignoring dims of size 1.
+bool has_sizes(const TensorSpec& value, const std::vector<SymInt>& sizes) {
   const auto trimmed = [](const std::vector<SymInt>& all) {
     std::vector<SymInt> kept;
     for (const SymInt& size : all) {
@@ -117,7 +120,9 @@ bool is_functional(const Node& node) { return !node.target().op().ends_with('_')
 
 std::string text_of(const LinearSum& sum) {
   std::string text = std::to_string(sum.constant);
-  for (const auto& [term, times] : sum.terms) text += fmt::format(" + {} {}", times, term);
+  for (const auto& [term, coefficient] : sum.terms) {
+    text += fmt::format(" + {} {}", coefficient, term);
+  }
   return text;
 }
 
@@ -127,8 +132,8 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// Whether a call can be given the sum: a number, or a node and a number.
-bool is_one_number(const LinearSum& sum) {
+// True if number() can compute the sum: it is a constant, or a node plus a constant.
+bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
          (sum.terms.begin()->first.starts_with('%') && sum.terms.begin()->second == 1);
@@ -136,7 +141,7 @@ bool is_one_number(const LinearSum& sum) {
 
 SymInt new_symbol(ExportedProgram& program, Range range) {
   for (size_t i = 0;; ++i) {
-    // PyTorch's begin with other letters.
+    // PyTorch's symbols do not begin with "p".
     const std::string name = fmt::format("p{}", i);
     if (!program.range_constraints.emplace(name, range).second) continue;
     return SymInt(Expression::symbol(name));
@@ -156,12 +161,13 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
   }
 }
 
-// Why the write to a cache stays; empty if there is none.
+// Records the node if it writes to a cache. Returns the reason if such a write cannot be replaced,
+// and otherwise an empty text.
 std::string KvCaches::visit(Node& node, IndexValues& values) {
-  const std::optional<Part> part = part_of(node);
-  if (!part) return "";
-  const auto known = buffer_of_write_.find(part->tensor);
-  Node& buffer = known == buffer_of_write_.end() ? *part->tensor : *known->second;
+  const std::optional<RegionWrite> region = region_of(node);
+  if (!region) return "";
+  const auto known = buffer_of_write_.find(region->tensor);
+  Node& buffer = known == buffer_of_write_.end() ? *region->tensor : *known->second;
   const InputSpec* input =
       buffer.kind() == Node::Kind::kPlaceholder ? program_.input_of(buffer.name()) : nullptr;
   const TensorSpec* spec = buffer.tensor();
@@ -169,20 +175,23 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
       !spec->is_static() || program_.data_of(*input) == nullptr) {
     return "";
   }
-  if (part->dim != 1 && part->dim != 2) return "it is not along dim 1 or 2";
+  if (region->dim != 1 && region->dim != 2) {
+    return fmt::format("the positions are in dim {}, not in dim 1 or 2", region->dim);
+  }
   CacheWrite write;
   write.call = &node;
-  write.value = part->value;
-  write.count = part->count;
+  write.value = region->value;
+  write.count = region->count;
   std::vector<SymInt> sizes = spec->sizes;
-  sizes[part->dim] = part->count;
-  if (part->value->tensor()->dtype != spec->dtype || !fills(*part->value->tensor(), sizes)) {
-    return "what it writes has another dtype or shape";
+  sizes[region->dim] = region->count;
+  if (region->value->tensor()->dtype != spec->dtype ||
+      !has_sizes(*region->value->tensor(), sizes)) {
+    return "the written value has another dtype or shape than the cache";
   }
-  if (part->indices == nullptr) {
-    write.start = values.whole(part->start);
-  } else if (std::optional<LinearSum> at = values.whole(part->indices)) {
-    if (!(part->count == SymInt(1))) {
+  if (region->indices == nullptr) {
+    write.start = values.integer(region->start);
+  } else if (std::optional<LinearSum> at = values.integer(region->indices)) {
+    if (!(region->count == SymInt(1))) {
       const auto one = at->terms.find("axis 0");
       if (one != at->terms.end() && one->second == 1)
         at->terms.erase(one);
@@ -191,19 +200,19 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
     }
     write.start = at;
   }
-  if (write.start && !is_one_number(*write.start)) write.start = {};
-  if (!write.start && part->indices == nullptr) return "where it begins is not known";
-  if (!write.start) write.indices = part->indices;
+  if (write.start && !is_node_plus_constant(*write.start)) write.start = {};
+  if (!write.start && region->indices == nullptr) return "its first position is unknown";
+  if (!write.start) write.indices = region->indices;
   if (is_op(node, {"copy_"})) write.result = node.need(0).node();
   if (is_functional(node)) {
     std::string reason = find_commit(buffer, write);
     if (!reason.empty()) return reason;
   }
-  return add_write(buffer, part->dim, std::move(write));
+  return add_write(buffer, region->dim, std::move(write));
 }
 
-// A functional form computes what the buffer is to become. It may write at once if nothing reads
-// the old value afterwards.
+// Finds the call that stores the result of a functional write in the buffer. Returns the reason if
+// the write cannot be done in place, and otherwise an empty text.
 std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
   for (Node* user : write.call->users()) {
     const bool commits = is_op(*user, {"copy_"}) && user->need(0).node() == &buffer &&
@@ -214,13 +223,13 @@ std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
     return output.kind == OutputSpec::Kind::kBufferMutation && output.name == write.call->name() &&
            output.target == program_.input_of(buffer.name())->target;
   });
-  if (write.commit == nullptr && !is_result) return "its result is not what the buffer becomes";
-  if (is_written(*write.call)) return "its result is written to";
+  if (write.commit == nullptr && !is_result) return "its result is not stored in the buffer";
+  if (is_written(*write.call)) return "another call writes to its result";
   for (const Node* user : buffer.users()) {
     if (user == write.call || user == write.commit) continue;
     const bool reads_later = write.commit != nullptr && precedes(*write.commit, *user) &&
                              !is_in_place(user->target()) && !is_written(*user);
-    if (!reads_later) return "something else reads or writes the buffer";
+    if (!reads_later) return "another call reads or writes the buffer before the result is stored";
   }
   return "";
 }
@@ -231,18 +240,18 @@ std::string KvCaches::add_write(Node& buffer, size_t dim, CacheWrite write) {
   const bool positions_first = dim == 1;
   if (is_new) {
     const std::vector<SymInt>& sizes = buffer.tensor()->sizes;
-    cache.buffer = cache.whole = &buffer;
+    cache.buffer = cache.view = &buffer;
     cache.positions_first = positions_first;
     cache.batch = sizes[0].value();
     cache.heads = sizes[positions_first ? 2 : 1].value();
     cache.positions = sizes[dim].value();
     cache.width = sizes[3].value();
   } else if (cache.positions_first != positions_first) {
-    return "other writes are along another dim";
+    return "other writes to the cache have their positions in another dim";
   }
   if (!(write.count.is_static() && write.count.value() <= cache.positions) &&
       !upper_bound(write.count, program_.range_constraints)) {
-    return "the number of positions has no bound";
+    return "the number of written positions is unbounded";
   }
   if (write.result == nullptr) buffer_of_write_[write.call] = &buffer;
   if (write.commit != nullptr) buffer_of_write_[write.commit] = &buffer;
@@ -254,7 +263,7 @@ std::string KvCaches::add_write(Node& buffer, size_t dim, CacheWrite write) {
 size_t KvCaches::replace_writes() {
   for (auto& [name, cache] : caches_) {
     if (cache.positions_first || cache.writes.empty()) continue;
-    cache.whole = flatten_cache(program_, *cache.buffer, cache.writes.front().call->meta.origin);
+    cache.view = flatten_cache(program_, *cache.buffer, cache.writes.front().call->meta.origin);
   }
   size_t replaced = 0;
   for (const auto& [name, index] : order_) {
@@ -266,12 +275,12 @@ size_t KvCaches::replace_writes() {
   return replaced;
 }
 
-Argument KvCaches::number(const LinearSum& sum, Node& at, int64_t most) {
+Argument KvCaches::number(const LinearSum& sum, Node& at, int64_t max_value) {
   if (sum.terms.empty()) return sum.constant;
   const auto [found, is_new] = numbers_.try_emplace(text_of(sum));
   if (!is_new) return found->second;
   Node* root = program_.graph->find(sum.terms.begin()->first.substr(1));
-  if (root == nullptr) throw AotError("where it begins is not in the graph");
+  if (root == nullptr) throw AotError("the node with the first position is not in the graph");
   if (root->tensor() != nullptr) {
     while (rank_of(root) > 0) {
       const Target select = Target::of("aten.select.int");
@@ -279,7 +288,8 @@ Argument KvCaches::number(const LinearSum& sum, Node& at, int64_t most) {
       Value value = infer(select, args);
       root = insert_like(at, select, std::move(args), {}, std::move(value));
     }
-    root = int_call(at, Target::of("aten.item.default"), {root}, new_symbol(program_, {0, most}));
+    root =
+        int_call(at, Target::of("aten.item.default"), {root}, new_symbol(program_, {0, max_value}));
   }
   if (sum.constant != 0) {
     const SymInt value = root->meta.value.number()->value + SymInt(sum.constant);
@@ -293,10 +303,10 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
   const int64_t batch = cache.positions_first ? cache.batch : cache.batch * cache.heads;
   const SymInt heads = cache.positions_first ? cache.heads : 1;
   Node* value = to.reshape(write.value, {batch, write.count, heads, cache.width});
-  const TensorSpec nothing = contiguous_spec(cache.buffer->tensor()->dtype, {1});
+  const TensorSpec unused = contiguous_spec(cache.buffer->tensor()->dtype, {1});
   if (write.start) {
     const Argument start = number(*write.start, *write.call, cache.positions - 1);
-    write.update = to.call("llama.update_cache.default", {value, cache.buffer, start}, nothing);
+    write.update = to.call("llama.update_cache.default", {value, cache.buffer, start}, unused);
   } else {
     Node* indices = to.convert(to.reshape(write.indices, {1, write.count}), ScalarType::kLong);
     if (batch > 1) {
@@ -304,16 +314,16 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
                         {{"memory_format", MemoryFormat::kContiguous}});
     }
     write.update = to.call("llama.update_cache_with_indices.default",
-                           {value, cache.buffer, 0, indices}, nothing);
+                           {value, cache.buffer, 0, indices}, unused);
   }
-  if (is_functional(*write.call) && write.commit == nullptr) store_by_writing(*cache.buffer, write);
-  if (write.commit != nullptr) replace_node(program_, *write.commit, *cache.whole);
-  replace_node(program_, *write.call, write.result == nullptr ? *cache.whole : *write.result);
+  if (is_functional(*write.call) && write.commit == nullptr) remove_mutation(*cache.buffer, write);
+  if (write.commit != nullptr) replace_node(program_, *write.commit, *cache.view);
+  replace_node(program_, *write.call, write.result == nullptr ? *cache.view : *write.result);
   write.call = nullptr;
 }
 
-// The signature no longer names the final value of the buffer: a call writes it.
-void KvCaches::store_by_writing(const Node& buffer, const CacheWrite& write) {
+// Removes the final value of the buffer from the outputs, because a call writes it in place.
+void KvCaches::remove_mutation(const Node& buffer, const CacheWrite& write) {
   const std::string& target = program_.input_of(buffer.name())->target;
   ArgumentList results = *program_.graph->output()->need(0).list();
   std::vector<OutputSpec>& outputs = program_.signature.outputs;
@@ -330,9 +340,9 @@ void KvCaches::store_by_writing(const Node& buffer, const CacheWrite& write) {
   }
 }
 
-const KvCache* KvCaches::cache_of(const Node* whole) const {
-  const auto found = std::ranges::find_if(caches_, [&](const auto& each) {
-    return each.second.whole == whole && !each.second.writes.empty();
+const KvCache* KvCaches::cache_of(const Node* node) const {
+  const auto found = std::ranges::find_if(caches_, [&](const auto& cache) {
+    return cache.second.view == node && !cache.second.writes.empty();
   });
   return found == caches_.end() ? nullptr : &found->second;
 }
@@ -375,10 +385,10 @@ Node* flatten_cache(ExportedProgram& program, Node& buffer, std::shared_ptr<cons
   buffer.meta.value = spec;
   Node* first = &program.graph->nodes().front();
   while (!first->is_call()) first = first->next();
-  ArgumentList whole;
-  for (const SymInt& size : before.sizes) whole.emplace_back(size.value());
+  ArgumentList model_sizes;
+  for (const SymInt& size : before.sizes) model_sizes.emplace_back(size.value());
   Node* view = program.graph->call(Target::of("aten.view.default"),
-                                   {&buffer, Argument::list(std::move(whole))}, {}, first);
+                                   {&buffer, Argument::list(std::move(model_sizes))}, {}, first);
   view->meta.value = contiguous_spec(before.dtype, before.sizes);
   view->meta.origin = std::move(origin);
   buffer.replace_all_uses_with(view, view);

@@ -1,5 +1,5 @@
-// Caches of keys and values that a model keeps in buffers: how it writes to them, and the same
-// writes by llama::update_cache, which touches only what changes.
+// Finds a model's writes to caches of keys and values, which are buffers, and replaces them with
+// llama::update_cache, which writes only the positions that change.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,25 @@
 
 namespace vitrine::aot {
 
-// A write of `count` positions from `start` on, or to those that a tensor names.
+// A write of `count` positions from `start` on, or to the positions in `indices`.
 struct CacheWrite {
-  Node* call = nullptr;    // what writes or, of functional forms, gives what the buffer becomes
-  Node* result = nullptr;  // what users of the call read; null: the whole cache
-  Node* commit = nullptr;  // the copy_ into the buffer, if a functional form has one
+  Node* call = nullptr;  // the in-place write, or the functional call that computes the new buffer
+  Node* result = nullptr;  // the node that users of the call read instead; null: the complete cache
+  Node* commit = nullptr;  // for a functional call: the copy_ of its result into the buffer, if any
   Node* value = nullptr;
   SymInt count;
   std::optional<LinearSum> start;
-  Node* indices = nullptr;  // where there is no start: integers [count]
-  Node* update = nullptr;   // the call that came in its place
+  Node* indices = nullptr;  // integers [count]; null if `start` is set
+  Node* update = nullptr;   // the call of llama::update_cache that replaces the write
 };
 
-// A buffer [batch, head, position, value] or, if positions come first, [batch, position, head,
-// value]. The operators want the latter; the former's bytes are those of [batch * head, position,
-// 1, value], which is what the buffer becomes. `whole` has the model's dims.
+// A cache in a buffer. The buffer is [batch, head, position, value], or [batch, position, head,
+// value] if positions_first. The llama operators need the second order. A buffer in the first order
+// becomes [batch * head, position, 1, value], which has the same bytes. `view` is the node with the
+// model's sizes: the buffer, or a view of it.
 struct KvCache {
   Node* buffer = nullptr;
-  Node* whole = nullptr;
+  Node* view = nullptr;
   bool positions_first = false;
   int64_t batch = 0;
   int64_t heads = 0;
@@ -39,44 +40,48 @@ struct KvCache {
   int64_t width = 0;
   std::vector<CacheWrite> writes;
 
-  bool is_flat() const { return whole != buffer; }
+  bool is_flat() const { return view != buffer; }
 };
 
 class KvCaches {
  public:
   explicit KvCaches(ExportedProgram& program) : program_(program) {}
 
-  // Changes nothing yet. `kept` gets a line for each write to such a buffer that stays, and why.
+  // Finds caches and their writes without changing the graph. Adds a line with the reason to `kept`
+  // for each write to a cache that cannot be replaced.
   void find(IndexValues& values, std::vector<std::string>& kept);
-  // Writes by llama::update_cache, or update_cache_with_indices. Returns the number of writes.
+  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns their
+  // number.
   size_t replace_writes();
 
-  // Null if it is not the whole of a cache.
-  const KvCache* cache_of(const Node* whole) const;
-  // Where the only write of `count` positions, which precedes `at`, starts, if that is `start`: an
-  // integer, or a node that is one.
+  // The cache whose view is `node`. Null if `node` is not a complete cache.
+  const KvCache* cache_of(const Node* node) const;
+  // Returns the start of the cache's write, as an integer or a node, if it is the only write, has
+  // `count` positions from `start` on, and is before `at`. Otherwise returns an empty result.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
-  // Names of the buffers that became flat.
+  // Names of the buffers that flatten_cache() changed.
   std::set<std::string> flat_buffers() const;
 
  private:
   std::string visit(Node& node, IndexValues& values);
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
-  // The sum as an argument: of a node that is made before `at`, unless it is there.
-  Argument number(const LinearSum& sum, Node& at, int64_t most);
+  // The sum as an argument: a constant or a node. Inserts the node before `at` unless an earlier
+  // call with the same sum did. `max_value` is the largest value that the number may have.
+  Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);
-  void store_by_writing(const Node& buffer, const CacheWrite& write);
+  void remove_mutation(const Node& buffer, const CacheWrite& write);
 
   ExportedProgram& program_;
-  std::map<std::string, KvCache> caches_;                   // by the buffer's placeholder
-  std::vector<std::pair<std::string, size_t>> order_;       // writes in order of execution
-  std::map<std::string, Argument> numbers_;                 // by the sum's text
-  std::unordered_map<const Node*, Node*> buffer_of_write_;  // results that are the buffer
+  std::map<std::string, KvCache> caches_;                   // keyed by the buffer's placeholder
+  std::vector<std::pair<std::string, size_t>> order_;       // writes in execution order
+  std::map<std::string, Argument> numbers_;                 // keyed by the text of the sum
+  std::unordered_map<const Node*, Node*> buffer_of_write_;  // write whose result is the buffer
 };
 
-// Gives a buffer [b, h, p, v] the sizes [b * h, p, 1, v], and its users a view with the former.
+// Changes the sizes of a buffer [b, h, p, v] to [b * h, p, 1, v], and lets its users read a view
+// with the original sizes. Returns the view.
 Node* flatten_cache(ExportedProgram& program, Node& buffer, std::shared_ptr<const Origin> origin);
 
 }  // namespace vitrine::aot

@@ -5,26 +5,26 @@
 namespace vitrine::aot {
 namespace {
 
-constexpr size_t kMostTerms = 16;
+constexpr size_t kMaxTerms = 16;
 
 }  // namespace
 
 bool is_small(int64_t value) {
-  constexpr int64_t kLargest = int64_t{1} << 31;
-  return value >= -kLargest && value <= kLargest;
+  constexpr int64_t kMaxMagnitude = int64_t{1} << 31;
+  return value >= -kMaxMagnitude && value <= kMaxMagnitude;
 }
 
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor) {
   if (!is_small(factor)) return std::nullopt;
   a.constant += factor * b.constant;
   if (!is_small(a.constant)) return std::nullopt;
-  for (const auto& [term, times] : b.terms) {
+  for (const auto& [term, coefficient] : b.terms) {
     int64_t& sum = a.terms[term];
-    sum += factor * times;
+    sum += factor * coefficient;
     if (!is_small(sum)) return std::nullopt;
     if (sum == 0) a.terms.erase(term);
   }
-  if (a.terms.size() > kMostTerms) return std::nullopt;
+  if (a.terms.size() > kMaxTerms) return std::nullopt;
   return a;
 }
 
@@ -41,7 +41,7 @@ LinearSum LinearSum::axis(size_t from_last) {
 
 bool LinearSum::has_axes() const {
   return std::ranges::any_of(terms,
-                             [](const auto& each) { return each.first.starts_with("axis "); });
+                             [](const auto& term) { return term.first.starts_with("axis "); });
 }
 
 }  // namespace vitrine::aot

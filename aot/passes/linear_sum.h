@@ -1,4 +1,4 @@
-// Sums of whole numbers that are known by their terms.
+// Linear integer expressions over axes, run-time numbers and sizes.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,35 @@
 
 namespace vitrine::aot {
 
-// constant + the sum of factor x term. Terms are axes ("axis 0" is the last one, so that operands
-// broadcast in place), nodes that are one number at run time ("%input_pos"), and sizes ("s0").
+// The constant plus the sum of coefficient * term. A term is an axis, a node that computes a number
+// at run time ("%input_pos"), or a size ("s0"). "axis 0" is the last one, so that the axes of
+// broadcast operands have the same names.
 struct LinearSum {
   int64_t constant = 0;
-  std::map<std::string, int64_t> terms;
+  std::map<std::string, int64_t> terms;  // term -> coefficient
   friend bool operator==(const LinearSum&, const LinearSum&) = default;
 
   static LinearSum axis(size_t from_last);
   bool has_axes() const;
 };
 
-// Sums of larger numbers count as unknown: nothing overflows.
+// True if the magnitude is at most 2^31. Sums of larger numbers count as unknown, so that nothing
+// overflows.
 bool is_small(int64_t value);
-// a + factor * b; empty if it is not small, or has more terms than positions and masks have.
+// Returns a + factor * b. Empty if a number in it is too large, or if it has more than 16 terms;
+// positions and masks have fewer.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
-// Whether a sum is never negative, as axes, sizes and positions are not. (A cache is not written
-// at a negative position.)
+// True if the sum cannot be negative. Assumes that axes, sizes and positions are not negative; a
+// cache is never written at a negative position.
 bool is_never_negative(const LinearSum& sum);
 
-// Every sum with its axes renamed; axis -> sum, empty: unknown.
+// Replaces every axis in the sum with map_axis(axis). Empty if map_axis returns an empty result.
 template <class MapAxis>
 std::optional<LinearSum> with_axes(const LinearSum& sum, const MapAxis& map_axis) {
   LinearSum result;
   result.constant = sum.constant;
-  for (const auto& [term, times] : sum.terms) {
+  for (const auto& [term, coefficient] : sum.terms) {
     LinearSum replaced;
     replaced.terms[term] = 1;
     if (term.starts_with("axis ")) {
@@ -42,7 +45,7 @@ std::optional<LinearSum> with_axes(const LinearSum& sum, const MapAxis& map_axis
       if (!mapped) return std::nullopt;
       replaced = *mapped;
     }
-    const std::optional<LinearSum> next = combined(std::move(result), replaced, times);
+    const std::optional<LinearSum> next = combined(std::move(result), replaced, coefficient);
     if (!next) return std::nullopt;
     result = *next;
   }

@@ -1,6 +1,6 @@
 #include "aot/passes/pipelines.h"
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
@@ -12,12 +12,12 @@ void to_edge(ExportedProgram& program, const EdgeOptions& options) {
       {"inline_vmap", inline_vmap},
       {"unify_writes", unify_writes},
       {"decompose_around_writes",
-       [&](ExportedProgram& each) {
-         decompose_around_writes(each, options.preserve_ops, options.ops_to_keep);
+       [&](ExportedProgram& p) {
+         decompose_around_writes(p, options.preserve_ops, options.ops_to_keep);
        }},
-      {"functionalise", functionalise},
+      {"functionalize", functionalize},
       {"decompose",
-       [&](ExportedProgram& each) { decompose(each, options.preserve_ops, options.ops_to_keep); }},
+       [&](ExportedProgram& p) { decompose(p, options.preserve_ops, options.ops_to_keep); }},
       {"remove_dead_code", remove_dead_code},
       {"remove_unused_parameters", remove_unused_parameters},
       {"remove_asserts", remove_asserts},

@@ -1,4 +1,4 @@
-// Which passes run, in which order: the semantics of ExecuTorch 1.4's to_edge and to_executorch.
+// Runs the passes in order, with the semantics of ExecuTorch 1.4's to_edge and to_executorch.
 #pragma once
 
 #include <span>
@@ -10,27 +10,29 @@
 
 namespace vitrine::aot {
 
-// The defaults are ExecuTorch's.
+// Options of to_edge(). The defaults are those of ExecuTorch.
 struct EdgeOptions {
-  bool skip_dim_order = false;            // clones and conversions keep their memory formats
-  std::vector<std::string> preserve_ops;  // never decomposed, by ATen name
-  // The operators that each partitioner keeps, in their order (to_edge_transform_and_lower). Views,
-  // operators that write and those of `may_keep`'s list are decomposed anyway.
+  bool skip_dim_order = false;            // true: clones and conversions keep their memory formats
+  std::vector<std::string> preserve_ops;  // ATen names of operators that are not decomposed
+  // The operators that each partitioner keeps, in the order of partitioners
+  // (to_edge_transform_and_lower). Operators for which may_keep() is false are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
 };
 
-// Training IR or core ATen -> the edge dialect, with debug handles. AotErrors name pass and node.
+// Converts training IR or core ATen to the edge dialect and adds debug handles. AotErrors name the
+// pass and the node.
 void to_edge(ExportedProgram& program, const EdgeOptions& options = {});
-// Runs after lowering. AotError if a call that a partitioner kept is not in a delegate.
+// Runs after lowering. Throws AotError if a call that a partitioner kept is not in a delegate.
 void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep);
 
 struct ExecutableOptions {
-  bool elide_views = true;  // views share memory where no output needs them
-  bool reinplace = false;   // index_put writes to its input where nothing else reads that
+  bool elide_views = true;  // true: views share the memory of their inputs unless they are outputs
+  bool reinplace = false;   // true: index_put writes to its input if nothing reads that later
 };
 
-// Edge dialect -> the emitter's input: buffers are written back, views share memory.
+// Converts the edge dialect to the emitter's input: buffers are written back, and views share
+// memory.
 void to_executable(ExportedProgram& program, const ExecutableOptions& options = {});
 
 }  // namespace vitrine::aot

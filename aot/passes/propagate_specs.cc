@@ -4,14 +4,14 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {
 
-// How many elements it picks depends on the numbers.
+// True for indexing with a mask, where the size of the result depends on the mask's elements.
 bool has_mask(const Node& node) {
   if (!node.target().is("aten.index.Tensor")) return false;
   for (const Node* input : node.inputs()) {
@@ -20,9 +20,9 @@ bool has_mask(const Node& node) {
   return false;
 }
 
-bool takes_any(const Node& node, const std::unordered_set<const Node*>& changed) {
+bool has_changed_input(const Node& node, const std::unordered_set<const Node*>& changed) {
   return std::ranges::any_of(node.inputs(),
-                             [&](const Node* each) { return changed.contains(each); });
+                             [&](const Node* input) { return changed.contains(input); });
 }
 
 }  // namespace
@@ -30,10 +30,10 @@ bool takes_any(const Node& node, const std::unordered_set<const Node*>& changed)
 void propagate_specs(ExportedProgram& program) {
   std::unordered_set<const Node*> changed;
   for_each_call(*program.graph, [&](Node& node) {
-    if (node.target().is_declared() && takes_any(node, changed)) {
+    if (node.target().is_declared() && has_changed_input(node, changed)) {
       fail_at(node,
-              "its arguments have other shapes than in the export, so that those of its "
-              "results are unknown");
+              "a pass changed the shapes of its arguments, so the shapes of its results are "
+              "unknown");
     }
     const bool has_tensors = node.tensor() != nullptr || node.meta.value.items() != nullptr;
     if (!has_tensors || !can_infer(node.target()) || has_mask(node)) return;

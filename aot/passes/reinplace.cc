@@ -1,6 +1,6 @@
 #include <unordered_set>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {

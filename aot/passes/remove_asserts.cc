@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {

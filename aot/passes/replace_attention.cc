@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "aot/decompose/decomposition.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/attention_cost.h"
 #include "aot/passes/attention_rows.h"
-#include "aot/passes/decomposition.h"
 #include "aot/passes/kv_caches.h"
-#include "aot/passes/pass.h"
 #include "aot/passes/spelled_attention.h"
 
 namespace vitrine::aot {
@@ -19,41 +19,44 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The caches that keys and values are, if both are.
+  // The caches that contain the keys and values. Both are null unless both are cached.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
-  const Node* prefix = nullptr;  // takes the first positions of the cache; null: all are taken
-  Node* mask = nullptr;          // null: none
+  const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
+  Node* mask = nullptr;          // null if there is no mask
   bool is_causal = false;
-  Argument start = 0;  // what custom_sdpa counts queries from
+  Argument start = 0;  // custom_sdpa's start_pos: the position of the first query
   bool reads_part_of_cache = false;
 };
 
-// Keys or values before they are repeated for each query head; itself if they are not.
+// Returns the keys or values before they are repeated for each query head, or `node` if they are
+// not repeated.
 Node* unrepeated(Node* node, const Node& call) {
   const AttentionRows rows = trace_rows(node);
   const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;
   return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
-std::string why_not_operands(const Attention& of, bool shares_heads) {
+// The reason why custom_sdpa does not support the operands; empty if it does. `shares_heads` is
+// true if several query heads may share a key head.
+std::string unsupported_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
   for (const Node* node : {of.query, of.key, of.value}) {
     const TensorSpec& spec = *node->tensor();
-    if (spec.rank() != kAttentionRank) return "its operands do not have 4 dims";
+    if (spec.rank() != kAttentionRank) return "its operands must have 4 dims";
     if (spec.dtype != query.dtype || !(spec.sizes[kValue] == query.sizes[kValue]) ||
         !(spec.sizes[kBatch] == query.sizes[kBatch])) {
-      return "its operands differ in dtype, batch or the length of a head";
+      return "its operands differ in dtype, batch size or head size";
     }
   }
   if (query.dtype != ScalarType::kFloat && query.dtype != ScalarType::kHalf &&
       query.dtype != ScalarType::kBFloat16) {
-    return "its dtype is not f32, f16 or bf16";
+    return "its dtype must be f32, f16 or bf16";
   }
   const TensorSpec& key = *of.key->tensor();
   if (!(key.sizes[kHead] == of.value->tensor()->sizes[kHead]) ||
       !(key.sizes[kPosition] == of.value->tensor()->sizes[kPosition])) {
-    return "its keys and values differ in number";
+    return "its keys and values differ in the number of heads or positions";
   }
   if (key.sizes[kHead] == query.sizes[kHead]) return "";
   const bool is_static = key.sizes[kHead].is_static() && query.sizes[kHead].is_static();
@@ -61,45 +64,48 @@ std::string why_not_operands(const Attention& of, bool shares_heads) {
                        query.sizes[kHead].value() % key.sizes[kHead].value() == 0;
   return divides && (shares_heads || key.sizes[kHead] == SymInt(1))
              ? ""
-             : "its heads do not share keys evenly";
+             : "the number of query heads must be a multiple of the number of key heads";
 }
 
-std::string why_not_mask(const Attention& of) {
+// The reason why custom_sdpa does not support the mask; empty if it does.
+std::string unsupported_mask(const Attention& of) {
   const TensorSpec& mask = *of.mask->tensor();
   const size_t rank = mask.rank();
   const bool is_known = mask.dtype == ScalarType::kBool || mask.dtype == ScalarType::kFloat ||
                         mask.dtype == ScalarType::kHalf || mask.dtype == ScalarType::kBFloat16;
-  if (!is_known || of.is_causal) return "its mask is of an unknown kind";
+  if (!is_known || of.is_causal)
+    return "its mask must be bool or float, and not used together with is_causal";
   if (rank < 2 || !(mask.sizes[rank - 2] == of.query->tensor()->sizes[kPosition]) ||
       !(mask.sizes[rank - 1] == of.key->tensor()->sizes[kPosition])) {
-    return "its mask is not given for each query and key";
+    return "its mask must have a row per query and a column per key";
   }
   const bool is_shared = std::all_of(mask.sizes.begin(), mask.sizes.end() - 2,
                                      [](const SymInt& size) { return size == SymInt(1); });
   return is_shared ? "" : "its mask differs by head or batch";
 }
 
-// Without a mask, custom_sdpa reads the keys up to the last query's position.
-std::string find_start(Attention& of) {
+// Sets start for attention without a mask: custom_sdpa then reads the keys up to the position of
+// the last query. Returns the reason if no start is possible, and otherwise an empty text.
+std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
   if (queries == keys) return "";
   const bool has_keys = queries.is_static() && keys.is_static() && keys.value() > queries.value();
-  if (!has_keys) return "it is not known to have a key for each query";
+  if (!has_keys) return "it is unknown if there is a key for each query";
   if (!of.is_causal) of.start = keys.value() - queries.value();
   return "";
 }
 
-// Sums that queries of a call count from, as far as the graph shows them.
+// The position of the first query, as far as the graph shows it.
 struct Starts {
-  std::optional<LinearSum> of_mask;  // query i sees the keys up to this + i
-  std::optional<LinearSum> of_keys;  // the keys that are taken end with the last query's
+  std::optional<LinearSum> by_mask;  // the mask lets query i see the keys up to by_mask + i
+  std::optional<LinearSum> by_keys;  // the keys that are read end at the last query's position
 };
 
-class Replacing {
+class AttentionReplacer {
  public:
-  Replacing(ExportedProgram& program, AttentionChoice which)
-      : program_(program), which_(which), caches_(program) {}
+  AttentionReplacer(ExportedProgram& program, AttentionChoice choice)
+      : program_(program), choice_(choice), caches_(program) {}
 
   AttentionResult run() {
     std::vector<Node*> calls;
@@ -122,11 +128,12 @@ class Replacing {
   }
 
  private:
-  // Attention that is spelled out is one call, as long as it is not known that it stays.
+  // Replaces attention that is spelled out as products with one call. restore_products() undoes
+  // this if the call is not replaced later.
   void find_spelled() {
     for_each_call(*program_.graph, [&](Node& node) {
       if (&node.graph() != program_.graph.get()) return;
-      Node* attention = attention_of(program_, node);
+      Node* attention = match_spelled_attention(program_, node);
       if (attention == nullptr) return;
       node.replace_all_uses_with(attention);
       rename_output(node, *attention);
@@ -140,7 +147,7 @@ class Replacing {
     }
   }
 
-  void spell_again(Node& attention) {
+  void restore_products(Node& attention) {
     const auto found = spelled_.find(&attention);
     if (found == spelled_.end()) return;
     attention.replace_all_uses_with(found->second);
@@ -151,56 +158,61 @@ class Replacing {
   void visit(Node& node) {
     Decomposition to(program_, node);
     Attention found;
-    std::string reason = why_not(to, found);
-    if (reason.empty()) reason = why_not_better(found);
+    std::string reason = analyze(to, found);
+    if (reason.empty()) reason = reason_to_keep(found);
     if (!reason.empty()) {
       result_.kept.push_back(fmt::format("attention stays: node {}: {}", node.name(), reason));
-      spell_again(node);
+      restore_products(node);
       return;
     }
     replace(to, found);
     ++result_.replaced;
   }
 
-  std::string why_not(Decomposition& to, Attention& found) {
-    if (to.number("dropout_p", 0) != 0) return "it drops values out";
+  // Fills `found`. Returns the reason if custom_sdpa cannot compute the call, and otherwise an
+  // empty text.
+  std::string analyze(Decomposition& to, Attention& found) {
+    if (to.number("dropout_p", 0) != 0) return "dropout_p must be 0";
     found.query = to.tensor("query");
     found.key = to.tensor("key");
     found.value = to.tensor("value");
     found.mask = to.optional_tensor("attn_mask");
     found.is_causal = to.boolean("is_causal", false);
-    std::string reason = why_not_operands(found, to.boolean("enable_gqa", false));
+    std::string reason = unsupported_operands(found, to.boolean("enable_gqa", false));
     if (!reason.empty()) return reason;
     find_caches(found, to.node());
     if (found.key_cache != nullptr && find_causal_start(found, to.node())) return "";
     Attention shared = found;
     shared.key = unrepeated(found.key, to.node());
     shared.value = unrepeated(found.value, to.node());
-    if (why_not_operands(shared, true).empty()) found = shared;
+    if (unsupported_operands(shared, true).empty()) found = shared;
     drop_causal_mask(found, to.node());
     if (found.is_causal && found.start != Argument(0)) return "";
-    return found.mask != nullptr ? why_not_mask(found) : find_start(found);
+    return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  std::string why_not_better(const Attention& found) const {
-    if (which_ == AttentionChoice::kAll) return "";
-    if (found.mask != nullptr) return "its mask may hide all keys of a query";
+  // The reason why the call should stay although custom_sdpa can compute it; empty if there is
+  // none.
+  std::string reason_to_keep(const Attention& found) const {
+    if (choice_ == AttentionChoice::kAll) return "";
+    if (found.mask != nullptr)
+      return "its mask may hide all keys of a query, which changes results";
     AttentionShape shape;
     shape.queries = found.query->tensor()->sizes[kPosition];
     shape.keys = found.key->tensor()->sizes[kPosition];
     shape.is_causal = found.is_causal;
     shape.reads_part_of_cache = found.reads_part_of_cache;
-    shape.is_delegated = which_ == AttentionChoice::kWherePaysDelegated;
-    return pays_as_one_operator(shape, program_.range_constraints)
+    shape.is_delegated = choice_ == AttentionChoice::kIfFasterThanDelegated;
+    return is_faster_as_operator(shape, program_.range_constraints)
                ? ""
-               : fmt::format("one operator for {} queries and {} keys is not known to be faster",
+               : fmt::format("one operator is not expected to be faster for {} queries and {} keys",
                              to_text(shape.queries), to_text(shape.keys));
   }
 
   const KvCache* cache_of(const AttentionRows& from, const Node& call) const {
     const KvCache* cache = caches_.cache_of(from.source);
-    const bool fits = cache != nullptr && cache->positions_first == from.is_transposed;
-    return fits && are_unchanged(from, call) ? cache : nullptr;
+    const bool has_order = cache != nullptr && cache->positions_first == from.is_transposed;
+    return has_order && are_unchanged(from, call) ? cache : nullptr;
   }
 
   void find_caches(Attention& found, const Node& call) const {
@@ -217,38 +229,39 @@ class Replacing {
     found.prefix = keys.prefix;
   }
 
-  // What the graph shows of the position that the first query has.
+  // Reads the position of the first query from the mask and from the keys that are read.
   static Starts starts_of(const Node& node, IndexValues& values) {
     const Call call(node);
     Starts starts;
     if (const Node* mask = call.optional_node("attn_mask")) {
-      starts.of_mask = values.causal_from(mask);
+      starts.by_mask = values.causal_from(mask);
     }
-    const auto before_end = [&](Node& rows) -> std::optional<LinearSum> {
+    // The end of the rows that are read, minus the number of queries.
+    const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;
       const bool is_slice = from.prefix->target().op() == "slice";
-      const auto end = values.whole(Call(*from.prefix).value(is_slice ? "end" : "length"));
+      const auto end = values.integer(Call(*from.prefix).value(is_slice ? "end" : "length"));
       const auto count = values.size_sum(call.tensor("query").sizes[kPosition]);
       return end && count ? combined(*end, *count, -1) : std::nullopt;
     };
     if (call.tensor("query").rank() != kAttentionRank) return starts;
-    starts.of_keys = before_end(call.node("key"));
-    if (starts.of_keys != before_end(call.node("value"))) starts.of_keys = std::nullopt;
+    starts.by_keys = start_by_end(call.node("key"));
+    if (starts.by_keys != start_by_end(call.node("value"))) starts.by_keys = std::nullopt;
     return starts;
   }
 
-  // Where the queries begin, if they see just the rows written now and all before: by the mask, or
-  // by the end of the keys that are taken.
+  // The position of the first query, if the queries see exactly the rows of this call and all
+  // earlier ones. The mask or the end of the keys shows it.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;
-    if (found.mask == nullptr) return found.prefix != nullptr ? starts.of_keys : std::nullopt;
-    const bool has_all = found.prefix == nullptr || starts.of_keys == starts.of_mask;
-    return has_all ? starts.of_mask : std::nullopt;
+    if (found.mask == nullptr) return found.prefix != nullptr ? starts.by_keys : std::nullopt;
+    const bool has_all_keys = found.prefix == nullptr || starts.by_keys == starts.by_mask;
+    return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Whether the position suffices in the place of mask and prefix.
+  // Replaces the mask and prefix with the position of the first query. False if that is impossible.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];
@@ -263,22 +276,23 @@ class Replacing {
       found.reads_part_of_cache = true;
       return true;
     }
-    if (found.prefix != nullptr) {  // what is taken is not the whole cache
+    if (found.prefix != nullptr) {  // only a part of the cache is read
       found.key_cache = found.value_cache = nullptr;
       return false;
     }
     if (found.mask != nullptr && !found.is_causal) {
-      result_.kept.push_back(fmt::format(
-          "mask stays: node {}: the graph does not show that it is causal by the position of the "
-          "cache's write, so all of the cache is read",
-          call.name()));
+      result_.kept.push_back(
+          fmt::format("mask stays: node {}: the graph does not show that the mask is causal from "
+                      "the position of "
+                      "the cache's write on, so the complete cache is read",
+                      call.name()));
     }
     return false;
   }
 
-  // A causal mask over keys that are in no cache.
+  // Replaces a causal mask over keys that are not cached with is_causal.
   void drop_causal_mask(Attention& found, const Node& call) {
-    const std::optional<LinearSum>& from = starts_[&call].of_mask;
+    const std::optional<LinearSum>& from = starts_[&call].by_mask;
     const bool is_known = found.key_cache == nullptr && found.mask != nullptr && !found.is_causal &&
                           from && from->terms.empty() && from->constant >= 0;
     const SymInt& queries = found.query->tensor()->sizes[kPosition];
@@ -296,20 +310,20 @@ class Replacing {
     const auto rows = [&](const KvCache* cache, Node* x) {
       return cache != nullptr ? cache->buffer : positions_first(x);
     };
-    Node* query = is_flat ? by_key_head(to, of) : positions_first(of.query);
+    Node* query = is_flat ? group_by_key_head(to, of) : positions_first(of.query);
     const TensorSpec spec = contiguous_spec(query->tensor()->dtype, query->tensor()->sizes);
     ArgumentList args = {query,
                          rows(of.key_cache, of.key),
                          rows(of.value_cache, of.value),
                          of.start,
-                         of.mask == nullptr ? Argument() : Argument(mask_of(to, of.mask)),
+                         of.mask == nullptr ? Argument() : Argument(additive_mask(to, of.mask)),
                          0.0,
                          of.is_causal};
     if (const Argument scale = to.value("scale"); !scale.is_none()) args.push_back(scale);
     Node* made = to.call("llama.custom_sdpa.default", std::move(args), spec);
-    if (is_flat) made = by_query_head(to, of, made);
+    if (is_flat) made = ungroup(to, of, made);
     made = positions_first(made);
-    // Views of the result rely on its strides.
+    // The result must keep its strides, because views of it rely on them.
     const TensorSpec& before = to.spec();
     if (before.strides == contiguous_strides(before.sizes)) {
       made = to.make("aten.clone.default", {made}, {{"memory_format", MemoryFormat::kContiguous}});
@@ -317,54 +331,55 @@ class Replacing {
     to.replace(made);
   }
 
-  // Over a flat cache each head of keys is a batch of its own, with the query heads that share it.
-  // [batch, heads, positions, values] -> [batch * key heads, positions, heads each, values]
-  static Node* by_key_head(Decomposition& to, const Attention& of) {
+  // In a flat cache, each key head is a separate batch. Groups the query heads by the key head that
+  // they share: [batch, heads, positions, values] -> [batch * key heads, positions, heads per key
+  // head, values].
+  static Node* group_by_key_head(Decomposition& to, const Attention& of) {
     const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
     const SymInt batches = of.key_cache->batch * of.key_cache->heads;
-    const SymInt each = sizes[kHead] / SymInt(of.key_cache->heads);
+    const SymInt group = sizes[kHead] / SymInt(of.key_cache->heads);
     if (sizes[kPosition] == SymInt(1)) {
-      return to.reshape(of.query, {batches, 1, each, sizes[kValue]});
+      return to.reshape(of.query, {batches, 1, group, sizes[kValue]});
     }
-    Node* split = to.reshape(of.query, {batches, each, sizes[kPosition], sizes[kValue]});
+    Node* split = to.reshape(of.query, {batches, group, sizes[kPosition], sizes[kValue]});
     return to.transpose(split, kHead, kPosition);
   }
 
-  // Back, to [batch, positions, heads, values].
-  static Node* by_query_head(Decomposition& to, const Attention& of, Node* made) {
+  // Reverses group_by_key_head() for the result, which becomes [batch, positions, heads, values].
+  static Node* ungroup(Decomposition& to, const Attention& of, Node* made) {
     const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
-    const SymInt each = sizes[kHead] / SymInt(of.key_cache->heads);
+    const SymInt group = sizes[kHead] / SymInt(of.key_cache->heads);
     if (!(sizes[kPosition] == SymInt(1))) {
       made = to.reshape(
-          made, {of.key_cache->batch, of.key_cache->heads, sizes[kPosition], each, sizes[kValue]});
+          made, {of.key_cache->batch, of.key_cache->heads, sizes[kPosition], group, sizes[kValue]});
       made = to.permute(made, {0, 2, 1, 3, 4});
     }
     return to.reshape(made, {sizes[kBatch], sizes[kPosition], sizes[kHead], sizes[kValue]});
   }
 
-  // f32 [query, key], to be added to scores.
-  static Node* mask_of(Decomposition& to, Node* mask) {
+  // Converts the mask to an additive f32 mask [query, key].
+  static Node* additive_mask(Decomposition& to, Node* mask) {
     while (rank_of(mask) > 2) mask = to.select(mask, 0, 0);
     if (mask->tensor()->dtype == ScalarType::kBool) {
-      Node* none = to.scalar(0.0, ScalarType::kFloat);
-      Node* all = to.scalar(-kInfinity, ScalarType::kFloat);
-      mask = to.where(mask, none, all);
+      Node* visible = to.scalar(0.0, ScalarType::kFloat);
+      Node* hidden = to.scalar(-kInfinity, ScalarType::kFloat);
+      mask = to.where(mask, visible, hidden);
     }
     return to.convert(mask, ScalarType::kFloat);
   }
 
   ExportedProgram& program_;
-  AttentionChoice which_;
+  AttentionChoice choice_;
   KvCaches caches_;
-  std::unordered_map<const Node*, Starts> starts_;  // by call
-  std::unordered_map<const Node*, Node*> spelled_;  // calls -> products that they stand for
+  std::unordered_map<const Node*, Starts> starts_;  // keyed by the call of attention
+  std::unordered_map<const Node*, Node*> spelled_;  // call of attention -> product it replaces
   AttentionResult result_;
 };
 
 }  // namespace
 
-AttentionResult replace_attention(ExportedProgram& program, AttentionChoice which) {
-  return Replacing(program, which).run();
+AttentionResult replace_attention(ExportedProgram& program, AttentionChoice choice) {
+  return AttentionReplacer(program, choice).run();
 }
 
 }  // namespace vitrine::aot

@@ -1,5 +1,5 @@
-// Attention of the model -> llama::custom_sdpa, which never holds all scores at once, over caches
-// that llama::update_cache writes.
+// Replaces a model's attention with llama::custom_sdpa, which never stores all scores at once, and
+// its cache writes with llama::update_cache.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,35 @@
 namespace vitrine::aot {
 
 struct AttentionResult {
-  size_t replaced = 0;  // calls of attention
-  size_t writes = 0;    // to caches
-  // "attention stays: node attention: its mask differs by head"
+  size_t replaced = 0;  // number of replaced calls of attention
+  size_t writes = 0;    // number of replaced writes to caches
+  // Calls, writes and masks that stay: "attention stays: node attention: its mask differs by head
+  // or batch".
   std::vector<std::string> kept;
-  std::set<std::string> flat_buffers;  // names of those that have other sizes than before
+  std::set<std::string> flat_buffers;  // names of the buffers whose sizes changed
 };
 
 enum class AttentionChoice : uint8_t {
   kAll,
-  kWherePays,           // where the results stay the same and attention_cost.h expects less time
-  kWherePaysDelegated,  // the same, if a backend would get the products
+  kIfFaster,               // if results stay the same and attention_cost.h expects less time
+  kIfFasterThanDelegated,  // like kIfFaster, for products that a backend would execute
 };
 
-// Takes a program as it was imported.
+// `program` must be as it was imported.
 //
-// Attention (aten.scaled_dot_product_attention, or products around a softmax) that custom_sdpa
-// computes too gets the operands as [batch, position, head, value] and a mask of floats
-// [query, key], as by ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. Keys and values
-// that are repeated for each query head are read where they are.
+// Replaces attention (aten.scaled_dot_product_attention, or products around a softmax) that
+// custom_sdpa can compute. The operands become [batch, position, head, value], and the mask a float
+// tensor [query, key], as in ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. Keys and
+// values that the model repeats for each query head are read without the repetition.
 //
-// Writes to caches in buffers become llama::update_cache (kv_caches.h). Attention over such a cache
-// whose mask shows query i of a call at position p the keys up to p + i, by the graph, gets p in
-// the place of the mask, and reads no other keys.
+// Writes to caches in buffers become llama::update_cache (kv_caches.h). If the graph shows that the
+// mask of attention over such a cache lets query i of a call at position p see exactly the keys up
+// to p + i, the call gets p instead of the mask and reads no other keys.
 //
-// Differs in these respects: a query that is masked everywhere has NaN, not 0 (masks that are not
-// causal stay where only some is replaced); a negative position is an error.
+// Results differ in two respects. A query that is masked everywhere yields NaN instead of 0; with
+// choices other than kAll, calls with masks that are not causal stay. A negative position is an
+// error.
 AttentionResult replace_attention(ExportedProgram& program,
-                                  AttentionChoice which = AttentionChoice::kAll);
+                                  AttentionChoice choice = AttentionChoice::kAll);
 
 }  // namespace vitrine::aot

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
+#include "vitrine/half.h"
 
 namespace vitrine::aot {
 namespace {
@@ -17,7 +19,7 @@ TensorData scalar(ScalarType dtype, T value) {
   return make_tensor_data(dtype, {}, std::move(bytes));
 }
 
-// As torch.tensor makes one of a number of Python, but in f64 where the call computes in that.
+// Converts a Python number like torch.tensor, except that floats get the dtype `real`.
 std::optional<TensorData> tensor_of(const Argument& argument, ScalarType real) {
   if (const auto* value = argument.get<bool>()) return scalar(ScalarType::kBool, *value);
   if (const auto* value = argument.get<int64_t>()) return scalar(ScalarType::kLong, *value);
@@ -39,7 +41,7 @@ ScalarType dtype_of(Value::Number::Kind kind, ScalarType real) {
   return ScalarType::kBool;
 }
 
-// The dtype that the call's real numbers get.
+// The dtype of the call's float literals: f64 if an input is f64, and otherwise f32.
 ScalarType real_dtype(const Node& node) {
   const bool is_double = std::ranges::any_of(node.inputs(), [](const Node* input) {
     return input->tensor() != nullptr && input->tensor()->dtype == ScalarType::kDouble;
@@ -47,12 +49,13 @@ ScalarType real_dtype(const Node& node) {
   return is_double ? ScalarType::kDouble : ScalarType::kFloat;
 }
 
+// Adds a constant to the program's inputs.
 Node* lift(ExportedProgram& program, TensorData data) {
   const auto buffers =
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // The numbers of constants go on from those of buffers, which they become.
+  // Constants become buffers, so that their numbers continue those of the buffers.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;
@@ -60,7 +63,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
   return node;
 }
 
-// A subgraph lacks the program's inputs.
+// Adds a constant to a subgraph, which cannot use the program's inputs.
 Node* lift(Node& user, TensorData data) {
   Graph& graph = user.graph();
   const std::string name = fmt::format("_tensor_constant{}", graph.tensors().size());
@@ -70,12 +73,55 @@ Node* lift(Node& user, TensorData data) {
   return node;
 }
 
+// True if f16 or bf16 represents the number exactly. False for a computed number, because its value
+// is unknown.
+bool holds(ScalarType dtype, const Argument& number) {
+  if (number.node() != nullptr) return number.node()->meta.value.number() == nullptr;
+  const auto* integer = number.get<int64_t>();
+  const auto* real = number.get<double>();
+  if (integer == nullptr && real == nullptr) return true;
+  const double value = real != nullptr ? *real : static_cast<double>(*integer);
+  const auto narrow = static_cast<float>(value);
+  const float rounded = dtype == ScalarType::kHalf ? Half(narrow) : BFloat16(narrow);
+  return std::isnan(value) || static_cast<double>(rounded) == value;
+}
+
+// PyTorch does not round numbers to f16 or bf16. If the result's dtype cannot represent a number of
+// the call, replaces the call with one that computes in f32. Returns the call to use.
+Node& keep_numbers_exact(ExportedProgram& program, Node& node) {
+  const TensorSpec* result = node.tensor();
+  if (result == nullptr ||
+      (result->dtype != ScalarType::kHalf && result->dtype != ScalarType::kBFloat16) ||
+      std::ranges::all_of(
+          node.args(), [&](const Argument& argument) { return holds(result->dtype, argument); })) {
+    return node;
+  }
+  const auto converted = [&](Node* from, ScalarType dtype) {
+    TensorSpec spec = *from->tensor();
+    spec.dtype = dtype;
+    return insert_like(node, Target::of("aten._to_copy.default"), {from}, {{"dtype", dtype}},
+                       std::move(spec));
+  };
+  ArgumentList args = node.args();
+  for (Argument& argument : args) {
+    Node* operand = argument.node();
+    if (operand == nullptr || operand->tensor() == nullptr) continue;
+    argument = converted(operand, ScalarType::kFloat);
+  }
+  TensorSpec spec = *result;
+  spec.dtype = ScalarType::kFloat;
+  Node* wide = insert_like(node, node.target(), std::move(args), node.kwargs(), std::move(spec));
+  replace_node(program, node, *converted(wide, result->dtype));
+  return *wide;
+}
+
 }  // namespace
 
 void scalars_to_tensors(ExportedProgram& program) {
-  for_each_call(*program.graph, [&](Node& node) {
-    const Operator* op = operator_of(node.target());
+  for_each_call(*program.graph, [&](Node& each) {
+    const Operator* op = operator_of(each.target());
     if (op == nullptr || !op->promotion) return;
+    Node& node = *op->promotion == Promotion::kNone ? each : keep_numbers_exact(program, each);
     const ScalarType real = real_dtype(node);
     for (size_t i = 0; i < std::min(node.args().size(), op->arguments.size()); ++i) {
       if (op->arguments[i].type != ArgumentType::kTensor) continue;

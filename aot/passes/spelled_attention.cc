@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "aot/decompose/decomposition.h"
 #include "aot/passes/attention_rows.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/passes/decomposition.h"
 #include "aot/passes/index_values.h"
 
 namespace vitrine::aot {
@@ -32,23 +32,23 @@ bool may_write(const Node& node) {
                             has_unknown_effects(node.target()));
 }
 
-// What is found on the way back from the product.
+// The operands of attention that is spelled out.
 struct Spelled {
   Node* query = nullptr;
   Node* key_transposed = nullptr;
   Node* value = nullptr;
   double scale = 1;
-  Node* added = nullptr;   // a mask that is added
-  Node* hidden = nullptr;  // or one that is true where keys are hidden
-  bool hides_by_infinity = true;
+  Node* additive_mask = nullptr;  // a mask that is added to the scores
+  Node* hidden = nullptr;         // or a mask that is true where keys are hidden
+  bool hides_with_infinity = true;
 };
 
-class Reader {
+class SpelledAttentionReader {
  public:
   std::optional<Spelled> read(const Node& product) {
     Node* weights = product.need(0).node();
     found_.value = product.need(1).node();
-    while (is_plain(weights)) weights = weights->need(0).node();
+    while (is_no_op(weights)) weights = weights->need(0).node();
     if (!is_rank4_float(&product) || !calls_any(weights, {"softmax"}) || !is_over_keys(*weights)) {
       return std::nullopt;
     }
@@ -56,18 +56,19 @@ class Reader {
     if (!calls_any(scores, {"matmul"})) return std::nullopt;
     found_.query = scores->need(0).node();
     found_.key_transposed = scores->need(1).node();
-    // All operands would be read later than they are.
+    // The new call reads its operands later than the original calls, so no call between them may
+    // write.
     for (const Node* node = scores; node != &product; node = node->next()) {
       if (node == nullptr || may_write(*node)) return std::nullopt;
     }
-    const bool fits = is_rank4_float(found_.query) && is_rank4_float(found_.key_transposed) &&
-                      is_rank4_float(found_.value);
-    return fits ? std::optional(found_) : std::nullopt;
+    const bool is_supported = is_rank4_float(found_.query) &&
+                              is_rank4_float(found_.key_transposed) && is_rank4_float(found_.value);
+    return is_supported ? std::optional(found_) : std::nullopt;
   }
 
  private:
-  // Changes nothing in evaluation, where numbers are f32 already.
-  static bool is_plain(const Node* node) {
+  // True for calls that change nothing in evaluation if their input is f32.
+  static bool is_no_op(const Node* node) {
     if (calls_any(node, {"dropout"})) return !Call(*node).boolean("train", true);
     return calls_any(node, {"to", "clone", "contiguous", "type_as"}) &&
            is_rank4_float(node->need(0).node()) && is_rank4_float(node);
@@ -83,7 +84,7 @@ class Reader {
       const Call call(*scores);
       const std::optional<double> value = literal_number(call.value("value"));
       if (!value || *value > -3.4e38) return nullptr;
-      found_.hides_by_infinity = *value == -kInfinity;
+      found_.hides_with_infinity = *value == -kInfinity;
       found_.hidden = &call.node("mask");
       return &call.node("self");
     }
@@ -94,7 +95,7 @@ class Reader {
         mask->tensor()->dtype != ScalarType::kFloat) {
       return nullptr;
     }
-    found_.added = mask;
+    found_.additive_mask = mask;
     return &call.node("self");
   }
 
@@ -115,18 +116,19 @@ class Reader {
   Spelled found_;
 };
 
-// A mask [.., query, key] that is true where keys are seen.
-Node* mask_of_seen(Decomposition& to, Node* hidden) {
+// A mask [..., query, key] that is true where keys are visible.
+Node* visible_mask(Decomposition& to, Node* hidden) {
   const bool is_negated = calls_any(hidden, {"logical_not", "bitwise_not"});
-  Node* seen = is_negated ? &hidden->need_node(0) : to.make("aten.logical_not.default", {hidden});
-  return rank_of(seen) == 1 ? to.make("aten.unsqueeze.default", {seen, 0}) : seen;
+  Node* visible =
+      is_negated ? &hidden->need_node(0) : to.make("aten.logical_not.default", {hidden});
+  return rank_of(visible) == 1 ? to.make("aten.unsqueeze.default", {visible, 0}) : visible;
 }
 
 }  // namespace
 
-Node* attention_of(ExportedProgram& program, Node& product) {
+Node* match_spelled_attention(ExportedProgram& program, Node& product) {
   if (!calls_any(&product, {"matmul"})) return nullptr;
-  const std::optional<Spelled> found = Reader().read(product);
+  const std::optional<Spelled> found = SpelledAttentionReader().read(product);
   if (!found || !(found->scale > 0)) return nullptr;
   if (found->hidden != nullptr && found->hidden->tensor()->dtype != ScalarType::kBool) {
     return nullptr;
@@ -141,12 +143,13 @@ Node* attention_of(ExportedProgram& program, Node& product) {
     if (std::min(a, b) == kAttentionRank - 2 && a != b) key = &call.node("self");
   }
   if (key == nullptr) return nullptr;
-  Node* mask = found->added;
+  Node* mask = found->additive_mask;
   if (mask != nullptr && rank_of(mask) == 1) mask = to.make("aten.unsqueeze.default", {mask, 0});
   if (found->hidden != nullptr) {
-    mask = mask_of_seen(to, found->hidden);
-    // With a finite number, a row that is hidden wholly is not NaN: each must see its first key.
-    if (!found->hides_by_infinity) {
+    mask = visible_mask(to, found->hidden);
+    // With a finite masking number, a query without visible keys does not yield NaN as the operator
+    // does, so every query must see its first key.
+    if (!found->hides_with_infinity) {
       const std::optional<LinearSum> start = IndexValues(program).causal_from(mask);
       if (!start || !is_never_negative(*start)) return nullptr;
     }

@@ -1,4 +1,4 @@
-// Attention that a model spells out as products around a softmax.
+// Recognizes attention that a model spells out as matrix products around a softmax.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,10 @@
 
 namespace vitrine::aot {
 
-// If `product` is softmax(query x key^T [* scale] [masked]) x value of f32, with dims [batch, head,
-// position, value]: a call of aten.scaled_dot_product_attention before it that computes the same.
-// Nothing uses that call yet. Null if `product` is something else, or cannot be shown to be one.
-Node* attention_of(ExportedProgram& program, Node& product);
+// If `product` is softmax(query x key^T [* scale] [masked]) x value in f32, with dims [batch, head,
+// position, value], inserts a call of aten.scaled_dot_product_attention that computes the same
+// before it, and returns that call, which has no users yet. Returns null if the graph does not show
+// that `product` is attention.
+Node* match_spelled_attention(ExportedProgram& program, Node& product);
 
 }  // namespace vitrine::aot

@@ -4,13 +4,13 @@
 #include <array>
 #include <map>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-// Operators on numbers stay torch's.
+// Operators on numbers keep their ATen targets.
 constexpr std::array<std::string_view, 6> kUnwrapped = {
     "aten.scalar_tensor.default", "aten.sym_size.int",           "aten.sym_stride.int",
     "aten.sym_numel.default",     "aten._assert_scalar.default", "aten._assert_async.msg"};

@@ -1,14 +1,14 @@
-// Converts other spellings of writes to those that later passes support.
+// Converts in-place views and Python's in-place operators to forms that later passes support.
 #include <unordered_map>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-// A view that is made of a tensor in its own place: it is read as the view from there on. Null if
-// the target makes none.
+// Returns the view that an in-place view operator ("t_") applies to its input. Null if the target
+// is not such an operator.
 const Operator* view_of(Target target) {
   const Operator* op = operator_of(target);
   const Operator* view =
@@ -17,7 +17,7 @@ const Operator* view_of(Target target) {
 }
 
 void unify(Graph& graph) {
-  std::unordered_map<const Node*, Node*> viewed;  // tensor that became a view in place -> the view
+  std::unordered_map<const Node*, Node*> viewed;  // input of an in-place view -> the view
   for (Node& node : graph.nodes()) {
     if (!viewed.empty()) {
       for (Node* input : node.inputs()) {
@@ -30,7 +30,7 @@ void unify(Graph& graph) {
     const Operator* op = operator_of(node.target());
     const Operator* view = view_of(node.target());
     if (view == nullptr) {
-      // Python's operators that write, "x |= y".
+      // Python's in-place operators, such as "x |= y".
       if (op != nullptr && op->is_in_place() && !op->same_as.empty()) {
         node.set_target(Target::of(op->same_as));
       }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aot/graph/node_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
@@ -55,7 +55,7 @@ Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.permute.default", {&value, back});
 }
 Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
-  // The sizes show the squeezed dims: the dims of 1 that the value lacks.
+  // The view removed the dims of size 1 that the value does not have.
   Node* result = &value;
   for (size_t i = 0; i < input.tensor()->rank(); ++i) {
     const bool missing =
@@ -70,7 +70,7 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
 }
-// slice and select: the other arguments are the same.
+// Inverse of slice and select. The scatter operators have the same other arguments.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
   ArgumentList args = {&input, &value};
   args.insert(args.end(), view.args().begin() + 1, view.args().end());
@@ -89,19 +89,20 @@ Node* from_diagonal(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
   return scattered(at, "aten.select_scatter.default", view, input, value);
 }
-// A piece of split_with_sizes.
-Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
+// Inverse of a result of split_with_sizes.
+Node* from_split(Node& at, const Node& view, Node& input, Node& value) {
   const Node& tuple = view.need_node(0);
   const Call of_tuple(tuple);
   const std::vector<int64_t> sizes = of_tuple.integers("split_sizes");
-  const auto* taken = view.need(1).get<int64_t>();
-  const int64_t index = taken == nullptr ? -1 : *taken;
+  const auto* position = view.need(1).get<int64_t>();
+  const int64_t index = position == nullptr ? -1 : *position;
   SymInt start = 0;
   for (size_t i = 0; i < sizes.size() && static_cast<int64_t>(i) < index; ++i) {
     start = start + SymInt(sizes[i]);
   }
   if (index < 0 || static_cast<size_t>(index) >= sizes.size() || !start.is_static()) {
-    fail_at(view, "there is no such piece");
+    fail_at(view, fmt::format("split_with_sizes has {} results, but result {} is used",
+                              sizes.size(), index));
   }
   const SymInt end = start + SymInt(sizes[static_cast<size_t>(index)]);
   return make(at, view, "aten.slice_scatter.default",
@@ -119,7 +120,7 @@ constexpr std::array kInverses = {
     InverseRow{"aten.permute.default", from_permute},
     InverseRow{"aten.select.int", from_select},
     InverseRow{"aten.slice.Tensor", from_slice},
-    InverseRow{"aten.split_with_sizes.default", from_piece},
+    InverseRow{"aten.split_with_sizes.default", from_split},
     InverseRow{"aten.squeeze.default", from_squeeze},
     InverseRow{"aten.squeeze.dim", from_squeeze},
     InverseRow{"aten.squeeze.dims", from_squeeze},
@@ -133,7 +134,7 @@ Inverse inverse_of(const Node& view) {
   const Node& op = view.target() == getitem() ? view.need_node(0) : view;
   const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
   if (row == kInverses.end()) {
-    fail_at(view, fmt::format("a write through {} is not supported", op.target().name()));
+    fail_at(view, fmt::format("writes through the view {} are not supported", op.target().name()));
   }
   return row->inverse;
 }

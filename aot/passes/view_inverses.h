@@ -1,4 +1,4 @@
-// What functionalisation makes of views: new calls in a view's place, and the inverse of each view.
+// Helpers of functionalize(): inserting calls, and the inverse of each view operator.
 #pragma once
 
 #include <string_view>
@@ -7,19 +7,19 @@
 
 namespace vitrine::aot {
 
-// Inserts new calls before `at`, with its source; at the end of the graph, with the source of
-// `view`.
+// Inserts a call before `at`. The call has the origin of `at`, or that of `view` if `at` does not
+// have one, as at the end of the graph.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value);
-// With the result that aot/shapes infers.
+// Like insert(), with the result that aot/shapes infers.
 Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
            ArgumentMap kwargs = {});
-// Reads symbolic sizes from `like`.
+// The sizes of `like` as an argument. Inserts calls that read the symbolic sizes.
 Argument sizes_of(Node& at, const Node& view, Node& like);
 
-// The value of `input` after `value` replaces its view.
+// Computes the value of `input` after a write of `value` to its view.
 using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
-// AotError if a write through the view is not supported.
+// Throws AotError if writes through the view are not supported.
 Inverse inverse_of(const Node& view);
 
 }  // namespace vitrine::aot

@@ -1,18 +1,19 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
+
 bool is_view(Target target) {
   const Operator* op = operator_of(target);
   return op != nullptr && op->is_view();
 }
 
 void views_to_copies(ExportedProgram& program) {
-  // Nodes whose strides changed, and nodes derived from them.
+  // Nodes whose strides changed, because they are copies or have such inputs.
   std::unordered_set<const Node*> changed;
   const auto set_strides = [&](Node& node, const TensorSpec& spec) {
     if (spec.strides != node.tensor()->strides) changed.insert(&node);
@@ -23,20 +24,20 @@ void views_to_copies(ExportedProgram& program) {
     if (is_view(node.target())) {
       node.set_target(Target::of(operator_of(node.target())->copy->target));
       if (spec == nullptr) return;
-      // A copy is dense, whatever the view's strides.
-      TensorSpec dense = *spec;
-      dense.strides = contiguous_strides(dense.sizes);
-      dense.storage_offset = 0;
-      set_strides(node, dense);
+      // A copy is contiguous, whatever the view's strides are.
+      TensorSpec contiguous = *spec;
+      contiguous.strides = contiguous_strides(contiguous.sizes);
+      contiguous.storage_offset = 0;
+      set_strides(node, contiguous);
       return;
     }
     const std::vector<Node*> inputs = node.inputs();
-    const bool follows =
+    const bool has_changed_input =
         std::ranges::any_of(inputs, [&](const Node* input) { return changed.contains(input); });
-    if (!follows || spec == nullptr) return;
-    // Quantised values have the layout of their inputs.
+    if (!has_changed_input || spec == nullptr) return;
+    // Quantized tensors have the layout of their inputs.
     const TensorSpec* first = inputs.front()->tensor();
-    if (is_quantisation(node.target()) && first != nullptr && first->sizes == spec->sizes) {
+    if (is_quantization(node.target()) && first != nullptr && first->sizes == spec->sizes) {
       TensorSpec moved = *spec;
       moved.strides = first->strides;
       set_strides(node, moved);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aot/graph/aot_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
@@ -22,8 +22,8 @@ Node* mutated_input(ExportedProgram& program, const OutputSpec& output) {
         (output.kind == OutputSpec::Kind::kUserInputMutation && input.name == output.target);
     if (matches) return program.graph->find(input.name);
   }
-  throw AotError(
-      fmt::format("result {} mutates \"{}\", which is not an input", output.name, output.target));
+  throw AotError(fmt::format("result {} is the new value of \"{}\", which is not an input",
+                             output.name, output.target));
 }
 
 bool is_mutation(const OutputSpec& output) {
@@ -32,13 +32,14 @@ bool is_mutation(const OutputSpec& output) {
          output.kind == OutputSpec::Kind::kUserInputMutation;
 }
 
-// Whether the value is in the input's memory already.
+// True if the value is already in the input's memory.
 bool writes_to(const Node& value, const Node& input) {
   return value.is_call() && is_in_place(value.target()) && !value.args().empty() &&
          value.args()[0].node() == &input;
 }
 
-// The input whose memory a value lies in: calls that write give what they wrote.
+// The input whose memory contains the value, or null. In-place calls return the tensor that they
+// write.
 const Node* input_behind(const Node* value) {
   while (value != nullptr && value->is_call() && is_in_place(value->target())) {
     value = value->args().empty() ? nullptr : value->args()[0].node();
@@ -47,10 +48,11 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at once: each gets its value as it was before any is written.
-class WritesBack {
+// Writes all mutated inputs as if at the same time: each gets its new value from before any of
+// these writes.
+class BufferWriter {
  public:
-  explicit WritesBack(ExportedProgram& program)
+  explicit BufferWriter(ExportedProgram& program)
       : program_(program),
         graph_(*program.graph),
         result_(*graph_.output()),
@@ -79,11 +81,11 @@ class WritesBack {
 
  private:
   struct Write {
-    size_t at = 0;  // in the results
+    size_t index = 0;  // index of the value among the results
     Node* input = nullptr;
     Node* value = nullptr;
-    const Node* reads = nullptr;  // another input, which a later write overwrites
-    size_t waits_for = 0;         // writes that read what this one overwrites
+    const Node* reads = nullptr;  // another mutated input that contains the value; may be null
+    size_t waits_for = 0;         // number of writes that must still read what this one overwrites
     bool is_done = false;
   };
 
@@ -95,7 +97,7 @@ class WritesBack {
       Node* value = results_[i].node();
       if (value == nullptr || value == input || writes_to(*value, *input)) continue;
       writers_[input].push_back(writes_.size());
-      writes_.push_back({.at = i, .input = input, .value = value});
+      writes_.push_back({.index = i, .input = input, .value = value});
     }
     for (size_t i = 0; i < writes_.size(); ++i) {
       Write& write = writes_[i];
@@ -108,7 +110,8 @@ class WritesBack {
     }
   }
 
-  // The caller reads results after all writes.
+  // Copies results that are in the memory of a mutated input, because the caller reads results only
+  // after all writes.
   void keep_returned_values() {
     std::unordered_map<Node*, Node*> kept;
     for (size_t i = 0; i < results_.size(); ++i) {
@@ -129,6 +132,7 @@ class WritesBack {
     return copy;
   }
 
+  // Copies the values in the memory of the write's input, so that the write need not wait for them.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];
@@ -138,7 +142,7 @@ class WritesBack {
     }
   }
 
-  // What the write read may be overwritten now.
+  // Allows the input that the write has read to be overwritten.
   void release(Write& write) {
     const Node* read = std::exchange(write.reads, nullptr);
     if (read == nullptr) return;
@@ -150,9 +154,9 @@ class WritesBack {
   void add_copy(Write& write) {
     Node* copy = graph_.call(Target::of("aten.copy_.default", Dialect::kEdge),
                              {write.input, write.value}, {}, &result_);
-    copy->meta.value = write.input->meta.value;  // it has no source
-    results_[write.at] = copy;
-    program_.signature.outputs.at(write.at).name = copy->name();
+    copy->meta.value = write.input->meta.value;  // no other metadata: the copy has no source node
+    results_[write.index] = copy;
+    program_.signature.outputs.at(write.index).name = copy->name();
     write.is_done = true;
   }
 
@@ -161,13 +165,13 @@ class WritesBack {
   Node& result_;
   ArgumentList results_;
   std::vector<Write> writes_;
-  std::unordered_map<const Node*, std::vector<size_t>> writers_;  // by what they overwrite
-  std::unordered_map<const Node*, std::vector<size_t>> readers_;  // by what they read
+  std::unordered_map<const Node*, std::vector<size_t>> writers_;  // keyed by the overwritten input
+  std::unordered_map<const Node*, std::vector<size_t>> readers_;  // keyed by the input that is read
   std::deque<size_t> ready_;
 };
 
 }  // namespace
 
-void write_back_buffers(ExportedProgram& program) { WritesBack(program).run(); }
+void write_back_buffers(ExportedProgram& program) { BufferWriter(program).run(); }
 
 }  // namespace vitrine::aot

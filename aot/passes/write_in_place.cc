@@ -1,19 +1,21 @@
-// Makes calls that write to arguments of their functional forms: to the arguments themselves where
-// nothing reads their old values later, else to copies.
+// Replaces auto_functionalized_v2 with calls that write to their arguments, or to copies of
+// arguments whose old values are read later.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-class Writer {
+class InPlaceWriter {
  public:
-  Writer(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {
+  InPlaceWriter(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {
     for (const Node& node : graph.nodes()) position_.emplace(&node, position_.size());
   }
 
@@ -21,17 +23,17 @@ class Writer {
     for (Node* node = &graph_.nodes().front(); node != nullptr;) {
       Node* next = node->next();
       if (is_auto_functionalized(*node)) {
-        run_at_node(std::string(node->name()), [&] { write(*node, next); });
+        run_at_node(std::string(node->name()), [&] { replace(*node, next); });
       }
       node = next;
     }
   }
 
  private:
-  // `next` becomes the first node after those that go.
-  void write(Node& node, Node*& next) {
+  // Replaces the node. Moves `next` to the first node after the erased ones.
+  void replace(Node& node, Node*& next) {
     std::vector<Node*> bases;
-    Node& call = call_of_auto_functionalized(node, bases);
+    Node& call = insert_original_call(node, bases);
     position_[&call] = position_.at(&node);
     for (Node*& base : bases) {
       if (can_write(*base, node, std::ranges::count(bases, base))) continue;
@@ -45,7 +47,8 @@ class Writer {
     for (Node* user : users) {
       const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
       if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results + bases.size()) {
-        throw AotError("an unknown result is taken");
+        throw AotError(fmt::format("has {} results, but node {} uses another one",
+                                   results + bases.size(), user->name()));
       }
       const auto at = static_cast<size_t>(*index);
       if (at < results && results > 1) {
@@ -58,13 +61,14 @@ class Writer {
     graph_.erase(&node);
   }
 
-  // Whether the base is a tensor of its own whose old value nothing reads after the call.
-  bool can_write(const Node& base, const Node& node, std::ptrdiff_t times) const {
-    if (times > 1 || !is_own(base)) return false;
+  // True if the call may write to the base: it owns its memory, is written only once by the call,
+  // and nothing reads its old value later.
+  bool can_write(const Node& base, const Node& node, std::ptrdiff_t num_writes) const {
+    if (num_writes > 1 || !owns_memory(base)) return false;
     return std::ranges::none_of(
         base.users(), [&](const Node* user) { return position_.at(user) > position_.at(&node); });
   }
-  bool is_own(const Node& base) const {
+  bool owns_memory(const Node& base) const {
     if (base.kind() == Node::Kind::kPlaceholder) {
       const InputSpec* spec = program_.input_of(base.name());
       return &graph_ == program_.graph.get() && spec != nullptr && is_mutated(*spec);
@@ -87,7 +91,7 @@ class Writer {
 }  // namespace
 
 void write_in_place(ExportedProgram& program) {
-  for_each_graph(*program.graph, [&](Graph& graph) { Writer(program, graph).run(); });
+  for_each_graph(*program.graph, [&](Graph& graph) { InPlaceWriter(program, graph).run(); });
 }
 
 }  // namespace vitrine::aot

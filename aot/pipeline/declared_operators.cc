@@ -7,14 +7,14 @@
 #include <stdexcept>
 
 #include "aot/graph/aot_error.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 
 namespace vitrine::aot {
 
 const Operator* parse_operator(std::string_view signature) try {
   const Operator& op = declared_operator(signature);
   if (find_operator(op.target) != nullptr) {
-    throw std::invalid_argument(fmt::format("{} is known already", op.name));
+    throw std::invalid_argument(fmt::format("{} is already in the operator table", op.name));
   }
   return &op;
 } catch (const std::invalid_argument& error) {
@@ -38,7 +38,7 @@ void declare(const std::vector<const Operator*>& operators, Methods& methods) {
   for (auto& [name, program] : methods) {
     for_each_call(*program.graph, [&](Node& node) {
       node.set_target(declared(node.target()));
-      // Operators are called by others too: auto_functionalized_v2(my.op, ...).
+      // An operator may also be an argument: auto_functionalized_v2(my.op, ...).
       for (size_t i = 0; i < node.args().size(); ++i) {
         if (const auto* target = node.args()[i].get<Target>()) node.set_arg(i, declared(*target));
       }

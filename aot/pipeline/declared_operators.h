@@ -1,4 +1,5 @@
-// Operators that the table does not have: custom ones, which a .pt2 file names without a schema.
+// Custom operators, which are not in the operator table. A .pt2 file names them without a schema,
+// so the user declares them with --operator.
 #pragma once
 
 #include <string_view>
@@ -8,13 +9,13 @@
 
 namespace vitrine::aot {
 
-// "my::op(Tensor(a!) x, float y=1.0) -> Tensor", as declared_operator() takes it. AotError if it is
-// not of this form, or the table has the operator.
+// Parses a signature for declared_operator(): "my::op(Tensor(a!) x, float y=1.0) -> Tensor". Throws
+// AotError if it does not have this form, or if the table has the operator.
 const Operator* parse_operator(std::string_view signature);
 
-// Gives the methods' calls of these operators their effects, the defaults of their arguments and
-// their kernels; shapes of results stay those of the export. AotError if an operator is called
-// nowhere, or declared twice.
+// Replaces the targets of calls of these operators by the declared operators, which have effects,
+// default arguments and kernels. Results keep the shapes of the export. Throws AotError if no
+// method calls an operator, or if one is declared twice.
 void declare(const std::vector<const Operator*>& operators, Methods& methods);
 
 }  // namespace vitrine::aot

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include "aot/graph/aot_error.h"
@@ -19,7 +21,7 @@ std::optional<int64_t> parse_number(std::string_view text) {
 
 // Calls visit("x.0", size) for each dynamic size of the user's inputs.
 template <class Visit>
-void each_input_size(const ExportedProgram& program, Visit visit) {
+void for_each_input_size(const ExportedProgram& program, Visit visit) {
   for (const InputSpec& spec : program.signature.inputs) {
     const Node* node = program.graph->find(spec.name);
     if (spec.kind != InputSpec::Kind::kUserInput || node == nullptr || node->tensor() == nullptr) {
@@ -31,18 +33,19 @@ void each_input_size(const ExportedProgram& program, Visit visit) {
   }
 }
 
-// The symbol behind "s0" or "x.0"; empty if there is none.
+// Returns the symbol that "s0" or "x.0" names; empty if there is none.
 std::string symbol_of(const std::string& name, const ExportedProgram& program) {
   if (program.range_constraints.contains(name)) return name;
   std::string symbol;
-  each_input_size(program, [&](const std::string& input, const SymInt& size) {
+  for_each_input_size(program, [&](const std::string& input, const SymInt& size) {
     if (input != name) return;
     if (size.is_static()) {
-      throw AotError(fmt::format("--dynamic {}: this size is always {}", name, size.value()));
+      throw AotError(fmt::format("bounds of {}: this size is always {}", name, size.value()));
     }
     if (size.expression().kind() != Expression::Kind::kSymbol) {
-      throw AotError(fmt::format("--dynamic {}: this size is {}; give bounds for its symbols", name,
-                                 to_text(size)));
+      throw AotError(
+          fmt::format("bounds of {}: this size is the expression {}; set the bounds of its symbols",
+                      name, to_text(size)));
     }
     symbol = size.expression().name();
   });
@@ -69,23 +72,51 @@ DynamicBound parse_dynamic_bound(const std::string& text) {
   throw AotError(fmt::format("--dynamic {}: expected NAME=MIN:MAX, such as x.0=1:8", text));
 }
 
+DynamicBound parse_max_size(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals != std::string::npos && equals != 0) {
+    const auto max = parse_number(std::string_view(text).substr(equals + 1));
+    if (max) return {text.substr(0, equals), std::nullopt, *max};
+  }
+  throw AotError(fmt::format("--max-size {}: expected NAME=N, for example x.0=8", text));
+}
+
 bool apply(const DynamicBound& bound, ExportedProgram& program) {
   const std::string symbol = symbol_of(bound.name, program);
   if (symbol.empty()) return false;
   Range& range = program.range_constraints[symbol];
-  if ((range.min && bound.min < *range.min) || (range.max && bound.max > *range.max)) {
-    throw AotError(fmt::format("--dynamic {}={}:{}: the model was exported for {}", bound.name,
-                               bound.min, bound.max, text_of(range)));
+  const Range narrowed{bound.min ? bound.min : range.min, bound.max};
+  const bool is_wider =
+      (range.min && *narrowed.min < *range.min) || (range.max && bound.max > *range.max);
+  if (is_wider || (narrowed.min && *narrowed.min > bound.max)) {
+    throw AotError(fmt::format("bounds of {}, {}: wider than the bounds of the export, {}",
+                               bound.name, text_of(narrowed), text_of(range)));
   }
-  range = {bound.min, bound.max};
+  range = narrowed;
   return true;
+}
+
+std::vector<std::string> set_missing_bounds(ExportedProgram& program) {
+  std::vector<std::string> notes;
+  for_each_input_size(program, [&](const std::string& input, const SymInt& size) {
+    if (size.is_static() || size.expression().kind() != Expression::Kind::kSymbol) return;
+    Range& range = program.range_constraints[size.expression().name()];
+    // Some versions of torch write a number close to 2^63 for "no maximum".
+    if (range.max && *range.max <= std::numeric_limits<int32_t>::max()) return;
+    range.max = std::max(kDefaultMaxSize, range.min.value_or(0));
+    notes.push_back(
+        fmt::format("{} was exported without a maximum: assuming at most {}; set it "
+                    "with --max-size {}=N",
+                    input, *range.max, input));
+  });
+  return notes;
 }
 
 std::string describe_dynamic_sizes(const ExportedProgram& program) {
   std::string text;
   for (const auto& [symbol, range] : program.range_constraints) {
     std::string inputs;
-    each_input_size(program, [&, &name = symbol](const std::string& input, const SymInt& size) {
+    for_each_input_size(program, [&, &name = symbol](const std::string& input, const SymInt& size) {
       if (size.is_static() || to_text(size) != name) return;
       inputs += inputs.empty() ? " (" : ", ";
       inputs += input;

@@ -1,26 +1,34 @@
-// Bounds of dynamic sizes, given anew: --dynamic.
+// Bounds of dynamic sizes: --dynamic narrows them, and --max-size sets missing ones.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "aot/graph/exported_program.h"
 
 namespace vitrine::aot {
 
 struct DynamicBound {
-  std::string name;  // a symbol, "s0", or a size of an input, "x.0"
-  int64_t min = 0;
+  std::string name;            // a symbol ("s0") or a dim of an input ("x.0")
+  std::optional<int64_t> min;  // if unset, the export's minimum
   int64_t max = 0;
 };
 
-// "s0=1:8" or "x.0=1:8". Throws AotError.
+// Parse "x.0=1:8" and "x.0=8". Errors name the option.
 DynamicBound parse_dynamic_bound(const std::string& text);
+DynamicBound parse_max_size(const std::string& text);
 
-// Bounds may only become narrower: the export holds for no others. False if the program has neither
-// such a symbol nor such an input; AotError if the bounds are wider, or the size is not dynamic.
+// Sets the bounds of a size. Returns false if the program has no symbol or input of this name.
+// Throws AotError if the size is not dynamic, or if the bounds are wider than those of the export,
+// which is valid only within its bounds.
 bool apply(const DynamicBound& bound, ExportedProgram& program);
-// "s0 (x.0): 1 to 8", one a symbol.
+// Assumed maximum of a dynamic input size that was exported without one (Dim.DYNAMIC, Dim.AUTO).
+inline constexpr int64_t kDefaultMaxSize = 512;
+// Sets the assumed maximum where it is missing. Returns a note for each such size.
+std::vector<std::string> set_missing_bounds(ExportedProgram& program);
+// Returns "s0 (x.0): 1 to 8" for each symbol, separated by semicolons.
 std::string describe_dynamic_sizes(const ExportedProgram& program);
 
 }  // namespace vitrine::aot

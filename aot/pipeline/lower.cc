@@ -8,15 +8,15 @@
 
 #include "aot/emit/record.h"
 #include "aot/emit/shared_buffers.h"
-#include "aot/evaluation/fold_constants.h"
 #include "aot/graph/aot_error.h"
+#include "aot/graph/pass.h"
 #include "aot/import/pt2.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
-#include "aot/optimise/economical_partitioner.h"
-#include "aot/optimise/optimise.h"
+#include "aot/optimize/economical_partitioner.h"
+#include "aot/optimize/fold_constants.h"
+#include "aot/optimize/optimize.h"
 #include "aot/passes/kv_caches.h"
-#include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
 #include "aot/passes/replace_attention.h"
@@ -46,8 +46,8 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
       known += describe_dynamic_sizes(program);
     }
     if (found) continue;
-    throw AotError(fmt::format("--dynamic {}: there is no such size; {}", bound.name,
-                               known.empty() ? "all sizes are static" : "dynamic are " + known));
+    throw AotError(fmt::format("bounds of {}: the model has no such dynamic size; {}", bound.name,
+                               known.empty() ? "all sizes are static" : "it has " + known));
   }
 }
 
@@ -55,24 +55,27 @@ using NodeNames = std::map<const Node*, std::string>;
 
 NodeNames names_of(Graph& graph) {
   NodeNames names;
-  for_each_graph(graph, [&](Graph& each) {
-    for (const Node& node : each.nodes()) names.emplace(&node, node.name());
+  for_each_graph(graph, [&](Graph& g) {
+    for (const Node& node : g.nodes()) names.emplace(&node, node.name());
   });
   return names;
 }
 
-// Rejections of nodes that are gone.
-void forget_removed(const NodeNames& before, const NodeNames& after,
-                    std::vector<Rejection>& rejections) {
-  std::erase_if(rejections, [&](const Rejection& each) {
-    const auto was = before.find(each.node);
-    const auto is = after.find(each.node);
-    return was == before.end() || is == after.end() || was->second != is->second;
+// Erases rejections of nodes that are no longer in the graph.
+void erase_removed(const NodeNames& before, const NodeNames& after,
+                   std::vector<Rejection>& rejections) {
+  std::erase_if(rejections, [&](const Rejection& rejection) {
+    const auto old_name = before.find(rejection.node);
+    const auto new_name = after.find(rejection.node);
+    return old_name == before.end() || new_name == after.end() ||
+           old_name->second != new_name->second;
   });
 }
 
-// Methods that share a buffer see it in the same sizes.
-void flatten_alike(Methods& methods, const std::map<std::string, std::set<std::string>>& flat) {
+// Flattens caches in all methods if one method has flattened them, since methods that share a
+// buffer need the same shape.
+void flatten_in_all_methods(Methods& methods,
+                            const std::map<std::string, std::set<std::string>>& flat) {
   std::set<std::string> all;
   for (const auto& [method, buffers] : flat) all.insert(buffers.begin(), buffers.end());
   for (auto& [method, program] : methods) {
@@ -84,13 +87,13 @@ void flatten_alike(Methods& methods, const std::map<std::string, std::set<std::s
   }
 }
 
-// An operator for attention, and writes to the caches that it reads.
-void replace_attention_of(const LowerOptions& options, LoweredModel& model) {
+// Replaces attention by llama::custom_sdpa, and writes to its caches by llama::update_cache.
+void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
   const bool all = options.attention == AttentionOperator::kCustomSdpa;
-  const AttentionChoice which = all ? AttentionChoice::kAll
-                                : options.partitioners.empty()
-                                    ? AttentionChoice::kWherePays
-                                    : AttentionChoice::kWherePaysDelegated;
+  const AttentionChoice choice = all ? AttentionChoice::kAll
+                                 : options.partitioners.empty()
+                                     ? AttentionChoice::kIfFaster
+                                     : AttentionChoice::kIfFasterThanDelegated;
   size_t replaced = 0;
   std::vector<std::string> kept;
   std::map<std::string, std::set<std::string>> flat;
@@ -98,48 +101,53 @@ void replace_attention_of(const LowerOptions& options, LoweredModel& model) {
     std::set<std::string>& flat_here = flat[name];
     AttentionResult made;
     const Pass passes[] = {{"inline_wrapped", inline_wrapped},
-                           {"replace_attention",
-                            [&](ExportedProgram& each) { made = replace_attention(each, which); }}};
+                           {"replace_attention", [&](ExportedProgram& each) {
+                              made = replace_attention(each, choice);
+                            }}};
     ExportedProgram changed = program.copy();
     run_passes(changed, passes);
     kept.insert(kept.end(), made.kept.begin(), made.kept.end());
-    if (!all && made.replaced == 0) continue;  // writes alone do not make up for the operator
+    if (!all && made.replaced == 0) continue;  // replacing only writes does not save time
     replaced += made.replaced + made.writes;
     Changes changes(changed.range_constraints);
-    changes.add("attention as one operator, llama::custom_sdpa", made.replaced);
-    changes.add("write to a cache by llama::update_cache", made.writes);
+    changes.add("attention replaced by llama::custom_sdpa", made.replaced);
+    changes.add("write to a cache replaced by llama::update_cache", made.writes);
     model.changes[name] = changes.all();
     flat_here = std::move(made.flat_buffers);
     program = std::move(changed);
   }
   if (all && replaced == 0) {
-    throw AotError(
-        fmt::format("--attention custom_sdpa: there is no aten.scaled_dot_product_attention{}{}",
-                    kept.empty() ? "" : " that it computes: ", fmt::join(kept, "; ")));
+    throw AotError(fmt::format(
+        "--attention custom_sdpa: the model has no aten.scaled_dot_product_attention{}{}",
+        kept.empty() ? "" : " that it can replace: ", fmt::join(kept, "; ")));
   }
-  if (options.emit.memory_planning.share_mutable_buffers) flatten_alike(model.methods, flat);
+  if (options.emit.memory_planning.share_mutable_buffers)
+    flatten_in_all_methods(model.methods, flat);
   model.notes.insert(model.notes.end(), kept.begin(), kept.end());
 }
 
 class Lowering {
  public:
   Lowering(Methods exported, const LowerOptions& options) : options_(options), emit_(options.emit) {
-    emit_.memory_planning.tight |= options.optimise;
-    emit_.memory_planning.in_place |= options.optimise;
+    emit_.memory_planning.tight |= options.optimize;
+    emit_.memory_planning.in_place |= options.optimize;
+    emit_.emit_record_digest |= options.make_record;
     for (const auto& partitioner : options.partitioners) {
       partitioners_.push_back(filtered(partitioner, options.filter));
     }
     declare(options.operators, exported);
     apply_bounds(options.bounds, exported);
+    for (auto& [name, program] : exported) {
+      for (std::string& note : set_missing_bounds(program)) {
+        model_.notes.push_back(std::move(note));
+      }
+    }
     model_.methods = std::move(exported);
     if (options.attention != AttentionOperator::kAten) {
-      replace_attention_of(options, model_);
+      replace_attention_in(options, model_);
     }
-    if (!options.quantise.linears && !options.quantise.embeddings) return;
-    tell("quantising", "");
-    for (const std::string& layer : apply(options.quantise, model_.methods)) {
-      model_.notes.push_back("not quantised: " + layer);
-    }
+    quantize_weights();
+    if (options.quantize.int8) quantize_methods_to_int8();
   }
 
   LoweredModel run() {
@@ -148,10 +156,10 @@ class Lowering {
     for (auto& [name, program] : model_.methods) finish_edge_program(name, program);
     options_.filter.require_known(operators_);
     for (auto& [name, program] : model_.methods) {
-      if (options_.optimise) {
-        optimise(name, program);
+      if (options_.optimize) {
+        optimize(name, program);
       } else {
-        keep(name, attempt(name, std::move(program), kNoOptimisation));
+        keep(name, attempt(name, std::move(program), kNoOptimization));
       }
     }
     write();
@@ -159,13 +167,13 @@ class Lowering {
   }
 
  private:
-  void tell(std::string_view step, std::string_view method) const {
+  void report_progress(std::string_view step, std::string_view method) const {
     if (options_.progress) options_.progress(step, method);
   }
 
-  // Errors of a method's steps name it where there are several.
+  // Runs a step of a method. If there are several methods, errors name the method.
   template <class Step>
-  void of_method(const std::string& name, Step step) const {
+  void run_step(const std::string& name, Step step) const {
     try {
       step();
     } catch (const AotError& error) {
@@ -174,9 +182,40 @@ class Lowering {
     }
   }
 
+  void quantize_weights() {
+    const QuantizeOptions& weights = options_.quantize.weights;
+    if (!weights.linears && !weights.embeddings) return;
+    report_progress("quantizing", "");
+    for (const std::string& layer : apply(weights, model_.methods)) {
+      model_.notes.push_back("not quantized: " + layer);
+    }
+  }
+
+  void quantize_methods_to_int8() {
+    const CalibrationData& data = options_.calibration;
+    if (data.count != 0 && model_.methods.size() > 1) {
+      throw AotError(fmt::format(
+          "--calibrate: the data can be for one method only, but the program has {}; quantize them "
+          "in programs of their own",
+          model_.methods.size()));
+    }
+    for (auto& method : model_.methods) {
+      const std::string& name = method.first;
+      run_step(name, [&] {
+        model_.int8[name] =
+            quantize_to_int8(method.second, *options_.quantize.int8, data, [&](size_t sample) {
+              report_progress(
+                  fmt::format("calibrating with sample {} of {}", sample + 1, data.count), name);
+            });
+      });
+      std::vector<std::string>& notes = model_.int8[name].notes;
+      model_.notes.insert(model_.notes.end(), notes.begin(), notes.end());
+    }
+  }
+
   void make_edge_program(const std::string& name, ExportedProgram& program) {
-    tell("to the edge dialect", name);
-    of_method(name, [&] {
+    report_progress("converting to the edge dialect", name);
+    run_step(name, [&] {
       EdgeOptions edge;
       for (const auto& partitioner : partitioners_) {
         edge.ops_to_keep.push_back(partitioner->ops_to_keep(program));
@@ -187,61 +226,63 @@ class Lowering {
   }
 
   void finish_edge_program(const std::string& name, ExportedProgram& program) {
-    of_method(name, [&] {
+    run_step(name, [&] {
       if (!options_.fold_constants) return;
       FoldOptions fold;
-      fold.keeps_quantisation = true;
+      fold.keep_quantization = true;
       fold_constants(program, fold);
     });
     add_operators(*program.graph, operators_);
   }
 
-  // A method on its way: as the record, reports and the emitter see it.
+  // A method after lowering, in the forms that the record, the reports and the emitter need.
   struct Attempt {
-    ExportedProgram edge;  // only for a record
+    ExportedProgram edge;  // set only if make_record
     ExportedProgram delegated;
     ExportedProgram executable;
     std::vector<Rejection> rejections;
     std::vector<Change> changes;
   };
 
-  Attempt attempt(const std::string& name, ExportedProgram program, uint8_t optimisations) {
+  Attempt attempt(const std::string& name, ExportedProgram program, Optimizations optimizations) {
     Attempt made;
     Changes changes(program.range_constraints);
-    of_method(name,
-              [&] { optimise_before_delegation(program, for_backends(optimisations), changes); });
+    run_step(name, [&] {
+      optimize_before_delegation(program, without_merging_if_no_backend(optimizations), changes);
+    });
     if (options_.make_record) made.edge = program.copy();
     if (!partitioners_.empty()) {
-      const SparedViews spared = delegate(name, program, optimisations, made.rejections);
-      changes.add("view that left a delegate", spared.views);
-      changes.add("delegate that held views alone", spared.delegates, spared.delegates);
+      const SparedViews spared = delegate(name, program, optimizations, made.rejections);
+      changes.add("view moved out of a delegate", spared.views);
+      changes.add("delegate removed that contained only views", spared.delegates, spared.delegates);
     }
-    tell("for execution", name);
-    of_method(name, [&] {
+    report_progress("preparing for execution", name);
+    run_step(name, [&] {
       const NodeNames before = names_of(*program.graph);
-      optimise_after_delegation(program, optimisations, changes);
-      forget_removed(before, names_of(*program.graph), made.rejections);
+      optimize_after_delegation(program, optimizations, changes);
+      erase_removed(before, names_of(*program.graph), made.rejections);
       made.executable = program.copy();
       to_executable(made.executable);
-      optimise_executable(made.executable, optimisations, changes);
+      optimize_executable(made.executable, optimizations, changes);
     });
     made.delegated = std::move(program);
     made.changes = changes.all();
     return made;
   }
 
-  uint8_t for_backends(uint8_t optimisations) const {
-    return partitioners_.empty() ? optimisations & ~kMerging & 0xff : optimisations;
+  Optimizations without_merging_if_no_backend(Optimizations optimizations) const {
+    return partitioners_.empty() ? optimizations & ~kMerging & 0xff : optimizations;
   }
 
-  // Nobody who asks for speed shall pay in memory: what makes the plan larger is not done.
-  void optimise(const std::string& name, const ExportedProgram& program) {
-    Attempt stock = attempt(name, program.copy(), kNoOptimisation);
-    const uint64_t most = planned_bytes(stock.executable, options_.emit.memory_planning);
-    for (const uint8_t choice : optimisation_choices()) {
-      if (choice == kNoOptimisation) break;
+  // Keeps the first set of optimizations whose memory plan is not larger than without
+  // optimizations.
+  void optimize(const std::string& name, const ExportedProgram& program) {
+    Attempt stock = attempt(name, program.copy(), kNoOptimization);
+    const uint64_t max_bytes = planned_bytes(stock.executable, options_.emit.memory_planning);
+    for (const Optimizations choice : optimization_choices()) {
+      if (choice == kNoOptimization) break;
       Attempt made = attempt(name, program.copy(), choice);
-      if (planned_bytes(made.executable, emit_.memory_planning) <= most)
+      if (planned_bytes(made.executable, emit_.memory_planning) <= max_bytes)
         return keep(name, std::move(made));
     }
     keep(name, std::move(stock));
@@ -250,7 +291,7 @@ class Lowering {
   void keep(const std::string& name, Attempt made) {
     if (options_.make_record) edge_programs_.emplace(name, std::move(made.edge));
     if (!partitioners_.empty()) model_.rejections[name] = std::move(made.rejections);
-    if (options_.optimise) {
+    if (options_.optimize) {
       std::vector<Change>& changes = model_.changes[name];
       changes.insert(changes.end(), made.changes.begin(), made.changes.end());
     }
@@ -258,15 +299,17 @@ class Lowering {
     model_.methods.find(name)->second = std::move(made.delegated);
   }
 
-  SparedViews delegate(const std::string& name, ExportedProgram& program, uint8_t optimisations,
-                       std::vector<Rejection>& rejections) {
+  SparedViews delegate(const std::string& name, ExportedProgram& program,
+                       Optimizations optimizations, std::vector<Rejection>& rejections) {
     SparedViews spared;
-    tell("to backends", name);
-    of_method(name, [&] {
+    report_progress("delegating", name);
+    run_step(name, [&] {
       if (options_.emit.external_constants) tag_external_constants(program, file_of_weight);
       std::vector<std::shared_ptr<const Partitioner>> partitioners = partitioners_;
-      if (optimisations & kUndelegating) {
-        for (auto& each : partitioners) each = economical(std::move(each), &spared);
+      if (optimizations & kUndelegating) {
+        for (auto& partitioner : partitioners) {
+          partitioner = economical(std::move(partitioner), &spared);
+        }
       }
       rejections = to_backend(program, partitioners);
       require_kept_ops_lowered(program, kept_.at(name));
@@ -275,7 +318,7 @@ class Lowering {
   }
 
   void write() {
-    tell("writing", "");
+    report_progress("writing the program", "");
     std::vector<std::byte> pte;
     const auto sink = [&](std::span<const std::byte> bytes) {
       model_.program_bytes += bytes.size();
@@ -285,15 +328,16 @@ class Lowering {
     model_.emitted = emit_to(sink, executable_, emit_);
     model_.emitted.pte = std::move(pte);
     if (!options_.make_record) return;
-    tell("recording", "");
-    model_.record = write_record(edge_programs_, model_.emitted.debug_info);
+    report_progress("writing the record", "");
+    model_.record =
+        write_record(edge_programs_, model_.emitted.debug_info, model_.emitted.record_digest);
   }
 
   const LowerOptions& options_;
   EmitOptions emit_;
   std::vector<std::shared_ptr<const Partitioner>> partitioners_;
   LoweredModel model_;
-  std::map<std::string, std::vector<OpsToKeep>> kept_;  // by method
+  std::map<std::string, std::vector<OpsToKeep>> kept_;  // keyed by method
   std::set<std::string> operators_;
   Methods edge_programs_;
   Methods executable_;

@@ -1,4 +1,4 @@
-// Exported methods -> a program: the flow of ExecuTorch's to_edge_transform_and_lower.
+// Lowers exported methods to a program, like ExecuTorch's to_edge_transform_and_lower.
 #pragma once
 
 #include <cstddef>
@@ -13,60 +13,66 @@
 
 #include "aot/emit/emit.h"
 #include "aot/lowering/partitioner.h"
-#include "aot/optimise/changes.h"
+#include "aot/optimize/changes.h"
 #include "aot/pipeline/declared_operators.h"
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/op_filter.h"
-#include "aot/pipeline/quantisation.h"
+#include "aot/pipeline/quantization.h"
 
 namespace vitrine::aot {
 
-// What computes attention: ATen's products, or llama::custom_sdpa (replace_attention.h).
+// The operators that compute attention: ATen's products, or llama::custom_sdpa
+// (replace_attention.h).
 enum class AttentionOperator : uint8_t {
   kAten,
-  kCustomSdpa,  // where it can; an error if it can nowhere
-  kAuto,        // where it gives the same and is known to be faster
+  kCustomSdpa,  // custom_sdpa for all attention that it supports; an error if there is none
+  kAuto,        // custom_sdpa where it gives equal results and is known to be faster
 };
-// "aten", "custom_sdpa", "auto".
+// Parses "aten", "custom_sdpa" or "auto"; empty for any other name.
 std::optional<AttentionOperator> attention_operator(std::string_view name);
 
 struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  // Before everything else:
-  std::vector<const Operator*> operators;  // beside those of the table: parse_operator()
+  // Applied before all other steps:
+  std::vector<const Operator*> operators;  // custom operators from parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
-  QuantiseOptions quantise;
-  // Weights that delegates keep by name go to the .ptd too, if constants are external.
+  Quantization quantize;
+  CalibrationData calibration;  // for static int8
+  // If emit.external_constants is set, weights that delegates store by name are also external.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
-  // Goes beyond stock lowering, where a method's planned memory does not grow (aot/optimise).
-  bool optimise = false;
+  // Applies the optimizations of aot/optimize that do not increase the method's planned memory.
+  bool optimize = false;
   bool make_record = false;
-  // Where the program's bytes go, in order; null: to LoweredModel::emitted.
+  // Receives the program's bytes in order. If null, they are in LoweredModel::emitted.
   ByteSink sink;
-  // Told what begins, for a method or, if that is empty, for all. May be null.
+  // Called when a step starts, for one method or, if `method` is empty, for all. May be null.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 
 struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
-  std::vector<std::byte> record;  // an ETRecord; empty unless asked for
-  // What was to be quantised or replaced and is not, and why.
+  std::vector<std::byte> record;  // an ETRecord; empty unless it was requested
+  // Layers that were not quantized and attention that was not replaced, with reasons; also the
+  // assumed maxima of sizes.
   std::vector<std::string> notes;
-  // As the backends left them, for reports. The rejections' nodes are in their graphs.
+  // The methods after delegation, for reports. The nodes of `rejections` belong to their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
-  std::map<std::string, std::vector<Change>, std::less<>>
-      changes;  // what `attention`, `optimise` did
+  // Changes of `attention` and `optimize`, by method.
+  std::map<std::string, std::vector<Change>, std::less<>> changes;
+  // Results of quantization to int8, by method. Empty without it.
+  std::map<std::string, Int8Result, std::less<>> int8;
 };
 
-// By method. ImportErrors name the file.
+// Imports a .pt2 file per method. ImportErrors name the file.
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files);
 
-// AotErrors name method and node; AotErrors the option that does not fit the model.
+// Lowers `exported`. Throws AotErrors that name the method and the node, or the option that does
+// not match the model.
 LoweredModel lower(Methods exported, const LowerOptions& options);
 
 }  // namespace vitrine::aot

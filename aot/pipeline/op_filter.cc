@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// "add" and "add.Tensor" are parts of "aten.add.Tensor", bounded by points.
-bool fits(std::string_view wanted, std::string_view op) {
+// True if `wanted` consists of components of `op`: "add" and "add.Tensor" match "aten.add.Tensor".
+bool matches(std::string_view wanted, std::string_view op) {
   for (size_t at = op.find(wanted); at != std::string_view::npos; at = op.find(wanted, at + 1)) {
     const size_t end = at + wanted.size();
     if ((at == 0 || op[at - 1] == '.') && (end == op.size() || op[end] == '.')) return true;
@@ -20,11 +20,11 @@ bool fits(std::string_view wanted, std::string_view op) {
   return false;
 }
 
-bool fits_any(const std::vector<std::string>& wanted, std::string_view op) {
-  return std::ranges::any_of(wanted, [&](const std::string& each) { return fits(each, op); });
+bool matches_any(const std::vector<std::string>& wanted, std::string_view op) {
+  return std::ranges::any_of(wanted, [&](const std::string& name) { return matches(name, op); });
 }
 
-// Calls of operators that are not allowed get a target that no backend knows.
+// Gives calls of forbidden operators a target that no backend supports.
 void hide(Graph& graph, const OpFilter& filter) {
   for (Node& node : graph.nodes()) {
     if (node.is_call() && node.target() != getitem() && !filter.allows(node.target().name())) {
@@ -34,9 +34,9 @@ void hide(Graph& graph, const OpFilter& filter) {
   for (auto& [name, subgraph] : graph.subgraphs()) hide(*subgraph, filter);
 }
 
-// Tags of the copy -> the graph itself. What was rejected is the graph's node, too.
-void take_over(const Graph& copy, Graph& graph, const OpFilter& filter,
-               std::vector<Rejection>& rejections) {
+// Copies tags from the copy to the graph, and replaces nodes in rejections by the graph's nodes.
+void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
+                  std::vector<Rejection>& rejections) {
   for (Node& node : graph.nodes()) {
     const Node* copied = copy.find(node.name());
     node.meta.delegation_tag = copied->meta.delegation_tag;
@@ -45,13 +45,13 @@ void take_over(const Graph& copy, Graph& graph, const OpFilter& filter,
       if (rejection.node != copied) continue;
       rejection.node = &node;
       if (is_hidden) {
-        rejection.rule = "kept from delegates by --only-op or --exclude-op";
+        rejection.rule = "--only-op or --exclude-op does not allow it";
         rejection.remedy.clear();
       }
     }
   }
   for (auto& [name, subgraph] : graph.subgraphs()) {
-    take_over(*copy.subgraphs().at(name), *subgraph, filter, rejections);
+    copy_results(*copy.subgraphs().at(name), *subgraph, filter, rejections);
   }
 }
 
@@ -64,7 +64,7 @@ class FilteredPartitioner final : public Partitioner {
     ExportedProgram copy = program.copy();
     hide(*copy.graph, filter_);
     PartitionResult result = inner_->partition(copy);
-    take_over(*copy.graph, *program.graph, filter_, result.rejections);
+    copy_results(*copy.graph, *program.graph, filter_, result.rejections);
     return result;
   }
 
@@ -85,7 +85,7 @@ OpFilter::OpFilter(std::vector<std::string> only, std::vector<std::string> exclu
     : only_(std::move(only)), excluded_(std::move(excluded)) {}
 
 bool OpFilter::allows(std::string_view op) const {
-  return (only_.empty() || fits_any(only_, op)) && !fits_any(excluded_, op);
+  return (only_.empty() || matches_any(only_, op)) && !matches_any(excluded_, op);
 }
 
 void OpFilter::require_known(const std::set<std::string>& operators) const {
@@ -93,10 +93,10 @@ void OpFilter::require_known(const std::set<std::string>& operators) const {
        {std::pair("--only-op", &only_), std::pair("--exclude-op", &excluded_)}) {
     for (const std::string& name : *names) {
       const bool is_known =
-          std::ranges::any_of(operators, [&](const std::string& op) { return fits(name, op); });
+          std::ranges::any_of(operators, [&](const std::string& op) { return matches(name, op); });
       if (is_known) continue;
-      throw AotError(fmt::format("{} {}: the model has no such operator; it has {}", option, name,
-                                 fmt::join(operators, ", ")));
+      throw AotError(fmt::format("{} {}: the model has no such operator; its operators are {}",
+                                 option, name, fmt::join(operators, ", ")));
     }
   }
 }

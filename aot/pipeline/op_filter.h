@@ -1,4 +1,4 @@
-// Which operators may be delegated: --only-op and --exclude-op.
+// Restricts the operators that may be delegated (--only-op, --exclude-op).
 #pragma once
 
 #include <memory>
@@ -11,17 +11,18 @@
 
 namespace vitrine::aot {
 
-// Names as a user writes them: "aten.add.Tensor", "add.Tensor", "aten.add" or "add".
+// A filter for operators. Names may be abbreviated: "aten.add.Tensor", "add.Tensor", "aten.add" or
+// "add".
 class OpFilter {
  public:
   OpFilter() = default;
-  // If `only` is empty, all but `excluded` may be delegated.
+  // Allows the operators in `only`, or all if it is empty, except those in `excluded`.
   OpFilter(std::vector<std::string> only, std::vector<std::string> excluded);
 
   bool is_empty() const { return only_.empty() && excluded_.empty(); }
   // `op` is a full name: "aten.add.Tensor".
   bool allows(std::string_view op) const;
-  // AotError if a name of the filter fits none of the operators.
+  // Throws AotError if a name of the filter matches none of `operators`.
   void require_known(const std::set<std::string>& operators) const;
 
  private:
@@ -29,7 +30,7 @@ class OpFilter {
   std::vector<std::string> excluded_;
 };
 
-// A partitioner that never sees the operators that the filter forbids.
+// Returns a partitioner that hides the operators that the filter forbids from `partitioner`.
 std::shared_ptr<const Partitioner> filtered(std::shared_ptr<const Partitioner> partitioner,
                                             const OpFilter& filter);
 

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Names of enumerations that defaults are.
+// Enumerators that signatures name as defaults.
 struct NamedDefault {
   std::string_view name;
   Argument (*value)();
@@ -25,7 +25,7 @@ Argument named_default(const OperatorArgument& argument, std::string_view text) 
   if (argument.type == ArgumentType::kString) return std::string(text);
   const auto* const found = std::ranges::find(kNamedDefaults, text, &NamedDefault::name);
   if (found == std::end(kNamedDefaults)) {
-    throw AotError(fmt::format("the default {} is unknown", text));
+    throw AotError(fmt::format("unknown default value {}", text));
   }
   return found->value();
 }
@@ -108,12 +108,12 @@ Node& Call::node(std::string_view name) const {
 
 std::vector<Node*> Call::nodes(std::string_view name) const {
   const Argument list = need(name);
-  if (list.list() == nullptr) refuse(fmt::format("{} is not a list", name));
+  if (list.list() == nullptr) refuse(fmt::format("{} must be a list of tensors", name));
   std::vector<Node*> found;
   for (const Argument& item : *list.list()) {
     found.push_back(tensor_of(item));
     if (found.back() == nullptr) {
-      refuse(fmt::format("{} holds something that is not a tensor", name));
+      refuse(fmt::format("{} contains an item that is not a tensor", name));
     }
   }
   return found;
@@ -135,7 +135,7 @@ std::vector<const TensorSpec*> Call::tensors(std::string_view name) const {
 const TensorSpec& Call::self() const {
   const Argument* found = find(0);
   const Node* node = found == nullptr ? nullptr : tensor_of(*found);
-  if (node == nullptr) refuse("its first argument is not a tensor");
+  if (node == nullptr) refuse("the first argument is not a tensor");
   return *node->tensor();
 }
 
@@ -153,7 +153,7 @@ std::vector<SymInt> Call::sizes(std::string_view name) const {
   const ArgumentList one = {found};
   for (const Argument& item : found.list() == nullptr ? one : *found.list()) {
     const std::optional<SymInt> size = size_of(item);
-    if (!size) refuse(fmt::format("{} holds something that is not a size", name));
+    if (!size) refuse(fmt::format("{} contains an item that is not a size", name));
     sizes.push_back(*size);
   }
   return sizes;
@@ -161,7 +161,7 @@ std::vector<SymInt> Call::sizes(std::string_view name) const {
 
 int64_t Call::integer(std::string_view name, std::optional<int64_t> fallback) const {
   const SymInt value = size(name, fallback ? std::optional<SymInt>(*fallback) : std::nullopt);
-  if (!value.is_static()) refuse(fmt::format("{} is a symbol", name));
+  if (!value.is_static()) refuse(fmt::format("{} must be a number, but it is symbolic", name));
   return value.value();
 }
 
@@ -179,7 +179,7 @@ bool Call::boolean(std::string_view name, std::optional<bool> fallback) const {
   if (found.is_none() && fallback) return *fallback;
   if (found.is_none()) refuse(fmt::format("{} is missing", name));
   const auto* value = found.get<bool>();
-  if (value == nullptr) refuse(fmt::format("{} is neither true nor false", name));
+  if (value == nullptr) refuse(fmt::format("{} is not a bool", name));
   return *value;
 }
 
@@ -187,13 +187,13 @@ std::vector<int64_t> Call::integers(std::string_view name, size_t count) const {
   std::vector<int64_t> values;
   if (!value(name).is_none()) {
     for (const SymInt& size : sizes(name)) {
-      if (!size.is_static()) refuse(fmt::format("{} holds a symbol", name));
+      if (!size.is_static()) refuse(fmt::format("{} must not contain symbolic sizes", name));
       values.push_back(size.value());
     }
   }
   if (values.size() == 1 && count > 1) values.resize(count, values.front());
   if (count != 0 && values.size() != count) {
-    refuse(fmt::format("{} has {} items, not {}", name, values.size(), count));
+    refuse(fmt::format("{} has {} items, expected {}", name, values.size(), count));
   }
   return values;
 }
@@ -214,7 +214,7 @@ void Call::refuse(std::string_view why) const {
 size_t wrapped(int64_t dim, size_t rank) {
   const auto count = std::max<int64_t>(static_cast<int64_t>(rank), 1);
   if (dim < -count || dim >= count) {
-    throw AotError(fmt::format("dim {} of a tensor of rank {}", dim, rank));
+    throw AotError(fmt::format("dim {} is out of range for a tensor of rank {}", dim, rank));
   }
   return static_cast<size_t>(dim < 0 ? dim + count : dim);
 }

@@ -1,5 +1,5 @@
-// The arguments of a call, read by name: the operator's signature gives each one's position and
-// default.
+// Reads the arguments of a call by name. The operator's signature supplies their positions and
+// defaults.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,36 @@
 
 namespace vitrine::aot {
 
-// The value that a signature says an argument has if it is not given. None if it says nothing.
+// The default value of an argument in its signature. None if the signature does not state one.
 Argument default_of(const OperatorArgument& argument);
 
-// A view of a call's target and arguments, which must outlive it. AotErrors name the operator (the
-// node, if it was made of one) and the argument.
+// A view of a call's target and arguments, which must outlive it. AotErrors name the argument and
+// the operator; if the call was made from a node, they also name the node.
 //
-// An argument counts as not given if it is absent or None; then the signature's default stands in
-// for it, and then `fallback`. An argument that the operator does not have is never given, so that
-// what reads it may serve operators with it and without. Of operators that are not in the table
-// only keyword arguments are found.
+// An argument is missing if the call omits it or passes None. A missing argument has the
+// signature's default value; without a default it has the value `fallback`, and without a fallback
+// it is an error. An argument that the operator does not have counts as missing, so that one
+// function can serve operators with and without it. For operators that are not in the table, only
+// keyword arguments are found.
 class Call {
  public:
   Call(Target target, const ArgumentList& args, const ArgumentMap& kwargs);
-  // Errors begin with `context`, which must outlive it, behind what names the node.
+  // Error texts start with the node and `context`. `context` must outlive the call.
   explicit Call(const Node& node, std::string_view context = {});
 
   Target target() const { return target_; }
-  // Null if it is not given.
+  // Null if the argument is missing.
   const Argument* find(std::string_view name) const;
-  // That which stands in this place of the signature, whatever its name.
+  // Finds an argument by its position in the signature.
   const Argument* find(size_t index) const;
-  // As it is given, or the signature's default, or None.
+  // The passed value, or else the signature's default, or else None.
   Argument value(std::string_view name) const;
 
-  // Null if it is not given, or is not a tensor.
+  // Null if the argument is missing or not a tensor.
   Node* optional_node(std::string_view name) const;
   Node& node(std::string_view name) const;                // a tensor
   std::vector<Node*> nodes(std::string_view name) const;  // a list of tensors
-  // The same, as specs.
+  // Return the specs of such arguments.
   const TensorSpec* optional_tensor(std::string_view name) const;
   const TensorSpec& tensor(std::string_view name) const;
   std::vector<const TensorSpec*> tensors(std::string_view name) const;
@@ -48,19 +49,23 @@ class Call {
   const TensorSpec& self() const;
 
   SymInt size(std::string_view name, std::optional<SymInt> fallback = {}) const;
-  // A list of sizes, numbers or nodes that are numbers; one number is a list of one.
+  // A list of sizes, which are numbers or nodes that compute numbers. A single size is returned as
+  // a list of one.
   std::vector<SymInt> sizes(std::string_view name) const;
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
-  double real(std::string_view name, std::optional<double> fallback = {}) const;  // or an integer
+  // Also accepts integers.
+  double real(std::string_view name, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const;
-  // A list, or one number for all, as a list of `count`; 0: as it is, empty if there is none.
+  // A list of `count` integers; a single integer is repeated. If `count` is 0, the list may have
+  // any length, and a missing argument is an empty list.
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 
+  // Throws an AotError that names the call and `why`.
   [[noreturn]] void refuse(std::string_view why) const;
 
  private:
-  // None only if there is neither a value nor a default.
+  // Returns the passed value, or the default. Throws AotError if there is neither.
   Argument need(std::string_view name) const;
 
   Target target_;
@@ -68,13 +73,14 @@ class Call {
   const ArgumentMap& kwargs_;
   const Node* node_ = nullptr;
   std::string_view context_;
-  const Operator* operator_ = nullptr;  // null: it is not in the table
+  const Operator* operator_ = nullptr;  // null if the operator is not in the table
 };
 
-// Converts a dim counted from the end. AotError if it is out of range; a 0-d tensor counts as
-// having one dim.
+// Converts a negative dim, which counts from the end, to its index. Throws AotError if `dim` is out
+// of range. A 0-d tensor counts as having one dim.
 size_t wrapped(int64_t dim, size_t rank);
-// A size given by an argument: a number or a node. Empty if it is neither.
+// The size that an argument gives, as a number or as a node that computes an integer. Empty for
+// other arguments.
 std::optional<SymInt> size_of(const Argument& argument);
 
 }  // namespace vitrine::aot

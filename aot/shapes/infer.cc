@@ -13,7 +13,7 @@ namespace {
 
 using Infer = Value (*)(const Call& call);
 
-// A row of the operator table, of which RESULT is read.
+// A row of the operator table. Only its RESULT column is read.
 struct Row {
   Infer infer = nullptr;
 
@@ -26,13 +26,14 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Null if it is not known.
+// Null if the table has no RESULT for the target.
 Infer find(std::string_view target) {
   const Operator* found = find_operator(target);
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is not a copy.
+// "aten.permute_copy.default" -> "aten.permute.default". Empty if the target is not the copy of a
+// view.
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
   if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";
@@ -49,12 +50,13 @@ void make_contiguous(Value& value) {
   }
 }
 
-// As many as exports may have: calls that add dims could go on without end.
+// The same limit as for imported tensors. Without it, calls that add dims could grow without end.
 constexpr size_t kMaxRank = 64;
 
 void check_rank(const Call& call, const Value& value) {
   if (const TensorSpec* tensor = value.tensor(); tensor != nullptr && tensor->rank() > kMaxRank) {
-    call.refuse(fmt::format("its result has {} dims", tensor->rank()));
+    call.refuse(fmt::format("the result has {} dims, more than the maximum of {}", tensor->rank(),
+                            kMaxRank));
   }
   if (const Value::Items* items = value.items()) {
     for (const Value& item : *items) check_rank(call, item);
@@ -88,10 +90,10 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
   if (target == getitem()) {
     const Node* tuple = args.empty() ? nullptr : args[0].node();
     const Value::Items* items = tuple == nullptr ? nullptr : tuple->meta.value.items();
-    const auto* given = args.size() < 2 ? nullptr : args[1].get<int64_t>();
-    const int64_t index = given == nullptr ? -1 : *given;
+    const auto* position = args.size() < 2 ? nullptr : args[1].get<int64_t>();
+    const int64_t index = position == nullptr ? -1 : *position;
     if (items == nullptr || index < 0 || static_cast<size_t>(index) >= items->size()) {
-      call.refuse("there is no such item");
+      call.refuse("the argument is not a tuple with an item at the index");
     }
     return (*items)[static_cast<size_t>(index)];
   }
@@ -111,7 +113,7 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
       throw AotError(fmt::format("{}: {}", target.name(), text));
     }
   }
-  call.refuse("its result's shape is unknown");
+  call.refuse("the shape of the result is unknown");
 }
 
 SymInt product_of(const std::vector<SymInt>& sizes) {
@@ -131,12 +133,12 @@ std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec
     const size_t added = sizes.size() - operand->rank();
     for (size_t i = 0; i < operand->rank(); ++i) {
       SymInt& size = sizes[i + added];
-      if (operand->sizes[i] == SymInt(1) || same(size, operand->sizes[i])) continue;
-      // If a number and a symbol must be equal, the number says more.
+      if (operand->sizes[i] == SymInt(1) || size == operand->sizes[i]) continue;
+      // If a number and a symbol must be equal, the result has the number.
       if (size.is_static() && size.value() != 1) {
         if (operand->sizes[i].is_static()) {
-          call.refuse(
-              fmt::format("sizes {} and {} do not fit", to_text(size), to_text(operand->sizes[i])));
+          call.refuse(fmt::format("sizes {} and {} cannot be broadcast", to_text(size),
+                                  to_text(operand->sizes[i])));
         }
         continue;
       }
@@ -148,24 +150,25 @@ std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec
 
 std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
                                    const std::vector<SymInt>& elements) {
-  SymInt* open = nullptr;
+  SymInt* inferred = nullptr;
   SymInt others = 1;
   for (SymInt& size : sizes) {
     if (size == SymInt(-1)) {
-      if (open != nullptr) call.refuse("two sizes are -1");
-      open = &size;
+      if (inferred != nullptr) call.refuse("only one size may be -1");
+      inferred = &size;
     } else {
       others = others * size;
     }
   }
   const SymInt all = product_of(elements);
-  if (open != nullptr) {
-    if (others == SymInt(0)) call.refuse("the size for -1 is ambiguous");
-    *open = all / others;
-    others = others * *open;
+  if (inferred != nullptr) {
+    if (others == SymInt(0)) call.refuse("a size of -1 is ambiguous if another size is 0");
+    *inferred = all / others;
+    others = others * *inferred;
   }
   if (others.is_static() && all.is_static() && !(others == all)) {
-    call.refuse(fmt::format("{} elements do not become {}", to_text(all), to_text(others)));
+    call.refuse(fmt::format("the input has {} elements, but the sizes need {}", to_text(all),
+                            to_text(others)));
   }
   return sizes;
 }

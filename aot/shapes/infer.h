@@ -1,4 +1,4 @@
-// Infers a call's results: dtypes, sizes and strides, as PyTorch's operators produce them.
+// Infers dtypes, sizes and strides of a call's results, as PyTorch's operators produce them.
 #pragma once
 
 #include <span>
@@ -7,18 +7,20 @@
 
 namespace vitrine::aot {
 
-// Whether `infer` supports the operator. For each view ("aten.permute.default") it also supports
-// the copy ("aten.permute_copy.default"), whose result is contiguous. Edge targets count as the
-// ATen operators that they wrap.
+// True if infer() supports the operator. If it supports a view ("aten.permute.default"), it also
+// supports the copy ("aten.permute_copy.default"), whose result is contiguous. Edge targets count
+// as the ATen operators that they wrap.
 bool can_infer(Target target);
-// Whether each element of the result is computed of the elements at its place, operands broadcast.
+// True if each element of the result depends only on the elements at the same index of the
+// broadcast operands.
 bool is_elementwise(Target target);
-// AotErrors name the operator and the error in its arguments, or say that it is unknown.
+// Throws an AotError that names the operator if its arguments are invalid or it is not supported.
 Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs = {});
 
-// The sizes that operands have together. AotError if they do not fit.
+// The common sizes of broadcast operands. Throws AotError if the operands cannot be broadcast.
 std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec* const> operands);
-// Sizes with one -1, of a tensor of so many elements.
+// Replaces a size of -1 with the size that makes the product of `sizes` that of `elements`. Throws
+// AotError if the products cannot be equal.
 std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
                                    const std::vector<SymInt>& elements);
 SymInt product_of(const std::vector<SymInt>& sizes);

@@ -17,7 +17,7 @@ ScalarType result_dtype(ScalarType operands, Result result) {
   return operands;
 }
 
-// The result for the first `count` arguments.
+// The result of an element-wise operator whose operands are its first `count` arguments.
 TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSame) {
   ArgumentList operands;
   std::vector<const TensorSpec*> tensors;
@@ -28,7 +28,7 @@ TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSa
     const Node* node = operand->node();
     if (node != nullptr && node->tensor() != nullptr) tensors.push_back(node->tensor());
   }
-  if (tensors.empty()) call.refuse("no operand is a tensor");
+  if (tensors.empty()) call.refuse("at least one operand must be a tensor");
   TensorSpec spec;
   spec.dtype = result_dtype(result_type(operands), result);
   spec.sizes = broadcast_sizes(call, tensors);
@@ -57,7 +57,7 @@ Value divide(const Call& call) {
   return pointwise(call, 2, is_rounded ? Result::kSame : Result::kFloat);
 }
 
-// where(condition, a, b): the dtype is of a and b.
+// In where(condition, self, other), the condition does not affect the dtype.
 Value where(const Call& call) {
   TensorSpec spec = pointwise(call, 3);
   const ArgumentList values = {call.value("self"), call.value("other")};
@@ -65,8 +65,8 @@ Value where(const Call& call) {
   return spec;
 }
 
-// masked_fill and similar: like self, whatever the value.
-Value like_own_dtype(const Call& call) {
+// masked_fill and similar operators: the result has the dtype of self, whatever the value's dtype.
+Value binary_dtype_of_self(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;
   return spec;

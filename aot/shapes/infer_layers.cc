@@ -1,4 +1,6 @@
 // Results of convolutions, norms and embeddings.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "aot/shapes/infer.h"
@@ -15,7 +17,7 @@ struct ConvolutionArguments {
   int64_t groups = 1;
 };
 
-TensorSpec convolved(const Call& call, const ConvolutionArguments& with, size_t dims) {
+TensorSpec convolved(const Call& call, const ConvolutionArguments& args, size_t dims) {
   const TensorSpec& input = call.self();
   const TensorSpec& weight = call.tensor("weight");
   need_rank(call, weight, dims + 2, dims + 2, "weight");
@@ -25,22 +27,24 @@ TensorSpec convolved(const Call& call, const ConvolutionArguments& with, size_t 
   Sizes sizes;
   if (has_batch) sizes.push_back(input.sizes[0]);
   const SymInt& channels = input.sizes[first - 1];
-  if (with.groups < 1) call.refuse("its groups are not positive");
+  if (args.groups < 1)
+    call.refuse(fmt::format("groups is {}, but it must be positive", args.groups));
   need_same(call, channels,
-            with.transposed ? weight.sizes[0] : weight.sizes[1] * SymInt(with.groups), "channels");
-  sizes.push_back(with.transposed ? weight.sizes[1] * SymInt(with.groups) : weight.sizes[0]);
+            args.transposed ? weight.sizes[0] : weight.sizes[1] * SymInt(args.groups), "channels");
+  sizes.push_back(args.transposed ? weight.sizes[1] * SymInt(args.groups) : weight.sizes[0]);
   for (size_t i = 0; i < dims; ++i) {
-    if (!weight.sizes[i + 2].is_static()) call.refuse("its window is a symbol");
+    if (!weight.sizes[i + 2].is_static())
+      call.refuse("the kernel sizes of weight must not be symbolic");
     const int64_t kernel = weight.sizes[i + 2].value();
     const SymInt& size = input.sizes[first + i];
-    if (with.stride[i] < 1 || with.dilation[i] < 1)
-      call.refuse("a stride or dilation is not positive");
+    if (args.stride[i] < 1 || args.dilation[i] < 1)
+      call.refuse("stride and dilation must be positive");
     const SlidingWindow window =
-        make_window(call, kernel, with.stride[i], with.padding[i], with.dilation[i]);
-    sizes.push_back(with.transposed ? transposed_steps(call, window, size, with.output_padding[i])
+        make_window(call, kernel, args.stride[i], args.padding[i], args.dilation[i]);
+    sizes.push_back(args.transposed ? transposed_steps(call, window, size, args.output_padding[i])
                                     : window_steps(call, window, size));
     if (sizes.back().is_static() && sizes.back().value() < 1)
-      call.refuse("its window exceeds its input");
+      call.refuse("the kernel is larger than the padded input");
   }
   TensorSpec spec = contiguous_like(input, std::move(sizes));
   if (is_channels_last(input) || is_channels_last(weight)) {
@@ -51,16 +55,16 @@ TensorSpec convolved(const Call& call, const ConvolutionArguments& with, size_t 
 
 template <size_t dims>
 Value conv(const Call& call) {
-  ConvolutionArguments with;
-  with.stride = call.integers("stride", dims);
-  with.dilation = call.integers("dilation", dims);
-  with.output_padding.assign(dims, 0);
-  with.groups = call.integer("groups");
+  ConvolutionArguments args;
+  args.stride = call.integers("stride", dims);
+  args.dilation = call.integers("dilation", dims);
+  args.output_padding.assign(dims, 0);
+  args.groups = call.integer("groups");
   const Argument* padding = call.find("padding");
   const auto* word = padding == nullptr ? nullptr : padding->get<std::string>();
-  with.padding = word != nullptr ? std::vector<int64_t>(dims, 0) : call.integers("padding", dims);
-  if (word == nullptr || *word == "valid") return convolved(call, with, dims);
-  TensorSpec spec = convolved(call, with, dims);
+  args.padding = word != nullptr ? std::vector<int64_t>(dims, 0) : call.integers("padding", dims);
+  if (word == nullptr || *word == "valid") return convolved(call, args, dims);
+  TensorSpec spec = convolved(call, args, dims);
   const TensorSpec& input = call.self();
   for (size_t i = 0; i < dims; ++i)
     spec.sizes[spec.rank() - 1 - i] = input.sizes[input.rank() - 1 - i];
@@ -69,14 +73,14 @@ Value conv(const Call& call) {
 
 template <size_t dims>
 Value conv_transpose(const Call& call) {
-  ConvolutionArguments with;
-  with.stride = call.integers("stride", dims);
-  with.padding = call.integers("padding", dims);
-  with.output_padding = call.integers("output_padding", dims);
-  with.groups = call.integer("groups");
-  with.dilation = call.integers("dilation", dims);
-  with.transposed = true;
-  return convolved(call, with, dims);
+  ConvolutionArguments args;
+  args.stride = call.integers("stride", dims);
+  args.padding = call.integers("padding", dims);
+  args.output_padding = call.integers("output_padding", dims);
+  args.groups = call.integer("groups");
+  args.dilation = call.integers("dilation", dims);
+  args.transposed = true;
+  return convolved(call, args, dims);
 }
 
 TensorSpec dense_like(const TensorSpec& self) {
@@ -91,14 +95,14 @@ TensorSpec dense_like(const TensorSpec& self) {
 
 Value convolution(const Call& call) {
   const size_t dims = std::max<size_t>(call.tensor("weight").rank(), 2) - 2;
-  ConvolutionArguments with;
-  with.stride = call.integers("stride", dims);
-  with.padding = call.integers("padding", dims);
-  with.dilation = call.integers("dilation", dims);
-  with.transposed = call.boolean("transposed");
-  with.output_padding = call.integers("output_padding", dims);
-  with.groups = call.integer("groups");
-  return convolved(call, with, dims);
+  ConvolutionArguments args;
+  args.stride = call.integers("stride", dims);
+  args.padding = call.integers("padding", dims);
+  args.dilation = call.integers("dilation", dims);
+  args.transposed = call.boolean("transposed");
+  args.output_padding = call.integers("output_padding", dims);
+  args.groups = call.integer("groups");
+  return convolved(call, args, dims);
 }
 
 Value conv1d(const Call& call) { return conv<1>(call); }
@@ -130,7 +134,7 @@ Value layer_norm(const Call& call) {
 Value native_layer_norm(const Call& call) {
   const TensorSpec& input = call.self();
   const size_t inner = call.sizes("normalized_shape").size();
-  if (inner > input.rank()) call.refuse("its normalized_shape has more dims than its input");
+  if (inner > input.rank()) call.refuse("normalized_shape has more dims than the input");
   Sizes outer = input.sizes;
   std::fill(outer.end() - static_cast<std::ptrdiff_t>(inner), outer.end(), SymInt(1));
   const TensorSpec moments = contiguous_like(input, outer);

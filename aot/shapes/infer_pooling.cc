@@ -1,4 +1,6 @@
-// Results of pools.
+// Results of pooling operators.
+#include <fmt/format.h>
+
 #include "aot/shapes/infer.h"
 #include "aot/shapes/results.h"
 #include "aot/shapes/sizes.h"
@@ -10,8 +12,8 @@ Sizes pooled(const Call& call, size_t dims) {
   const TensorSpec& self = call.self();
   need_rank(call, self, dims + 1, dims + 2, "input");
   const std::vector<int64_t> kernel = call.integers("kernel_size", dims);
-  const std::vector<int64_t> asked = call.integers("stride");
-  const std::vector<int64_t> stride = asked.empty() ? kernel : call.integers("stride", dims);
+  const bool has_stride = !call.integers("stride").empty();
+  const std::vector<int64_t> stride = has_stride ? call.integers("stride", dims) : kernel;
   const std::vector<int64_t> padding = call.integers("padding", dims);
   const std::vector<int64_t> dilation = call.value("dilation").is_none()
                                             ? std::vector<int64_t>(dims, 1)
@@ -20,10 +22,11 @@ Sizes pooled(const Call& call, size_t dims) {
   Sizes sizes = self.sizes;
   for (size_t i = 0; i < dims; ++i) {
     SymInt& size = sizes[sizes.size() - dims + i];
-    if (stride[i] < 1 || kernel[i] < 1) call.refuse("a window or stride is not positive");
+    if (stride[i] < 1 || kernel[i] < 1) call.refuse("kernel_size and stride must be positive");
     size = window_steps(call, make_window(call, kernel[i], stride[i], padding[i], dilation[i]),
                         size, ceil_mode);
-    if (size.is_static() && size.value() < 1) call.refuse("its window exceeds its input");
+    if (size.is_static() && size.value() < 1)
+      call.refuse("kernel_size is larger than the padded input");
   }
   return sizes;
 }
@@ -43,15 +46,17 @@ Value adaptive_pool(const Call& call) {
   const TensorSpec& self = call.self();
   need_rank(call, self, dims + 1, dims + 2, "input");
   Sizes sizes = self.sizes;
-  const Argument* asked = call.find("output_size");
-  if (asked == nullptr) call.refuse("its output_size is missing");
-  const ArgumentList one(dims, *asked);
-  const ArgumentList& items = asked->list() == nullptr ? one : *asked->list();
-  if (items.size() != dims) call.refuse("its output_size has the wrong number of dims");
+  const Argument* output_size = call.find("output_size");
+  if (output_size == nullptr) call.refuse("output_size is missing");
+  const ArgumentList repeated(dims, *output_size);
+  const ArgumentList& items = output_size->list() == nullptr ? repeated : *output_size->list();
+  if (items.size() != dims) {
+    call.refuse(fmt::format("output_size has {} items, expected {}", items.size(), dims));
+  }
   for (size_t i = 0; i < dims; ++i) {
     if (items[i].is_none()) continue;
     const std::optional<SymInt> size = size_of(items[i]);
-    if (!size) call.refuse("output_size is not a size");
+    if (!size) call.refuse("output_size contains an item that is not a size");
     sizes[sizes.size() - dims + i] = *size;
   }
   return image_like(self, std::move(sizes));

@@ -34,11 +34,11 @@ Value dot(const Call& call) { return contiguous_like(call.self(), {}); }
 Value matmul(const Call& call) {
   TensorSpec a = call.self();
   TensorSpec b = call.tensor("other");
-  if (a.rank() == 0 || b.rank() == 0) call.refuse("an operand has no dims");
-  const bool row = a.rank() == 1;
-  const bool column = b.rank() == 1;
-  if (row) a.sizes.insert(a.sizes.begin(), SymInt(1));
-  if (column) b.sizes.emplace_back(1);
+  if (a.rank() == 0 || b.rank() == 0) call.refuse("both operands must have at least one dim");
+  const bool is_row = a.rank() == 1;
+  const bool is_column = b.rank() == 1;
+  if (is_row) a.sizes.insert(a.sizes.begin(), SymInt(1));
+  if (is_column) b.sizes.emplace_back(1);
   need_same(call, a.sizes.back(), b.sizes[b.rank() - 2], "inner sizes");
   TensorSpec batch_a = a;
   TensorSpec batch_b = b;
@@ -46,15 +46,15 @@ Value matmul(const Call& call) {
   batch_b.sizes.resize(b.sizes.size() - 2);
   const TensorSpec* const batches[] = {&batch_a, &batch_b};
   Sizes sizes = broadcast_sizes(call, batches);
-  if (!row) sizes.push_back(a.sizes[a.sizes.size() - 2]);
-  if (!column) sizes.push_back(b.sizes.back());
+  if (!is_row) sizes.push_back(a.sizes[a.sizes.size() - 2]);
+  if (!is_column) sizes.push_back(b.sizes.back());
   return contiguous_like(a, std::move(sizes));
 }
 
 Value linear(const Call& call) {
   const TensorSpec& input = call.self();
   const TensorSpec& weight = call.tensor("weight");
-  if (input.rank() == 0) call.refuse("its input has no dims");
+  if (input.rank() == 0) call.refuse("the input must have at least one dim");
   need_rank(call, weight, 1, 2, "weight");
   need_same(call, input.sizes.back(), weight.sizes.back(), "features");
   Sizes sizes = input.sizes;
@@ -74,7 +74,7 @@ Value attention(const Call& call) {
   Sizes sizes = query.sizes;
   sizes.back() = value.sizes.back();
   TensorSpec spec = contiguous_like(query, sizes);
-  spec.strides = dense_strides(sizes, dim_order_of(query));  // laid out as the query is
+  spec.strides = dense_strides(sizes, dim_order_of(query));  // the query's dim order
   return spec;
 }
 
@@ -93,7 +93,7 @@ Value distances(const Call& call) {
   sizes.push_back(b.sizes[b.rank() - 2]);
   return contiguous_like(a, std::move(sizes));
 }
-Value own_distances(const Call& call) {
+Value pairwise_distances(const Call& call) {
   const TensorSpec& self = call.self();
   need_rank(call, self, 2, 2, "input");
   const SymInt& rows = self.sizes[0];

@@ -1,4 +1,6 @@
-// Results of reductions and of scans along dims.
+// Results of reductions and scans.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -9,16 +11,19 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Removes the dims in `dims`, or sets them to 1. No dims mean all of them.
+// Removes the reduced dims, or sets their sizes to 1 if `keepdim` is true. An empty `dims` reduces
+// all dims.
 std::vector<SymInt> reduced(const Call& call, const TensorSpec& self,
                             const std::vector<int64_t>& dims, bool keepdim) {
-  std::set<size_t> gone;
+  std::set<size_t> removed;
   for (const int64_t dim : dims) {
-    if (!gone.insert(wrapped(dim, self.rank())).second) call.refuse("it names a dim twice");
+    if (!removed.insert(wrapped(dim, self.rank())).second) {
+      call.refuse(fmt::format("dim {} is repeated", dim));
+    }
   }
   std::vector<SymInt> sizes;
   for (size_t i = 0; i < self.rank(); ++i) {
-    if (!dims.empty() && !gone.contains(i)) {
+    if (!dims.empty() && !removed.contains(i)) {
       sizes.push_back(self.sizes[i]);
     } else if (keepdim) {
       sizes.emplace_back(1);
@@ -27,11 +32,11 @@ std::vector<SymInt> reduced(const Call& call, const TensorSpec& self,
   return sizes;
 }
 
-ScalarType summed(ScalarType dtype) {
+ScalarType sum_dtype(ScalarType dtype) {
   return is_floating(dtype) || is_complex(dtype) ? dtype : ScalarType::kLong;
 }
 
-// Over all dims if the operator has no "dim", or is given none.
+// Reduces all dims if the operator has no argument "dim" or the call omits it.
 TensorSpec along_dims(const Call& call, ScalarType dtype) {
   return contiguous_spec(
       call.dtype("dtype", dtype),
@@ -41,7 +46,7 @@ TensorSpec along_dims(const Call& call, ScalarType dtype) {
 }  // namespace
 
 Value reduction(const Call& call) { return along_dims(call, call.self().dtype); }
-Value sum(const Call& call) { return along_dims(call, summed(call.self().dtype)); }
+Value sum(const Call& call) { return along_dims(call, sum_dtype(call.self().dtype)); }
 Value bool_reduction(const Call& call) { return along_dims(call, ScalarType::kBool); }
 Value index_reduction(const Call& call) { return along_dims(call, ScalarType::kLong); }
 Value extreme_with_index(const Call& call) {
@@ -74,7 +79,7 @@ Value softmax(const Call& call) {
 
 Value cumulative(const Call& call) {
   TensorSpec spec = *running(call).tensor();
-  spec.dtype = call.dtype("dtype", summed(spec.dtype));
+  spec.dtype = call.dtype("dtype", sum_dtype(spec.dtype));
   return spec;
 }
 

@@ -1,4 +1,6 @@
-// Results of resizing, resampling and shuffles of pixels.
+// Results of resizing, resampling and pixel shuffles.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,36 +11,38 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Resizes the last dims.
+// Resizes the last `dims` dims.
 template <size_t dims>
 Value resized(const Call& call) {
   const TensorSpec& self = call.self();
   need_rank(call, self, dims + 2, dims + 2, "input");
   Sizes sizes = self.sizes;
   if (call.find("output_size") != nullptr) {
-    const Sizes asked = call.sizes("output_size");
-    if (asked.size() != dims) call.refuse("its output_size has the wrong number of dims");
-    std::ranges::copy(asked, sizes.end() - static_cast<std::ptrdiff_t>(dims));
+    const Sizes output_size = call.sizes("output_size");
+    if (output_size.size() != dims) {
+      call.refuse(fmt::format("output_size has {} items, expected {}", output_size.size(), dims));
+    }
+    std::ranges::copy(output_size, sizes.end() - static_cast<std::ptrdiff_t>(dims));
     return image_like(self, std::move(sizes));
   }
   const Argument* factors = call.find("scale_factors");
   if (factors == nullptr || factors->list() == nullptr || factors->list()->size() != dims) {
-    call.refuse("it has neither an output_size nor scale_factors");
+    call.refuse(fmt::format("needs output_size or a list of {} scale_factors", dims));
   }
   for (size_t i = 0; i < dims; ++i) {
     const auto* factor = (*factors->list())[i].get<double>();
     SymInt& size = sizes[2 + i];
     if (factor == nullptr || !(*factor > 0) || *factor > 1e6)
-      call.refuse("a scale factor is not a number");
-    const double whole = std::floor(*factor);
+      call.refuse("scale_factors must be numbers in (0, 1e6]");
+    const double rounded = std::floor(*factor);
     if (size.is_static()) {
       const double scaled = std::floor(static_cast<double>(size.value()) * *factor);
-      if (!(scaled < 1e15)) call.refuse("its result is too large");
+      if (!(scaled < 1e15)) call.refuse("the result is too large");
       size = static_cast<int64_t>(scaled);
-    } else if (whole == *factor) {
-      size = size * SymInt(static_cast<int64_t>(whole));
+    } else if (rounded == *factor) {
+      size = size * SymInt(static_cast<int64_t>(rounded));
     } else {
-      call.refuse("it scales a symbolic size by a fraction");
+      call.refuse("scale_factors of symbolic sizes must be integers");
     }
   }
   return image_like(self, std::move(sizes));

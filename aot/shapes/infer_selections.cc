@@ -1,4 +1,6 @@
-// Results of operators that select, join, sort and repeat elements.
+// Results of operators that select, concatenate, sort and repeat elements.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "aot/shapes/infer.h"
@@ -18,21 +20,27 @@ bool is_empty_vector(const TensorSpec& spec) {
 
 Value concatenated(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
-  if (tensors.empty()) call.refuse("it joins nothing");
-  // Tensors of shape [0] are ignored, whatever the others' rank.
+  if (tensors.empty()) call.refuse("needs at least one tensor");
+  // Tensors of shape [0] are ignored, even if the rank of the other tensors differs.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
-  if (spec.rank() == 0) call.refuse("its inputs have no dims");
+  if (spec.rank() == 0) call.refuse("cannot concatenate 0-d tensors");
   spec.sizes[dim] = 0;
   for (const TensorSpec* tensor : tensors) {
     if (is_empty_vector(*tensor) && spec.rank() != 1) continue;
-    if (tensor->rank() != spec.rank()) call.refuse("its inputs differ in rank");
+    if (tensor->rank() != spec.rank()) {
+      call.refuse(fmt::format("inputs have ranks {} and {}; they must be equal", spec.rank(),
+                              tensor->rank()));
+    }
     for (size_t i = 0; i < spec.rank(); ++i) {
-      const bool fits = !tensor->sizes[i].is_static() || !spec.sizes[i].is_static() ||
-                        tensor->sizes[i] == spec.sizes[i];
-      if (i != dim && !fits) call.refuse("its inputs differ in a dim that is not joined");
+      const bool matches = !tensor->sizes[i].is_static() || !spec.sizes[i].is_static() ||
+                           tensor->sizes[i] == spec.sizes[i];
+      if (i != dim && !matches) {
+        call.refuse(fmt::format("inputs have sizes {} and {} in dim {}; they must be equal",
+                                to_text(spec.sizes[i]), to_text(tensor->sizes[i]), i));
+      }
     }
     spec.sizes[dim] = spec.sizes[dim] + tensor->sizes[dim];
   }
@@ -46,7 +54,7 @@ Value concatenated(const Call& call) {
 
 Value stacked(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
-  if (tensors.empty()) call.refuse("it joins nothing");
+  if (tensors.empty()) call.refuse("needs at least one tensor");
   Sizes sizes = tensors.front()->sizes;
   const size_t dim = wrapped(call.integer("dim"), sizes.size() + 1);
   sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim),
@@ -54,36 +62,36 @@ Value stacked(const Call& call) {
   return contiguous_spec(result_type(tensors), std::move(sizes));
 }
 
-// x[i, j]: indices are broadcast together. They take the place of the first if they are neighbours,
-// else they come first.
+// x[i, j]: the dims of the broadcast indices replace the indexed dims. They are at the position of
+// the first indexed dim if the indexed dims are adjacent, and otherwise at the front.
 Value indexed(const Call& call) {
   const TensorSpec& self = call.self();
   const Argument* list = call.find("indices");
-  if (list == nullptr || list->list() == nullptr) call.refuse("its indices are not a list");
+  if (list == nullptr || list->list() == nullptr) call.refuse("indices must be a list");
   std::vector<const TensorSpec*> indices;
-  std::vector<size_t> places;
+  std::vector<size_t> indexed_dims;
   Sizes kept;
   size_t dim = 0;
   for (const Argument& item : *list->list()) {
     const Node* node = item.node();
     if (node == nullptr) {
-      if (dim >= self.rank()) call.refuse("it has more indices than dims");
+      if (dim >= self.rank()) call.refuse("indices has more items than the input has dims");
       kept.push_back(self.sizes[dim++]);
       continue;
     }
-    if (node->tensor() == nullptr) call.refuse("an index is not a tensor");
+    if (node->tensor() == nullptr) call.refuse("each of the indices must be a tensor or None");
     if (node->tensor()->dtype == ScalarType::kBool)
-      call.refuse("the number of elements that a mask picks is unknown");
-    if (dim >= self.rank()) call.refuse("it has more indices than dims");
+      call.refuse("the number of elements that a mask selects is unknown");
+    if (dim >= self.rank()) call.refuse("indices has more items than the input has dims");
     indices.push_back(node->tensor());
-    places.push_back(dim++);
+    indexed_dims.push_back(dim++);
   }
-  if (indices.empty()) call.refuse("it has no index");
-  const Sizes picked = broadcast_sizes(call, indices);
-  const bool are_neighbours = places.back() - places.front() + 1 == places.size();
-  const size_t front = are_neighbours ? places.front() : 0;
+  if (indices.empty()) call.refuse("needs at least one index");
+  const Sizes selected = broadcast_sizes(call, indices);
+  const bool are_adjacent = indexed_dims.back() - indexed_dims.front() + 1 == indexed_dims.size();
+  const size_t front = are_adjacent ? indexed_dims.front() : 0;
   for (; dim < self.rank(); ++dim) kept.push_back(self.sizes[dim]);
-  kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(front), picked.begin(), picked.end());
+  kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(front), selected.begin(), selected.end());
   return contiguous_spec(self.dtype, std::move(kept));
 }
 
@@ -115,12 +123,16 @@ namespace {
 
 Value pad_by(const Call& call, const Sizes& pads) {
   const TensorSpec& self = call.self();
-  if (pads.size() % 2 != 0 || pads.size() / 2 > self.rank()) call.refuse("its pads do not fit");
+  if (pads.size() % 2 != 0 || pads.size() / 2 > self.rank()) {
+    call.refuse(fmt::format("padding has {} items; expected two for each of at most {} dims",
+                            pads.size(), self.rank()));
+  }
   Sizes sizes = self.sizes;
   for (size_t i = 0; i < pads.size() / 2; ++i) {
     SymInt& size = sizes[sizes.size() - 1 - i];
     size = size + pads[2 * i] + pads[2 * i + 1];
-    if (size.is_static() && size.value() < 0) call.refuse("it cuts off more than the input has");
+    if (size.is_static() && size.value() < 0)
+      call.refuse("negative padding is larger than the input");
   }
   TensorSpec spec = contiguous_spec(self.dtype, std::move(sizes));
   if (is_channels_last(self)) spec.strides = channels_last_strides(spec.sizes);
@@ -136,7 +148,10 @@ namespace {
 
 Value repeat(const Call& call, Sizes sizes) {
   const TensorSpec& self = call.self();
-  if (sizes.size() < self.rank()) call.refuse("it has fewer repeats than its input dims");
+  if (sizes.size() < self.rank()) {
+    call.refuse(
+        fmt::format("repeats has {} items, but the input has {} dims", sizes.size(), self.rank()));
+  }
   const size_t added = sizes.size() - self.rank();
   for (size_t i = 0; i < self.rank(); ++i) sizes[i + added] = sizes[i + added] * self.sizes[i];
   return contiguous_spec(self.dtype, std::move(sizes));
@@ -145,7 +160,7 @@ Value repeat(const Call& call, Sizes sizes) {
 }  // namespace
 
 Value repeated(const Call& call) { return repeat(call, call.sizes("repeats")); }
-// Repeats may be fewer than dims.
+// In contrast to repeat, tile allows fewer items than the input has dims.
 Value tiled(const Call& call) {
   Sizes sizes = call.sizes("dims");
   const size_t rank = call.self().rank();
@@ -191,7 +206,7 @@ Value sorted_order(const Call& call) {
 Value one_hot(const Call& call) {
   Sizes sizes = call.self().sizes;
   const int64_t classes = call.integer("num_classes");
-  if (classes < 1) call.refuse("its num_classes is not given");
+  if (classes < 1) call.refuse("num_classes must be given");
   sizes.emplace_back(classes);
   return contiguous_spec(ScalarType::kLong, std::move(sizes));
 }

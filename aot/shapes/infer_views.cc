@@ -1,4 +1,4 @@
-// Results of views: the same elements, in other dims.
+// Results of views: the same elements with other sizes and strides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Value permute(const Call& call) {
   std::vector<bool> seen(self.rank());
   for (size_t i = 0; i < dims.size(); ++i) {
     const size_t from = wrapped(dims[i], self.rank());
-    if (seen.at(from)) call.refuse("it names a dim twice");
+    if (seen.at(from)) call.refuse(fmt::format("dim {} is repeated", from));
     seen[from] = true;
     spec.sizes[i] = self.sizes[from];
     spec.strides[i] = self.strides[from];
@@ -57,13 +57,14 @@ Value transpose(const Call& call) {
 
 Value t(const Call& call) {
   const TensorSpec& self = call.self();
-  if (self.rank() > 2) call.refuse("its input has more than two dims");
+  if (self.rank() > 2)
+    call.refuse(fmt::format("the input has {} dims, expected 0 to 2", self.rank()));
   return self.rank() < 2 ? Value(self) : swapped(self, 0, 1);
 }
 
 namespace {
 
-// A view where strides allow one, else a contiguous copy.
+// Returns a view if the strides allow one, otherwise a contiguous copy.
 TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
   const std::optional<std::vector<SymInt>> strides = view_strides(self, sizes);
   TensorSpec spec = self;
@@ -88,12 +89,12 @@ Value flatten(const Call& call) {
   if (self.rank() == 0) return reshaped(self, {1});
   const size_t first = wrapped(call.integer("start_dim"), self.rank());
   const size_t last = wrapped(call.integer("end_dim"), self.rank());
-  if (first > last) call.refuse("its first dim comes after its last");
+  if (first > last) call.refuse("start_dim is after end_dim");
   std::vector<SymInt> sizes(self.sizes.begin(),
                             self.sizes.begin() + static_cast<std::ptrdiff_t>(first));
-  SymInt joined = 1;
-  for (size_t i = first; i <= last; ++i) joined = joined * self.sizes[i];
-  sizes.push_back(joined);
+  SymInt product = 1;
+  for (size_t i = first; i <= last; ++i) product = product * self.sizes[i];
+  sizes.push_back(product);
   sizes.insert(sizes.end(), self.sizes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                self.sizes.end());
   return reshaped(self, std::move(sizes));
@@ -113,7 +114,10 @@ Value expand(const Call& call) {
   const TensorSpec& self = call.self();
   TensorSpec spec = self;
   spec.sizes = call.sizes("size");
-  if (spec.sizes.size() < self.rank()) call.refuse("it has fewer sizes than its input dims");
+  if (spec.sizes.size() < self.rank()) {
+    call.refuse(fmt::format("size has {} items, but the input has {} dims", spec.sizes.size(),
+                            self.rank()));
+  }
   const size_t added = spec.sizes.size() - self.rank();
   spec.strides.assign(spec.sizes.size(), 0);
   for (size_t i = added; i < spec.sizes.size(); ++i) {
@@ -122,10 +126,12 @@ Value expand(const Call& call) {
     if (same(spec.sizes[i], from)) {
       spec.strides[i] = self.strides[i - added];
     } else if (!(from == SymInt(1))) {
-      call.refuse(fmt::format("size {} does not become {}", to_text(from), to_text(spec.sizes[i])));
+      call.refuse(fmt::format("cannot expand a dim of size {} to {}", to_text(from),
+                              to_text(spec.sizes[i])));
     }
   }
-  // New leading dims get the strides of dims of size 1.
+  // A new leading dim of size 1 gets the stride that it would have in a contiguous tensor. Other
+  // new dims repeat the elements and have stride 0.
   for (size_t i = added; i-- > 0;) {
     if (spec.sizes[i] == SymInt(1) && i + 1 < spec.sizes.size()) {
       spec.strides[i] = spec.sizes[i + 1] * spec.strides[i + 1];
@@ -139,13 +145,13 @@ Value expand(const Call& call) {
 Value squeeze(const Call& call) {
   const TensorSpec& self = call.self();
   const bool all = call.find("dim") == nullptr;
-  std::vector<bool> gone(self.rank(), all);
+  std::vector<bool> removed(self.rank(), all);
   if (!all && self.rank() > 0) {
-    for (const int64_t dim : call.integers("dim")) gone.at(wrapped(dim, self.rank())) = true;
+    for (const int64_t dim : call.integers("dim")) removed.at(wrapped(dim, self.rank())) = true;
   }
   TensorSpec spec = self;
   for (size_t i = self.rank(); i-- > 0;) {
-    if (!gone[i] || !(self.sizes[i] == SymInt(1))) continue;
+    if (!removed[i] || !(self.sizes[i] == SymInt(1))) continue;
     erase_at(spec.sizes, i);
     erase_at(spec.strides, i);
   }
@@ -163,7 +169,7 @@ Value unsqueeze(const Call& call) {
 
 Value select(const Call& call) {
   TensorSpec spec = call.self();
-  if (spec.rank() == 0) call.refuse("its input has no dims");
+  if (spec.rank() == 0) call.refuse("the input must have at least one dim");
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
   SymInt index = call.size("index");
   if (index.is_static() && index.value() < 0) index = index + spec.sizes[dim];
@@ -175,7 +181,7 @@ Value select(const Call& call) {
 
 namespace {
 
-// Counted from the end if negative, and not outside.
+// Resolves an index that may be negative, which counts from the end, and clamps it to [0, size].
 SymInt clamped(const SymInt& index, const SymInt& size) {
   if (!index.is_static()) return index;
   if (!size.is_static()) {
@@ -190,13 +196,13 @@ SymInt clamped(const SymInt& index, const SymInt& size) {
 
 Value slice(const Call& call) {
   TensorSpec spec = call.self();
-  if (spec.rank() == 0) call.refuse("its input has no dims");
+  if (spec.rank() == 0) call.refuse("the input must have at least one dim");
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
   const int64_t step = call.integer("step");
-  if (step < 1) call.refuse("its step is not positive");
-  const SymInt whole = spec.sizes[dim];
-  const SymInt start = clamped(call.size("start", 0), whole);
-  const SymInt end = clamped(call.size("end", INT64_MAX), whole);
+  if (step < 1) call.refuse(fmt::format("step is {}, but it must be positive", step));
+  const SymInt size = spec.sizes[dim];
+  const SymInt start = clamped(call.size("start", 0), size);
+  const SymInt end = clamped(call.size("end", INT64_MAX), size);
   SymInt length = end - start;
   if (length.is_static()) length = std::max<int64_t>(length.value(), 0);
   spec.sizes[dim] = step == 1 ? length : (length + SymInt(step - 1)) / SymInt(step);
@@ -207,7 +213,7 @@ Value slice(const Call& call) {
 
 Value narrow(const Call& call) {
   TensorSpec spec = call.self();
-  if (spec.rank() == 0) call.refuse("its input has no dims");
+  if (spec.rank() == 0) call.refuse("the input must have at least one dim");
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
   spec.storage_offset =
       spec.storage_offset + clamped(call.size("start"), spec.sizes.at(dim)) * spec.strides[dim];
@@ -217,7 +223,8 @@ Value narrow(const Call& call) {
 
 namespace {
 
-Value pieces(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
+// Splits `dim` into chunks of these sizes.
+Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
   for (const SymInt& size : sizes) {
     spec.sizes.at(dim) = size;
@@ -227,50 +234,63 @@ Value pieces(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   return items;
 }
 
-// No more pieces than a graph can use.
-constexpr int64_t kMaxPieces = 1 << 14;
+// Larger than any model needs. It bounds the work for a small file.
+constexpr int64_t kMaxChunks = 1 << 14;
 
-Value equal_pieces(const Call& call, int64_t piece, int64_t dim) {
+// Returns the static size of the dim to split.
+int64_t split_size_of(const Call& call, size_t dim) {
+  const TensorSpec& self = call.self();
+  if (self.rank() == 0) call.refuse("the input must have at least one dim");
+  if (!self.sizes[dim].is_static()) {
+    call.refuse(fmt::format("cannot split dim {}, because its size is symbolic", dim));
+  }
+  return self.sizes[dim].value();
+}
+
+Value split_equally(const Call& call, int64_t chunk_size, int64_t dim) {
   const TensorSpec& self = call.self();
   const size_t at = wrapped(dim, self.rank());
-  if (self.rank() == 0 || !self.sizes[at].is_static()) call.refuse("it splits no known size");
-  const int64_t whole = self.sizes[at].value();
-  if (piece < 1 || whole / piece > kMaxPieces) call.refuse("its pieces are too small");
+  const int64_t size = split_size_of(call, at);
+  if (chunk_size < 1 || size / chunk_size > kMaxChunks) {
+    call.refuse(fmt::format("cannot split size {} into chunks of {}", size, chunk_size));
+  }
   std::vector<SymInt> sizes;
-  for (int64_t left = whole; left > 0; left -= piece) sizes.emplace_back(std::min(piece, left));
+  for (int64_t left = size; left > 0; left -= chunk_size) {
+    sizes.emplace_back(std::min(chunk_size, left));
+  }
   if (sizes.empty()) sizes.emplace_back(0);
-  return pieces(self, at, sizes);
+  return split_dim(self, at, sizes);
 }
 
 }  // namespace
 
 Value split(const Call& call) {
-  return equal_pieces(call, call.integer("split_size"), call.integer("dim"));
+  return split_equally(call, call.integer("split_size"), call.integer("dim"));
 }
 
 Value chunk(const Call& call) {
   const TensorSpec& self = call.self();
   const size_t dim = wrapped(call.integer("dim"), self.rank());
   const int64_t chunks = call.integer("chunks");
-  if (self.rank() == 0 || !self.sizes[dim].is_static()) call.refuse("it splits no known size");
-  if (chunks < 1) call.refuse("it splits into nothing");
-  const int64_t whole = self.sizes[dim].value();
-  return equal_pieces(call, std::max<int64_t>((whole + chunks - 1) / chunks, 1),
-                      call.integer("dim"));
+  const int64_t size = split_size_of(call, dim);
+  if (chunks < 1) call.refuse(fmt::format("chunks is {}, but it must be positive", chunks));
+  return split_equally(call, std::max<int64_t>((size + chunks - 1) / chunks, 1),
+                       call.integer("dim"));
 }
 
 Value split_with_sizes(const Call& call) {
   const TensorSpec& self = call.self();
-  if (self.rank() == 0) call.refuse("its input has no dims");
-  return pieces(self, wrapped(call.integer("dim"), self.rank()), call.sizes("split_sizes"));
+  if (self.rank() == 0) call.refuse("the input must have at least one dim");
+  return split_dim(self, wrapped(call.integer("dim"), self.rank()), call.sizes("split_sizes"));
 }
 
 Value unbind(const Call& call) {
   TensorSpec spec = call.self();
-  if (spec.rank() == 0) call.refuse("its input has no dims");
+  if (spec.rank() == 0) call.refuse("the input must have at least one dim");
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
-  if (!spec.sizes[dim].is_static() || spec.sizes[dim].value() > kMaxPieces) {
-    call.refuse("it takes apart no known size");
+  if (!spec.sizes[dim].is_static() || spec.sizes[dim].value() > kMaxChunks) {
+    call.refuse(fmt::format("cannot unbind dim {} of size {}, which must be a number of at most {}",
+                            dim, to_text(spec.sizes[dim]), kMaxChunks));
   }
   const int64_t count = spec.sizes[dim].value();
   const SymInt stride = spec.strides[dim];
@@ -289,11 +309,12 @@ Value diagonal(const Call& call) {
   const int64_t offset = call.integer("offset");
   size_t first = wrapped(call.integer("dim1"), spec.rank());
   size_t second = wrapped(call.integer("dim2"), spec.rank());
-  if (first == second || spec.rank() < 2) call.refuse("it needs two dims");
+  if (first == second || spec.rank() < 2) call.refuse("dim1 and dim2 must be different");
   if (!spec.sizes[first].is_static() || !spec.sizes[second].is_static()) {
-    call.refuse("its dims are symbols");
+    call.refuse("the sizes of dim1 and dim2 must not be symbolic");
   }
-  if (offset > INT32_MAX || offset < -INT32_MAX) call.refuse("its offset is too large");
+  if (offset > INT32_MAX || offset < -INT32_MAX)
+    call.refuse(fmt::format("offset {} is out of range", offset));
   const int64_t rows = spec.sizes[first].value();
   const int64_t columns = spec.sizes[second].value();
   const int64_t length =
@@ -317,7 +338,7 @@ Value unfold(const Call& call) {
   const size_t dim = wrapped(call.integer("dimension"), spec.rank());
   const int64_t size = call.integer("size");
   const int64_t step = call.integer("step");
-  if (step < 1 || size < 0) call.refuse("its size or step is not positive");
+  if (step < 1 || size < 0) call.refuse("step must be positive, and size must not be negative");
   const SymInt inner = spec.rank() == 0 ? SymInt(1) : spec.strides[dim];
   if (spec.rank() > 0) {
     spec.sizes[dim] = (spec.sizes[dim] - SymInt(size)) / SymInt(step) + SymInt(1);
@@ -333,14 +354,15 @@ Value as_strided(const Call& call) {
   spec.sizes = call.sizes("size");
   spec.strides = call.sizes("stride");
   if (spec.sizes.size() != spec.strides.size())
-    call.refuse("its sizes and strides differ in number");
+    call.refuse(fmt::format("size has {} items, but stride has {}", spec.sizes.size(),
+                            spec.strides.size()));
   spec.storage_offset = call.size("storage_offset", spec.storage_offset);
   return spec;
 }
 
 Value view_as_real(const Call& call) {
   TensorSpec spec = call.self();
-  if (!is_complex(spec.dtype)) call.refuse("its input is not complex");
+  if (!is_complex(spec.dtype)) call.refuse("the input must be complex");
   spec.dtype = spec.dtype == ScalarType::kComplexDouble ? ScalarType::kDouble : ScalarType::kFloat;
   for (SymInt& stride : spec.strides) stride = stride * SymInt(2);
   spec.storage_offset = spec.storage_offset * SymInt(2);

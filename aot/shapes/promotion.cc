@@ -9,20 +9,20 @@
 namespace vitrine::aot {
 namespace {
 
-void join(std::optional<ScalarType>& group, ScalarType dtype) {
+void promote_into(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
 }
 
-// The dtypes by priority of operand kinds.
-struct Groups {
+// The common dtype of each kind of operand, by decreasing priority.
+struct OperandGroups {
   std::optional<ScalarType> with_dims;
-  std::optional<ScalarType> without;
+  std::optional<ScalarType> without_dims;
   std::optional<ScalarType> numbers;
 };
 
-ScalarType result(const Groups& groups) {
+ScalarType result(const OperandGroups& groups) {
   std::optional<ScalarType> found = groups.with_dims;
-  for (const auto& lower : {groups.without, groups.numbers}) {
+  for (const auto& lower : {groups.without_dims, groups.numbers}) {
     if (!lower) continue;
     if (!found) {
       found = lower;
@@ -45,32 +45,33 @@ ScalarType promote(ScalarType a, ScalarType b) {
 }
 
 ScalarType result_type(std::span<const TensorSpec* const> tensors) {
-  Groups groups;
+  OperandGroups groups;
   for (const TensorSpec* tensor : tensors) {
-    join(tensor->rank() > 0 ? groups.with_dims : groups.without, tensor->dtype);
+    promote_into(tensor->rank() > 0 ? groups.with_dims : groups.without_dims, tensor->dtype);
   }
   return result(groups);
 }
 
 ScalarType result_type(std::span<const Argument> operands) {
-  Groups groups;
+  OperandGroups groups;
   for (const Argument& operand : operands) {
     const Node* node = operand.node();
     if (node != nullptr && node->tensor() != nullptr) {
-      join(node->tensor()->rank() > 0 ? groups.with_dims : groups.without, node->tensor()->dtype);
+      promote_into(node->tensor()->rank() > 0 ? groups.with_dims : groups.without_dims,
+                   node->tensor()->dtype);
     } else if (operand.get<bool>() != nullptr) {
-      join(groups.numbers, ScalarType::kBool);
+      promote_into(groups.numbers, ScalarType::kBool);
     } else if (operand.get<int64_t>() != nullptr) {
-      join(groups.numbers, ScalarType::kLong);
+      promote_into(groups.numbers, ScalarType::kLong);
     } else if (operand.get<double>() != nullptr) {
-      join(groups.numbers, ScalarType::kFloat);
+      promote_into(groups.numbers, ScalarType::kFloat);
     } else if (operand.get<std::complex<double>>() != nullptr) {
-      join(groups.numbers, ScalarType::kComplexFloat);
+      promote_into(groups.numbers, ScalarType::kComplexFloat);
     } else if (node != nullptr && node->meta.value.number() != nullptr) {
       const Value::Number::Kind kind = node->meta.value.number()->kind;
-      join(groups.numbers, kind == Value::Number::Kind::kInt     ? ScalarType::kLong
-                           : kind == Value::Number::Kind::kFloat ? ScalarType::kFloat
-                                                                 : ScalarType::kBool);
+      promote_into(groups.numbers, kind == Value::Number::Kind::kInt     ? ScalarType::kLong
+                                   : kind == Value::Number::Kind::kFloat ? ScalarType::kFloat
+                                                                         : ScalarType::kBool);
     }
   }
   return result(groups);

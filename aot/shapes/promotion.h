@@ -1,4 +1,4 @@
-// The dtype that operands of several dtypes are computed in.
+// PyTorch's type promotion: the dtype of a computation on operands of different dtypes.
 #pragma once
 
 #include <span>
@@ -7,12 +7,13 @@
 
 namespace vitrine::aot {
 
-// torch.promote_types; throws AotError where PyTorch refuses the pair.
+// Implements torch.promote_types. Throws AotError if PyTorch rejects the pair.
 ScalarType promote(ScalarType a, ScalarType b);
-// torch.result_type: tensors with dims outweigh those without, these outweigh numbers, if they are
-// of as high a kind (bool, integer, float, complex). f32 of nothing.
+// Implements torch.result_type. Tensors with dims have priority over 0-d tensors, and these over
+// numbers. A kind of lower priority changes the dtype only if its category (bool, integer, float,
+// complex) is higher. Returns f32 if there are no operands.
 ScalarType result_type(std::span<const TensorSpec* const> tensors);
-// Tensors and numbers, in the operands' places.
+// The same for operands that are tensors or numbers.
 ScalarType result_type(std::span<const Argument> operands);
 
 }  // namespace vitrine::aot

@@ -1,6 +1,5 @@
-// What operators result in: the functions that RESULT names in the operator table. Each is given a
-// call of its operator and returns the value of its result; AotErrors name what is wrong with the
-// arguments.
+// The functions that RESULT names in the operator table. Each describes the result of a call of its
+// operator. They throw AotErrors that name invalid arguments.
 #pragma once
 
 #include "aot/shapes/call.h"

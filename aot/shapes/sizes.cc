@@ -18,23 +18,24 @@ TensorSpec image_like(const TensorSpec& input, Sizes sizes) {
   return spec;
 }
 
-void need_rank(const Call& call, const TensorSpec& spec, size_t least, size_t most,
+void need_rank(const Call& call, const TensorSpec& spec, size_t min_rank, size_t max_rank,
                std::string_view what) {
-  if (spec.rank() < least || spec.rank() > most) {
-    call.refuse(fmt::format("{} has {} dims", what, spec.rank()));
-  }
+  if (spec.rank() >= min_rank && spec.rank() <= max_rank) return;
+  const std::string expected = min_rank == max_rank ? fmt::format("{}", min_rank)
+                                                    : fmt::format("{} to {}", min_rank, max_rank);
+  call.refuse(fmt::format("{} has {} dims, expected {}", what, spec.rank(), expected));
 }
 
 void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_view what) {
   if (a.is_static() && b.is_static() && !(a == b)) {
-    call.refuse(fmt::format("{} differ: {} and {}", what, to_text(a), to_text(b)));
+    call.refuse(fmt::format("{} are {} and {}; they must be equal", what, to_text(a), to_text(b)));
   }
 }
 
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation) {
   SlidingWindow window{kernel, stride, dilation};
-  if (mul_overflows(padding, 2, &window.padding)) call.refuse("its window is out of range");
+  if (mul_overflows(padding, 2, &window.padding)) call.refuse("padding is out of range");
   return window;
 }
 
@@ -46,7 +47,7 @@ SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt&
   } else {
     count = window_count(window, size, ceil_mode);
   }
-  if (!count) call.refuse("its window is out of range");
+  if (!count) call.refuse("the size of the result is out of range");
   return *count;
 }
 
@@ -58,7 +59,7 @@ SymInt transposed_steps(const Call& call, const SlidingWindow& window, const Sym
   } else {
     result = transposed_size(window, size, output_padding);
   }
-  if (!result) call.refuse("its window is out of range");
+  if (!result) call.refuse("the size of the result is out of range");
   return *result;
 }
 

@@ -1,4 +1,4 @@
-// Sizes of results, as functions of several families compute them.
+// Helpers that several families of operators use to compute the sizes of results.
 #pragma once
 
 #include "aot/shapes/call.h"
@@ -8,23 +8,24 @@ namespace vitrine::aot::results {
 
 using Sizes = std::vector<SymInt>;
 
-// A contiguous tensor of the other's dtype.
+// A contiguous tensor with the dtype of `like`.
 TensorSpec contiguous_like(const TensorSpec& like, Sizes sizes);
-// The same, with channels last if the input has them last.
+// A tensor with the dtype of `input`. It is channels-last if `input` is, and otherwise contiguous.
 TensorSpec image_like(const TensorSpec& input, Sizes sizes);
 
-// AotErrors name the operator and say what is wrong.
-void need_rank(const Call& call, const TensorSpec& spec, size_t least, size_t most,
+// Throws an AotError that names the operator and `what` unless the rank is in [min_rank, max_rank].
+void need_rank(const Call& call, const TensorSpec& spec, size_t min_rank, size_t max_rank,
                std::string_view what);
+// Throws an AotError that names the operator and `what` if both sizes are static and differ.
 void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_view what);
-// One dim of a convolution or pool, padded by `padding` on each side. AotErrors here and below if
-// sizes overflow or a window is not positive.
+// The window of a convolution or pooling in one dim that is padded by `padding` on each side. This
+// and the functions below throw AotError if sizes overflow or a window is not positive.
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation);
 // The size of a dim after a window has passed over it.
 SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                     bool ceil_mode = false);
-// The size that a transposed convolution makes of a dim.
+// The size of a dim after a transposed convolution.
 SymInt transposed_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                         int64_t output_padding);
 

@@ -16,7 +16,8 @@ bool all_static(const std::vector<SymInt>& values) {
   return std::ranges::all_of(values, [](const SymInt& value) { return value.is_static(); });
 }
 
-bool fits(const TensorSpec& spec, const std::vector<SymInt>& strides) {
+// True if the tensor's strides equal `strides` in all dims in which strides matter.
+bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   for (size_t i = 0; i < spec.rank(); ++i) {
     if (is(spec.sizes[i], 0)) return true;
     if (!is(spec.sizes[i], 1) && !same(spec.strides[i], strides[i])) return false;
@@ -24,7 +25,7 @@ bool fits(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// -1, 0 or 1: dim `a` is inside `b`, undecided, or outside.
+// Returns -1 if dim `a` is inside dim `b`, 1 if it is outside, and 0 if undecided.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];
@@ -40,22 +41,24 @@ int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   return 0;
 }
 
-// As if broadcast to these sizes: repeated dims have the stride 0.
+// The tensor broadcast to these sizes. Repeated dims have stride 0.
 TensorSpec broadcast(const TensorSpec& spec, const std::vector<SymInt>& sizes) {
-  TensorSpec wide;
-  wide.sizes = sizes;
-  wide.strides.resize(sizes.size(), 0);
+  TensorSpec expanded;
+  expanded.sizes = sizes;
+  expanded.strides.resize(sizes.size(), 0);
   const size_t added = sizes.size() - std::min(sizes.size(), spec.rank());
   for (size_t i = added; i < sizes.size(); ++i) {
     const bool repeats = is(spec.sizes[i - added], 1) && !is(sizes[i], 1);
-    if (!repeats) wide.strides[i] = spec.strides[i - added];
+    if (!repeats) expanded.strides[i] = spec.strides[i - added];
   }
-  return wide;
+  return expanded;
 }
 
 }  // namespace
 
-bool is_contiguous(const TensorSpec& spec) { return fits(spec, contiguous_strides(spec.sizes)); }
+bool is_contiguous(const TensorSpec& spec) {
+  return has_strides(spec, contiguous_strides(spec.sizes));
+}
 
 std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes) {
   std::vector<uint8_t> order = {0};
@@ -66,11 +69,11 @@ std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes) {
 
 bool is_channels_last(const TensorSpec& spec) {
   return (spec.rank() == 4 || spec.rank() == 5) && !is_contiguous(spec) &&
-         fits(spec, channels_last_strides(spec.sizes));
+         has_strides(spec, channels_last_strides(spec.sizes));
 }
 
 bool is_dense(const TensorSpec& spec) {
-  return fits(spec, dense_strides(spec.sizes, dim_order_of(spec)));
+  return has_strides(spec, dense_strides(spec.sizes, dim_order_of(spec)));
 }
 
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
@@ -120,19 +123,21 @@ std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> input
       return same(input->strides, inputs.front()->strides);
     });
     if (agree && is_dense(*inputs.front())) return inputs.front()->strides;
-    if (std::ranges::all_of(inputs, [](const TensorSpec* each) { return is_contiguous(*each); })) {
+    if (std::ranges::all_of(inputs,
+                            [](const TensorSpec* input) { return is_contiguous(*input); })) {
       return contiguous_strides(sizes);
     }
   }
-  std::vector<TensorSpec> wide;
-  for (const TensorSpec* input : inputs) wide.push_back(broadcast(*input, sizes));
-  // Innermost first. A stable insertion sort, since dims may be incomparable.
+  std::vector<TensorSpec> expanded;
+  for (const TensorSpec* input : inputs) expanded.push_back(broadcast(*input, sizes));
+  // Sorts dims from innermost to outermost. This is a stable insertion sort, because dims may be
+  // incomparable.
   std::vector<size_t> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});
   for (size_t i = 1; i < order.size(); ++i) {
     size_t moved = i;
     for (size_t j = i; j-- > 0;) {
-      const int comparison = compare_dims(wide, order[j], order[moved]);
+      const int comparison = compare_dims(expanded, order[j], order[moved]);
       if (comparison < 0) break;
       if (comparison == 0) continue;
       std::swap(order[j], order[moved]);

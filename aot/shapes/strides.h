@@ -1,4 +1,4 @@
-// The memory layout of results, as PyTorch's operators choose it.
+// Memory layouts, and the layouts that PyTorch's operators choose for their results.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace vitrine::aot {
 
-// Row-major; dims of size 1 may have any stride.
+// True if the tensor is row-major. Dims of size 1 may have any stride.
 bool is_contiguous(const TensorSpec& spec);
-// Channels innermost, of rank 4 or 5, and not row-major as well.
+// True if the tensor has rank 4 or 5, its channels are innermost, and it is not row-major, too.
 bool is_channels_last(const TensorSpec& spec);
 std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes);
-// Whether elements fill their memory without gaps or overlap. False if unknown.
+// True if the elements fill their memory without gaps or overlap. False if unknown.
 bool is_dense(const TensorSpec& spec);
-// Strides of a view with other sizes; empty if no such view exists. Like ATen's computeStride.
+// Strides of a view with other sizes, computed like ATen's computeStride. Empty if no such view
+// exists.
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
                                                 const std::vector<SymInt>& sizes);
-// The strides of an element-wise result, whose dims are in the order of its inputs' dims.
+// The strides of an element-wise result. Its dim order follows those of its inputs.
 std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> inputs,
                                         const std::vector<SymInt>& sizes);
 

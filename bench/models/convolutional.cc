@@ -1,10 +1,10 @@
-// Convolutional networks, each a table of its blocks.
+// Convolutional networks, each described by a table of its blocks.
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "aot/builder/layers.h"
 #include "bench/models/zoo.h"
+#include "examples/models/layers.h"
 
 namespace vitrine::bench {
 namespace {
@@ -18,7 +18,7 @@ constexpr const char* kBlock = "torch.nn.modules.container.Sequential";
 
 int64_t channels_of(const Node* x) { return x->tensor()->sizes.at(1).value(); }
 
-// The operator of an activation, "aten.relu.default"; null: none.
+// Applies an activation operator such as "aten.relu.default", or none if `op` is null.
 Node* activated(ModelBuilder& build, const char* op, Node* x) {
   return op == nullptr ? x : build.call(op, {x});
 }
@@ -45,8 +45,8 @@ Node* pooled(ModelBuilder& build, Node* x) {
   return build.call("aten.adaptive_avg_pool2d.default", {x, std::vector<int64_t>{1, 1}});
 }
 
-Node* squeezed(ModelBuilder& build, Node* x, int64_t inner, const char* activation,
-               const char* gate) {
+Node* squeeze_and_excite(ModelBuilder& build, Node* x, int64_t inner, const char* activation,
+                         const char* gate) {
   const auto module = build.module("squeeze", kBlock);
   Node* scale = nn::conv2d(build, "down", pooled(build, x), inner, {.kernel = 1});
   scale =
@@ -54,12 +54,12 @@ Node* squeezed(ModelBuilder& build, Node* x, int64_t inner, const char* activati
   return build.call("aten.mul.Tensor", {activated(build, gate, scale), x});
 }
 
-// An inverted residual with squeeze and excitation.
+// An inverted residual block, optionally with squeeze and excitation.
 struct Inverted {
   int64_t kernel;
   int64_t hidden;
   int64_t out;
-  int64_t squeeze;  // 0: none
+  int64_t squeeze;  // channels of the squeeze; 0: no squeeze and excitation
   const char* activation;
   int64_t stride;
 };
@@ -74,7 +74,7 @@ Node* inverted(ModelBuilder& build, const std::string& name, Node* x, const Inve
       build, "depthwise", y,
       {.out = block.hidden, .kernel = block.kernel, .stride = block.stride, .groups = block.hidden},
       block.activation);
-  if (block.squeeze != 0) y = squeezed(build, y, block.squeeze, squeeze_activation, gate);
+  if (block.squeeze != 0) y = squeeze_and_excite(build, y, block.squeeze, squeeze_activation, gate);
   y = conv_norm(build, "project", y, {.out = block.out}, nullptr);
   const bool is_residual = block.stride == 1 && block.out == channels_of(x);
   return is_residual ? build.call("aten.add.Tensor", {x, y}) : y;
@@ -127,8 +127,8 @@ Node* residual(ModelBuilder& build, const std::string& name, Node* x, int64_t ou
 }
 
 Node* max_pooled(ModelBuilder& build, Node* x, int64_t kernel, int64_t padding) {
-  const auto two = [](int64_t value) { return Argument(std::vector<int64_t>{value, value}); };
-  return build.call("aten.max_pool2d.default", {x, two(kernel), two(2), two(padding)});
+  const auto pair = [](int64_t value) { return Argument(std::vector<int64_t>{value, value}); };
+  return build.call("aten.max_pool2d.default", {x, pair(kernel), pair(2), pair(padding)});
 }
 
 Node* double_conv(ModelBuilder& build, const std::string& name, Node* x, int64_t out) {
@@ -204,7 +204,7 @@ aot::ExportedProgram unet() {
   return build.finish({nn::conv2d(build, "classes", x, 2, {.kernel = 1})});
 }
 
-// Zhang et al. 2017, "Hello Edge", DS-CNN of the small size.
+// The small DS-CNN of Zhang et al. 2017, "Hello Edge".
 aot::ExportedProgram keyword_spotting() {
   ModelBuilder build("vitrine.bench.KeywordSpotting");
   Node* x = image(build, 1, 49, 10);

@@ -1,8 +1,8 @@
-// Models of sequences.
+// Sequence models.
 #include <vector>
 
-#include "aot/builder/layers.h"
 #include "bench/models/zoo.h"
+#include "examples/models/layers.h"
 #include "examples/models/transformer.h"
 
 namespace vitrine::bench {
@@ -17,7 +17,7 @@ Node* product(ModelBuilder& build, Node* a, Node* b) {
   return build.call("aten.mul.Tensor", {a, b});
 }
 
-// A step of an LSTM: the gates are in the order input, forget, cell, output.
+// The state of an LSTM. The gates of a step are in the order input, forget, cell, output.
 struct LstmState {
   Node* hidden;
   Node* cell;

@@ -1,25 +1,26 @@
 #include "bench/models/zoo.h"
 
 #include "examples/models/mobilenet_v2.h"
-#include "examples/models/quantised_mlp.h"
+#include "examples/models/quantized_mlp.h"
 #include "examples/models/transformer.h"
 
 namespace vitrine::bench {
 namespace {
 
 aot::ExportedProgram mobilenet_v2() { return examples::mobilenet_v2(); }
-aot::ExportedProgram mobilenet_v2_int8() { return examples::mobilenet_v2({.quantised = true}); }
+aot::ExportedProgram mobilenet_v2_int8() { return examples::mobilenet_v2({.quantized = true}); }
 aot::ExportedProgram decoder_step() {
   return examples::cached_decoder(
       {.layers = 4, .features = 256, .heads = 8, .hidden = 1024, .words = 2048, .length = 256});
 }
 aot::ExportedProgram static_mlp() {
-  return examples::quantised_mlp({.inputs = 256, .hidden = 512, .outputs = 64});
+  return examples::quantized_mlp({.inputs = 256, .hidden = 512, .outputs = 64});
 }
 aot::ExportedProgram dynamic_mlp() {
-  return examples::quantised_mlp({.inputs = 256, .hidden = 512, .outputs = 64, .dynamic = true});
+  return examples::quantized_mlp({.inputs = 256, .hidden = 512, .outputs = 64, .dynamic = true});
 }
 
+// Minimum SQNR in dB.
 constexpr double kFloat = 60;
 constexpr double kInt8 = 20;
 constexpr ZooModel kZoo[] = {

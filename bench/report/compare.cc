@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "bench/report/number_texts.h"
-#include "host/tool_error.h"
+#include "base/text/number_texts.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 
@@ -48,6 +48,7 @@ bool is_worse(const Change& change, double bound) {
 
 std::string comparison_text(const ResultsComparison& comparison, double bound) {
   std::string text;
+  const auto time_text = [](double ns) { return inspector::unit_for(ns).with_name(ns); };
   size_t noise = 0;
   double logarithms = 0;
   for (const Change& change : comparison.changes) {
@@ -64,8 +65,9 @@ std::string comparison_text(const ResultsComparison& comparison, double bound) {
   text += fmt::format("{} figures, {} of them unchanged within noise; geometric mean B/A {:.3f}\n",
                       count, noise,
                       std::exp(logarithms / static_cast<double>(std::max<size_t>(count, 1))));
-  const auto missing = [&](const std::vector<std::string>& ids, const char* side) {
-    if (!ids.empty()) text += fmt::format("{} only in {}, such as {}\n", ids.size(), side, ids[0]);
+  const auto missing = [&](const std::vector<std::string>& ids, const char* file) {
+    if (!ids.empty())
+      text += fmt::format("{} figures only in {}, such as {}\n", ids.size(), file, ids[0]);
   };
   missing(comparison.only_a, "A");
   missing(comparison.only_b, "B");

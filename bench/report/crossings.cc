@@ -10,28 +10,30 @@ namespace {
 
 struct Point {
   double work;
-  double ratio;  // delegated to kernel
-  bool is_chance;
+  double ratio;  // time of the delegate / time of the kernel
+  bool is_noise;
 };
 
-// The smallest size from which on no size measured loses, and one gains, both beyond noise; between
-// two sizes, where a line through both ratios (of logarithms) meets 1.
+// Returns the size from which delegation is faster: at all larger measured sizes the delegate is
+// not slower beyond the noise, and at one of them it is faster beyond the noise. The result is
+// where the ratio is 1, interpolated linearly in logarithms between the last slower size and the
+// next one. Returns 0 if no measured size is slower, and nothing if delegation is never faster.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();
-  bool gains = false;
+  bool is_faster = false;
   for (; first > 0; --first) {
     const Point& point = points[first - 1];
-    if (point.ratio > 1 && !point.is_chance) break;
-    gains = gains || (point.ratio < 1 && !point.is_chance);
+    if (point.ratio > 1 && !point.is_noise) break;
+    is_faster = is_faster || (point.ratio < 1 && !point.is_noise);
   }
-  if (!gains) return std::nullopt;
+  if (!is_faster) return std::nullopt;
   if (first == 0) return 0;
   const Point& below = points[first - 1];
   const Point& above = points[first];
   if (above.ratio >= 1) return above.work;
-  const double part = std::log(below.ratio) / (std::log(below.ratio) - std::log(above.ratio));
-  return below.work * std::pow(above.work / below.work, part);
+  const double fraction = std::log(below.ratio) / (std::log(below.ratio) - std::log(above.ratio));
+  return below.work * std::pow(above.work / below.work, fraction);
 }
 
 }  // namespace

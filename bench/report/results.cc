@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "host/files.h"
+#include "tools/common/files.h"
 
 namespace vitrine::bench {
 namespace {
@@ -92,7 +92,8 @@ std::map<size_t, double> parse_limits(const JsonValue& json) {
   std::map<size_t, double> by_threads;
   json.each_member([&](const std::string& key, const JsonValue& rate) {
     const size_t threads = std::strtoul(key.c_str(), nullptr, 10);
-    if (threads == 0) json.fail(fmt::format("has the key {}, no number of threads", key));
+    if (threads == 0)
+      json.fail(fmt::format("has the key \"{}\"; expected a number of threads", key));
     by_threads[threads] = rate.number();
   });
   return by_threads;
@@ -137,11 +138,11 @@ std::string results_json(const Results& results) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Results parse_results(std::string_view text, const std::string& place) {
-  const JsonDocument document(text, place);
+Results parse_results(std::string_view text, const std::string& name) {
+  const JsonDocument document(text, name);
   const JsonValue root = document.root();
   if (!root.holds("format") || root.at("format").string() != "vitrine-bench") {
-    root.fail("is not a file of the benchmark suite");
+    root.fail("is not a results file of the benchmark suite");
   }
   if (const auto version = root.at("version").integer(); version != kResultsVersion) {
     root.at("version").fail(fmt::format("is {}; this program reads {}", version, kResultsVersion));

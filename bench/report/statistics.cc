@@ -15,7 +15,7 @@ std::vector<double> sorted_copy(std::vector<double>::const_iterator begin,
   return sorted;
 }
 
-// Medians of equal stretches, ascending; the samples themselves if there are too few.
+// Returns the medians of equal stretches in ascending order, or all samples if there are too few.
 std::vector<double> stretch_medians(const std::vector<double>& samples) {
   if (samples.size() < 2 * kStretches) return sorted_copy(samples.begin(), samples.end());
   std::vector<double> medians;

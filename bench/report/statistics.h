@@ -1,4 +1,4 @@
-// Figures of repeated measurements, and how far they can be trusted.
+// Statistics of repeated measurements, and their uncertainty.
 #pragma once
 
 #include <cstddef>
@@ -6,26 +6,27 @@
 
 namespace vitrine::bench {
 
-// Times in ns a run.
+// Times in ns per run.
 struct Timing {
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
   double min = 0;
-  // Share of p50 by which it may be off, either way: half of the range of the medians of ten
-  // stretches of the runs, without the lowest and the highest. That range holds the true median
-  // with a probability of 98 % (sign test). With fewer runs: half of the range of all of them.
+  // The uncertainty of p50 as a share of p50: half of the range of the medians of ten stretches of
+  // the runs, without the lowest and the highest. That range contains the true median with a
+  // probability of 98 % (sign test). With fewer than 20 runs, it is half of the range of all runs.
   double noise = 0;
   size_t runs = 0;
 };
 
-// `samples` in the order of the runs. All zero without samples.
+// `samples` are in the order of the runs. All members are zero without samples.
 Timing timing_of(const std::vector<double>& samples);
 
-// As numpy's default: rank p * (size - 1), linear in between. `sorted` is not empty.
+// Returns the element of rank p * (size - 1), interpolated linearly, as numpy does by default.
+// `sorted` must not be empty.
 double percentile(const std::vector<double>& sorted, double p);
 
-// Whether `ratio` of two medians may be chance: it lies within what their noises allow.
+// Returns true if `ratio` of two medians differs from 1 by no more than the noise of both.
 bool within_noise(double ratio, double noise_a, double noise_b);
 
 }  // namespace vitrine::bench

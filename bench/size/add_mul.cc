@@ -1,4 +1,4 @@
-#include "bench/size/kernels.h"
+#include "bench/size/register_kernels.h"
 
 namespace vitrine {
 
@@ -9,7 +9,7 @@ extern const Kernel kernel_mul_out;
 
 namespace size {
 
-Error add_kernels(KernelRegistry& kernels) {
+Error register_kernels(KernelRegistry& kernels) {
   static constexpr const Kernel* kTable[] = {&portable::kernel_add_out, &portable::kernel_mul_out};
   return kernels.add("size", kTable);
 }

@@ -1,7 +1,7 @@
-#include "bench/size/kernels.h"
+#include "bench/size/register_kernels.h"
 
 namespace vitrine::size {
 
-Error add_kernels(KernelRegistry&) { return Error(); }
+Error register_kernels(KernelRegistry&) { return Error(); }
 
 }  // namespace vitrine::size

@@ -1,5 +1,6 @@
-// The minimum that runs a program: load with verification, set inputs, execute.
-#include "bench/size/kernels.h"
+// The smallest code that runs a program: it loads and verifies the file, sets the inputs and
+// executes.
+#include "bench/size/register_kernels.h"
 #include "vitrine/method.h"
 
 int main(int argc, char** argv) {
@@ -10,7 +11,7 @@ int main(int argc, char** argv) {
   auto program = Program::load(std::move(*source));
   if (!program.ok()) return 1;
   KernelRegistry kernels;
-  if (!size::add_kernels(kernels).ok()) return 1;
+  if (!size::register_kernels(kernels).ok()) return 1;
   auto method = Method::load(std::move(*program), "forward", {.kernels = &kernels});
   if (!method.ok()) return 1;
   for (size_t i = 0; i < (*method)->num_inputs(); ++i) {

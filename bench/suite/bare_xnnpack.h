@@ -1,22 +1,23 @@
-// A delegate's graph, run by XNNPACK alone: the limit of what the backend can reach.
+// Runs the graph of a delegate with XNNPACK alone, which is the best time that the backend can
+// reach.
 #pragma once
 
 #include <pthreadpool.h>
 
 #include <vector>
 
-#include "backends/xnnpack/runtime/constants.h"
-#include "backends/xnnpack/runtime/graph_reader.h"
-#include "backends/xnnpack/runtime/subgraph.h"
+#include "backends/xnnpack/runtime/execution/subgraph.h"
+#include "backends/xnnpack/runtime/reader/graph_reader.h"
+#include "backends/xnnpack/runtime/weights/constants.h"
 #include "vitrine/array.h"
 #include "vitrine/program.h"
 
 namespace vitrine::bench {
 
-// The payloads of all delegates of the first method.
+// Returns the payloads of all delegates of the first method.
 std::vector<DataBuffer> delegate_payloads(const Program& program);
 
-// Throws ToolErrors. `program` and `payload` must outlive the object.
+// The constructor throws a ToolError if it fails. `program` and `payload` must outlive the object.
 class BareXnnpack {
  public:
   BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool);
@@ -31,7 +32,7 @@ class BareXnnpack {
   xnnpack::Constants constants_;
   std::vector<xnnpack::Shape> shapes_;
   xnnpack::RuntimeHandle runtime_;
-  std::vector<Array> arguments_;  // memory of the externals
+  std::vector<Array> arguments_;  // the memory of the external values
 };
 
 }  // namespace vitrine::bench

@@ -1,4 +1,4 @@
-// What this program was built from and with; the build writes it.
+// The compiler, the flags and the commit of this program. The build generates the definitions.
 #pragma once
 
 namespace vitrine::bench {

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
-#include "host/tool_error.h"
 #include "kernels/portable/portable_kernels.h"
 #include "schema/program_generated.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 
@@ -14,8 +14,8 @@ namespace {
 namespace fbs = schema::program;
 using tools::check;
 
-// A bare .pte of kernel calls only: its method "forward" is x = x + y on one-element float tensors,
-// `steps` times, with two planned inputs.
+// Returns a .pte file without a header. Its method "forward" computes x = x + y on one-element
+// float tensors `steps` times. Its two inputs are in planned memory.
 flatbuffers::DetachedBuffer make_chain_program(int steps) {
   flatbuffers::FlatBufferBuilder builder;
   const auto tensor = [&](uint32_t offset) {
@@ -29,7 +29,7 @@ flatbuffers::DetachedBuffer make_chain_program(int steps) {
       tensor(0), tensor(16),
       fbs::CreateEValue(builder, fbs::KernelTypes::Int, fbs::CreateInt(builder, 1).Union())};
 
-  const std::vector<int32_t> arguments = {0, 1, 2, 0, 0};  // self, other, alpha, out, the result
+  const std::vector<int32_t> arguments = {0, 1, 2, 0, 0};  // self, other, alpha, out, result
   std::vector<flatbuffers::Offset<fbs::Instruction>> instructions;
   for (int i = 0; i < steps; ++i) {
     instructions.push_back(fbs::CreateInstruction(

@@ -1,24 +1,26 @@
-// A loaded program of kernel calls only, for what a step of the executor costs.
+// A loaded program that consists of kernel calls only, for measuring the time of an executor step.
 #pragma once
 
 #include <memory>
 
 #include "flatbuffers/flatbuffers.h"
-#include "host/tool_error.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/array.h"
 #include "vitrine/kernel_registry.h"
 #include "vitrine/method.h"
 
 namespace vitrine::bench {
 
-// `steps` additions of one-element tensors by the portable kernel. Throws ToolErrors.
+// A program of `steps` additions of one-element tensors with the portable kernel. All functions
+// throw a ToolError if they fail.
 class Chain {
  public:
   explicit Chain(int steps, EventTracer* tracer = nullptr);
   Method& method() { return *method_; }
-  void load();  // anew
+  // Loads the method again.
+  void load();
   void set_input(size_t index);
-  // What the steps do, without an executor.
+  // Calls the kernel of the steps `times` times without an executor.
   void call_kernel(int times);
 
  private:

@@ -8,7 +8,7 @@
 #include <ctime>
 
 #include "bench/suite/build_facts.h"
-#include "host/machine_limits.h"
+#include "tools/common/machine_limits.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::bench {

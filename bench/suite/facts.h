@@ -1,4 +1,4 @@
-// Where and with what a run of the suite took place.
+// Facts about the machine and the build of a run of the suite.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 
 namespace vitrine::bench {
 
-// "machine", "cores", "system", "compiler", "flags", "commit", "date", "load" (average of the
-// last minute over the cores, from before the run).
+// Returns "machine", "cores", "system", "compiler", "flags", "commit", "date" and "load" (the load
+// average of the last minute before the run).
 std::map<std::string, std::string> run_facts();
 
 }  // namespace vitrine::bench

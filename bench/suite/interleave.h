@@ -1,5 +1,4 @@
-// Measures several ways of doing the same thing in turn, so that what disturbs the machine meets
-// all of them.
+// Times several tasks in turn, so that a disturbance of the machine affects all of them.
 #pragma once
 
 #include <functional>
@@ -8,19 +7,20 @@
 
 namespace vitrine::bench {
 
-struct Side {
+struct TimedTask {
   std::function<void()> run;
-  std::function<void()> prepare = {};  // before each run, untimed; may be null
-  std::vector<double> samples = {};    // ns a run, in the order of the runs
+  std::function<void()> prepare = {};  // called before each run and not timed; may be null
+  std::vector<double> samples = {};    // ns per run, in the order of the runs
 };
 
 struct Effort {
-  double ns_a_side = 1e9;  // to spend on each side
-  size_t min_runs = 5;     // even if that takes longer
+  double ns_per_task = 1e9;  // time to spend on each task
+  size_t min_runs = 5;       // runs of each task, even if they take longer
 };
 
-// Warms each side up, then lets the one that has had the least time run next, for a millisecond or
-// one run. Runs shorter than the clock can time are timed in batches, if they need no preparation.
-void interleave(std::vector<Side>& sides, const Effort& effort);
+// Warms up every task. Then the task that has used the least time runs next, for a millisecond or
+// one run, until all tasks are done. Runs that are too short for the clock are timed in batches,
+// unless they need preparation.
+void interleave(std::vector<TimedTask>& tasks, const Effort& effort);
 
 }  // namespace vitrine::bench

@@ -1,6 +1,6 @@
-// The machine's own limits, by number of threads.
+// Measures the limits of the machine for each number of threads.
 #include "bench/suite/section.h"
-#include "host/machine_limits.h"
+#include "tools/common/machine_limits.h"
 
 namespace vitrine::bench {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
-#include "host/output_difference.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
+#include "tools/common/output_difference.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 
@@ -39,17 +39,18 @@ void LoadedProgram::set_inputs() {
 
 void LoadedProgram::execute() { check(method_->execute()); }
 
-Side LoadedProgram::side() {
+TimedTask LoadedProgram::timed_task() {
   set_inputs();
   execute();
-  // Inputs that share memory with results must be set again.
+  // If the results have overwritten the inputs, a second execution fails. The inputs must then be
+  // set before each run.
   const bool keeps_inputs = method_->execute().ok();
-  Side side{.run = [this] { execute(); }};
-  if (!keeps_inputs) side.prepare = [this] { set_inputs(); };
-  return side;
+  TimedTask task{.run = [this] { execute(); }};
+  if (!keeps_inputs) task.prepare = [this] { set_inputs(); };
+  return task;
 }
 
-void LoadedProgram::count(bench::Result& result) const {
+void LoadedProgram::set_counts(bench::Result& result) const {
   const MethodMeta& meta = method_->meta();
   result.instructions = static_cast<double>(meta.num_instructions());
   result.delegates = static_cast<double>(meta.num_delegates());
@@ -73,15 +74,15 @@ bool LoadedProgram::is_one_delegate() const {
 
 std::optional<double> agreement(const Method& reference, const Method& other,
                                 std::string& why_not) {
-  double least = std::numeric_limits<double>::infinity();
+  double min_db = std::numeric_limits<double>::infinity();
   for (const inspector::OutputDifference& difference : tools::compare_outputs(reference, other)) {
     if (!difference.why_not.empty()) {
       why_not = difference.why_not;
       return std::nullopt;
     }
-    least = std::min(least, difference.figures.sqnr_db);
+    min_db = std::min(min_db, difference.figures.sqnr_db);
   }
-  return least;
+  return min_db;
 }
 
 }  // namespace vitrine::bench

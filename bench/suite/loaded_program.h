@@ -1,4 +1,4 @@
-// A program of the suite, loaded with inputs.
+// A loaded program with its inputs.
 #pragma once
 
 #include <filesystem>
@@ -9,32 +9,35 @@
 
 #include "bench/report/results.h"
 #include "bench/suite/interleave.h"
-#include "host/session.h"
+#include "tools/common/session.h"
+#include "vitrine/array.h"
 
 namespace vitrine::bench {
 
 struct ProgramUse {
   std::filesystem::path file;
   bool optimized_kernels = true;
-  bool positive_inputs = false;  // floats in [0.1, 1.1), for logarithms and roots
+  bool positive_inputs = false;  // float inputs are in [0.1, 1.1), for logarithms and roots
 };
 
 class LoadedProgram {
  public:
-  // Inputs are random, the same for each program with the same inputs.
+  // The inputs are random, and the same for all programs whose inputs have the same shapes and
+  // dtypes.
   LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
                 EventTracer* tracer = nullptr);
 
-  // Must live as long as the side.
-  Side side();
+  // Returns the task of executing the program, which must outlive the task.
+  TimedTask timed_task();
   void set_inputs();
   void execute();
   Method& method() { return *method_; }
   const Program& program() const { return *session_.program(); }
   const tools::Session& session() const { return session_; }
-  void count(bench::Result& result) const;  // what the program has of calls and memory
-  double argument_bytes() const;            // of inputs and outputs
-  // One delegate and nothing else.
+  // Sets the counts of instructions, delegates and planned bytes.
+  void set_counts(bench::Result& result) const;
+  double argument_bytes() const;  // sum for all inputs and outputs
+  // Returns true if the program consists of one delegate call.
   bool is_one_delegate() const;
 
  private:
@@ -43,8 +46,9 @@ class LoadedProgram {
   std::vector<Array> inputs_;
 };
 
-// Signal to noise of the outputs, in dB; infinite for equal ones. Unset, with the reason, if they
-// cannot be compared. Both must have been executed.
+// Returns the lowest signal-to-noise ratio of the outputs in dB, which is infinite if they are
+// equal. If the outputs cannot be compared, returns nothing and sets `why_not` to the reason. Both
+// methods must have been executed.
 std::optional<double> agreement(const Method& reference, const Method& other, std::string& why_not);
 
 }  // namespace vitrine::bench

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "formats/etrecord/etrecord.h"
-#include "host/files.h"
 #include "inspector/join/cost.h"
+#include "tools/common/files.h"
 #include "tools/pte_lower/backends.h"
 
 namespace vitrine::bench {
@@ -24,17 +24,16 @@ double flops_in(std::span<const std::byte> record) {
 
 LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
                           const aot::EmitOptions& emit, bool make_record,
-                          const std::filesystem::path& file, bool optimise) {
+                          const std::filesystem::path& file, bool optimize) {
   aot::LowerOptions options;
-  const auto add = [&](const char* name) {
-    options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
-  };
-  if (backend == Backend::kDynamicXnnpack) add("xnnpack-dynamic");
-  if (backend != Backend::kNone) add("xnnpack");
+  std::vector<std::string> backends;
+  if (backend == Backend::kDynamicXnnpack) backends.emplace_back("xnnpack-dynamic");
+  if (backend != Backend::kNone) backends.emplace_back("xnnpack");
+  options.partitioners = tools::make_partitioners(backends);
   options.emit = emit;
   options.make_record = make_record;
-  options.optimise = optimise;
-  if (optimise) options.attention = aot::AttentionOperator::kAuto;
+  options.optimize = optimize;
+  if (optimize) options.attention = aot::AttentionOperator::kAuto;
   tools::NewFile out(file);
   options.sink = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   aot::Methods methods;

@@ -1,4 +1,4 @@
-// Models as programs on disk.
+// Lowers models to program files.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@ namespace vitrine::bench {
 enum class Backend : uint8_t { kNone, kXnnpack, kDynamicXnnpack };
 
 struct LoweredFile {
-  double flops = 0;  // of a run; 0 if unknown. Only with `make_record`
+  double flops = 0;  // floating-point operations of a run; 0 if unknown or without `make_record`
   size_t delegates = 0;
-  size_t changes = 0;  // that --optimize made
+  size_t changes = 0;  // the number of optimizations of the graph
 };
 
-// Errors as aot::lower gives them.
+// Lowers `program` into `file`. Throws the errors of aot::lower.
 LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
                           const aot::EmitOptions& emit, bool make_record,
-                          const std::filesystem::path& file, bool optimise = false);
+                          const std::filesystem::path& file, bool optimize = false);
 
 }  // namespace vitrine::bench

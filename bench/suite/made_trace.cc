@@ -3,14 +3,14 @@
 #include <array>
 #include <string>
 
-#include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
-#include "formats/etdump/trace_buffer.h"
-#include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/grouping.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
@@ -80,9 +80,10 @@ void inspect_trace(const std::vector<std::byte>& trace, const etrecord::EtRecord
                         inspector::GroupBy::kModule, inspector::GroupBy::kLine}) {
     const inspector::View view{.by = by, .top = 0, .filter = {}};
     if (inspector::group_rows(profile, view).groups.empty())
-      throw tools::ToolError("groups are missing");
+      throw tools::ToolError("the generated trace has no groups in a view");
   }
-  if (profile.rows.size() != kTraceOperators) throw tools::ToolError("rows are missing");
+  if (profile.rows.size() != kTraceOperators)
+    throw tools::ToolError("the profile of the generated trace lacks rows");
 }
 
 }  // namespace vitrine::bench

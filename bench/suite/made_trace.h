@@ -1,4 +1,4 @@
-// A trace of many runs of one delegate, and its record, for the inspector's own speed.
+// Generates a trace of many runs of one delegate and its ETRecord, for measuring the inspector.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,14 @@
 
 namespace vitrine::bench {
 
-inline constexpr int32_t kTraceOperators = 249;  // and the call itself, and the run
+// Operators per run. A run has two more events: the delegate call and the run itself.
+inline constexpr int32_t kTraceOperators = 249;
 
-// An ETDump.
+// Returns an ETDump.
 std::vector<std::byte> make_trace(int runs);
 etrecord::EtRecord make_record();
-// Reads, joins and groups; throws HostError if rows are missing.
+// Reads the trace, joins it with the record and groups the rows. Throws a HostError if rows are
+// missing.
 void inspect_trace(const std::vector<std::byte>& trace, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::bench

@@ -1,4 +1,4 @@
-// bench: the benchmark suite (docs/benchmarks.md).
+// The program `bench`, the benchmark suite (docs/benchmarks.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,16 +6,15 @@
 #include <cstdlib>
 
 #include "bench/report/compare.h"
-#include "bench/report/page.h"
 #include "bench/suite/facts.h"
 #include "bench/suite/new_process.h"
 #include "bench/suite/pinning.h"
 #include "bench/suite/section.h"
-#include "host/command_line.h"
-#include "host/files.h"
-#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/command_line.h"
+#include "tools/common/files.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
@@ -34,16 +33,15 @@ constexpr const char* kExtentNames[] = {"check", "short", "full"};
 struct CommandLine {
   SuiteOptions suite;
   fs::path out = "bench.json";
-  fs::path a, b;             // of compare; `a` of page
-  fs::path into;             // of page
-  std::vector<size_t> cpus;  // to run on; empty: all
-  double bound = 1.1;
-  std::string start_program, start_kernels;  // of start
+  std::vector<size_t> cpus;                  // the CPUs to run on; empty: all
+  fs::path a, b;                             // the results of `compare`
+  double bound = 1.1;                        // an option of `compare`
+  std::string start_program, start_kernels;  // arguments of `start`
   size_t start_threads = 1;
 };
 
-// 1, 2, 4 and all that the machine performs on; in short 1 and all; to check 1 and 2, on any
-// machine.
+// Returns the default numbers of threads. A full run uses 1, 2, 4 and the number of performance
+// cores, a short run 1 and the number of performance cores, and a check 1 and 2 on any machine.
 std::vector<size_t> default_threads(Extent extent) {
   if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();
@@ -55,17 +53,10 @@ std::vector<size_t> default_threads(Extent extent) {
   return threads;
 }
 
-// bench.json, and beside it bench.md and bench.html.
-void write_pages(const Results& results, const fs::path& json) {
-  tools::write_file(fs::path(json).replace_extension(".md"), page_markdown(results));
-  tools::write_file(fs::path(json).replace_extension(".html"), page_html(results));
-}
-
-// Returns the exit code.
-int say_what_was_found(const Results& results, const fs::path& out, bool is_check) {
+// Prints a summary of the results. Returns the exit code.
+int print_summary(const Results& results, const fs::path& out, bool is_check) {
   if (!is_check) {
-    fmt::print("{} figures: {}, with .md and .html beside it\n", results.results.size(),
-               out.string());
+    fmt::print("{} figures in {}\n", results.results.size(), out.string());
     return 0;
   }
   const auto compared = std::ranges::count_if(
@@ -76,17 +67,18 @@ int say_what_was_found(const Results& results, const fs::path& out, bool is_chec
   }
   const bool agrees =
       std::ranges::all_of(results.results, [](const Result& each) { return each.note.empty(); });
-  fmt::print("{}; counts: {}\n", agrees ? ": all agree" : "",
-             fs::path(out).replace_extension(".md").string());
+  fmt::print("{}; counts: {}\n", agrees ? ": all agree" : "", out.string());
   return agrees ? 0 : 2;
 }
 
 int run_suite(const CommandLine& line) {
-  tools::NewFile(fs::path(line.out));  // fails before the work if the folder cannot be written
+  tools::NewFile(
+      fs::path(line.out));  // fails before the measurements if the folder is not writable
   const std::string pinned = line.cpus.empty() ? "" : pin_to(line.cpus);
   SuiteOptions options = line.suite;
   if (options.threads.empty()) options.threads = default_threads(options.extent);
   std::ranges::sort(options.threads);
+  if (!options.files.empty() && options.sections.empty()) options.sections = {"models"};
   options.corpus = test::corpus_dir();
   const test::ScratchFolder scratch;
   Suite suite{.options = options, .scratch = scratch / "", .pools = {}};
@@ -106,38 +98,41 @@ int run_suite(const CommandLine& line) {
   }
   suite.progress.run();
   tools::write_file(line.out, results_json(suite.results));
-  write_pages(suite.results, line.out);
-  return say_what_was_found(suite.results, line.out, options.is_check());
+  return print_summary(suite.results, line.out, options.is_check());
 }
 
 void describe(CLI::App& app, CommandLine& line) {
-  app.add_option("--out", line.out, "results (JSON); the page goes beside it as .md and .html")
+  app.add_option("--out", line.out,
+                 "file for the results (JSON); bench/page.py makes a page from it")
       ->capture_default_str()
       ->type_name("FILE");
   auto* const shorter = app.add_flag_callback(
       "--short", [&] { line.suite.extent = Extent::kShort; },
-      "fewer sizes and runs: under three minutes");
+      "measures fewer sizes and runs, in less than three minutes");
   app.add_flag_callback(
          "--check", [&] { line.suite.extent = Extent::kCheck; },
-         "times nothing: each variant runs once, and its outputs are compared; exit code 2 if any "
+         "runs each variant once without timing and compares its outputs; exit code 2 if outputs "
          "differ")
       ->excludes(shorter);
-  app.add_option("--model", line.suite.files, "more models: .pte or .pt2")
+  app.add_option("--model", line.suite.files, "measure only these models: .pte or .pt2 files")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
   std::vector<std::string> names;
   for (const SectionRow& section : kSections) names.emplace_back(section.name);
-  app.add_option("--section", line.suite.sections, "models, operators, runtime (default: all)")
+  app.add_option(
+         "--section", line.suite.sections,
+         "sections to run: models, operators, runtime (default: all, or with --model models)")
       ->check(CLI::IsMember(names).description(""))
       ->delimiter(',')
       ->type_name("NAMES");
-  app.add_option("--filter", line.suite.filter, "only what has TEXT in its name")
+  app.add_option("--filter", line.suite.filter,
+                 "runs only models and operators whose names contain TEXT")
       ->type_name("TEXT");
   app.add_option("--threads", line.suite.threads, "numbers of threads (default: 1, 2, 4 and all)")
       ->check(CLI::Range(size_t{1}, size_t{1024}).description(""))
       ->delimiter(',')
       ->type_name("N");
-  app.add_option("--pin", line.cpus, "runs on these CPUs alone: 0,2")
+  app.add_option("--pin", line.cpus, "runs only on these CPUs, such as 0,2")
       ->check(CLI::Range(size_t{0}, size_t{1023}).description(""))
       ->delimiter(',')
       ->type_name("CPUS");
@@ -149,39 +144,25 @@ int dispatch(const CLI::App& app, const CommandLine& line) {
   if (app.got_subcommand("start")) {
     return print_start(line.start_program, line.start_kernels == "optimized", line.start_threads);
   }
-  if (app.got_subcommand("page")) {
-    const Results results = read_results(line.a);
-    write_pages(results, line.a);
-    if (!line.into.empty()) {
-      const std::vector<std::byte> bytes = tools::read_file(line.into);
-      const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      tools::write_file(line.into, with_results(document, results));
-    }
-    return 0;
-  }
   return run_suite(line);
 }
 
 int run(int argc, char** argv) {
   CommandLine line;
-  CLI::App app("Measures this build: models, operators, the runtime itself.", "bench");
+  CLI::App app("Measures models, operators and the runtime of this build.", "bench");
   describe(app, line);
   app.require_subcommand(0, 1);
-  CLI::App* compare = app.add_subcommand("compare", "compares two results; exit code 2 if worse");
+  CLI::App* compare = app.add_subcommand(
+      "compare", "compares two files of results; exit code 2 if a figure of B is worse");
   compare->add_option("A", line.a, "results before")->required()->check(CLI::ExistingFile);
   compare->add_option("B", line.b, "results after")->required()->check(CLI::ExistingFile);
   compare
       ->add_option("--bound", line.bound,
-                   "how many times as long a figure of B may take as that of A")
+                   "a figure of B is worse if it takes this many times as long as in A")
       ->check(tools::positive())
       ->capture_default_str();
-  CLI::App* page = app.add_subcommand("page", "writes the page of results anew");
-  page->add_option("RESULTS", line.a)->required()->check(CLI::ExistingFile);
-  page->add_option("--into", line.into,
-                   "also fills in the tables of a document (docs/benchmarks.md)")
-      ->check(CLI::ExistingFile.description(""))
-      ->type_name("FILE");
-  CLI::App* start = app.add_subcommand("start", "")->group("");  // what new processes do
+  CLI::App* start =
+      app.add_subcommand("start", "")->group("");  // runs in the new processes of measure_start
   start->add_option("program", line.start_program)->required();
   start->add_option("kernels", line.start_kernels)->required();
   start->add_option("threads", line.start_threads)->required();

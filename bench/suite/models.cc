@@ -1,4 +1,4 @@
-// Models by variant and number of threads.
+// Measures every variant of every model with every number of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,23 +11,23 @@
 #include "bench/suite/lowered.h"
 #include "bench/suite/new_process.h"
 #include "bench/suite/section.h"
-#include "host/tool_error.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kFloatSqnrDb = 60;  // of models without quantisation
+constexpr double kFloatSqnrDb = 60;  // required of models without quantization
 
-// One of the suite's models, or a file. Programs are written when they are first needed.
+// A measured model: a model of the suite, or a file.
 struct Subject {
   std::string name;
-  std::function<aot::ExportedProgram()> make;  // null: only the program is there
-  fs::path program = {};                       // as another tool lowered it; may be empty
+  std::function<aot::ExportedProgram()> make;  // null: only `program` exists
+  fs::path program = {};                       // a program that another tool lowered; may be empty
   double min_sqnr_db = kFloatSqnrDb;
-  bool is_dynamic = false;  // quantised
-  // What delegates compute in: "f32", "i8"; empty: unknown.
+  bool is_dynamic = false;  // activations are quantized at run time
+  // The dtype in which delegates compute, "f32" or "i8"; empty: unknown.
   std::string delegated_dtype = {};
 };
 
@@ -37,7 +37,7 @@ struct Variant {
 };
 
 struct Prepared {
-  std::vector<Variant> variants;  // the reference first
+  std::vector<Variant> variants;  // the first is the reference
   double flops = 0;
 };
 
@@ -54,15 +54,15 @@ Prepared prepare(const Subject& subject, const fs::path& scratch) {
         write_lowered(subject.make(), backend, {}, false, delegated).delegates != 0;
     prepared.variants = {{"portable", {plain, false}}, {"optimized", {plain, true}}};
     if (is_delegated) prepared.variants.push_back({"xnnpack", {delegated, true}});
-    // Better graphs, where there are any.
-    const auto add_optimised = [&](const char* variant, Backend on) {
+    // Adds an optimized graph if it differs.
+    const auto add_optimized = [&](const char* variant, Backend on) {
       const fs::path file = scratch / fmt::format("{}_{}.pte", name, variant);
       if (write_lowered(subject.make(), on, {}, false, file, true).changes != 0) {
         prepared.variants.push_back({variant, {file, true}});
       }
     };
-    add_optimised("optimized-graph", Backend::kNone);
-    if (is_delegated) add_optimised("xnnpack-graph", backend);
+    add_optimized("optimized-graph", Backend::kNone);
+    if (is_delegated) add_optimized("xnnpack-graph", backend);
   }
   if (!subject.program.empty()) {
     prepared.variants.push_back({subject.make ? "executorch" : "program", {subject.program, true}});
@@ -73,7 +73,7 @@ Prepared prepare(const Subject& subject, const fs::path& scratch) {
 struct LoadedVariant {
   Result result;
   std::unique_ptr<LoadedProgram> program;
-  std::optional<size_t> side;
+  std::optional<size_t> task;  // index in `tasks_`; unset: not timed
 };
 
 class ModelRun {
@@ -89,19 +89,21 @@ class ModelRun {
     }
     if (!prepared.variants.empty()) add_bare();
     const bool is_full = suite_.options.is_full();
-    interleave(sides_, {is_full ? 1e9 : 0.12e9, is_full ? size_t{10} : size_t{3}});
+    interleave(tasks_, {is_full ? 1e9 : 0.12e9, is_full ? size_t{10} : size_t{3}});
     for (LoadedVariant& variant : loaded_) finish(variant, prepared.flops);
-    if (!bare_side_) return;
+    if (!bare_task_) return;
     suite_.results.results.push_back({.section = "models",
                                       .name = subject_.name,
                                       .variant = "bare XNNPACK",
                                       .threads = threads_,
                                       .work = {},
-                                      .time = timing_of(sides_[*bare_side_].samples)});
+                                      .time = timing_of(tasks_[*bare_task_].samples)});
   }
 
  private:
-  // Portable kernels have no threads: they are the reference here, and are timed with one only.
+  // Loads and runs a variant, compares its outputs with the reference and measures its start. The
+  // portable kernels are the reference. They use one thread, so they are timed with one thread
+  // only.
   void load(const Variant& variant) {
     LoadedVariant& loaded = loaded_.emplace_back();
     loaded.result = {.section = "models",
@@ -113,7 +115,7 @@ class ModelRun {
     loaded.result.file_bytes = static_cast<double>(fs::file_size(variant.use.file));
     loaded.program = std::make_unique<LoadedProgram>(variant.use, suite_.pools.at(threads_));
     loaded.program->execute();
-    loaded.program->count(loaded.result);
+    loaded.program->set_counts(loaded.result);
     if (loaded_.size() > 1) {
       loaded.result.sqnr_db = agreement(loaded_.front().program->method(), loaded.program->method(),
                                         loaded.result.note);
@@ -125,8 +127,8 @@ class ModelRun {
     }
     if (suite_.options.is_check()) return;
     if (variant.name == "portable" && threads_ > 1) return;
-    loaded.side = sides_.size();
-    sides_.push_back(loaded.program->side());
+    loaded.task = tasks_.size();
+    tasks_.push_back(loaded.program->timed_task());
     const StartFigures start = measure_start(variant.use.file, variant.use.optimized_kernels,
                                              threads_, suite_.options.is_full() ? 9 : 3);
     loaded.result.load_ns = start.load_ns;
@@ -135,34 +137,34 @@ class ModelRun {
     loaded.result.peak_bytes = start.peak_bytes;
   }
 
-  // Of our own lowering, if one delegate is all of it.
+  // Adds bare XNNPACK if the model lowered by this project is one delegate.
   void add_bare() {
     for (const LoadedVariant& variant : loaded_) {
       if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
-      if (!variant.side || !variant.program->is_one_delegate()) continue;
+      if (!variant.task || !variant.program->is_one_delegate()) continue;
       payloads_ = delegate_payloads(variant.program->program());
       bare_ = std::make_unique<BareXnnpack>(variant.program->program(), payloads_[0],
                                             suite_.pools.at(threads_)->handle());
-      bare_side_ = sides_.size();
-      sides_.push_back({.run = [this] { bare_->invoke(); }});
+      bare_task_ = tasks_.size();
+      tasks_.push_back({.run = [this] { bare_->invoke(); }});
     }
   }
 
   void finish(LoadedVariant& variant, double flops) {
     Result& result = variant.result;
-    if (variant.side) {
-      result.time = timing_of(sides_[*variant.side].samples);
-      if (result.variant == "xnnpack" && bare_side_) {
+    if (variant.task) {
+      result.time = timing_of(tasks_[*variant.task].samples);
+      if (result.variant == "xnnpack" && bare_task_) {
         result.limit = "bare XNNPACK";
-        result.of_limit = timing_of(sides_[*bare_side_].samples).p50 / result.time.p50;
+        result.of_limit = timing_of(tasks_[*bare_task_].samples).p50 / result.time.p50;
       } else {
         set_arithmetic_limit(result, flops);
       }
     }
-    if (variant.side || !result.note.empty()) suite_.results.results.push_back(result);
+    if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Kernels compute in f32.
+  // Sets the limit of multiply-adds in the dtype of the variant. Kernels compute in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -180,13 +182,13 @@ class ModelRun {
   const Subject& subject_;
   size_t threads_;
   std::vector<LoadedVariant> loaded_;
-  std::vector<Side> sides_;
+  std::vector<TimedTask> tasks_;
   std::vector<DataBuffer> payloads_;
   std::unique_ptr<BareXnnpack> bare_;
-  std::optional<size_t> bare_side_;
+  std::optional<size_t> bare_task_;
 };
 
-// Cases of the corpus that ExecuTorch lowered from an exported program that is there too.
+// Corpus cases that have both an exported program and the program that ExecuTorch lowered from it.
 struct CorpusCase {
   const char* name;
   double min_sqnr_db;
@@ -206,10 +208,10 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Only quantised models may differ by more.
+// Only quantized models have a lower required SQNR.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
-std::vector<Subject> subjects_of(const SuiteOptions& options) {
+std::vector<Subject> suite_subjects(const SuiteOptions& options) {
   std::vector<Subject> subjects;
   for (const ZooModel& model : zoo()) {
     subjects.push_back({.name = model.name,
@@ -228,12 +230,19 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
                         .is_dynamic = each.is_dynamic,
                         .delegated_dtype = dtype_of(each.min_sqnr_db)});
   }
+  return subjects;
+}
+
+// Returns the models in the options, or the models of the suite and the corpus if there are none.
+std::vector<Subject> subjects_of(const SuiteOptions& options) {
+  std::vector<Subject> subjects;
+  if (options.files.empty()) subjects = suite_subjects(options);
   for (const fs::path& file : options.files) {
     const fs::path folder = fs::absolute(file).parent_path().filename();
     Subject subject{.name = (folder / file.stem()).string(), .make = nullptr};
     if (file.extension() == ".pt2") {
       subject.make = import_of(file);
-      subject.min_sqnr_db = 20;  // it may be quantised
+      subject.min_sqnr_db = 20;  // the model may be quantized
     } else {
       subject.program = file;
     }
@@ -243,7 +252,7 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
   return subjects;
 }
 
-// A model that fails leaves a note in place of its figures.
+// Runs `step`. If it fails, adds a result with the error as its note.
 void guarded(Suite& suite, const std::string& name, const std::function<void()>& step) {
   try {
     step();

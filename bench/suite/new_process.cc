@@ -12,22 +12,22 @@
 
 #include "bench/report/statistics.h"
 #include "bench/suite/loaded_program.h"
-#include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
 
-// The output of this program, run with these arguments.
+// Runs this program with these arguments and returns its standard output.
 std::string output_of_self(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int channel[2];
-  if (pipe(channel) != 0) throw tools::ToolError("no pipe");
+  if (pipe(channel) != 0) throw tools::ToolError("cannot create a pipe");
   const pid_t child = fork();
-  if (child < 0) throw tools::ToolError("no new process");
+  if (child < 0) throw tools::ToolError("cannot start a process");
   if (child == 0) {
     dup2(channel[1], STDOUT_FILENO);
     close(channel[0]);
@@ -44,11 +44,13 @@ std::string output_of_self(std::vector<std::string> arguments) {
   close(channel[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (status != 0) throw tools::ToolError(fmt::format("{}: a new process failed", arguments[2]));
+  if (status != 0)
+    throw tools::ToolError(
+        fmt::format("{}: the process that measures the start failed", arguments[2]));
   return text;
 }
 
-// Of this program alone: what getrusage tells includes the process that started it.
+// Returns the peak memory of this process. getrusage would include the process that started it.
 uint64_t peak_resident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -69,7 +71,8 @@ StartFigures measure_start(const std::filesystem::path& program, bool optimized_
     double values[4];
     if (std::sscanf(text.c_str(), "%lf %lf %lf %lf", &values[0], &values[1], &values[2],
                     &values[3]) != 4) {
-      throw tools::ToolError(fmt::format("{}: a new process gave no figures", program.string()));
+      throw tools::ToolError(fmt::format(
+          "{}: the process that measures the start printed no figures", program.string()));
     }
     for (size_t k = 0; k < 4; ++k) columns[k].push_back(values[k]);
   }

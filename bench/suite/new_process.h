@@ -1,4 +1,5 @@
-// What an app pays at its start, measured in a new process.
+// Measures the start of a program in a new process: the times of loading and of the first run, and
+// the peak memory.
 #pragma once
 
 #include <filesystem>
@@ -6,17 +7,18 @@
 namespace vitrine::bench {
 
 struct StartFigures {
-  double load_ns = 0;   // Program::load of a mapped file
-  double init_ns = 0;   // Method::load: kernels found, delegates initialised
-  double first_ns = 0;  // the first run
-  double peak_bytes = 0;
+  double load_ns = 0;     // Program::load of a mapped file
+  double init_ns = 0;     // Method::load, which finds kernels and initializes delegates
+  double first_ns = 0;    // the first run
+  double peak_bytes = 0;  // resident memory
 };
 
-// Medians of `times` processes. ToolError if one fails.
+// Returns the medians of `times` processes. Throws a ToolError if a process fails.
 StartFigures measure_start(const std::filesystem::path& program, bool optimized_kernels,
                            size_t threads, int times);
 
-// What such a process does: prints the figures on standard output. Returns its exit code.
+// Runs in a process that measure_start starts. Prints the figures to standard output and returns
+// the exit code.
 int print_start(const std::filesystem::path& program, bool optimized_kernels, size_t threads);
 
 }  // namespace vitrine::bench

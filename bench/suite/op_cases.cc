@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "aot/builder/layers.h"
+#include "examples/models/layers.h"
 
 namespace vitrine::bench {
 namespace {
@@ -15,7 +15,7 @@ using aot::ModelBuilder;
 using aot::Node;
 namespace nn = aot::nn;
 
-// A name as a template's argument.
+// A string literal as a template argument.
 template <size_t kSize>
 struct Text {
   char characters[kSize];
@@ -30,23 +30,23 @@ Node* floats(ModelBuilder& build, const char* name, std::vector<int64_t> sizes) 
 Argument two(int64_t value) { return std::vector<int64_t>{value, value}; }
 Argument one(int64_t value) { return std::vector<int64_t>{value}; }
 
-// Elements in rows of 64.
+// Adds an input of `size` elements in rows of 64.
 Node* rows(ModelBuilder& build, int64_t size, const char* name = "x") {
   return floats(build, name, {size / 64, 64});
 }
-// Which of `rows` rows a call selects: scattered over all of them.
-Node* places(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
+// Adds a buffer of row indices, scattered over `rows` rows.
+Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
   std::vector<std::byte> bytes(static_cast<size_t>(count) * sizeof(int64_t));
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t place = i * 7919 % rows;
-    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof place, &place, sizeof place);
+    const int64_t index = i * 7919 % rows;
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof index, &index, sizeof index);
   }
-  return build.buffer("places",
+  return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
-// Elements as an image of 16 channels.
+// Adds an input of about `size` elements as an image of 16 channels.
 Node* image(ModelBuilder& build, int64_t size) {
   int64_t side = 2;
   while (16 * 4 * side * side <= size) side *= 2;
@@ -66,7 +66,7 @@ template <Text kOp>
 Node* binary_with_row(ModelBuilder& build, int64_t size) {
   return build.call(kOp.characters, {rows(build, size, "x"), floats(build, "y", {64})});
 }
-// Of rows of 64, or of columns of 64.
+// Reduces rows of 64 elements (dimension 1) or columns of 64 elements (dimension 0).
 template <Text kOp, int64_t kDim>
 Node* reduction(ModelBuilder& build, int64_t size) {
   Node* x = kDim == 1 ? rows(build, size) : floats(build, "x", {64, size / 64});
@@ -84,14 +84,14 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// 12 heads of queries on 4 of keys, 64 wide. Twelve layers are one call's batch, so that caches
-// come from memory as they do between the layers of a model.
+// 12 query heads and 4 key heads of width 64. The batch holds 12 layers, so that the caches are
+// read from memory and not from the processor's caches, as in a model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
 constexpr int64_t kWidth = 64;
 
-// The last `tokens` of `keys` positions.
+// Attention of the last `tokens` tokens to `keys` positions.
 template <ScalarType kDtype>
 Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
   const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,
@@ -128,7 +128,8 @@ template <ScalarType kDtype>
 Node* prompt(ModelBuilder& build, int64_t size) {
   return attention<kDtype>(build, size, size);
 }
-// Of queries with keys, and of powers with values.
+// The next two functions count the products of queries with keys and of attention weights with
+// values.
 double decode_step_products(int64_t size) {
   return 2.0 * kLayers * kHeads * kWidth * 4 * static_cast<double>(size);
 }
@@ -240,22 +241,22 @@ constexpr OpCase kCases[] = {
      }},
     {"embedding.default", "rows of 64",
      [](ModelBuilder& b, int64_t n) {
-       return b.call("aten.embedding.default", {rows(b, n), places(b, {n / 64}, n / 64)});
+       return b.call("aten.embedding.default", {rows(b, n), row_indices(b, {n / 64}, n / 64)});
      }},
     {"index.Tensor", "rows of 64",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.index.Tensor",
-                     {rows(b, n), Argument::list({places(b, {n / 64}, n / 64)})});
+                     {rows(b, n), Argument::list({row_indices(b, {n / 64}, n / 64)})});
      }},
     {"index_put.default", "rows of 64",
      [](ModelBuilder& b, int64_t n) {
-       return b.call(
-           "aten.index_put.default",
-           {rows(b, 2 * n), Argument::list({places(b, {n / 64}, n / 32)}), rows(b, n, "values")});
+       return b.call("aten.index_put.default",
+                     {rows(b, 2 * n), Argument::list({row_indices(b, {n / 64}, n / 32)}),
+                      rows(b, n, "values")});
      }},
     {"gather.default", "from rows of 64",
      [](ModelBuilder& b, int64_t n) {
-       return b.call("aten.gather.default", {rows(b, n), 1, places(b, {n / 64, 64}, 64)});
+       return b.call("aten.gather.default", {rows(b, n), 1, row_indices(b, {n / 64, 64}, 64)});
      }},
     {"quantize_per_tensor.default", "to int8",
      [](ModelBuilder& b, int64_t n) {

@@ -1,26 +1,28 @@
-// Calls of operators, by size: of each that XNNPACK takes, and of those whose kernels are measured.
+// Operator calls of several sizes: all operators that XNNPACK supports, and others with optimized
+// kernels.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "aot/builder/model_builder.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::bench {
 
 struct OpCase {
-  std::string_view op;    // as backends/xnnpack/format/operators.inc has it: "add.Tensor"
-  std::string_view what;  // tells several cases of one operator apart; may be empty
-  // Builds the call; `size` is a number of elements, or of products the length of a side.
+  std::string_view op;    // "add.Tensor", as in backends/xnnpack/runtime/reader/operators.inc
+  std::string_view what;  // distinguishes several cases of one operator; may be empty
+  // Builds the call. `size` is a number of elements, or a length if the operator multiplies and
+  // adds.
   aot::Node* (*build)(aot::ModelBuilder& build, int64_t size);
-  // Multiply-adds at a size; null: the operator moves data, and elements of the result count.
+  // Returns the multiply-adds of a call; null: the work is counted in elements of the result.
   double (*multiply_adds)(int64_t size) = nullptr;
   bool positive_inputs = false;
 };
 
 std::span<const OpCase> op_cases();
-// Ascending, for cases that count elements or lengths.
+// Returns the sizes at which a case runs, ascending.
 std::span<const int64_t> op_sizes(const OpCase& op, bool is_full);
 
 }  // namespace vitrine::bench

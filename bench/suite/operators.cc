@@ -1,4 +1,4 @@
-// Operators alone: portable, optimised, delegated, by size.
+// Measures single operators of several sizes: portable, optimized and delegated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ std::string name_of(const OpCase& op) {
   return op.what.empty() ? name : fmt::format("{} ({})", name, op.what);
 }
 
-struct OpSide {
-  const char* variant;
+struct OpVariant {
+  const char* name;
   bool optimized;
   bool delegated;
 };
-constexpr OpSide kSides[] = {
+constexpr OpVariant kVariants[] = {
     {"portable", false, false}, {"optimized", true, false}, {"xnnpack", true, true}};
 
 void set_limit(Result& result, const OpCase& op, double bytes, const Results& limits) {
@@ -43,47 +43,49 @@ void set_limit(Result& result, const OpCase& op, double bytes, const Results& li
   result.of_limit = amount / result.time.p50 * 1e9 / rate->second;
 }
 
-// At one size.
+// Measures all variants of an operator at one size.
 void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
-  aot::EmitOptions emit;  // arguments are the caller's memory, so that no copy of them counts
+  // Inputs and outputs are memory of the caller, so that copies are not timed.
+  aot::EmitOptions emit;
   emit.memory_planning.alloc_graph_input = false;
   emit.memory_planning.alloc_graph_output = false;
   const auto plain = suite.scratch / "op.pte";
   const auto delegated = suite.scratch / "op_xnnpack.pte";
   write_lowered(program_of(op, size), Backend::kNone, emit, false, plain);
-  const bool is_taken =
+  const bool is_delegated =
       write_lowered(program_of(op, size), Backend::kXnnpack, emit, false, delegated).delegates != 0;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
-  std::vector<Side> sides;
+  std::vector<TimedTask> tasks;
   std::vector<Result> results;
-  for (const OpSide& side : kSides) {
-    if (side.delegated && !is_taken) continue;
+  for (const OpVariant& variant : kVariants) {
+    if (variant.delegated && !is_delegated) continue;
     programs.push_back(std::make_unique<LoadedProgram>(
-        ProgramUse{side.delegated ? delegated : plain, side.optimized, op.positive_inputs},
+        ProgramUse{variant.delegated ? delegated : plain, variant.optimized, op.positive_inputs},
         suite.pools.at(threads)));
     LoadedProgram& program = *programs.back();
-    sides.push_back(program.side());
+    tasks.push_back(program.timed_task());
     Result& result = results.emplace_back();
     result = {.section = "operators",
               .name = name_of(op),
-              .variant = side.variant,
+              .variant = variant.name,
               .threads = threads,
               .work = {},
               .time = {}};
-    program.count(result);
+    program.set_counts(result);
     const Tensor& out = programs.front()->method().output(0).unchecked_tensor();
     result.work =
         op.multiply_adds != nullptr ? op.multiply_adds(size) : static_cast<double>(out.numel());
     result.sqnr_db = agreement(programs.front()->method(), program.method(), result.note);
     if (result.sqnr_db && *result.sqnr_db < kMinSqnrDb) {
-      result.note = fmt::format("outputs differ from portable's: {:.0f} dB", *result.sqnr_db);
+      result.note =
+          fmt::format("outputs differ from those of portable: {:.0f} dB", *result.sqnr_db);
     }
   }
   if (!suite.options.is_check()) {
-    interleave(sides, {suite.options.is_full() ? 60e6 : 8e6, 3});
+    interleave(tasks, {suite.options.is_full() ? 60e6 : 8e6, 3});
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].note.empty()) results[i].time = timing_of(sides[i].samples);
+    if (results[i].note.empty()) results[i].time = timing_of(tasks[i].samples);
     set_limit(results[i], op, programs[i]->argument_bytes(), suite.results);
     suite.results.results.push_back(results[i]);
   }
@@ -91,15 +93,16 @@ void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
 
 void run_op(Suite& suite, const OpCase& op, size_t threads) {
   auto sizes = op_sizes(op, suite.options.is_full());
-  if (suite.options.is_check()) sizes = sizes.first(2);  // emulated, the others take minutes
+  // In a check, larger sizes would take minutes under emulation.
+  if (suite.options.is_check()) sizes = sizes.first(2);
   for (const int64_t size : sizes) run_case(suite, op, size, threads);
 }
 
-// Operators that the backend takes and the suite has no case of.
+// Returns the operators that the backend supports and that have no case in the suite.
 std::string unmeasured() {
   std::string names;
   for (const auto& op : aot::xnnpack::operators()) {
-    if (!op.is_taken()) continue;
+    if (!op.is_delegated()) continue;
     const bool has_case =
         std::ranges::any_of(op_cases(), [&](const OpCase& each) { return each.op == op.op; });
     if (!has_case) names += (names.empty() ? "" : ", ") + std::string(op.op);

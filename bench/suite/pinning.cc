@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "host/tool_error.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 
@@ -20,7 +20,7 @@ std::string pin_to(const std::vector<size_t>& cpus) {
     CPU_SET(cpu, &wanted);
   }
   if (sched_setaffinity(0, sizeof wanted, &wanted) != 0) {
-    throw tools::ToolError("--pin: the system refuses");
+    throw tools::ToolError("--pin: the system rejected these CPUs");
   }
   return fmt::format("CPU{} {}", cpus.size() == 1 ? "" : "s", fmt::join(cpus, ", "));
 }

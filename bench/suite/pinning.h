@@ -1,4 +1,4 @@
-// Keeps the suite on some of the machine's CPUs.
+// Restricts the suite to some of the machine's CPUs.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace vitrine::bench {
 
-// For the calling thread, and for all threads and processes that it starts later. Returns
-// "CPU 1" or "CPUs 0, 2". ToolError if this process may not run on one of them.
+// Restricts the calling thread, and all threads and processes that it starts later, to `cpus`.
+// Returns "CPU 1" or "CPUs 0, 2". Throws a ToolError if this process is not allowed to run on one
+// of them.
 std::string pin_to(const std::vector<size_t>& cpus);
 
 }  // namespace vitrine::bench

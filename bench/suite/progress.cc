@@ -13,9 +13,9 @@ namespace vitrine::bench {
 namespace {
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<int>(seconds + 0.5);
-  return whole < 60 ? fmt::format("{} s", whole)
-                    : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  const auto rounded = static_cast<int>(seconds + 0.5);
+  return rounded < 60 ? fmt::format("{} s", rounded)
+                      : fmt::format("{} min {:02} s", rounded / 60, rounded % 60);
 }
 
 }  // namespace
@@ -32,7 +32,8 @@ void Progress::run() {
   const uint64_t start = platform::now_ns();
   for (const Step& step : steps_) {
     const double elapsed = static_cast<double>(platform::now_ns() - start) * 1e-9;
-    // The guess counts for the first seconds, what was seen for the rest.
+    // The ratio of actual to estimated time, as if the first five seconds had matched their
+    // estimate.
     const double pace = (elapsed + 5) / (done + 5);
     fmt::print(stderr, "{}[{:3.0f} %] {} left: {}{}", terminal ? "\r\033[K" : "", 100 * done / all,
                duration((all - done) * pace), step.name, terminal ? "" : "\n");

@@ -1,4 +1,4 @@
-// Runs the steps of a long job and says how far it is, and how long it still takes.
+// Runs the steps of a long job, and prints its progress and the estimated time left.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,10 @@ namespace vitrine::bench {
 
 class Progress {
  public:
-  // `seconds` is a guess; the time left follows from guesses and the time taken so far.
+  // `seconds` is an estimate. The time left is computed from the estimates and from the time so
+  // far.
   void add(std::string name, double seconds, std::function<void()> run);
-  // Prints to standard error: on a terminal one line that changes, else one line a step.
+  // Prints to standard error: one line that changes on a terminal, otherwise one line per step.
   void run();
 
  private:

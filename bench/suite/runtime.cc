@@ -1,4 +1,4 @@
-// The runtime itself: steps, tracing, loading, lowering, inspecting.
+// Measures steps of the executor, tracing, loading, lowering and the inspector.
 #include <fmt/format.h>
 
 #include <span>
@@ -9,9 +9,9 @@
 #include "bench/suite/made_trace.h"
 #include "bench/suite/section.h"
 #include "examples/models/mobilenet_v2.h"
-#include "formats/etdump/trace_buffer.h"
-#include "host/tool_error.h"
+#include "runtime/extension/trace_buffer.h"
 #include "runtime/platform/clock.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
@@ -20,22 +20,22 @@ using tools::check;
 
 constexpr int kSteps = 1000;
 
-// Adds the times of sides that were measured in turn; `divisor` parts make a run. The results are
-// valid until the next.
+// Times the tasks in turn and adds a result for each. A run of a task does `divisor` units of work,
+// and the result is the time of one unit. The returned results are valid until more are added.
 std::span<Result> record(Suite& suite, const std::string& name,
-                         const std::vector<const char*>& variants, std::vector<Side>& sides,
+                         const std::vector<const char*>& variants, std::vector<TimedTask>& tasks,
                          double divisor, double full_ns = 1e9) {
-  interleave(sides, {suite.options.is_full() ? full_ns : full_ns / 8, 3});
-  for (size_t i = 0; i < sides.size(); ++i) {
-    for (double& sample : sides[i].samples) sample /= divisor;
+  interleave(tasks, {suite.options.is_full() ? full_ns : full_ns / 8, 3});
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    for (double& sample : tasks[i].samples) sample /= divisor;
     suite.results.results.push_back({.section = "runtime",
                                      .name = name,
                                      .variant = variants[i],
                                      .threads = 1,
                                      .work = {},
-                                     .time = timing_of(sides[i].samples)});
+                                     .time = timing_of(tasks[i].samples)});
   }
-  return std::span(suite.results.results).last(sides.size());
+  return std::span(suite.results.results).last(tasks.size());
 }
 
 void set_limit(Result& result, const char* limit, double ns) {
@@ -47,28 +47,28 @@ void run_steps(Suite& suite) {
   TraceBuffer trace(2 * kSteps);
   Chain plain(kSteps);
   Chain traced(kSteps, &trace);
-  std::vector<Side> sides = {{.run = [&] { check(plain.method().execute()); }},
-                             {.run =
-                                  [&] {
-                                    trace.clear();
-                                    check(traced.method().execute());
-                                  }},
-                             {.run = [&] { plain.call_kernel(kSteps); }},
-                             {.run = [] {
-                               for (int i = 0; i < kSteps; ++i) platform::quick_now_ns();
-                             }}};
+  std::vector<TimedTask> tasks = {{.run = [&] { check(plain.method().execute()); }},
+                                  {.run =
+                                       [&] {
+                                         trace.clear();
+                                         check(traced.method().execute());
+                                       }},
+                                  {.run = [&] { plain.call_kernel(kSteps); }},
+                                  {.run = [] {
+                                    for (int i = 0; i < kSteps; ++i) platform::quick_now_ns();
+                                  }}};
   const std::span<Result> steps =
       record(suite, "a step", {"untraced", "traced", "its kernel alone", "a reading of the clock"},
-             sides, kSteps);
+             tasks, kSteps);
   set_limit(steps[0], "its kernel alone", steps[2].time.p50);
   set_limit(steps[1], "untraced and a reading of the clock", steps[0].time.p50 + steps[3].time.p50);
 }
 
 void run_loads(Suite& suite) {
   Chain chain(kSteps);
-  std::vector<Side> sides = {{.run = [&] { chain.load(); }}};
-  record(suite, "Method::load of 1000 instructions", {"portable"}, sides, 1);
-  std::vector<Side> inputs = {{.run = [&] {
+  std::vector<TimedTask> tasks = {{.run = [&] { chain.load(); }}};
+  record(suite, "Method::load of 1000 instructions", {"portable"}, tasks, 1);
+  std::vector<TimedTask> inputs = {{.run = [&] {
     for (int i = 0; i < kSteps; ++i) chain.set_input(0);
   }}};
   record(suite, "set_input of one element", {"copied"}, inputs, kSteps);
@@ -85,9 +85,9 @@ void run_traced_model(Suite& suite) {
     program.method().set_tracer(tracer);
     program.execute();
   };
-  std::vector<Side> sides = {{.run = [&] { run(nullptr); }}, {.run = [&] { run(&trace); }}};
+  std::vector<TimedTask> tasks = {{.run = [&] { run(nullptr); }}, {.run = [&] { run(&trace); }}};
   const std::span<Result> runs =
-      record(suite, "mobilenet_v2 by XNNPACK", {"untraced", "traced"}, sides, 1, 2e9);
+      record(suite, "mobilenet_v2 by XNNPACK", {"untraced", "traced"}, tasks, 1, 2e9);
   set_limit(runs[1], "untraced", runs[0].time.p50);
 }
 
@@ -96,17 +96,17 @@ void run_lowering(Suite& suite) {
   const auto lower_to = [&](Backend backend) {
     return [&file, backend] { write_lowered(examples::mobilenet_v2(), backend, {}, false, file); };
   };
-  std::vector<Side> sides = {{.run = lower_to(Backend::kNone)},
-                             {.run = lower_to(Backend::kXnnpack)}};
-  record(suite, "building and lowering mobilenet_v2", {"no backend", "XNNPACK"}, sides, 1, 2e9);
+  std::vector<TimedTask> tasks = {{.run = lower_to(Backend::kNone)},
+                                  {.run = lower_to(Backend::kXnnpack)}};
+  record(suite, "building and lowering mobilenet_v2", {"no backend", "XNNPACK"}, tasks, 1, 2e9);
 }
 
 void run_inspector(Suite& suite) {
   const int runs = suite.options.is_full() ? 4000 : 400;
   const std::vector<std::byte> trace = make_trace(runs);
   const etrecord::EtRecord made = make_record();
-  std::vector<Side> sides = {{.run = [&] { inspect_trace(trace, made); }}};
-  record(suite, "inspector, an event", {"read, joined, grouped"}, sides,
+  std::vector<TimedTask> tasks = {{.run = [&] { inspect_trace(trace, made); }}};
+  record(suite, "inspector, an event", {"read, joined, grouped"}, tasks,
          runs * (kTraceOperators + 2.0), 3e9);
 }
 

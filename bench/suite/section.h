@@ -1,4 +1,4 @@
-// What the suite's sections share.
+// The options and the state that the sections of the suite share.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,17 @@
 
 namespace vitrine::bench {
 
-// How much is measured. A check runs each variant once and compares outputs; it times nothing.
+// The extent of a run. A check runs each variant once without timing and compares outputs.
 enum class Extent : uint8_t { kCheck, kShort, kFull };
 
 struct SuiteOptions {
   Extent extent = Extent::kFull;
-  std::string filter;                        // only subjects whose name has this text
-  std::vector<std::filesystem::path> files;  // .pte, .pt2
-  std::filesystem::path corpus;              // may be empty
-  std::vector<std::string> sections;         // empty: all
-  std::vector<size_t> threads;               // ascending
+  std::string filter;  // runs only subjects whose names contain this text
+  std::vector<std::filesystem::path>
+      files;                          // .pte and .pt2 files; if not empty, only these are measured
+  std::filesystem::path corpus;       // folder of the corpus; may be empty
+  std::vector<std::string> sections;  // empty: all
+  std::vector<size_t> threads;        // ascending
 
   bool is_full() const { return extent == Extent::kFull; }
   bool is_short() const { return extent == Extent::kShort; }
@@ -41,7 +42,7 @@ struct Suite {
   Results results = {};
 };
 
-// Each announces its steps first and runs them later.
+// Each function adds the steps of a section, which `progress` runs later.
 void add_limits(Suite& suite);
 void add_models(Suite& suite);
 void add_operators(Suite& suite);

@@ -1,9 +1,9 @@
-# vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...]) with an installed Vitrine: a library
-# of some kernels, in place of the components `kernels` and `optimized_kernels`. Items are operators,
-# files of these, and programs (docs/kernels.md).
+# Defines vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...]) for an installed Vitrine. It
+# makes a library of selected kernels, which replaces the components `kernels` and `optimized_kernels`.
+# Items are operators, text files that list operators, and programs (docs/kernels.md).
 include(${VITRINE_SOURCES}/cmake/SelectOps.cmake)
-if(NOT TARGET vitrine_kernel)
-  add_library(vitrine_kernel ALIAS Vitrine::vitrine_kernel)
+if(NOT TARGET vitrine_extension)
+  add_library(vitrine_extension ALIAS Vitrine::vitrine_extension)
 endif()
 
 function(vitrine_device_library name)
@@ -16,7 +16,7 @@ endfunction()
 function(vitrine_kernel_options target)
   get_target_property(sources ${target} SOURCES)
   if(sources MATCHES "/optimized/")
-    vitrine_require_dependencies("A selection of optimised kernels" Highway)
+    vitrine_require_dependencies("A selection of optimized kernels" Highway)
   endif()
-  target_link_libraries(${target} PUBLIC Vitrine::vitrine_threadpool PRIVATE Vitrine::vitrine_highway)
+  target_link_libraries(${target} PUBLIC Vitrine::vitrine_threads PRIVATE Vitrine::vitrine_highway)
 endfunction()

@@ -1,4 +1,4 @@
-"""Writes a tool's manual page from what the tool says to --help: man_page.py TOOL VERSION PAGE.1"""
+"""Writes a tool's manual page from its help text: man_page.py TOOL VERSION PAGE.1"""
 
 import os
 import re
@@ -7,16 +7,16 @@ import sys
 
 
 def escaped(text: str) -> str:
-    """Text for a line of its own in roff."""
+    """Escapes text for use as a line of roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
 def parts_of(tool: str, text: str) -> tuple[list[str], str, list[tuple[str, list[str]]]]:
-    """The description, what follows the tool's name in the usage, and the lines of each titled list."""
-    usage = re.search(rf"^(?:Usage: )?(?:\S*/)?{tool} (\[OPTIONS\].*)$", text, re.MULTILINE)
+    """Returns the description, the arguments in the usage line, and the title and lines of each section."""
+    usage = re.search(rf"^(?:Usage: )?(?:\S*/)?{tool} ((?:COMMAND )?\[OPTIONS\].*)$", text, re.MULTILINE)
     if not usage:
-        raise ValueError("there is no usage")
+        raise ValueError("the help text has no usage line")
     before, synopsis, rest = text[:usage.start()], usage[1], text[usage.end():]
     sections: list[tuple[str, list[str]]] = []
     for line in rest.splitlines():
@@ -30,17 +30,17 @@ def parts_of(tool: str, text: str) -> tuple[list[str], str, list[tuple[str, list
 
 
 def entries(lines: list[str]) -> list[tuple[str, list[str]]]:
-    """Each option (or positional) and the lines that describe it."""
+    """Returns each option or positional with the lines that describe it."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
         if re.match(r" {1,12}\S", line):
-            # "-h,     --help  text" in later versions of CLI11, and long options below "--help".
+            # Newer versions of CLI11 write "-h,     --help  text", and align long options with "--help".
             name, *text = re.split(r" {2,}", re.sub(r", +(?=--)", ",", line.strip()), maxsplit=1)
             found.append((name, text))
         elif found:
             found[-1][1].append(line.strip())
         else:
-            raise ValueError(f'"{line.strip()}" describes nothing')
+            raise ValueError(f'"{line.strip()}" describes no option')
     return found
 
 

@@ -1,12 +1,13 @@
-// Which of XNNPACK's f32 products suits a number of outputs best. Included in all of its operators:
-// those that know the number ask here (VITRINE_SOURCE_FIXES in pins.cmake). Measured:
-// docs/performance.md, "Few outputs".
+// Chooses the XNNPACK GEMM kernels that are fastest for a number of f32 outputs (measurements:
+// docs/performance.md, "Few outputs"). VITRINE_SOURCE_FIXES in pins.cmake makes all XNNPACK
+// operators include this header; operators that know the number of outputs call the function.
 #pragma once
 
 #include <stddef.h>
 
 struct xnn_gemm_config;
 
-// Up to `few` outputs are computed two at a time. NULL on hardware without products.
+// Returns kernels for this number of outputs, or NULL if XNNPACK has no f32 GEMM for this hardware.
+// If `outputs` is at most `few`, the kernels compute two outputs at a time.
 __attribute__((visibility("hidden"))) const struct xnn_gemm_config* vitrine_f32_gemm_config(
     size_t outputs, size_t few);

@@ -1,6 +1,6 @@
-# What is built from source, one row each:
+# The third-party sources that are built, one per row:
 #   name | commit | public repository | Debian source tarball (below pool/main) | its SHA-256
-# Why each is here, and how to move a pin: docs/dependencies.md
+# docs/dependencies.md gives the reasons, and says how to move a pin.
 set(VITRINE_PINS
   "XNNPACK|4ea82e595b36106653175dcb04b2aa532660d0d8|https://github.com/google/XNNPACK.git|x/xnnpack/xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz|90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99"
   "pthreadpool|0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e|https://github.com/google/pthreadpool.git|p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz|7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c"
@@ -9,19 +9,19 @@ set(VITRINE_PINS
   "FXdiv|b408327ac2a15ec3e43352421954f5b1967701d1|https://github.com/Maratyszcza/FXdiv.git|f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz|7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b"
 )
 
-# What is wrong in a pinned source and put right after fetching it:
-#   name | file | text | its replacement
-# XNNPACK pads the quantisation of dynamically quantised rows by 10, but its 14-row kernels of 4-bit
-# weights (AVX-512 VNNI with GFNI) read up to 12 more: the last of 2 or 3 rows came out wrong.
-# Its AVX512-FP16 products store columns 32 to 63 of a tile of 64 at column 1. Compilers before
-# clang 15 and GCC 13 do not build these.
-# It checks the scales of blocks of 4-bit weights twice, one by one, after the backend has done so
-# (backends/xnnpack/runtime/constants.cc): most of a load whose packed weights are mapped.
-# It computes few outputs in f32 by kernels that are too wide, or two at a time (f32_gemm_choice.h), and chooses how many
-# pixels a transposed convolution takes at a time by the number of images.
-# pthreadpool's workers look out for work for 1000 pauses (25 microseconds on Zen 4), on Android for 100,000. Operators that are
-# too small for two threads let them fall asleep in the middle of a run.
-# For 64-bit ARM, GCC 13 and newer would get its _Float16 in C++, which XNNPACK does not compile with.
+# Corrections of the pinned sources, which are applied after fetching:
+#   name | file | text | replacement
+# - XNNPACK pads the parameters of dynamically quantized rows by 10, but its 14-row kernels for 4-bit weights (AVX-512 VNNI with
+#   GFNI) read up to 12 more. The last of 2 or 3 rows was wrong.
+# - Its AVX512-FP16 GEMM stores columns 32 to 63 of a tile of 64 at column 1. Compilers before clang 15 and GCC 13 do not build
+#   these kernels.
+# - It checks the scales of 4-bit blocks twice after the backend has checked them (backends/xnnpack/runtime/weights/constants.cc).
+#   That takes most of the load time if packed weights are mapped.
+# - It computes a few f32 outputs with kernels that are too wide, or two outputs at a time (f32_gemm_choice.h). It chooses the tile
+#   of a transposed convolution by the number of images instead of the number of pixels.
+# - pthreadpool's workers spin for 1,000 pauses (25 us on Zen 4; 100,000 pauses on Android). During operators that are too small
+#   for two threads they fall asleep in the middle of a run.
+# - For 64-bit ARM, GCC 13 and newer would use _Float16 in C++, which does not compile with XNNPACK.
 set(VITRINE_SOURCE_FIXES
   "XNNPACK|include/xnnpack.h|#define XNN_EXTRA_QUANTIZATION_PARAMS 10|#define XNN_EXTRA_QUANTIZATION_PARAMS 16"
   "XNNPACK|src/tensor.c|size_t block = 0|size_t block = block_count"

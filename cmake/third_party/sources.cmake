@@ -1,13 +1,13 @@
-# vitrine_fetch_sources(<folder>): brings every pinned source below <folder>/<name> and sets
-# <name>_SOURCE_DIR in the caller. Ways, in this order:
-#   1. VITRINE_DOWNLOADS, a folder that holds the Debian source tarballs already;
-#   2. the public git repositories, by commit (FetchContent);
-#   3. Debian's source packages, from the mirror that this machine's apt uses.
-# A source that is complete is never fetched again. docs/dependencies.md tells of each way.
+# vitrine_fetch_sources(<folder>) puts every pinned source into <folder>/<name> and sets <name>_SOURCE_DIR in the
+# caller. It tries three ways, in this order:
+# 1. VITRINE_DOWNLOADS, a folder that already has the Debian source tarballs;
+# 2. the public git repositories, by commit (FetchContent);
+# 3. Debian's source packages, from the mirror in this machine's configuration of apt.
+# It never fetches a complete source again. docs/dependencies.md describes each way.
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
 
-# TRUE in `out` if the repository answers. Asked once: one host serves all pins.
+# Sets `out` to TRUE if the repository answers. Asks only once, because the same host has all pinned repositories.
 function(_vitrine_git_answers repository out)
   set(${out} FALSE PARENT_SCOPE)
   find_program(VITRINE_GIT git)
@@ -22,7 +22,7 @@ function(_vitrine_git_answers repository out)
   endif()
 endfunction()
 
-# The Debian mirrors that apt is set up with.
+# Sets `out` to the Debian mirrors in this machine's configuration of apt.
 function(_vitrine_debian_mirrors out)
   set(mirrors "")
   execute_process(COMMAND apt-get indextargets --format "$(ORIGIN) $(SITE)"
@@ -49,13 +49,13 @@ function(_vitrine_debian_mirrors out)
   set(${out} "${mirrors}" PARENT_SCOPE)
 endfunction()
 
-# Leaves a tarball with the pin's hash at `path`, or says how to get one by hand.
+# Downloads the tarball to `path` and checks the pin's hash.
 function(_vitrine_debian_tarball pin_tarball pin_sha256 path out_found)
   set(${out_found} FALSE PARENT_SCOPE)
   _vitrine_debian_mirrors(mirrors)
   foreach(attempt RANGE 1 3)
     foreach(mirror IN LISTS mirrors)
-      # apt's own downloader, so that its proxy and mirror settings hold here too.
+      # apt's own downloader uses apt's proxy and mirror settings.
       execute_process(
         COMMAND /usr/lib/apt/apt-helper download-file ${mirror}/pool/main/${pin_tarball} ${path} SHA256:${pin_sha256}
         OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE status TIMEOUT 300)
@@ -86,7 +86,7 @@ function(_vitrine_unpack tarball destination)
   endif()
 endfunction()
 
-# Finds each text that is to be replaced, or its replacement.
+# Makes the replacements of VITRINE_SOURCE_FIXES that are not made yet.
 function(_vitrine_fix_source name source)
   foreach(row IN LISTS VITRINE_SOURCE_FIXES)
     string(REPLACE "|" ";" fields "${row}")
@@ -101,7 +101,7 @@ function(_vitrine_fix_source name source)
     string(FIND "${text}" "${right}" already)
     string(FIND "${text}" "${wrong}" at)
     if(already EQUAL -1 AND at EQUAL -1)
-      message(FATAL_ERROR "${name}: ${file} has no \"${wrong}\" (VITRINE_SOURCE_FIXES)")
+      message(FATAL_ERROR "${name}: ${file} does not contain \"${wrong}\" (VITRINE_SOURCE_FIXES)")
     elseif(already EQUAL -1)
       string(REPLACE "${wrong}" "${right}" text "${text}")
       file(WRITE ${source}/${file} "${text}")

@@ -1,4 +1,4 @@
-// Runs a program that calls our operators and portable ones.
+// Runs a program that calls custom and portable operators.
 //
 //   vitrine_example_custom_op model.pte 1 -4.5 6
 //
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "examples/custom_op/my_ops.h"
+#include "custom_op/my_ops.h"
 #include "vitrine/kernels.h"
 #include "vitrine/method.h"
 
@@ -26,17 +26,17 @@ Error run(const char* path, std::vector<float>& numbers) {
   VITRINE_ASSIGN_OR_RETURN(
       const auto method,
       vitrine::Method::load(program, "forward",
-                            {.kernels = &kernels, .check_plan = vitrine::refuse_overlaps}));
+                            {.kernels = &kernels, .check_plan = &vitrine::refuse_overlaps}));
 
   if (method->num_inputs() == 0 || !method->input(0).is_tensor() || method->num_outputs() == 0) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: the method has no tensor input or output",
                        path);
   }
-  // The input that the method expects, but in our memory.
+  // The dtype and shape that the method expects, with memory of this function.
   Tensor input = method->input(0).unchecked_tensor();
   if (static_cast<size_t>(input.numel()) != numbers.size()) {
-    return Error::make(ErrorCode::kInvalidArgument, "%s: takes %lld numbers, not %zu", path,
-                       static_cast<long long>(input.numel()), numbers.size());
+    return Error::make(ErrorCode::kInvalidArgument, "%s: the input needs %lld numbers, got %zu",
+                       path, static_cast<long long>(input.numel()), numbers.size());
   }
   input.set_data(numbers.data());
   VITRINE_RETURN_IF_ERROR(method->set_input(0, vitrine::EValue(&input)));

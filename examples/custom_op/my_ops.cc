@@ -1,10 +1,9 @@
-#include "examples/custom_op/my_ops.h"
+#include "custom_op/my_ops.h"
 
 #include <algorithm>
 #include <span>
 
-#include "kernels/util/checks.h"
-#include "kernels/util/elementwise.h"
+#include "vitrine/half.h"
 #include "vitrine/kernel.h"
 
 namespace my_ops {
@@ -14,24 +13,48 @@ using vitrine::ErrorCode;
 using vitrine::KernelContext;
 using vitrine::Tensor;
 
-// An element-wise operator needs only a formula. The family handles dtypes, broadcasting, strides
-// and the shape of `out`.
-void leaky_hardsigmoid(KernelContext& context, const Tensor& self, double slope, Tensor& out) {
-  vitrine::unary_floating(context, self, out, [slope]<class T>(T x) {
-    const T leak = static_cast<T>(slope);
-    if (x < T(-3)) return leak * (x + T(3));
-    if (x > T(3)) return T(1) + leak * (x - T(3));
-    return x / T(6) + T(0.5);
-  });
+using vitrine::ScalarType;
+
+// Returns true if the tensor has the dtype and its elements are in row-major order. Otherwise
+// reports an error and returns false.
+bool check_tensor(KernelContext& context, const Tensor& tensor, ScalarType dtype,
+                  const char* name) {
+  if (tensor.dtype() == dtype && tensor.is_contiguous()) return true;
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s%s, expected %s in row-major order", name,
+               scalar_type_name(tensor.dtype()), tensor.is_contiguous() ? "" : " in another order",
+               scalar_type_name(dtype));
+  return false;
 }
 
-// Without a family: check, resize, compute.
+// Computes in float, as PyTorch does for half.
+template <class T>
+void compute_leaky_hardsigmoid(const Tensor& self, float slope, Tensor& out) {
+  for (int64_t i = 0; i < self.numel(); ++i) {
+    const auto x = static_cast<float>(self.data<T>()[i]);
+    float y = x / 6 + 0.5F;
+    if (x < -3) y = slope * (x + 3);
+    if (x > 3) y = 1 + slope * (x - 3);
+    out.mutable_data<T>()[i] = static_cast<T>(y);
+  }
+}
+
+void leaky_hardsigmoid(KernelContext& context, const Tensor& self, double slope, Tensor& out) {
+  const ScalarType dtype =
+      self.dtype() == ScalarType::kHalf ? ScalarType::kHalf : ScalarType::kFloat;
+  if (!check_tensor(context, self, dtype, "self") || !check_tensor(context, out, dtype, "out") ||
+      !context.resize(out, self.sizes())) {
+    return;
+  }
+  if (dtype == ScalarType::kHalf) {
+    compute_leaky_hardsigmoid<vitrine::Half>(self, static_cast<float>(slope), out);
+  } else {
+    compute_leaky_hardsigmoid<float>(self, static_cast<float>(slope), out);
+  }
+}
+
 void subtract_median(KernelContext& context, const Tensor& self, Tensor& out) {
-  using vitrine::ScalarType;
-  if (!vitrine::check_dtype(context, self, ScalarType::kFloat, "self") ||
-      !vitrine::check_dtype(context, out, ScalarType::kFloat, "out") ||
-      !vitrine::check_contiguous(context, self, "self") ||
-      !vitrine::check_contiguous(context, out, "out")) {
+  if (!check_tensor(context, self, ScalarType::kFloat, "self") ||
+      !check_tensor(context, out, ScalarType::kFloat, "out")) {
     return;
   }
   if (self.rank() == 0) {
@@ -40,7 +63,8 @@ void subtract_median(KernelContext& context, const Tensor& self, Tensor& out) {
   if (!context.resize(out, self.sizes()) || self.numel() == 0) return;
 
   const auto length = static_cast<size_t>(self.size(self.rank() - 1));
-  // Ours until we return. Only the first executions allocate it from the heap.
+  // The kernel owns this memory until it returns. Only the first executions allocate it from the
+  // heap.
   const std::span<float> sorted = context.allocate_temp_array<float>(length);
   if (sorted.empty()) return;  // the context has failed
   const std::span<const float> from(self.data<float>(), static_cast<size_t>(self.numel()));

@@ -1,8 +1,8 @@
-// Operators of our own: namespace my_ops.
+// Custom operators in the namespace my_ops.
 //
 //   my_ops::leaky_hardsigmoid.out(Tensor self, float slope, *, Tensor(a!) out) -> Tensor(a!)
-//       self / 6 + 0.5 for -3 <= self <= 3; outside that range it continues with `slope`.
-//       Floating dtypes, any shape and dim order.
+//       Computes self / 6 + 0.5 for -3 <= self <= 3, and continues with `slope` outside that range.
+//       f32 and f16 in row-major order, any shape.
 //   my_ops::subtract_median.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 //       Subtracts from each row (last dimension) its lower median. f32 in row-major order.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace my_ops {
 
-// For KernelRegistry::add.
+// Returns the kernels, for KernelRegistry::add.
 vitrine::KernelTable kernels();
 
 }  // namespace my_ops

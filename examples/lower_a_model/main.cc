@@ -1,8 +1,9 @@
-// Lowers a model from C++: build (or import) it, choose a backend, write the program.
+// Lowers a model from C++: builds or imports it, chooses a backend and writes the program.
 //
-//   lower_a_model mobilenet_v2 model.pte
+//   lower_a_model mobilenet_v2 model.pte [delegation.csv]
 //
-// executor_runner runs and profiles the program; --profile needs no second file.
+// executor_runner runs the program. It profiles it without a second file, because the program
+// contains its record.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -12,14 +13,14 @@
 #include <utility>
 
 #include "aot/emit/emit.h"
+#include "aot/lowering/delegation_info.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
-#include "aot/reports/delegation_info.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "examples/models/mobilenet_v2.h"
-#include "examples/models/quantised_mlp.h"
+#include "examples/models/quantized_mlp.h"
 #include "examples/models/transformer.h"
-#include "host/files.h"
+#include "tools/common/files.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
 
@@ -29,15 +30,16 @@ struct Model {
   std::string_view name;
   aot::ExportedProgram (*build)();
 };
-// For your own model, use aot::import_pt2("model.pt2") or aot/builder/model_builder.h.
+// For your own model, use aot::import_pt2("model.pt2") or examples/models/model_builder.h.
 constexpr Model kModels[] = {
     {"mobilenet_v2", [] { return examples::mobilenet_v2(); }},
-    {"quantised_mlp", [] { return examples::quantised_mlp(); }},
+    {"quantized_mlp", [] { return examples::quantized_mlp(); }},
     {"transformer_encoder", [] { return examples::transformer_encoder(); }},
     {"cached_decoder", [] { return examples::cached_decoder(); }},
 };
 
-void lower(aot::ExportedProgram program, const char* file) {
+// `table` may be null.
+void lower(aot::ExportedProgram program, const char* file, const char* table) {
   // The partitioner first lists the operators to keep, then takes the calls that it supports.
   const aot::XnnpackPartitioner xnnpack;
   aot::EdgeOptions edge;
@@ -48,6 +50,7 @@ void lower(aot::ExportedProgram program, const char* file) {
   const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
   std::printf("%s%s", delegation::format_summary(info).c_str(),
               delegation::format_grid(info).c_str());
+  if (table != nullptr) tools::write_file(table, delegation::format_csv(info));
 
   aot::to_executable(program);
   aot::Methods methods;
@@ -60,16 +63,16 @@ void lower(aot::ExportedProgram program, const char* file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view name = argc == 3 ? argv[1] : "";
+  const std::string_view name = argc == 3 || argc == 4 ? argv[1] : "";
   const auto* model = std::ranges::find(kModels, name, &Model::name);
   if (model == std::end(kModels)) {
-    std::fprintf(stderr, "usage: lower_a_model MODEL model.pte\nmodels:");
+    std::fprintf(stderr, "usage: lower_a_model MODEL model.pte [delegation.csv]\nmodels:");
     for (const Model& each : kModels) std::fprintf(stderr, " %s", std::string(each.name).c_str());
     std::fprintf(stderr, "\n");
     return 2;
   }
   try {
-    lower(model->build(), argv[2]);
+    lower(model->build(), argv[2], argv[3]);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "aot/builder/layers.h"
-#include "aot/builder/seeded_weights.h"
+#include "examples/models/layers.h"
+#include "examples/models/seeded_weights.h"
 
 namespace vitrine::examples {
 namespace {
@@ -58,7 +58,7 @@ class Llama {
     return build_.call_as(target, std::move(args), {}, number);
   }
 
-  // The first position as a number, and the rows of the rotary tables from it on.
+  // Reads the first position as a number, and selects the rows of the rotary tables for the tokens.
   void read_position(Node* tokens, Node* position) {
     tokens_ = number("aten.sym_size.int", {tokens, 1}, count_);
     Node* first = build_.call("aten.select.int", {position, 0, 0});
@@ -99,7 +99,7 @@ class Llama {
     return mul(mul(x, factor), build_.parameter("weight", weight));
   }
 
-  // 4-bit numbers, as bytes.
+  // Returns int4 weights, one per byte.
   TensorData four_bits(int64_t rows, int64_t columns) {
     const TensorData data =
         aot::seeded_bytes(build_.qualified("weight"), build_.seed(), {rows, columns});
@@ -109,14 +109,14 @@ class Llama {
     }
     return aot::make_tensor_data(ScalarType::kChar, {rows, columns}, std::move(bytes));
   }
-  // Of groups of numbers in [-8, 7], so that results are about as large as the inputs.
+  // Returns the scales of groups of int4 weights. They keep results about as large as the inputs.
   TensorData scales(int64_t rows, int64_t columns) {
     const float scale = 1 / (4.6f * std::sqrt(static_cast<float>(columns)));
     return aot::seeded_weights(build_.qualified("scales"), build_.seed(),
                                {rows, columns / o_.group}, 0.2f * scale, scale);
   }
 
-  // Rounds each token's numbers to 8 bits, and back.
+  // Quantizes the activations of each token to int8 and dequantizes them.
   Node* in_bytes(Node* x) {
     const TensorSpec& spec = *x->tensor();
     const int64_t columns = spec.sizes.back().value();
@@ -171,7 +171,8 @@ class Llama {
                           aot::contiguous_spec(ScalarType::kFloat, {1, count_, o_.features}));
   }
 
-  // Turns neighbours by angles that grow with the position.
+  // Applies the rotary embedding: rotates pairs of neighboring elements by angles that grow with
+  // the position.
   Node* rotate(Node* x, int64_t heads) {
     x = view(x, {1, tokens_, heads, width() / 2, 2});
     Node* parts = build_.call("aten.unbind.int", {x, -1});
@@ -184,7 +185,7 @@ class Llama {
     return build_.call("aten.flatten.using_ints", {turned, 3});
   }
 
-  // A cache of rows like `row`, which the rows of this call are written to.
+  // Adds a cache of rows like `row`, writes the rows of this call to it, and returns it.
   Node* cached(const char* name, Node* row) {
     const ScalarType dtype = row->tensor()->dtype;
     const int64_t columns = row->tensor()->sizes.back().value();
@@ -201,13 +202,13 @@ class Llama {
     return build_.call("aten.to.dtype", {x, dtype});
   }
 
-  // 8-bit numbers with a scale and a zero point for each token and head.
+  // int8 values with a scale and a zero point for each token and head.
   struct Bytes {
     Node* numbers;
     Node* scales;
     Node* zero_points;
   };
-  Bytes quantised(Node* x) {
+  Bytes quantized(Node* x) {
     std::vector<SymInt> sizes = x->tensor()->sizes;
     sizes.back() = 1;
     aot::Value::Items chosen = {aot::contiguous_spec(ScalarType::kDouble, sizes),
@@ -226,9 +227,9 @@ class Llama {
 
   Node* attention_in_bytes(Node* query, Node* key, Node* value) {
     const TensorSpec result = *query->tensor();
-    const Bytes q = quantised(query);
-    Bytes k = quantised(key);
-    Bytes v = quantised(value);
+    const Bytes q = quantized(query);
+    Bytes k = quantized(key);
+    Bytes v = quantized(value);
     k = {cached("k_cache", k.numbers), cached("k_cache_scales", k.scales),
          cached("k_cache_zero_points", k.zero_points)};
     v = {cached("v_cache", v.numbers), cached("v_cache_scales", v.scales),
@@ -268,7 +269,7 @@ class Llama {
 
   const LlamaOptions o_;
   ModelBuilder build_;
-  SymInt count_;  // of tokens
+  SymInt count_;  // number of tokens
   Node* tokens_ = nullptr;
   Node* start_ = nullptr;
   Node* cosines_ = nullptr;

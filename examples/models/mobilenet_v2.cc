@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "examples/models/quantised_layers.h"
+#include "examples/models/quantized_layers.h"
 
 namespace vitrine::examples {
 namespace {
@@ -15,7 +15,7 @@ namespace nn = aot::nn;
 
 constexpr const char* kSequential = "torch.nn.modules.container.Sequential";
 
-// The nearest multiple of 8, but at least nine tenths of the value.
+// Rounds to the nearest multiple of 8, but not below nine tenths of the value.
 int64_t channels(double wanted) {
   const int64_t rounded = std::max<int64_t>(8, static_cast<int64_t>(wanted + 4) / 8 * 8);
   return static_cast<double>(rounded) < 0.9 * wanted ? rounded + 8 : rounded;
@@ -26,19 +26,19 @@ struct Shape {
   int64_t kernel = 1;
   int64_t stride = 1;
   int64_t groups = 1;
-  double mean_square;  // of the input; int8 weights are scaled by it
+  double mean_square;  // mean square of the input, which determines the scale of int8 weights
 };
-// Mean squares.
+// Mean squares of the inputs of layers.
 constexpr double kImage = 1.0 / 3;  // uniform in [-1, 1]
 constexpr double kRectified = 0.5;  // half of a distribution with variance one
-constexpr double kPooled = 0.1;     // averages of these
+constexpr double kPooled = 0.1;     // averages of rectified values
 
 int64_t channels_of(const Node* x) { return x->tensor()->sizes.at(1).value(); }
 
-// The model's layers, in f32 or in int8. There, every result is quantised.
+// Builds the model's layers in f32 or in int8. In int8, every result is quantized.
 class Layers {
  public:
-  Layers(ModelBuilder& build, bool quantised) : build_(build), quantised_(quantised) {}
+  Layers(ModelBuilder& build, bool quantized) : build_(build), quantized_(quantized) {}
 
   // `norm` is the name of the batch norm, which the int8 model has folded into its weights.
   Node* conv_norm(const std::string& conv, const std::string& norm, Node* x, const Shape& shape) {
@@ -47,8 +47,8 @@ class Layers {
                                      .padding = (shape.kernel - 1) / 2,
                                      .groups = shape.groups,
                                      .bias = false};
-    if (quantised_) {
-      return result(quantised_conv2d(build_, conv, x, shape.out, options, shape.mean_square));
+    if (quantized_) {
+      return result(quantized_conv2d(build_, conv, x, shape.out, options, shape.mean_square));
     }
     return nn::batch_norm2d(build_, norm, nn::conv2d(build_, conv, x, shape.out, options));
   }
@@ -58,31 +58,31 @@ class Layers {
     return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
   }
 
-  // Of sums with a variance of up to four.
+  // Adds two results. The sum has up to four times their variance, hence twice the scale.
   Node* sum(Node* x, Node* y) {
-    if (quantised_) x = dequantised_again(build_, x);
+    if (quantized_) x = dequantized_again(build_, x);
     return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);
   }
 
   Node* linear(const std::string& name, Node* x, int64_t out) {
-    return quantised_ ? result(quantised_linear(build_, name, x, out, kPooled))
+    return quantized_ ? result(quantized_linear(build_, name, x, out, kPooled))
                       : nn::linear(build_, name, x, out);
   }
 
   Node* result(Node* x, double scale = kActivationScale) {
-    return quantised_ ? requantised(build_, x, scale) : x;
+    return quantized_ ? requantized(build_, x, scale) : x;
   }
 
  private:
   ModelBuilder& build_;
-  bool quantised_;
+  bool quantized_;
 };
 
 struct Block {
   int64_t out;
   int64_t stride;
   int64_t expansion;
-  double mean_square;  // of the input
+  double mean_square;  // mean square of the input
 };
 Node* inverted_residual(ModelBuilder& build, Layers& layers, const std::string& name, Node* x,
                         const Block& block) {
@@ -113,7 +113,7 @@ struct Stage {
   int64_t expansion;
   int64_t channels;
   int repeats;
-  int64_t stride;  // of the first block
+  int64_t stride;  // stride of the first block
 };
 constexpr std::array<Stage, 7> kStages = {{{1, 16, 1, 1},
                                            {6, 24, 2, 2},
@@ -127,7 +127,7 @@ constexpr std::array<Stage, 7> kStages = {{{1, 16, 1, 1},
 
 aot::ExportedProgram mobilenet_v2(const MobileNetV2Options& options) {
   ModelBuilder build("torchvision.models.mobilenetv2.MobileNetV2", options.seed);
-  Layers layers(build, options.quantised);
+  Layers layers(build, options.quantized);
   Node* x = build.input("x", ScalarType::kFloat, {1, 3, options.image_size, options.image_size});
   x = layers.result(x);
   {
@@ -142,7 +142,7 @@ aot::ExportedProgram mobilenet_v2(const MobileNetV2Options& options) {
       for (int i = 0; i < stage.repeats; ++i) {
         x = inverted_residual(build, layers, std::to_string(next++), x,
                               {out, i == 0 ? stage.stride : 1, stage.expansion, mean_square});
-        mean_square = i + 1;  // results of as many blocks are added
+        mean_square = i + 1;  // the input is the sum of i + 1 results
       }
     }
     x = layers.conv_norm_relu(

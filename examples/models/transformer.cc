@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "aot/builder/layers.h"
+#include "examples/models/layers.h"
 
 namespace vitrine::examples {
 namespace {
@@ -58,7 +58,7 @@ Node* self_attention(ModelBuilder& build, const TransformerOptions& options, Nod
   return nn::linear(build, "out", join_heads(build, mixed), options.features);
 }
 
-// A buffer of zeros, [1, heads, length, features / heads].
+// Adds a buffer of zeros with the shape [1, heads, length, features / heads].
 Node* cache(ModelBuilder& build, const TransformerOptions& options, const char* name) {
   const std::vector<int64_t> sizes = {1, options.heads, options.length,
                                       options.features / options.heads};
@@ -67,19 +67,19 @@ Node* cache(ModelBuilder& build, const TransformerOptions& options, const char* 
       name, aot::make_tensor_data(ScalarType::kFloat, sizes, std::vector<std::byte>(bytes)));
 }
 
-// Writes the new row to its place in the cache and masks later places.
+// Writes the new row to its position in the cache and masks later positions.
 Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, Node* x,
                        Node* position) {
   const auto module = build.module("attention", kAttention);
   const Projections of = project(build, options, x);
   const auto remember = [&](const char* name, Node* row) {
-    const Argument places = Argument::list({Argument(), Argument(), position});
-    return build.call("aten.index_put_.default", {cache(build, options, name), places, row});
+    const Argument indices = Argument::list({Argument(), Argument(), position});
+    return build.call("aten.index_put_.default", {cache(build, options, name), indices, row});
   };
   Node* keys = remember("keys", of.key);
   Node* values = remember("values", of.value);
-  Node* places = build.call("aten.arange.default", {options.length});
-  Node* future = build.call("aten.gt.Tensor", {places, position});
+  Node* positions = build.call("aten.arange.default", {options.length});
+  Node* future = build.call("aten.gt.Tensor", {positions, position});
   Node* scores = build.call("aten.matmul.default",
                             {of.query, build.call("aten.transpose.int", {keys, -2, -1})});
   const int64_t width = options.features / options.heads;

@@ -2,7 +2,7 @@
 // values.
 #pragma once
 
-#include "aot/builder/model_builder.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::examples {
 
@@ -11,7 +11,7 @@ struct TransformerOptions {
   int64_t features = 64;  // a multiple of heads
   int64_t heads = 4;
   int64_t hidden = 128;
-  int64_t words = 256;  // of the vocabulary
+  int64_t words = 256;  // size of the vocabulary
   int64_t length = 32;  // tokens; for the decoder, the length of its cache
   int64_t batch = 1;    // for the encoder; the upper bound if `dynamic_batch`
   bool dynamic_batch = false;
@@ -21,12 +21,13 @@ struct TransformerOptions {
 // Input tokens: i64[batch, length]; result: f32[batch, length, features].
 aot::ExportedProgram transformer_encoder(const TransformerOptions& options = {});
 
-// The encoder's layers and last norm on x: f32[batch, length, features].
+// Applies the layers and the last norm of the encoder to x: f32[batch, length, features].
 aot::Node* encoder_layers(aot::ModelBuilder& build, const TransformerOptions& options,
                           aot::Node* x);
 
-// One step. Inputs token: i64[1, 1] and position: i64[1], 0 <= position < length; result:
-// f32[1, 1, words]. Keys and values of earlier steps are in buffers, to which each step writes.
+// Builds one step of a decoder. Inputs: token, i64[1, 1], and position, i64[1], with
+// 0 <= position < length. Result: f32[1, 1, words]. Keys and values of earlier steps are in
+// buffers, to which each step writes.
 aot::ExportedProgram cached_decoder(const TransformerOptions& options = {});
 
 }  // namespace vitrine::examples

@@ -1,4 +1,4 @@
-// Profiles a program from C++: attach a tracer, run, get rows.
+// Profiles a program from C++: attaches a tracer, runs the program and prints rows.
 //
 //   profile_a_model model.pte [model.etrecord]
 //
@@ -14,12 +14,12 @@
 #include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
-#include "formats/etdump/trace_buffer.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/grouping.h"
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/module.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
@@ -30,7 +30,7 @@ namespace {
 constexpr int kRuns = 10;
 
 std::vector<std::byte> run_traced(const char* model) {
-  // Loading needs the tracer too, because delegates then log the plan of their graphs.
+  // Loading needs the tracer too, because delegates log their operator maps at load time.
   TraceBuffer trace;
   Module module = check(Module::load(model, {.tracer = &trace}));
   const MethodMeta meta = check(module.method_meta("forward"));
@@ -49,26 +49,26 @@ std::vector<std::byte> run_traced(const char* model) {
 void print_profile(std::span<const std::byte> dump, const char* record_file) {
   std::optional<etrecord::EtRecord> record;
   if (record_file != nullptr) record = etrecord::read_etrecord(record_file);
-  // Each backend says how the events of its delegates are read.
+  // Each backend interprets the events of its delegates.
   const std::array delegates = {&xnnpack_profile()};
   inspector::ProfileOptions options;
   options.delegates = delegates;
   const inspector::Profile profile =
       inspector::make_profile(etdump::parse_etdump(dump), record ? &*record : nullptr, options);
 
-  std::printf("%zu runs, %.1f us on average\n\nslowest operators\n", profile.runs,
-              profile.wall.avg / 1000);
+  std::printf("%zu runs, median %.1f us\n\nslowest operators\n", profile.runs,
+              profile.wall.p50 / 1000);
   const inspector::View slowest{.by = inspector::GroupBy::kNone, .top = 5, .filter = {}};
   for (const inspector::Group& group : inspector::group_rows(profile, slowest).groups) {
     const inspector::ProfileRow& row = profile.rows[group.rows[0]];
     const inspector::RowTexts texts = inspector::row_texts(row);
-    std::printf("%8.1f us  %5.1f %%  %s  %s\n", row.time.avg / 1000, row.share * 100,
+    std::printf("%8.1f us  %5.1f %%  %s  %s\n", row.time.p50 / 1000, row.share * 100,
                 texts.op.c_str(), texts.module.c_str());
   }
   std::printf("\nby op\n");
   const inspector::View by_op{.by = inspector::GroupBy::kOp, .top = 0, .filter = {}};
   for (const inspector::Group& group : inspector::group_rows(profile, by_op).groups) {
-    std::printf("%8.1f us  %5.1f %%  %s x%zu\n", group.time.avg / 1000, group.share * 100,
+    std::printf("%8.1f us  %5.1f %%  %s x%zu\n", group.time.p50 / 1000, group.share * 100,
                 group.name.c_str(), group.num_rows);
   }
 }

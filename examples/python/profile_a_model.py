@@ -1,4 +1,4 @@
-"""Lowers an exported model, shows what was delegated, runs it, and profiles it.
+"""Lowers an exported model, shows the delegated operators, runs the program, and profiles it.
 
     PYTHONPATH=build/release/python /usr/bin/python3 examples/python/profile_a_model.py model.pt2
 """
@@ -12,11 +12,11 @@ import vitrine
 
 exported = sys.argv[1] if len(sys.argv) > 1 else "test/samples/linear_relu/model.pt2"
 
-# %% Lower it, and see what XNNPACK takes.
+# %% Lower the model, and print the operators that XNNPACK executes.
 lowered = vitrine.lower(exported, backend="xnnpack")
 print(lowered.delegation_info())
 
-# %% Run it with random inputs.
+# %% Run the program with random inputs.
 with tempfile.TemporaryDirectory() as folder:
     path = folder + "/model.pte"
     lowered.save(path)
@@ -26,10 +26,10 @@ with tempfile.TemporaryDirectory() as folder:
     for output in program(*inputs):
         print(output.dtype, output.shape, output.ravel()[:5])
 
-    # %% Where does the time go?
+    # %% Profile the program.
     profile = program.profile(*inputs)
 print(profile)
 
-# %% The five slowest rows. With pandas: profile.to_pandas().nlargest(5, "avg_ns")
-for row in sorted(profile.rows, key=lambda row: -row["avg_ns"])[:5]:
-    print(f"{row['avg_ns'] / 1000:8.1f} us  {row['op_type']:20} {row['kernel']}")
+# %% Print the five slowest rows. With pandas: profile.to_pandas().nlargest(5, "p50_ns")
+for row in sorted(profile.rows, key=lambda row: -row["p50_ns"])[:5]:
+    print(f"{row['p50_ns'] / 1000:8.1f} us  {row['op_type']:20} {row['kernel']}")

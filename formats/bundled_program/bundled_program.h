@@ -22,7 +22,7 @@ class BundledProgramError : public HostError {
   using HostError::HostError;
 };
 
-// A dense tensor; `data` holds exactly its elements, in the order that dim_order gives.
+// A dense tensor. `data` holds exactly its elements, in the order of dim_order.
 struct BundledTensor {
   ScalarType dtype = ScalarType::kByte;
   std::vector<int32_t> sizes;
@@ -46,25 +46,25 @@ struct TestSuite {
 struct BundledProgram {
   uint32_t version = 2;
   std::vector<TestSuite> suites;
-  std::span<const std::byte> program;      // a whole .pte; aligned to 32 if the writer aligned it
-  std::shared_ptr<const std::byte> bytes;  // the bytes if they were read or copied; else null
+  std::span<const std::byte> program;      // a .pte; aligned to 32 bytes if the writer aligned it
+  std::shared_ptr<const std::byte> bytes;  // null unless the reader read or copied the bytes
 
-  // Null if the bundle has no suite for that method.
+  // Returns null if the bundle has no suite for that method.
   const TestSuite* suite(std::string_view method) const;
 };
 
-// Checks the identifier, "BP08" at byte 4.
+// True if the bytes have the identifier, "BP08" at byte 4.
 bool is_bundled_program(std::span<const std::byte> bytes);
 
-// `bytes` are untrusted; BundledProgramErrors name `source` and the place. `bytes` must outlive the
-// result, which refers to them (or to a copy, if they are not aligned to 32).
+// `bytes` are untrusted; a BundledProgramError names `source` and the field. `bytes` must outlive
+// the result, which refers to them (or to a copy, if they are not aligned to 32 bytes).
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);
 
 // Returns the bytes of the file, with suites sorted by method name. The caller must make sure that
-// the program has these methods, with inputs and outputs of these kinds. BundledProgramErrors name
-// a value that readers would refuse.
+// the program has these methods, with inputs and outputs of these kinds. Throws BundledProgramError
+// for a value that readers would reject.
 std::vector<std::byte> write_bundled_program(const BundledProgram& program);
 
 }  // namespace vitrine::bundled

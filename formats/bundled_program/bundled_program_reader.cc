@@ -6,7 +6,7 @@
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/bundled_program/tensor_check.h"
-#include "runtime/data/table_verifier.h"
+#include "runtime/platform/table_verifier.h"
 #include "schema/bundled_program_generated.h"
 #include "schema/bundled_program_shapes.h"
 #include "vitrine/tensor.h"
@@ -23,8 +23,8 @@ constexpr size_t kIdentifierBytes = 4;
 // ExecuTorch's alignment of `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// The least size of a table. More tables than the file has room for are shared ones, by which a
-// small file would become many test sets.
+// Minimum size of a table in bytes. A file that refers to more tables than it has room for shares
+// them, and could expand to many test sets. Such files are rejected.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {
@@ -50,10 +50,10 @@ class Reader {
     if (result.program.empty()) fail("program", "is missing");
     if (root.method_test_suites() == nullptr) return result;
     for (fb::uoffset_t i = 0; i < root.method_test_suites()->size(); ++i) {
-      const std::string place = fmt::format("method_test_suites[{}]", i);
-      TestSuite suite = read_suite(*root.method_test_suites()->Get(i), place);
+      const std::string location = fmt::format("method_test_suites[{}]", i);
+      TestSuite suite = read_suite(*root.method_test_suites()->Get(i), location);
       if (result.suite(suite.method) != nullptr) {
-        fail(place, fmt::format("is the second for method {}", suite.method));
+        fail(location, fmt::format("method {} already has a test suite", suite.method));
       }
       result.suites.push_back(std::move(suite));
     }
@@ -61,8 +61,8 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view place, std::string_view what) const {
-    throw BundledProgramError(fmt::format("{}: {}: {}", source_, place, what));
+  [[noreturn]] void fail(std::string_view location, std::string_view what) const {
+    throw BundledProgramError(fmt::format("{}: {}: {}", source_, location, what));
   }
 
   const wire::BundledProgram& verified() const {
@@ -77,40 +77,42 @@ class Reader {
     return *wire::GetBundledProgram(bytes_.data());
   }
 
-  TestSuite read_suite(const wire::BundledMethodTestSuite& from, const std::string& place) const {
-    if (from.method_name() == nullptr) fail(place, "method_name is missing");
+  TestSuite read_suite(const wire::BundledMethodTestSuite& from,
+                       const std::string& location) const {
+    if (from.method_name() == nullptr) fail(location, "method_name is missing");
     TestSuite suite{.method = from.method_name()->str(), .sets = {}};
     if (from.test_cases() == nullptr) return suite;
     for (fb::uoffset_t i = 0; i < from.test_cases()->size(); ++i) {
       const wire::BundledMethodTestCase& set = *from.test_cases()->Get(i);
-      const std::string set_place = fmt::format("{}.test_cases[{}]", place, i);
-      suite.sets.push_back({.inputs = read_values(set.inputs(), set_place + ".inputs"),
+      const std::string set_location = fmt::format("{}.test_cases[{}]", location, i);
+      suite.sets.push_back({.inputs = read_values(set.inputs(), set_location + ".inputs"),
                             .expected_outputs = read_values(set.expected_outputs(),
-                                                            set_place + ".expected_outputs")});
+                                                            set_location + ".expected_outputs")});
     }
     return suite;
   }
 
   std::vector<BundledValue> read_values(const fb::Vector<fb::Offset<wire::Value>>* from,
-                                        const std::string& place) const {
+                                        const std::string& location) const {
     std::vector<BundledValue> values;
     if (from == nullptr) return values;
     for (fb::uoffset_t i = 0; i < from->size(); ++i) {
-      values.push_back(read_value(*from->Get(i), fmt::format("{}[{}]", place, i)));
+      values.push_back(read_value(*from->Get(i), fmt::format("{}[{}]", location, i)));
     }
     return values;
   }
 
-  BundledValue read_value(const wire::Value& value, const std::string& place) const {
-    if (value.val() == nullptr) fail(place, "has no value");
-    if (const auto* tensor = value.val_as_Tensor()) return read_tensor(*tensor, place);
+  BundledValue read_value(const wire::Value& value, const std::string& location) const {
+    if (value.val() == nullptr) fail(location, "has no value");
+    if (const auto* tensor = value.val_as_Tensor()) return read_tensor(*tensor, location);
     if (const auto* number = value.val_as_Int()) return number->int_val();
     if (const auto* truth = value.val_as_Bool()) return truth->bool_val();
     if (const auto* number = value.val_as_Double()) return number->double_val();
-    fail(place, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val_type())));
+    fail(location,
+         fmt::format("has kind {}, which is unknown", static_cast<int>(value.val_type())));
   }
 
-  BundledTensor read_tensor(const wire::Tensor& from, const std::string& place) const {
+  BundledTensor read_tensor(const wire::Tensor& from, const std::string& location) const {
     BundledTensor tensor{.dtype = static_cast<ScalarType>(from.scalar_type()),
                          .sizes = {},
                          .dim_order = {},
@@ -118,13 +120,13 @@ class Reader {
     // Checks before copying, since many tensors may share one vector.
     const auto length = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (length(from.sizes()) > kMaxRank || length(from.dim_order()) > kMaxRank) {
-      fail(place, fmt::format("has more than {} dimensions", kMaxRank));
+      fail(location, fmt::format("has more than {} dimensions", kMaxRank));
     }
     if (from.sizes() != nullptr) tensor.sizes.assign(from.sizes()->begin(), from.sizes()->end());
     if (from.dim_order() != nullptr) {
       tensor.dim_order.assign(from.dim_order()->begin(), from.dim_order()->end());
     }
-    if (const std::string fault = fault_of(tensor); !fault.empty()) fail(place, fault);
+    if (const std::string fault = fault_of(tensor); !fault.empty()) fail(location, fault);
     return tensor;
   }
 

@@ -16,12 +16,12 @@ namespace wire = ::vitrine::schema::bundled_program;
 // The schema's alignment. The generated functions leave it to the caller that creates the vector.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Upper bounds of the builder's bytes, without data.
+// Upper bounds of the bytes that the builder writes for a value and a test set, without data.
 constexpr uint64_t kMaxValueBytes = 512;
 constexpr uint64_t kMaxSetBytes = 256;
 
-[[noreturn]] void fail(std::string_view place, std::string_view what) {
-  throw BundledProgramError(fmt::format("cannot write a bundled program: {}: {}", place, what));
+[[noreturn]] void fail(std::string_view location, std::string_view what) {
+  throw BundledProgramError(fmt::format("cannot write a bundled program: {}: {}", location, what));
 }
 
 class Writer {
@@ -55,13 +55,13 @@ class Writer {
       size += kMaxSetBytes + method.size();
       for (size_t k = 0; k < suites[i]->sets.size(); ++k) {
         const TestSet& set = suites[i]->sets[k];
-        const std::string place = fmt::format("{}, test set {}", method, k);
+        const std::string location = fmt::format("{}, test set {}", method, k);
         size += kMaxSetBytes;
-        check(set.inputs, place + ", input", &size);
-        check(set.expected_outputs, place + ", expected output", &size);
+        check(set.inputs, location + ", input", &size);
+        check(set.expected_outputs, location + ", expected output", &size);
         for (const BundledValue& value : set.expected_outputs) {
           if (!std::holds_alternative<BundledTensor>(value)) {
-            fail(place, "expected outputs can only be tensors");
+            fail(location, "expected outputs can only be tensors");
           }
         }
       }
@@ -69,7 +69,7 @@ class Writer {
     if (size >= FLATBUFFERS_MAX_BUFFER_SIZE) fail("size", "would be 2 GiB or more");
   }
 
-  static void check(const std::vector<BundledValue>& values, const std::string& place,
+  static void check(const std::vector<BundledValue>& values, const std::string& location,
                     uint64_t* size) {
     for (size_t i = 0; i < values.size(); ++i) {
       *size += kMaxValueBytes;
@@ -77,7 +77,7 @@ class Writer {
       if (tensor == nullptr) continue;
       *size += tensor->data.size();
       if (const std::string fault = fault_of(*tensor); !fault.empty()) {
-        fail(fmt::format("{} {}", place, i), fault);
+        fail(fmt::format("{} {}", location, i), fault);
       }
     }
   }
@@ -120,7 +120,7 @@ class Writer {
                              wire::CreateBool(builder_, value).Union());
   }
   fb::Offset<wire::Value> write_value(double value) {
-    // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+    // FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const auto body = wire::CreateDouble(builder_, value).Union();
     builder_.ForceDefaults(false);

@@ -1,4 +1,4 @@
-// The rules for a bundled tensor, for readers and the writer.
+// The rules for a bundled tensor, which the reader and the writer check.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::bundled {
 
-// The error in `tensor`; empty if there is none.
+// Returns the error in `tensor`, or an empty text.
 std::string fault_of(const BundledTensor& tensor);
 
 }  // namespace vitrine::bundled

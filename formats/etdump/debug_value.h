@@ -23,11 +23,11 @@ struct DebugTensor {
   std::span<const std::byte> data = {};
 };
 
-// In this order: nothing, Int, Bool, Float, Double, Tensor, TensorList.
+// The alternatives, in order: no value, Int, Bool, Float, Double, Tensor, TensorList.
 using DebugValue = std::variant<std::monostate, int64_t, bool, float, double, DebugTensor,
                                 std::vector<DebugTensor>>;
 
-// The elements in row-major order. `tensor` must have its data.
+// Returns the elements in row-major order. `tensor` must have its data.
 std::vector<std::byte> row_major_bytes(const DebugTensor& tensor);
 
 }  // namespace vitrine::etdump

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/data/table_verifier.h"
+#include "runtime/platform/table_verifier.h"
 #include "schema/etdump_generated.h"
 #include "schema/etdump_shapes.h"
 #include "vitrine/tensor.h"
@@ -25,8 +25,8 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// The least size of a table. More tables than the file has room for are shared ones, by which a
-// small file would become a large trace.
+// Minimum size of a table in bytes. A file that refers to more tables than it has room for shares
+// them, and could expand to a large trace. Such files are rejected.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -55,11 +55,11 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Bytes from the first element to the last. Empty if the product of the sizes or the extent of the
-// strides is out of bounds, or if elements overlap, so that few bytes would become many.
+// Returns the number of bytes from the first element to the last. Empty if the sizes or strides
+// overflow, or if elements overlap: a small buffer could then expand to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
-  uint64_t last = 0;  // position of the last element
+  uint64_t last = 0;  // index of the last element in memory
   for (size_t i = 0; i < tensor.sizes.size(); ++i) {
     if (tensor.sizes[i] == 0) return 0;
   }
@@ -80,9 +80,9 @@ std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   return bytes;
 }
 
-// Calls visit(tensor, block, event position).
+// Calls visit(tensor, index of the block, position of the event) for each tensor.
 template <class Visit>
-void each_tensor(EtDump& dump, Visit visit) {
+void for_each_tensor(EtDump& dump, Visit visit) {
   for (size_t b = 0; b < dump.blocks.size(); ++b) {
     for (DebugEvent& event : dump.blocks[b].debug_events) {
       if (auto* tensor = std::get_if<DebugTensor>(&event.value)) visit(*tensor, b, event.position);
@@ -112,8 +112,8 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view place, std::string_view what) const {
-    throw EtDumpError(fmt::format("{}: {}: {}", source_, place, what));
+  [[noreturn]] void fail(std::string_view location, std::string_view what) const {
+    throw EtDumpError(fmt::format("{}: {}: {}", source_, location, what));
   }
 
   bool has_identifier_at(size_t offset) const {
@@ -166,7 +166,8 @@ class Reader {
                         (event.debug_event() != nullptr);
       if (kinds != 1) {
         fail(fmt::format("run_data[{}].events[{}]", index, i),
-             fmt::format("has {} of profile, allocation and debug event; it must have one", kinds));
+             fmt::format("has {} of profile, allocation and debug event; it must have exactly one",
+                         kinds));
       }
       if (const auto* profile = event.profile_event()) {
         block.profile_events.push_back(profile_event(*profile));
@@ -195,26 +196,28 @@ class Reader {
             .size = event.allocation_size()};
   }
 
-  DebugEvent debug_event(const wire::DebugEvent& event, const std::string& place) const {
+  DebugEvent debug_event(const wire::DebugEvent& event, const std::string& location) const {
     const wire::Value* value = event.debug_entry();
     const bool is_output =
         value != nullptr && value->output() != nullptr && value->output()->bool_val();
     // Stock runtimes store -1 as an unsigned value of 32 or 64 bits.
     const uint64_t chain = event.chain_index();
     const bool is_unset = chain == UINT64_MAX || chain == UINT32_MAX;
-    if (!is_unset && chain > INT64_MAX) fail(place, fmt::format("chain_index is {}", chain));
-    return {.chain_index = is_unset ? kUnset : static_cast<int64_t>(chain),
-            .instruction_id = event.instruction_id(),
-            .delegate_debug_id = event.delegate_debug_id_int(),
-            .delegate_debug_name = text(event.delegate_debug_id_str()),
-            .name = text(event.name()),
-            .is_output = is_output,
-            .value = value == nullptr ? DebugValue() : debug_value(*value, place + ".debug_entry")};
+    if (!is_unset && chain > INT64_MAX) fail(location, fmt::format("chain_index is {}", chain));
+    return {
+        .chain_index = is_unset ? kUnset : static_cast<int64_t>(chain),
+        .instruction_id = event.instruction_id(),
+        .delegate_debug_id = event.delegate_debug_id_int(),
+        .delegate_debug_name = text(event.delegate_debug_id_str()),
+        .name = text(event.name()),
+        .is_output = is_output,
+        .value = value == nullptr ? DebugValue() : debug_value(*value, location + ".debug_entry")};
   }
 
-  DebugValue debug_value(const wire::Value& value, const std::string& place) const {
+  DebugValue debug_value(const wire::Value& value, const std::string& location) const {
     const auto read = [&](const auto* field, const char* name) -> const auto& {
-      if (field == nullptr) fail(place, fmt::format("has no {}, but its kind requires it", name));
+      if (field == nullptr)
+        fail(location, fmt::format("has no {}, but its kind requires it", name));
       return *field;
     };
     switch (value.val()) {
@@ -227,13 +230,13 @@ class Reader {
       case wire::ValueType::Double:
         return read(value.double_value(), "double_value").double_val();
       case wire::ValueType::Tensor:
-        return debug_tensor(read(value.tensor(), "tensor"), place + ".tensor");
+        return debug_tensor(read(value.tensor(), "tensor"), location + ".tensor");
       case wire::ValueType::TensorList: {
         std::vector<DebugTensor> list;
         const auto* tensors = read(value.tensor_list(), "tensor_list").tensors();
         for (fb::uoffset_t i = 0; tensors != nullptr && i < tensors->size(); ++i) {
           list.push_back(
-              debug_tensor(*tensors->Get(i), fmt::format("{}.tensor_list[{}]", place, i)));
+              debug_tensor(*tensors->Get(i), fmt::format("{}.tensor_list[{}]", location, i)));
         }
         return list;
       }
@@ -241,31 +244,32 @@ class Reader {
       case wire::ValueType::String:  // the format does not store its text
         return {};
     }
-    fail(place, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val())));
+    fail(location, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val())));
   }
 
-  DebugTensor debug_tensor(const wire::Tensor& from, const std::string& place) const {
+  DebugTensor debug_tensor(const wire::Tensor& from, const std::string& location) const {
     // Checks before copying, since many tensors may share one vector.
     const auto rank_of = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (rank_of(from.sizes()) > kMaxRank || rank_of(from.sizes()) != rank_of(from.strides())) {
-      fail(place,
-           fmt::format("has {} sizes and {} strides; their numbers must be equal and at most {}",
+      fail(location,
+           fmt::format("has {} sizes and {} strides; it must have as many of each, at most {}",
                        rank_of(from.sizes()), rank_of(from.strides()), kMaxRank));
     }
     DebugTensor tensor{.dtype = static_cast<ScalarType>(from.scalar_type()),
                        .sizes = copy(from.sizes()),
                        .strides = copy(from.strides()),
                        .offset = from.offset()};
-    if (!is_valid(tensor.dtype)) fail(place + ".scalar_type", "is unknown");
+    if (!is_valid(tensor.dtype)) fail(location + ".scalar_type", "is unknown");
     for (size_t i = 0; i < tensor.sizes.size(); ++i) {
       if (tensor.sizes[i] < 0 || tensor.strides[i] < 0) {
-        fail(place, fmt::format("size {} with stride {} of dimension {}", tensor.sizes[i],
-                                tensor.strides[i], i));
+        fail(location,
+             fmt::format("dimension {} has size {} and stride {}; neither may be negative", i,
+                         tensor.sizes[i], tensor.strides[i]));
       }
     }
     const std::optional<uint64_t> extent = extent_of(tensor);
-    if (!extent) fail(place, "the sizes and strides are out of bounds");
-    if (*extent != 0 && tensor.offset < 0) fail(place + ".offset", "is negative");
+    if (!extent) fail(location, "the sizes and strides overflow, or elements overlap");
+    if (*extent != 0 && tensor.offset < 0) fail(location + ".offset", "is negative");
     return tensor;
   }
 
@@ -287,18 +291,18 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& file) {
 }
 
 void attach(EtDump& dump, std::vector<std::byte> bytes, std::string_view source) {
-  each_tensor(dump, [&](const DebugTensor& tensor, size_t block, size_t position) {
+  for_each_tensor(dump, [&](const DebugTensor& tensor, size_t block, size_t position) {
     const uint64_t extent = *extent_of(tensor);
     if (extent == 0 || range_fits(static_cast<uint64_t>(tensor.offset), extent, bytes.size())) {
       return;
     }
     throw EtDumpError(
-        fmt::format("{}: run_data[{}].events[{}]: the tensor's {} bytes at {} are not inside the "
-                    "buffer's {}",
+        fmt::format("{}: run_data[{}].events[{}]: the tensor's {} bytes at offset {} reach beyond "
+                    "the buffer's {} bytes",
                     source, block, position, extent, tensor.offset, bytes.size()));
   });
   dump.debug_data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  each_tensor(dump, [&](DebugTensor& tensor, size_t, size_t) {
+  for_each_tensor(dump, [&](DebugTensor& tensor, size_t, size_t) {
     const auto extent = static_cast<size_t>(*extent_of(tensor));
     const size_t offset = extent == 0 ? 0 : static_cast<size_t>(tensor.offset);
     tensor.data = std::span(*dump.debug_data).subspan(offset, extent);

@@ -1,7 +1,7 @@
-// ETDump bytes -> plain structs (docs/formats/etdump.md).
+// Reads the bytes of an ETDump into plain structs (docs/formats/etdump.md).
 //
 // Reads dumps of this project and of stock ExecuTorch, with or without size prefix. The bytes are
-// untrusted and verified first; EtDumpErrors name the error and its place. Host side.
+// untrusted and verified first; an EtDumpError names the file, the field and the error. Host side.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,18 @@ class EtDumpError : public HostError {
   using HostError::HostError;
 };
 
-inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bundled input index
+// An unset chain index, integer identifier of a delegate's operator, or bundled input index.
+inline constexpr int32_t kUnset = -1;
 
-// The texts below point into EtDump::bytes (or into memory of whoever filled the struct in), which
-// the last copy of the EtDump frees.
+// The texts below point into EtDump::bytes, which the last copy of the EtDump frees, or into memory
+// of the code that filled in the struct.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
-  int32_t instruction_id = 0;  // only valid if chain_index is set
+  int32_t instruction_id = 0;  // valid only if chain_index is set
   int32_t delegate_debug_id = kUnset;
   std::string_view delegate_debug_name = {};  // the string identifier
-  std::string_view metadata = {};             // bytes; mostly text
+  std::string_view metadata = {};             // bytes, usually text
   uint64_t start = 0;  // ticks; nanoseconds of CLOCK_MONOTONIC in our own dumps
   uint64_t end = 0;
 
@@ -55,13 +56,13 @@ struct DebugEvent {
   int32_t delegate_debug_id = kUnset;
   std::string_view delegate_debug_name = {};
   std::string_view name = {};
-  bool is_output = false;  // of the method
+  bool is_output = false;  // true for an output of the method
   DebugValue value = {};
   size_t position = 0;  // among all events of its block
 };
 
 struct Block {
-  std::string_view name = {};  // "Default", "Execute", or the application's
+  std::string_view name = {};  // "Default", "Execute", or a name that the application chose
   int32_t bundled_input_index = kUnset;
   std::vector<std::string_view> allocators = {};
   std::vector<ProfileEvent> profile_events = {};  // in file order
@@ -79,8 +80,8 @@ struct EtDump {
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
 
-// Gives every tensor in `dump` its data from the debug buffer of the same runs. An EtDumpError
-// names the event whose tensor is outside the buffer; the dump is then unchanged.
+// Sets the data of every tensor in `dump` from the debug buffer of the same runs. Throws
+// EtDumpError if a tensor reaches beyond the buffer, and then leaves the dump unchanged.
 void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
                        std::string_view source = "debug buffer");
 void read_debug_data(EtDump& dump, const std::filesystem::path& file);

@@ -21,7 +21,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Upper bounds of the builder's bytes for an event and a block, without their texts.
+// Upper bounds of the bytes that the builder writes for an event, a block and a value, without
+// their texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 256 + 2 * kMaxRank * sizeof(int64_t);
@@ -137,7 +138,7 @@ class Writer {
                                        record.end_ns));
   }
 
-  // Leaves out empty metadata, except for delegate events, which always have metadata.
+  // Omits empty metadata.
   void add_event(const TraceRecord& record, std::string_view name, std::string_view metadata) {
     const auto name_offset = builder_.CreateSharedString(name.data(), name.size());
     fb::Offset<fb::Vector<uint8_t>> metadata_offset = 0;
@@ -151,7 +152,7 @@ class Writer {
     events_.push_back(wire::CreateEvent(builder_, event));
   }
 
-  // Adds the first value; the rest follow it.
+  // Writes the first value of `entries`. Returns the entries after it.
   Entries add_value(Entries entries) {
     const Entry& entry = entries.front();
     Entries rest = entries.subspan(1);
@@ -175,7 +176,7 @@ class Writer {
                                   wire::CreateInt(builder_, entry.integer));
         break;
       case Entry::Kind::kDouble: {
-        // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+        // FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
         builder_.ForceDefaults(std::signbit(entry.real));
         const auto number = wire::CreateDouble(builder_, entry.real);
         builder_.ForceDefaults(false);
@@ -235,13 +236,14 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
+  // Writes each text once, recognized by its address.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // For texts composed here, which cannot be recognised by their addresses.
+  // Writes equal texts once. For texts composed here, whose addresses change.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);
@@ -256,15 +258,15 @@ class Writer {
   }
 
   fb::FlatBufferBuilder builder_;
-  std::vector<fb::Offset<wire::Event>> events_;  // of the block being written
+  std::vector<fb::Offset<wire::Event>> events_;  // events of the block being written
   std::vector<fb::Offset<wire::Tensor>> tensors_;
   std::map<std::pair<const char*, size_t>, fb::Offset<fb::Vector<uint8_t>>> by_address_;
   std::map<std::string, fb::Offset<fb::Vector<uint8_t>>> by_text_;
   std::string name_;
 };
 
-// Assumes that nothing is shared.
-uint64_t largest_size(const TraceBuffer& trace) {
+// Upper bound of the file's size in bytes, as if no texts were shared.
+uint64_t max_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {
     size += kMaxBlockBytes;
@@ -281,15 +283,16 @@ uint64_t largest_size(const TraceBuffer& trace) {
 
 }  // namespace
 
-Result<flatbuffers::DetachedBuffer> write_etdump(const TraceBuffer& trace) {
-  const uint64_t size = largest_size(trace);
+Result<std::vector<uint8_t>> write_etdump(const TraceBuffer& trace) {
+  const uint64_t size = max_size(trace);
   if (size > FLATBUFFERS_MAX_BUFFER_SIZE) {
     return Error::make(ErrorCode::kOutOfResources,
-                       "the trace may take %" PRIu64
-                       " bytes and a flatbuffer holds 2 GiB at most: trace fewer runs",
+                       "the trace may need %" PRIu64
+                       " bytes, but a flatbuffer holds at most 2 GiB: trace fewer runs",
                        size);
   }
-  return Writer().write(trace);
+  const fb::DetachedBuffer bytes = Writer().write(trace);
+  return std::vector<uint8_t>(bytes.data(), bytes.data() + bytes.size());
 }
 
 }  // namespace vitrine

@@ -1,19 +1,22 @@
-// TraceBuffer -> ETDump (docs/formats/etdump.md): size-prefixed flatbuffer, identifier "ED00".
-//
-// Call it after the traced runs, never inside them, since it allocates, in containers that the
-// trace sizes: std::bad_alloc where memory runs out. Reads the strings that the records point to.
-// Values in the trace become debug events that refer to the bytes of ValueBuffer::data(); write
-// those to a separate file. Host side.
+// Writes a TraceBuffer as an ETDump (docs/formats/etdump.md): a size-prefixed flatbuffer with the
+// identifier "ED00". Host side.
 #pragma once
 
-#include "flatbuffers/detached_buffer.h"
-#include "formats/etdump/trace_buffer.h"
+#include <cstdint>
+#include <vector>
+
+#include "runtime/extension/trace_buffer.h"
 #include "vitrine/error.h"
 
 namespace vitrine {
 
-// The bytes of the file: data(), size(). OutOfResources if the trace needs more than a flatbuffer
-// can hold (2 GiB).
-Result<flatbuffers::DetachedBuffer> write_etdump(const TraceBuffer& trace);
+// Returns the bytes of the file, or OutOfResources if the trace needs more than a
+// flatbuffer can hold (2 GiB).
+//
+// Call it after the traced runs, never during them: it allocates memory in proportion to the trace,
+// and throws std::bad_alloc if memory runs out. It reads the strings that the records point to.
+// Values in the trace become debug events that refer to the bytes of ValueBuffer::data(); write
+// those bytes to a separate file.
+Result<std::vector<uint8_t>> write_etdump(const TraceBuffer& trace);
 
 }  // namespace vitrine

@@ -1,5 +1,5 @@
-// Names of our extensions: information for which ETDump has no field. Other readers see ordinary
-// events outside instructions. Specified in docs/formats/etdump.md, "Extensions".
+// Names of events and blocks that extend ETDump with information for which it has no field. Other
+// readers see ordinary events outside instructions. See docs/formats/etdump.md, "Extensions".
 #pragma once
 
 namespace vitrine::etdump {
@@ -9,10 +9,10 @@ inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
 inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
-// In the block of a warm-up run; lasts from its start to its end.
+// An event in the block of a warm-up run, from the start of the run to its end.
 inline constexpr char kWarmUp[] = "vitrine::warm_up";
 
-// The block that counts the blocks that did not fit.
+// The block that holds kDroppedBlocks.
 inline constexpr char kDroppedBlock[] = "vitrine::dropped";
 
 }  // namespace vitrine::etdump

@@ -1,4 +1,4 @@
-// Makes a zip archive whose members are stored uncompressed.
+// Writes a zip archive. Members are compressed where that makes them smaller.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,27 @@ namespace vitrine::etrecord {
 // Format: PKWARE's APPNOTE 6.3. Errors are FormatErrors. All members have the same fixed time.
 class ArchiveWriter {
  public:
-  // Sizes, offsets and counts of `limit` or more take the 64-bit form; lower limits are for tests.
+  // Sizes, offsets and counts of `limit` or more are stored in the 64-bit form. Only tests pass a
+  // lower limit.
   explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
   // Copies `content`. A duplicate name is an error.
   void add(const std::string& name, std::string_view content);
-  // The archive's bytes; nothing may be added after.
+  // Returns the archive's bytes. No member may be added afterwards.
   std::vector<std::byte> finish();
 
  private:
   struct Member {
     std::string_view name;
     uint64_t size;
-    uint64_t offset;  // of its local header
+    uint64_t packed_size;
+    uint64_t offset;  // offset of its local header
     uint32_t crc;
+    uint16_t method;  // how the bytes are packed
   };
   void put_local(const Member& member);
   void put_entry(const Member& member);
-  void end64(uint64_t directory_size);
+  void put_end64(uint64_t directory_size);
 
   uint64_t limit_;
   std::set<std::string, std::less<>> names_;

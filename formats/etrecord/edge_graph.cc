@@ -25,47 +25,47 @@ constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constan
 // A lowered module may hold lowered modules.
 constexpr int kMaxNesting = 4;
 
-// Argument and output kinds that name values, and how.
-enum class Names : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
+// Argument and output kinds that name values, and the JSON form of the names.
+enum class NameForm : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
 struct NamingKind {
   const char* tag;
-  Names names;
+  NameForm form;
 };
-constexpr NamingKind kNamingKinds[] = {{"as_tensor", Names::kNamed},
-                                       {"as_tensors", Names::kListOfNamed},
-                                       {"as_optional_tensors", Names::kListOfUnions},
-                                       {"as_sym_int", Names::kSymbol},
-                                       {"as_sym_ints", Names::kListOfSymbols},
-                                       {"as_sym_bool", Names::kSymbol},
-                                       {"as_sym_bools", Names::kListOfSymbols},
-                                       {"as_sym_float", Names::kSymbol},
-                                       {"as_sym_floats", Names::kListOfSymbols}};
+constexpr NamingKind kNamingKinds[] = {{"as_tensor", NameForm::kNamed},
+                                       {"as_tensors", NameForm::kListOfNamed},
+                                       {"as_optional_tensors", NameForm::kListOfUnions},
+                                       {"as_sym_int", NameForm::kSymbol},
+                                       {"as_sym_ints", NameForm::kListOfSymbols},
+                                       {"as_sym_bool", NameForm::kSymbol},
+                                       {"as_sym_bools", NameForm::kListOfSymbols},
+                                       {"as_sym_float", NameForm::kSymbol},
+                                       {"as_sym_floats", NameForm::kListOfSymbols}};
 
 // Calls visit(name) for every value that an argument or output names.
 template <class Visit>
-void each_value_name(const JsonValue& argument, Visit visit) {
+void for_each_value_name(const JsonValue& argument, Visit visit) {
   const auto visit_symbol = [&](const JsonValue& symbol) {
     if (symbol.holds("as_name")) visit(symbol.at("as_name").string());
   };
   for (const NamingKind& kind : kNamingKinds) {
     if (!argument.holds(kind.tag)) continue;
     const JsonValue value = argument.at(kind.tag);
-    switch (kind.names) {
-      case Names::kNamed:
+    switch (kind.form) {
+      case NameForm::kNamed:
         visit(value.at("name").string());
         break;
-      case Names::kListOfNamed:
+      case NameForm::kListOfNamed:
         value.each_item([&](const JsonValue& item) { visit(item.at("name").string()); });
         break;
-      case Names::kListOfUnions:
+      case NameForm::kListOfUnions:
         value.each_item([&](const JsonValue& item) {
           if (item.holds("as_tensor")) visit(item.at("as_tensor").at("name").string());
         });
         break;
-      case Names::kSymbol:
+      case NameForm::kSymbol:
         visit_symbol(value);
         break;
-      case Names::kListOfSymbols:
+      case NameForm::kListOfSymbols:
         value.each_item(visit_symbol);
         break;
     }
@@ -93,12 +93,13 @@ Module innermost_module(std::string_view stack) {
   if (first_comma == last_comma) return {};
   const std::string_view key = last.substr(0, first_comma);
   const std::string_view path = last.substr(first_comma + 1, last_comma - first_comma - 1);
-  // A placeholder that passes write if a node has no module.
+  // Passes write this placeholder if a node has no module.
   if (path == key && path.starts_with("_empty_nn_module_stack")) return {};
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }
 
-// `  File "/a/model.py", line 167, in forward` -> "model.py:167", of the last such line.
+// Returns the last frame of a stack trace without its folder: "model.py:167" from the line
+// `  File "/a/model.py", line 167, in forward`.
 std::string innermost_source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -116,7 +117,7 @@ std::string innermost_source_line(std::string_view trace) {
   return fmt::format("{}:{}", path, trace.substr(0, digits));
 }
 
-// The innermost frame outside PyTorch, or else the innermost: "folder/model.py:167".
+// Returns the innermost frame outside PyTorch, or else the innermost, as "folder/model.py:167".
 std::string innermost_model_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -156,7 +157,7 @@ DebugHandle parse_handle(const JsonValue& value) {
   return handle;
 }
 
-// Reads an integer, a bool, or a list of them; leaves out other kinds.
+// Appends an integer, a bool, or a list of them. Skips values of other kinds.
 void append_integers(const JsonValue& value, std::vector<int64_t>& integers) {
   if (value.is_list()) {
     value.each_item([&](const JsonValue& item) { append_integers(item, integers); });
@@ -193,7 +194,7 @@ class GraphReader {
     graph.at("nodes").each_item([&](const JsonValue& node) { read_node(node, prefix, nesting); });
     if (nesting != 0 || !graph.holds("outputs")) return;
     graph.at("outputs").each_item([&](const JsonValue& output) {
-      each_value_name(output, [&](const std::string& name) {
+      for_each_value_name(output, [&](const std::string& name) {
         if (const auto value = value_of_.find(name); value != value_of_.end()) {
           graph_.outputs.push_back(value->second);
         }
@@ -234,7 +235,7 @@ class GraphReader {
     EdgeArgument argument;
     if (input.holds("name")) argument.name = input.at("name").string();
     const JsonValue arg = input.at("arg");
-    each_value_name(arg, [&](const std::string& name) {
+    for_each_value_name(arg, [&](const std::string& name) {
       const auto value = value_of_.find(prefix + name);
       if (value != value_of_.end()) argument.values.push_back(value->second);
     });
@@ -260,7 +261,7 @@ class GraphReader {
     read_metadata(json.at("metadata"), node);
     json.at("inputs").each_item([&](const JsonValue& input) {
       read_argument(input, prefix, node);
-      each_value_name(input.at("arg"), [&](const std::string& name) {
+      for_each_value_name(input.at("arg"), [&](const std::string& name) {
         const auto producer = producer_.find(prefix + name);
         if (producer == producer_.end()) return;  // an input of the program
         if (std::find(node.inputs.begin(), node.inputs.end(), producer->second) ==
@@ -272,7 +273,7 @@ class GraphReader {
     if (json.holds("name")) node.name = prefix + json.at("name").string();
     const size_t index = graph_.nodes.size();
     json.at("outputs").each_item([&](const JsonValue& output) {
-      each_value_name(output, [&](const std::string& name) {
+      for_each_value_name(output, [&](const std::string& name) {
         if (node.name.empty()) node.name = prefix + name;  // before 1.0, nodes had no names
         producer_[prefix + name] = index;
         const auto value = value_of_.find(prefix + name);
@@ -297,7 +298,7 @@ class GraphReader {
     }
   }
 
-  // False if the call does not carry its module.
+  // Returns false if the call does not contain its module.
   bool read_lowered_module(const JsonValue& call, const std::string& prefix, int nesting) {
     bool found = false;
     call.at("inputs").each_item([&](const JsonValue& input) {
@@ -313,8 +314,8 @@ class GraphReader {
   }
 
   EdgeGraph graph_;
-  std::unordered_map<std::string, size_t> producer_;  // of a value
-  std::unordered_map<std::string, size_t> value_of_;  // by name: position in graph_.values
+  std::unordered_map<std::string, size_t> producer_;  // index of the node that makes a value
+  std::unordered_map<std::string, size_t> value_of_;  // name -> index in graph_.values
 };
 
 }  // namespace
@@ -335,8 +336,8 @@ std::string normalized_module_path(std::string_view path) {
   return text;
 }
 
-EdgeGraph parse_edge_program(std::string_view json, const std::string& place) {
-  const JsonDocument document(json, place);
+EdgeGraph parse_edge_program(std::string_view json, const std::string& location) {
+  const JsonDocument document(json, location);
   return GraphReader().read(document.root());
 }
 

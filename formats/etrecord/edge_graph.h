@@ -1,4 +1,4 @@
-// The serialised edge program of an ETRecord -> EdgeGraph.
+// Parses the serialized edge program of an ETRecord into an EdgeGraph.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vitrine::etrecord {
 
-// `json` is a serialised ExportedProgram (docs/formats/etrecord.md). A call of a lowered module is
-// replaced by the nodes of the module's original program. `place` names the text in errors.
-EdgeGraph parse_edge_program(std::string_view json, const std::string& place);
+// `json` is a serialized ExportedProgram (docs/formats/etrecord.md). A call of a lowered module is
+// replaced by the nodes of the module's original program. `location` names the text in errors.
+EdgeGraph parse_edge_program(std::string_view json, const std::string& location);
 
-// "L['self'].features[0]" as TorchDynamo wrote it, or "features.0" -> "features.0".
+// Returns "features.0" for "features.0" and for TorchDynamo's "L['self'].features[0]".
 std::string normalized_module_path(std::string_view path);
 
 }  // namespace vitrine::etrecord

@@ -1,9 +1,12 @@
-// Where a program keeps its own record (docs/formats/program.md, "Records inside programs").
+// Keys of a program's named data that describe its record (docs/formats/program.md, "Records inside
+// programs"). Other runtimes ignore them.
 #pragma once
 
 namespace vitrine::etrecord {
 
-// The key of the named data. Other runtimes do not look it up.
+// The record itself.
 inline constexpr char kEmbeddedRecordKey[] = "vitrine.etrecord";
+// The record's digest, as text. A record in a separate file has the same digest (EtRecord::digest).
+inline constexpr char kRecordDigestKey[] = "vitrine.record_digest";
 
 }  // namespace vitrine::etrecord

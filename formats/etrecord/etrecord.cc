@@ -14,9 +14,10 @@ namespace vitrine::etrecord {
 namespace {
 
 constexpr uint64_t kMaxMapBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxDigestBytes = 64;
 constexpr uint64_t kMaxProgramBytes = uint64_t{256} << 20;
 
-// The method's name if the member is an edge program, else empty.
+// Returns the method's name if the member is an edge program, else an empty text.
 std::string method_of(std::string_view member) {
   if (!member.starts_with(kEdgeProgram)) return "";
   for (const std::string_view suffix : kSideFiles) {
@@ -65,6 +66,9 @@ class RecordReader {
       throw FormatError(fmt::format("{}: has no member {}: this is not an ETRecord",
                                     archive_.source(), kIdentifier));
     }
+    if (archive_.size_of(kIdentifier) <= kMaxDigestBytes) {
+      record_.digest = archive_.read_checked(kIdentifier, kMaxDigestBytes);
+    }
     read_map(kHandleMap, true,
              [](MethodRecord& method, int32_t instruction, const JsonValue& value) {
                method.handles_of_instruction[instruction] = parse_handles(value);
@@ -82,12 +86,12 @@ class RecordReader {
   }
 
  private:
-  // {method: {"instruction": value}}
+  // Reads a member of the form {method: {"instruction": value}}.
   template <class Read>
   void read_map(const std::string& member, bool is_required, Read read_value) {
     if (!is_required && !archive_.has(member)) return;
-    const std::string place = fmt::format("{}: {}", archive_.source(), member);
-    const JsonDocument document(archive_.read_checked(member, kMaxMapBytes), place);
+    const std::string location = fmt::format("{}: {}", archive_.source(), member);
+    const JsonDocument document(archive_.read_checked(member, kMaxMapBytes), location);
     if (document.root().is_null() && !is_required) return;
     document.root().each_member([&](const std::string& name, const JsonValue& instructions) {
       MethodRecord& method = record_.methods[name];

@@ -15,9 +15,9 @@ inline constexpr char kNumOutputsMap[] = "instruction_id_to_num_outs_map";
 inline constexpr char kReferenceOutputs[] = "reference_outputs";
 inline constexpr char kRepresentativeInputs[] = "representative_inputs";
 inline constexpr char kExportGraphId[] = "export_graph_id";
-inline constexpr char kOnlyMethod[] = "forward";  // of records with a single edge program
+inline constexpr char kOnlyMethod[] = "forward";  // method of a record with a single edge program
 
-// Suffixes after the name of a program.
+// Suffixes that name the side files of a program.
 inline constexpr char kStateDict[] = "_state_dict";
 inline constexpr char kConstants[] = "_constants";
 inline constexpr char kExampleInputs[] = "_example_inputs";

@@ -14,7 +14,7 @@
 namespace vitrine::etrecord {
 namespace {
 
-// Weights included.
+// Maximum size of a member, which may hold weights.
 constexpr uint64_t kMaxMemberBytes = uint64_t{2} << 30;
 
 using Text = std::optional<std::string> RecordMembers::*;
@@ -50,6 +50,7 @@ class MembersReader {
       throw FormatError(fmt::format("{}: has no member {}: this is not an ETRecord",
                                     archive_.source(), kIdentifier));
     }
+    result_.digest = text(kIdentifier);
     for (const std::string& member : archive_.names()) read_member(member);
     if (result_.debug_handle_map.empty()) fail(kHandleMap, "is missing");
     if (result_.edge_programs.empty()) fail(kEdgeProgram, "is missing");
@@ -116,7 +117,7 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // ExecuTorch adds a missing method name; readers recognise side files by their suffixes.
+  // ExecuTorch adds a method name if the name has none. Readers recognize side files by suffix.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
         fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "
@@ -125,7 +126,7 @@ void check_name(const std::string& name) {
   }
 }
 
-// {method: {"instruction": value}}
+// Returns JSON of the form {method: {"instruction": value}}. make(method, json) fills in a method.
 template <class Make>
 std::string map_json(const std::map<std::string, MethodRecord, std::less<>>& methods, Make make) {
   nlohmann::json json = nlohmann::json::object();
@@ -151,7 +152,7 @@ std::vector<std::byte> write_etrecord(const RecordMembers& members) {
     throw FormatError("cannot write a record without an edge program and a debug handle map");
   }
   ArchiveWriter archive;
-  archive.add(kIdentifier, {});
+  archive.add(kIdentifier, members.digest);
   if (members.exported_program) add_program(archive, kExportedProgram, *members.exported_program);
   for (const auto& [method, program] : members.edge_programs) {
     if (is_side_file(method)) {

@@ -1,7 +1,7 @@
-// ETRecords as the members of their archives, for writing, copying or repacking them.
+// Reads and writes the members of an ETRecord archive, to write, copy or repack records.
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
-// Programs and torch.save archives stay bytes here; etrecord.h parses what the join needs. Host
+// Does not parse programs and torch.save archives; etrecord.h parses what the join needs. Host
 // side.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace vitrine::etrecord {
 
-// A serialised ExportedProgram. The side files are torch.save archives; ExecuTorch's reader takes
-// an empty one for one without entries.
+// A serialized ExportedProgram. The side files are torch.save archives. ExecuTorch's reader treats
+// an empty side file as an archive without objects.
 struct ProgramMembers {
   std::string program;  // JSON
   std::string state_dict = {};
@@ -30,34 +30,35 @@ struct ProgramMembers {
 };
 
 struct RecordMembers {
+  std::string digest;                                    // EtRecord::digest
   std::map<std::string, ProgramMembers> edge_programs;   // by method; at least one
   std::optional<ProgramMembers> exported_program;        // in the ATen dialect, of "forward"
   std::map<std::string, ProgramMembers> other_programs;  // "edge_after_transform/forward"
-  // JSON in the form of the functions below.
+  // JSON, in the form that the functions below write.
   std::string debug_handle_map;
   std::optional<std::string> delegate_map;
   std::optional<std::string> num_outputs_map;
   std::optional<std::string> export_graph_id;
-  // torch.save archives; up to 0.7 a plain pickle.
+  // torch.save archives; ExecuTorch up to 0.7 wrote plain pickles.
   std::optional<std::string> reference_outputs;
   std::optional<std::string> representative_inputs;
 
   bool operator==(const RecordMembers&) const = default;
 };
 
-// A FormatError names the file and the member that is missing, repeated, or larger than the
-// limits of docs/formats/etrecord.md. The contents of members are not checked.
+// Throws FormatError if a member is missing, repeated, or larger than the limits of
+// docs/formats/etrecord.md. Does not check the contents of members.
 RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
-// Writes the archive in the current layout, with uncompressed members of a fixed time, so equal
-// records give equal bytes. FormatError if the edge program or the debug handle map is missing, or
-// a name is reserved.
+// Writes the archive in the current layout, with uncompressed members and a fixed time, so that
+// equal records produce equal bytes. Throws FormatError if the edge program or the debug handle map
+// is missing, or a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
-// The JSON maps of methods whose instructions are known. A delegate call's handles are always a
-// list, a kernel call's single handle is a number.
+// Return the JSON maps of `methods`. A delegate call's handles are always a list; a kernel call's
+// single handle is a number.
 std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);

@@ -13,16 +13,17 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-// Tensors and lists may overlap or repeat. All together may exceed the archive by these limits, but
-// not what the machine can address.
+// Limits on the total size of all values. Values may be larger than the archive, because tensors
+// and lists may overlap or repeat: up to kMaxGrowth times its size plus kAlwaysAllowed bytes, but
+// not more than the machine can address.
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
 class ValueReader {
  public:
-  ValueReader(std::string_view bytes, const std::string& place)
-      : budget_(std::min(kMaxGrowth * bytes.size() + kAlwaysAllowed, kMostBytes)),
-        objects_({archive_of(bytes, place), nullptr}, place, budget_) {}
+  ValueReader(std::string_view bytes, const std::string& location)
+      : budget_(std::min(kMaxGrowth * bytes.size() + kAlwaysAllowed, kMaxBytes)),
+        objects_({archive_of(bytes, location), nullptr}, location, budget_) {}
 
   std::map<std::string, std::vector<std::vector<RecordedValue>>> outputs() {
     std::map<std::string, std::vector<std::vector<RecordedValue>>> methods;
@@ -40,12 +41,14 @@ class ValueReader {
   std::vector<RecordedValue> inputs() { return values(objects_.root()); }
 
  private:
-  static std::span<const std::byte> archive_of(std::string_view bytes, const std::string& place) {
+  static std::span<const std::byte> archive_of(std::string_view bytes,
+                                               const std::string& location) {
     if (bytes.starts_with('\x80')) {
-      throw FormatError(fmt::format(
-          "{}: is a plain pickle, as ExecuTorch wrote up to 0.7, which may hold code: refused; "
-          "export the record again",
-          place));
+      throw FormatError(
+          fmt::format("{}: is a plain pickle (ExecuTorch up to 0.7), which is refused because it "
+                      "may contain code; "
+                      "export the record again",
+                      location));
     }
     return std::as_bytes(std::span(bytes));
   }
@@ -81,7 +84,7 @@ class ValueReader {
     budget_ -= bytes;
   }
 
-  // Row-major.
+  // Copies the elements in row-major order.
   RecordedTensor elements(const SavedTensor& from) {
     RecordedTensor to = {.dtype = from.dtype, .sizes = from.sizes, .data = {}};
     const std::vector<int64_t>& strides = from.strides;
@@ -131,13 +134,13 @@ class ValueReader {
 }  // namespace
 
 std::map<std::string, std::vector<std::vector<RecordedValue>>> parse_reference_outputs(
-    std::string_view archive, const std::string& place) {
-  return ValueReader(archive, place).outputs();
+    std::string_view archive, const std::string& location) {
+  return ValueReader(archive, location).outputs();
 }
 
 std::vector<RecordedValue> parse_representative_inputs(std::string_view archive,
-                                                       const std::string& place) {
-  return ValueReader(archive, place).inputs();
+                                                       const std::string& location) {
+  return ValueReader(archive, location).inputs();
 }
 
 }  // namespace vitrine::etrecord

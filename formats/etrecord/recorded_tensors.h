@@ -1,6 +1,6 @@
-// The example inputs and expected outputs that an ETRecord may hold: torch.save archives.
+// Reads the example inputs and expected outputs in an ETRecord, which are torch.save archives.
 //
-// Reads only the types that ExecuTorch puts there: lists, tuples, dicts, numbers, None and tensors.
+// Reads only the types that ExecuTorch writes: lists, tuples, dicts, numbers, None and tensors.
 // Never calls a function that an archive names. Host side.
 #pragma once
 
@@ -25,14 +25,15 @@ struct RecordedTensor {
 
 using RecordedValue = std::variant<std::monostate, bool, int64_t, double, RecordedTensor>;
 
-// RecordMembers::reference_outputs: by method, the outputs of each test set. `place` names the
-// archive in FormatErrors. Refuses a plain pickle (as ExecuTorch wrote up to 0.7) and an archive
-// whose tensors reach beyond their storage or would expand far beyond its size.
+// Parses RecordMembers::reference_outputs. Returns the outputs of each test set, by method.
+// `location` names the archive in FormatErrors. Rejects a plain pickle (which ExecuTorch wrote up
+// to 0.7) and an archive whose tensors reach beyond their storage or would expand far beyond the
+// archive's size.
 std::map<std::string, std::vector<std::vector<RecordedValue>>> parse_reference_outputs(
-    std::string_view archive, const std::string& place = "reference_outputs");
+    std::string_view archive, const std::string& location = "reference_outputs");
 
-// RecordMembers::representative_inputs: those of the first test set of "forward".
+// Parses RecordMembers::representative_inputs, the inputs of the first test set of "forward".
 std::vector<RecordedValue> parse_representative_inputs(
-    std::string_view archive, const std::string& place = "representative_inputs");
+    std::string_view archive, const std::string& location = "representative_inputs");
 
 }  // namespace vitrine::etrecord

@@ -1,11 +1,11 @@
-// A tensor together with its memory: what goes into a Module and comes out of it.
+// Array is a tensor together with its memory. Modules accept Arrays as inputs and return them.
 //
 //   auto image = Array::copy_of<float>(pixels, {1, 3, 224, 224});
 //   auto logits = outputs[0].array()->data<float>();
 //
-// Elements lie row-major, unless the Array was made with another dim order. An Array owns its
-// memory or borrows the caller's; copies of an Array share one tensor, and the memory lives as long
-// as the last of them. Not thread-safe.
+// Elements are in row-major order, unless the Array was made with another dim order. An Array owns
+// its memory or borrows the caller's. Copies of an Array share one tensor; owned memory is freed
+// with the last copy. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@
 
 namespace vitrine {
 
-// Sizes as an argument, {1, 3, 224, 224} or a span: valid during the call only.
+// An argument that contains sizes: {1, 3, 224, 224}, a vector or a span. Valid only during the
+// call.
 class Sizes {
  public:
   Sizes(std::initializer_list<int32_t> sizes)  // NOLINT(google-explicit-constructor)
@@ -39,33 +40,35 @@ class Sizes {
 
 class Array {
  public:
-  // Empty: of u8, rank 0 and numel() 0, without bytes.
+  // An empty Array: u8, rank 0, numel() 0, no bytes.
   Array() = default;
 
-  // All makers: InvalidArgument for negative sizes, more than kMaxRank of them, an unknown dtype,
-  // or a product that overflows; MemoryAllocationFailed.
-  // `dim_order` lists the dims from the outermost in memory to the innermost, as
-  // TensorInfo::dim_order does; empty: row-major. InvalidArgument also if it does not list each dim
-  // once.
+  // The functions that make Arrays return InvalidArgument for a negative size, more than kMaxRank
+  // sizes, an unknown dtype, or sizes whose product overflows. They return MemoryAllocationFailed
+  // if no memory is left.
+
+  // `dim_order` lists the dimensions from the outermost in memory to the innermost, like
+  // TensorInfo::dim_order; if it is empty, the order is row-major. InvalidArgument if `dim_order`
+  // is not a permutation.
   static Result<Array> zeros(ScalarType dtype, Sizes sizes,
                              std::span<const uint8_t> dim_order = {});
-  // InvalidArgument also if the number of `elements` is not the product of `sizes`.
+  // InvalidArgument if the number of elements is not the product of `sizes`.
   template <class T>
   static Result<Array> copy_of(std::span<const T> elements, Sizes sizes) {
     return copy_of(scalar_type_of<T>, std::as_bytes(elements), sizes);
   }
   static Result<Array> copy_of(ScalarType dtype, std::span<const std::byte> bytes, Sizes sizes);
-  // `memory` outlives the Array and its copies, and is aligned for the dtype.
+  // `memory` must outlive the Array and its copies, and be aligned for the dtype.
   template <class T>
   static Result<Array> borrow(std::span<T> memory, Sizes sizes) {
     return borrow(scalar_type_of<T>, std::as_writable_bytes(memory), sizes);
   }
   static Result<Array> borrow(ScalarType dtype, std::span<std::byte> memory, Sizes sizes);
-  // The elements of any tensor, in row-major order.
+  // Copies the elements of any tensor into row-major order.
   static Result<Array> copy_of(const Tensor& tensor);
 
-  // Copies elements in, which are in row-major order whatever the dim order of the Array is, as in
-  // files that numpy's tofile() writes. InvalidArgument for another number of bytes.
+  // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order,
+  // as in files that numpy's tofile() writes. InvalidArgument if the number of bytes differs.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }
@@ -74,7 +77,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // As they lie in memory, like data().
+  // The elements in the order of memory, as data() returns them.
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // InvalidType if the elements are not of type T, InvalidState if the Array is empty.
@@ -89,8 +92,8 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor that the runtime takes; it lives as long as the memory. An empty Array gives one
-  // without data, which is not to be changed.
+  // The tensor to pass to the runtime; it lives as long as the memory. The tensor of an empty Array
+  // has no data and must not be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 
@@ -107,8 +110,8 @@ class Array {
   std::shared_ptr<State> state_;
 };
 
-// Copies the elements of `from` into `to`, of the same dtype and sizes, whatever their dim orders
-// are.
+// Copies the elements of `from` into `to`. Both have the same dtype and sizes; their dim orders may
+// differ.
 void copy_elements(const Tensor& from, Tensor& to);
 
 }  // namespace vitrine

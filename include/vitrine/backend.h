@@ -1,4 +1,8 @@
-// The interface of a delegate's run-time half, and how the executor finds it.
+// The interface that a backend implements to run delegates, and the registry in which the executor
+// finds backends.
+//
+// A backend turns the payload of a delegate into a Delegate object when a method is loaded; the
+// executor then calls that object. docs/writing_a_backend.md has an example.
 #pragma once
 
 #include <array>
@@ -13,6 +17,7 @@
 #include "vitrine/evalue.h"
 #include "vitrine/event_tracer.h"
 #include "vitrine/named_data.h"
+#include "vitrine/stop_signal.h"
 
 namespace vitrine {
 
@@ -23,107 +28,125 @@ struct CompileSpec {
   std::span<const std::byte> value;
 };
 
-// A setting for loading. The backend's documentation lists its keys and values.
+// An option that a backend reads when a method is loaded. The backend's documentation lists its
+// keys and values.
 using OptionValue = std::variant<bool, int64_t, std::string_view>;
 struct BackendOption {
-  std::string_view backend;  // its id
+  std::string_view backend;  // the backend's id
   std::string_view key;
   OptionValue value;
 };
 
-// Memory that delegates hold, in bytes. Shared memory counts once (unless there is no memory to
-// remember it).
+// Sums the memory that delegates hold, in bytes. A block that delegates share is counted once,
+// unless there is no memory left to remember its address.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
-    kWorkspace,      // intermediate values, and what operators keep for their sizes
+    kWorkspace,      // intermediate tensors, and tables that operators keep for their sizes
     kPackedWeights,  // weights in the backend's own layout
-    kMappedWeights,  // the same, in a file's pages
-    kConstants,      // other constants, kept beside the program
+    kMappedWeights,  // packed weights in the pages of a mapped file
+    kConstants,      // other constants that are copied out of the program
   };
   static constexpr size_t kKinds = 4;
 
-  // `block` identifies the block.
+  // `block` is the block's address, which identifies it.
   void add(Kind kind, const void* block, size_t bytes);
   size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
 
  private:
   bool is_new(const void* block);
 
-  // A hash table of `slots_`, a power of two; null where it is empty.
-  std::unique_ptr<const void*[]> seen_;
+  // Hash table of the counted blocks, with null in empty slots.
+  std::unique_ptr<const void*[]> seen_;  // slots_ elements; slots_ is a power of two
   size_t slots_ = 0;
   size_t used_ = 0;
   std::array<size_t, kKinds> bytes_{};
 };
 
-// Valid only during the call, except where stated to outlive the delegate.
+// The arguments of BackendInterface::init(). Pointers and spans are valid during the call only,
+// except those that are said to outlive the delegate.
 struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the program while it lives; null for a delegate without one. For comparison only.
+  // Identifies the program while it is loaded; for comparison only. Null if there is no program.
   const void* program = nullptr;
-  // All options given for loading, those of other backends too. If a key is repeated, the last one
-  // applies.
+  // All options given for loading, including those of other backends. If a key is repeated, the
+  // last one applies.
   std::span<const BackendOption> options = {};
-  // The first instruction that calls this delegate: events about loading are logged under it.
+  // The first instruction that calls this delegate. Events about loading are logged under it.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
-  // The method's budgets; both outlive the delegate, and may be null. What a payload can make the
-  // backend allocate and look at is taken from them: bytes, and items of lists.
+  // The method's budgets, which outlive the delegate and may be null. A backend must charge all
+  // work that a payload can cause: the bytes that it allocates (`memory`), and the list items that
+  // it reads (`load_steps`).
   Budget* memory = nullptr;
   Budget* load_steps = nullptr;
 };
 
+// The arguments of Delegate::execute() apart from the values.
 struct BackendExecutionContext {
   EventTracer* tracer = nullptr;  // may be null
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
+  const StopSignal* stop = nullptr;  // may be null
+  // Planned memory that the program reserves for this call, in the order in which the backend asked
+  // for it ahead of time. Its content is undefined before and after the call, and its address stays
+  // the same as long as the method is loaded. Empty if the program reserves none; programs of
+  // ExecuTorch 1.5 and earlier never do.
+  std::span<const std::span<std::byte>> scratch = {};
+
+  bool must_stop() const { return stop != nullptr && stop->is_set(); }
 };
 
-// One loaded delegate. Executed by one thread at a time. Destroyed with its Method.
+// One loaded delegate. One thread at a time executes it. Its Method owns it.
 class Delegate {
  public:
   virtual ~Delegate() = default;
 
-  // `arguments`: inputs then outputs, in the delegate's signature order. Resizes outputs. Logs
-  // operators into the context's tracer. Allocates nothing unless shapes changed.
+  // Runs the delegate. `arguments` are the inputs and then the outputs, in the order of the
+  // delegate's signature. Resizes the outputs and logs operators into the context's tracer. Must
+  // not allocate unless shapes have changed since the last call. Checks context.must_stop() between
+  // operators; if it is true, returns context.stop->error(). The delegate must stay usable after
+  // such an error.
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
-  // Whether execute() writes argument `index`. The executor refuses to load a call that writes a
-  // constant, and asks which inputs' memory is written, and which values' (refuse_overlaps). True
-  // where the delegate does not know: one that writes all its arguments counts as such.
+  // True if execute() writes argument `index`, or may write it. The executor does not load a call
+  // that writes a constant; it also uses the answer to find inputs whose memory is overwritten, and
+  // to check the memory plan (refuse_overlaps). If a delegate returns true for every argument, the
+  // check assumes only that each argument may be modified.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
-  // Called once, when all delegates of a method have been made. Its error does not stop the load:
+  // Called once, after all delegates of a method were made. An error does not stop loading;
   // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
-  // Adds the memory that this delegate holds now. Must not be called during an execution.
+  // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}
 };
 
-// Stateless or internally synchronised: one object serves all programs and threads.
+// One object of this type serves all programs and threads, so implementations must be stateless or
+// thread-safe.
 class BackendInterface {
  public:
   virtual ~BackendInterface() = default;
 
   // The id that programs name, e.g. "XnnpackBackend".
   virtual const char* id() const = 0;
-  // Turns a delegate's payload into something that runs. `processed` is 16-byte aligned, untrusted,
-  // and gone after the call.
+  // Makes a Delegate from a payload. The payload is untrusted, 16-byte aligned, and valid during
+  // the call only.
   virtual Result<std::unique_ptr<Delegate>> init(
-      const BackendInitContext& context, std::span<const std::byte> processed,
+      const BackendInitContext& context, std::span<const std::byte> payload,
       std::span<const CompileSpec> compile_specs) const = 0;
 };
 
-// Immutable after set-up; then shared freely between threads. Backends are not owned.
+// Finds a backend by its id. Once all backends are added, threads may share the registry. Does not
+// own the backends.
 class BackendRegistry {
  public:
-  // OutOfResources beyond 16; RegistrationAlreadyRegistered for a second backend of that id.
+  // OutOfResources after 16 backends; RegistrationAlreadyRegistered if the id is already used.
   Error add(const BackendInterface* backend);
-  // Null if there is none.
+  // Null if no backend has this id.
   const BackendInterface* find(std::string_view id) const;
 
  private:

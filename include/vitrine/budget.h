@@ -1,22 +1,23 @@
-// An amount of something that several parties spend from: memory, or steps of work.
+// Budget limits an amount that several components use up together, such as bytes of memory or steps
+// of work.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine {
 
-// Not thread-safe: each Method has its own.
+// Not thread-safe; each Method has its own budgets.
 class Budget {
  public:
   explicit Budget(uint64_t limit = UINT64_MAX) : limit_(limit) {}
 
-  // Beyond the limit, returns false and takes nothing.
+  // Uses up `amount`. If less than that is left, returns false and uses up nothing.
   [[nodiscard]] bool take(uint64_t amount) {
     if (amount > left()) return false;
     used_ += amount;
     return true;
   }
-  // What was taken.
+  // Returns an amount that was taken before.
   void give_back(uint64_t amount) { used_ -= amount; }
 
   uint64_t limit() const { return limit_; }

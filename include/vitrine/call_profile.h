@@ -1,8 +1,8 @@
-// Where the time of a module's calls goes: sums by method, instruction and delegate operator.
+// CallProfile sums the time of a Module's calls by method, instruction and operator of a delegate.
 //
 //   CallProfile profile;
 //   auto module = Module::load("model.pte", {.tracer = &profile});
-//   ...                                      // call it, as often as you like
+//   ...                                      // call the module any number of times
 //   auto methods = profile.methods();
 //   if (!methods.ok()) return fail(methods.error().message());
 //   for (const CallProfile::Row& row : methods->front().rows) {
@@ -10,11 +10,11 @@
 //                 row.name.data());
 //   }
 //
-// While it is attached, each instruction and operator reads a clock. Memory grows with the
-// program's instructions, not with its calls. A profile serves one Module, and outlives it. Names
-// are not copied: what methods() gives is valid until the next call of the profile or the Module,
-// and json() needs the Module, too. Not thread-safe. Those who use Method call begin_method()
-// themselves.
+// While a profile is attached, each instruction and operator reads a clock. The memory of a profile
+// grows with the program's instructions, not with the number of calls. A profile serves one Module
+// and must outlive it. Names are not copied: the result of methods() is valid until the next call
+// of the profile or the Module, and json() works only while the Module exists. Not thread-safe.
+// Code that uses Method instead of Module must call begin_method() itself.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace vitrine {
 
 class CallProfile final : public EventTracer {
  public:
-  // Sums over calls, in nanoseconds.
+  // Times of several calls, in nanoseconds.
   struct Times {
     uint64_t calls = 0;
     uint64_t total_ns = 0;
@@ -40,28 +40,30 @@ class CallProfile final : public EventTracer {
       return calls == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(calls);
     }
   };
-  // A step of a method. An instruction in a loop is called more often than its method.
+  // An instruction or an operator of a delegate. An instruction in a loop has more calls than its
+  // method.
   struct Row {
     // kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse or kFree.
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
     int32_t chain = 0;
     int32_t instruction = 0;
-    // "aten::add.out"; the delegate's backend; an operator's identifier, as the delegate logged it.
-    // Empty for other kinds.
+    // For a kernel call, the operator ("aten::add.out"); for a delegate call, the backend's id; for
+    // an operator of a delegate, the identifier that the delegate logged. Empty for other kinds.
     std::string_view name = {};
-    // Of kernels their library ("portable", "optimized"), of operators the kernel that ran
-    // ("Convolution (NHWC, F32) IGEMM").
+    // For a kernel call, the kernel library ("portable", "optimized"); for an operator of a
+    // delegate, the kernel that ran ("Convolution (NHWC, F32) IGEMM").
     std::string_view implementation = {};
     Times times;
   };
   struct MethodCalls {
     std::string_view name;
-    uint64_t load_ns = 0;  // loading it, before its first call
-    // Of executions, without copying inputs and outputs. Those that failed count too.
+    uint64_t load_ns = 0;  // time to load the method, before its first call
+    // Executions, including those that failed. Copying inputs and outputs is not part of the time.
     Times times;
-    uint64_t first_ns = 0;  // the first of these
-    // By chain and instruction: the order in which a program runs that does not branch. The
-    // operators of a delegate call follow it in the order of their run; their time is part of its.
+    uint64_t first_ns = 0;  // time of the first execution
+    // Ordered by chain and instruction, which is the order of execution if the program does not
+    // branch. The operators of a delegate follow its call in the order in which they ran; the time
+    // of the call includes theirs.
     std::span<const Row> rows;
   };
 
@@ -70,12 +72,12 @@ class CallProfile final : public EventTracer {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // In the order of their first calls. MemoryAllocationFailed, also if there was no memory for a
-  // row since the last reset.
+  // The methods in the order of their first calls. MemoryAllocationFailed if there is no memory for
+  // the result, or if there was none for a row since the last reset.
   Result<std::span<const MethodCalls>> methods();
-  // The same as JSON (docs/formats/call_profile.md).
+  // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();
-  // Forgets the calls, not how long methods took to load.
+  // Discards all calls. The times to load methods are kept.
   void reset();
 
   void begin_method(std::string_view name) override;
@@ -85,8 +87,8 @@ class CallProfile final : public EventTracer {
  private:
   struct State;
 
-  std::unique_ptr<State> state_;  // null until the first method begins
-  bool has_lost_ = false;
+  std::unique_ptr<State> state_;  // null before the first method begins
+  bool has_lost_ = false;         // rows were dropped because there was no memory
 };
 
 }  // namespace vitrine

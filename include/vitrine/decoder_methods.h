@@ -1,12 +1,14 @@
-// Which methods of a program make up a language model, and who feeds whom.
+// Finds the methods of a program that together form a language model.
 //
-//   encoder   -> each call of decode and prefill    (speech, T5)
-//   embedding -> rows in place of ids, likewise     (programs of several modalities)
-//   encoder   -> rows among those of an embedding   (images, sound in a prompt)
-//   prefill      takes a prompt's ids, decode the later ones, over the same cache
+//   decode    maps a token id to the logits of the next token
+//   prefill   does the same for many ids of a prompt at once; it shares the cache of decode
+//   embedding maps ids to rows of floats, which decode and prefill then accept instead of ids
+//             (multimodal programs)
+//   encoder   produces an input of decode and prefill (speech, T5), or rows that are inserted among
+//             those of the embedding (images and audio in a prompt)
 //
-// Found from the program's names and inputs; a program with several decoders (LoRA) has them chosen
-// by name.
+// The methods are found by their names and inputs. If a program has several decoders (LoRA), the
+// caller chooses them by name.
 #pragma once
 
 #include <optional>
@@ -19,39 +21,42 @@
 
 namespace vitrine {
 
-// What an input of decode and prefill is fed with.
+// The meaning of an input of decode and prefill.
 enum class DecoderInput : uint8_t {
-  kIds,       // int64 [1, n]; or an embedding's rows, [1, n, features]
-  kPosition,  // int64 [1], or one for each id
-  kEncoded,   // what the encoder gives
+  kIds,       // token ids, int64 [1, n]; or rows of an embedding, [1, n, features]
+  kPosition,  // position of the first id, int64 [1]; or the position of each id
+  kEncoded,   // the output of the encoder
 };
 
-// Names of methods; empty: there is none.
+// Names of methods. An empty name means that the model has no such method.
 struct DecoderMethodNames {
   std::string decode = {};
   std::string prefill = {};
   std::string encoder = {};
   std::string embedding = {};
-  // The inputs of decode and prefill, in their order. Empty: found from dtypes and shapes.
+  // The inputs of decode and prefill in order. If empty, they are found from dtypes and shapes.
   std::vector<DecoderInput> inputs = {};
 };
 
-// Fills in what is not given. Without a name, decode is "forward", "decode", "text_decoder" or
-// "decoder", the first that the program has, or its only method that takes inputs; prefill is
-// "prefill". With a name that stays as it is, so that LoRA's methods stand for themselves. Encoder
-// ("encoder", "vision_encoder" or "audio_encoder") and embedding ("token_embedding") are looked for
-// where decode takes floats. Throws
-// GenerationError naming the methods that there are, if one is named that is not there, or none is
-// found.
+// Fills in the names that are not given:
+// - decode is the first of "forward", "decode", "text_decoder" and "decoder" that the program has,
+//   or its only method that has inputs;
+// - prefill is "prefill", but stays empty if decode was given, because the methods of a LoRA
+//   adapter must not be mixed with others;
+// - encoder is "encoder", "vision_encoder" or "audio_encoder", and embedding is "token_embedding",
+//   if decode has an input of floats.
+// Throws GenerationError, which lists the program's methods, if a given name does not exist or no
+// decode method is found.
 DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given = {});
 
-// The token that stands for an encoder's rows in prompts: `name`, its text or its id; if it is
-// empty, the one that models use for the modality ("vision_encoder", "audio_encoder"), if the
-// tokenizer has it. `tokenizer` may be null. Throws GenerationError if the name is not a token.
+// Returns the placeholder token that marks the encoder's rows in prompts. `name` is its text or id.
+// If `name` is empty, returns the token that models use for the modality of the method `encoder`
+// ("vision_encoder" or "audio_encoder"), or nothing if the tokenizer lacks it. `tokenizer` may be
+// null. Throws GenerationError if `name` is not a token.
 std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view encoder,
                                    std::string_view name);
 
-// "ids", "position", "encoded". Throws GenerationError.
+// Accepts "ids", "position" and "encoded". Throws GenerationError for other names.
 DecoderInput parse_decoder_input(std::string_view name);
 
 }  // namespace vitrine

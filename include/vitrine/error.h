@@ -1,11 +1,10 @@
-// Errors of the device side: what went wrong, where, and what to do.
+// Error and Result<T> report failures on the device side, which does not use exceptions.
 //
-// Functions that can fail return `Error`, or `Result<T>` when they also return a value. Success
-// costs a word and no allocation. A failure carries a code (numbers are ExecuTorch's, so that
-// users find their way) and a text that names the place, e.g.
-// "execution_plan[0].values[37].sizes: is missing". The text is heap-allocated once, when the error
-// is made; if that allocation fails the error keeps its code and an empty text.
-// Errors are movable, not copyable, and hold no reference to anything else. No exceptions.
+// A function that can fail returns Error, or Result<T> if it also returns a value. Success is one
+// word and allocates nothing. A failure has a code and a message that names the location, such as
+// "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's numbers. The message is
+// allocated on the heap when the error is made; if that allocation fails, the error keeps its code
+// and its message is empty. Errors can be moved but not copied, and refer to nothing else.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ enum class ErrorCode : uint32_t {
   kDelegateInvalidHandle = 0x32,
 };
 
-// "InvalidProgram" and the like.
+// The name of a code, such as "InvalidProgram".
 const char* error_code_name(ErrorCode code);
 
 class [[nodiscard]] Error {
@@ -51,12 +50,12 @@ class [[nodiscard]] Error {
     std::swap(state_, other.state_);
     return *this;
   }
-  // Inlined: on most paths the compiler knows that there is nothing to release.
+  // Always inline: on most paths, the compiler knows that there is nothing to release.
   [[gnu::always_inline]] ~Error() {
     if (state_ != 0) release();
   }
 
-  // printf-style; the text is cut at 16000 characters.
+  // Formats the message like printf. Messages are cut at 16000 characters.
   [[gnu::format(printf, 2, 3)]] static Error make(ErrorCode code, const char* format, ...);
 
   bool ok() const { return state_ == 0; }
@@ -64,15 +63,16 @@ class [[nodiscard]] Error {
   // Never null; empty for success.
   const char* message() const;
 
-  // The same error with "`place`: " before its text: callers add it when they know it.
+  // Returns this error with the formatted location and ": " before its message. Callers use it to
+  // add a location that they know.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
  private:
   void release();
 
-  // One word, so that the many places that pass errors on cost little code. 0: success. Odd: twice
-  // the code, and one: there was no memory for a text. Else the address of the code, an ErrorCode,
-  // and the text behind it.
+  // One word, because most functions pass errors on. 0 means success. An odd number is 2 * code +
+  // 1: an error without a message, because there was no memory for it. Any other number is the
+  // address of an ErrorCode, which the message follows.
   uintptr_t state_ = 0;
 };
 
@@ -104,15 +104,15 @@ class [[nodiscard]] Result {
   }
 
   bool ok() const { return ok_; }
-  // Only if not ok().
+  // Must not be called if ok().
   const Error& error() const { return error_; }
-  // A success if ok().
+  // Moves the error out; returns success if ok().
   Error take_error() { return ok_ ? Error() : std::move(error_); }
 
-  // Only if ok().
+  // Must be called only if ok().
   T& operator*() & { return value_; }
   const T& operator*() const& { return value_; }
-  // A value, so that `for (float x : *array.data<float>())` refers to nothing that is gone.
+  // Returns a value, so that `for (float x : *array.data<float>())` has no dangling reference.
   T operator*() && { return std::move(value_); }
   T* operator->() { return &value_; }
   const T* operator->() const { return &value_; }
@@ -131,7 +131,7 @@ class [[nodiscard]] Result {
 #define VITRINE_CONCAT(a, b) VITRINE_CONCAT_INNER(a, b)
 
 // VITRINE_RETURN_IF_ERROR(read(file));
-// VITRINE_RETURN_IF_ERROR(read(file), "files[%u]", i);  // with the place, as by in()
+// VITRINE_RETURN_IF_ERROR(read(file), "files[%u]", i);  // adds a location, as Error::in() does
 #define VITRINE_RETURN_IF_ERROR(expression, ...)                                \
   do {                                                                          \
     if (::vitrine::Error vitrine_error = (expression); !vitrine_error.ok())     \

@@ -1,8 +1,9 @@
-// One value of a program: a tensor, a number, a string or a list. 16 bytes, trivially copyable.
+// EValue is a value of a program: a tensor, a number, a string, a list or None.
 //
-// An EValue owns nothing: tensors and list bodies live in the arena of the Method (or test) that
-// made them. Copying an EValue aliases. Of each kind there are two accessors: as_*() checks the tag
-// and gives an error, unchecked_*() is for callers that have checked it.
+// It has 16 bytes and is trivially copyable. It owns nothing: tensors and list bodies belong to the
+// Method (or test) that made them, and a copy of an EValue refers to the same ones. Each kind has
+// two accessors: as_*() checks the tag and returns InvalidType if it differs; unchecked_*() is for
+// callers that have checked the tag.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,15 @@ namespace vitrine {
 
 class EValue;
 
-// An int list refers to Int values, which instructions may overwrite, so it is read again at each
-// use.
+// An int list refers to Int values. They are read again at each use, because instructions may
+// overwrite them.
 struct IntListBody {
   std::span<EValue* const> items;
-  int64_t* scratch;  // items.size() numbers, where a reading is put
+  int64_t* scratch;  // receives the numbers when the list is read; items.size() elements
 };
 
-// Tensor values; a null item is None (only in optional lists). Read again at each use, since a move
-// instruction may exchange a tensor.
+// A list of tensor values. A null item is None, which only an optional list may contain. The items
+// are read again at each use, because a move instruction may exchange a tensor.
 struct TensorListBody {
   std::span<EValue* const> items;
   Tensor** scratch;
@@ -48,15 +49,14 @@ class EValue {
   };
 
   EValue() = default;
-  // A `const Tensor*` or a literal string would become a Bool.
+  // Deleted, because a `const Tensor*` or a string literal would be converted to Bool.
   template <class T>
   explicit EValue(const T*) = delete;
   explicit EValue(Tensor* value) : tag_(Tag::kTensor) { body_.tensor = value; }
   explicit EValue(int64_t value) : tag_(Tag::kInt) { body_.integer = value; }
   explicit EValue(double value) : tag_(Tag::kDouble) { body_.real = value; }
   explicit EValue(bool value) : tag_(Tag::kBool) { body_.boolean = value; }
-  // Strings, double lists and bool lists hold fewer than 2^32 elements; the elements are not
-  // copied.
+  // Strings, double lists and bool lists have fewer than 2^32 elements, which are not copied.
   explicit EValue(std::string_view value)
       : tag_(Tag::kString), size_(static_cast<uint32_t>(value.size())) {
     body_.chars = value.data();
@@ -86,8 +86,8 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_string() const { return tag_ == Tag::kString; }
 
-  // InvalidType, with both kinds, if the value is of another one. A list's numbers and tensors are
-  // as read_int_list() and read_tensor_list() leave them.
+  // Return InvalidType if the value is of another kind; the message names both kinds. They read
+  // lists of numbers and tensors like read_int_list() and read_tensor_list().
   Result<Tensor*> as_tensor() const;
   Result<int64_t> as_int() const;
   Result<double> as_double() const;
@@ -98,7 +98,7 @@ class EValue {
   Result<std::span<const int64_t>> as_int_list() const;
   Result<std::span<Tensor* const>> as_tensor_list() const;
 
-  // Undefined if the tag is another one.
+  // The behavior is undefined if the tag is a different one.
   Tensor& unchecked_tensor() const { return *body_.tensor; }
   int64_t unchecked_int() const { return body_.integer; }
   double unchecked_double() const { return body_.real; }
@@ -107,10 +107,11 @@ class EValue {
   std::span<const double> unchecked_double_list() const { return {body_.doubles, size_}; }
   std::span<const bool> unchecked_bool_list() const { return {body_.bools, size_}; }
 
-  // The numbers are put into the list's scratch and stay valid until the next reading. False if
-  // this is not an int list, or an item is not an Int.
+  // Reads the numbers of an int list into its scratch array, where they stay valid until the list
+  // is read again. Returns false if this is not an int list, or if an item is not an Int.
   bool read_int_list(std::span<const int64_t>* out) const;
-  // The same for tensors; null stands for None, which only an optional list may hold.
+  // Reads the tensors of a list in the same way. None, which only an optional list may contain, is
+  // returned as null.
   bool read_tensor_list(std::span<Tensor* const>* out) const;
 
  private:
@@ -131,7 +132,7 @@ class EValue {
 
 static_assert(sizeof(EValue) == 16);
 
-// "Tensor", "Int", "OptionalTensorList" and the like.
+// The name of a kind, such as "Tensor", "Int" or "OptionalTensorList".
 const char* tag_name(EValue::Tag tag);
 
 }  // namespace vitrine

@@ -1,9 +1,9 @@
-// The interface into which the executor and the delegates log what they did and when.
+// EventTracer is the interface through which the executor and delegates log what ran and when.
 //
-// A record is fixed-size; taking one allocates nothing and formats nothing. All times are
-// nanoseconds of CLOCK_MONOTONIC (platform::quick_now_ns). One thread writes: the one that
-// executes. Strings in records are not copied: they belong to the kernel tables, the Method or its
-// delegates, and must live until the trace has been serialised.
+// Records have a fixed size; making one neither allocates nor formats. All times are nanoseconds of
+// CLOCK_MONOTONIC (platform::quick_now_ns). Only the executing thread calls a tracer. Strings in
+// records are not copied: they belong to the kernel tables, the Method or its delegates, and must
+// exist until the trace has been serialized.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ inline constexpr int32_t kUnsetDelegateDebugId = -1;
 
 struct TraceRecord {
   enum class Kind : uint8_t {
-    kScope,         // Program::load_method, Method::init, Method::execute: outside any instruction
-    kKernelCall,    // name: "aten::add.out"
-    kDelegateCall,  // name: the backend's id
-    kDelegateOperator,  // name: a string identifier or null; metadata: the backend's
+    kScope,  // work outside any instruction: Program::load_method, Method::init, Method::execute
+    kKernelCall,        // name: the operator, such as "aten::add.out"
+    kDelegateCall,      // name: the backend's id
+    kDelegateOperator,  // name: a string identifier or null
     kMove,
     kJumpFalse,
     kFree,
@@ -33,7 +33,7 @@ struct TraceRecord {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   const char* name = nullptr;  // zero-terminated
-  // kDelegateOperator: the backend's bytes. kKernelCall: the kernel table's name.
+  // kDelegateOperator: bytes that the backend defines. kKernelCall: the name of the kernel table.
   const char* metadata = nullptr;
   uint32_t metadata_size = 0;
   int32_t chain_index = kUnsetChainIndex;
@@ -43,33 +43,33 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
-// What identifies an operator of a delegate in its records.
+// Identifies an operator of a delegate in its records.
 struct TracedOperator {
-  const char* name = nullptr;  // the records' metadata; zero-terminated
+  const char* name = nullptr;  // the metadata of the records; zero-terminated
   uint32_t name_size = 0;
-  int32_t debug_id = kUnsetDelegateDebugId;  // unset: `name` identifies it
+  int32_t debug_id = kUnsetDelegateDebugId;  // if unset, `name` identifies the operator
 };
 
-// The operators of one call of a delegate, which ran one after the other.
+// The operators of one call of a delegate, which ran one after another.
 struct TracedOperators {
-  // At the same place in memory in every call that runs the same operators.
+  // Every call that runs the same operators passes this list at the same address.
   std::span<const TracedOperator> operators;
-  std::span<const uint64_t> ends_ns;  // as many
-  uint64_t start_ns = 0;              // of the first
+  std::span<const uint64_t> ends_ns;  // when each operator ended
+  uint64_t start_ns = 0;              // when the first operator began
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
 
   TraceRecord record(size_t i) const {
-    const TracedOperator& of = operators[i];
+    const TracedOperator& op = operators[i];
     TraceRecord result;
     result.start_ns = i == 0 ? start_ns : ends_ns[i - 1];
     result.end_ns = ends_ns[i];
-    result.name = of.debug_id == kUnsetDelegateDebugId ? of.name : nullptr;
-    result.metadata = of.name;
-    result.metadata_size = of.name_size;
+    result.name = op.debug_id == kUnsetDelegateDebugId ? op.name : nullptr;
+    result.metadata = op.name;
+    result.metadata_size = op.name_size;
     result.chain_index = chain_index;
     result.instruction_id = instruction_id;
-    result.delegate_debug_id = of.debug_id;
+    result.delegate_debug_id = op.debug_id;
     result.kind = TraceRecord::Kind::kDelegateOperator;
     return result;
   }
@@ -83,33 +83,35 @@ struct TracedValue {
   // For an operator inside a delegate, one of these is set.
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
-  bool is_method_output = false;  // then outside any instruction
+  bool is_method_output = false;  // if true, the value belongs to no instruction
 };
 
 class EventTracer {
  public:
   virtual ~EventTracer() = default;
 
-  // The method of the blocks that follow. A Module calls this; the name lives as long as its
-  // program.
+  // Names the method of the next blocks. Module calls this. The name is valid while the program
+  // exists.
   virtual void begin_method(std::string_view /*name*/) {}
   // Starts a block of records: "Default" for loading, "Execute" for each execution. The name is a
-  // literal.
+  // string literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
-  // A record of each. Tracers that know a list again by its place need not read it.
+  // Records every operator of a delegate call. A tracer that recognizes the list by its address
+  // need not read it again.
   virtual void record_operators(const TracedOperators& all) {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
 
-  // Follows the record of each step: what it was given and has produced (`delegate`: of a delegate
-  // call). True if that took time, which then lies between the steps' times. Those who want values
+  // Called after the record of each step. `arguments` are the step's arguments, which include its
+  // results. `delegate` is null unless the step called a delegate. Returns true if the call took
+  // time; the executor then does not add that time to the next step. Tracers that need values
   // derive from ValueTracer (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;
   }
-  // Follows the last record of an execution that has succeeded.
+  // Called after the last record of a successful execution.
   virtual void record_outputs(std::span<EValue* const> /*outputs*/) {}
 };
 

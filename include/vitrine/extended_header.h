@@ -1,5 +1,7 @@
-// The header that a program with segments carries after its flatbuffer identifier.
-// Format: docs/formats/program.md.
+// Reads the extended header of a program, which gives the offset and size of its segments.
+//
+// The header follows the flatbuffer identifier; programs without segments have none. Format:
+// docs/formats/program.md.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +15,13 @@ namespace vitrine {
 inline constexpr size_t kProgramHeadBytes = 64;
 
 struct ExtendedHeader {
-  uint64_t program_size;       // flatbuffer and headers, from the start of the file
-  uint64_t segment_base;       // file offset of segment 0; 0: no segments
-  uint64_t segment_data_size;  // 0: unknown (before ExecuTorch 1.0)
+  uint64_t program_size;       // size of flatbuffer and headers, from the start of the file
+  uint64_t segment_base;       // file offset of segment 0; 0 if there are no segments
+  uint64_t segment_data_size;  // 0 if unknown (files from before ExecuTorch 1.0)
 };
 
-// `head`: the beginning of the file. Empty if the magic is not there: then the whole file is the
-// flatbuffer. InvalidProgram if it is there but too short.
+// `head` is the beginning of the file. Returns nothing if the file has no extended header; then the
+// entire file is the flatbuffer. InvalidProgram if the header's size is too small.
 Result<std::optional<ExtendedHeader>> read_extended_header(
     std::span<const std::byte, kProgramHeadBytes> head);
 

@@ -1,5 +1,5 @@
-// A .ptd file: named tensors and blobs outside a program (ExecuTorch 0.7 and later).
-// Format: docs/formats/flat_tensor.md.
+// Reads .ptd files, which hold named tensors and other named bytes outside a program (ExecuTorch
+// 0.7 and later). Format: docs/formats/flat_tensor.md.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace vitrine {
 
-// Verifies the whole file's structure. InvalidExternalData names the error and its place.
+// Verifies the structure of the entire file. InvalidExternalData says where and why it is invalid.
+// The map owns the source and is thread-safe.
 Result<std::unique_ptr<NamedDataMap>> load_flat_tensor(std::unique_ptr<DataSource> source);
 
 }  // namespace vitrine

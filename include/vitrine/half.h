@@ -1,5 +1,8 @@
-// IEEE binary16 and bfloat16 as storage types: 2 bytes, arithmetic goes through float.
-// Conversion from float rounds to nearest, ties to even; NaN stays NaN, overflow becomes infinity.
+// Half (IEEE binary16) and BFloat16 are storage types of 2 bytes; arithmetic converts them to
+// float.
+//
+// Conversion from float rounds to the nearest value, ties to even. NaN stays NaN, and values that
+// are too large become infinity.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// A kernel as the executor sees it, made by the compiler from a typed C++ function.
+// Turns a typed C++ function into a Kernel, which the executor can call.
 //
 //   void add_out(KernelContext& context, const Tensor& self, const Tensor& other,
 //                const Scalar& alpha, Tensor& out);
@@ -8,7 +8,7 @@
 // included, written as:
 //   Tensor            const Tensor& (input), Tensor& (output)
 //   Tensor?           const Tensor*               null for None
-//   a Tensor whose memory is not touched: TensorSlot
+//   Tensor            TensorSlot                  if the kernel does not access its memory
 //   Tensor[]          std::span<const Tensor* const> (inputs), std::span<Tensor* const> (outputs)
 //   Tensor?[]         OptionalTensorList          items may be null
 //   int, SymInt       int64_t                     int?    std::optional<int64_t>
@@ -20,15 +20,16 @@
 //   bool[]            std::span<const bool>
 //   str               std::string_view            str?    std::optional<std::string_view>
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
-// A program passes the returned value(s) once more after these; that trailing argument is not read.
-// A last parameter `EValue&` instead receives the number that is the result of an operator without
-// `out` (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. A
-// ChangedTensor is a tensor that the operator gives other sizes or memory (et_view,
-// et_copy_index). A parameter of type const EValue& takes whatever is there.
+// A program passes the returned values once more after these arguments; the kernel does not read
+// that trailing argument. Operators without `out` that return a number (aten::sym_size.int,
+// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; then
+// there is no trailing argument. A ChangedTensor is a tensor to which the operator gives other
+// sizes or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
 //
-// The kernel is not called if the program passes a value of another kind than the parameter's, an
-// input without memory, or an output without memory or in constant memory. Kernels need not check
-// these. An output may be an input of the same call, but then keeps its shape.
+// The call fails before the kernel runs if the program passes a value of another kind than the
+// parameter's, an input without memory, or an output without memory or in constant memory. Kernels
+// need not check these cases. An output may be an input of the same call, but then its shape cannot
+// change.
 #pragma once
 
 #include <cstdint>
@@ -63,19 +64,19 @@ struct Kernel {
 
   const char* name;  // "aten::add.out"
   Function function;
-  uint16_t num_arguments;  // in the instruction, trailing return value included
-  uint32_t outputs = 0;    // tensors that it writes, alone or in lists: bit n for argument n
-  uint32_t results = 0;    // values that it sets, or changes where it is not the last argument
+  uint16_t num_arguments;  // arguments of the instruction, with the trailing return value
+  uint32_t outputs = 0;    // bit n: argument n is a tensor, or a list of tensors, that is written
+  uint32_t results = 0;    // bit n: argument n is an `EValue&` or a ChangedTensor
 };
 
 namespace boxing {
 
-// Unbox<T>::read(value, &storage) returns false if `value` is of another kind. The numbers that an
-// operator takes as `int` may come as Bool and the like only where PyTorch's schema says Scalar.
+// Unbox<T>::read(value, storage) returns false if `value` is of another kind. An `int` argument
+// must be an Int; only a Scalar may be an Int, a Double or a Bool.
 template <class T>
 struct Unbox;
 
-// False if `value` is not a list of tensors that can be read. Null items stay null.
+// Returns false if `value` is not a list of tensors that can be read. Null items stay null.
 bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
 
 template <>
@@ -263,12 +264,12 @@ template <>
 struct Slot<const Scalar&> {
   Scalar storage{int64_t{0}};
 };
-// The result of an operator without `out`.
+// The result of an operator that returns a number.
 template <>
 struct Slot<EValue&> {
   EValue* storage = nullptr;
 };
-// What is a tensor, a text or a list remains one.
+// Tensors, strings and lists must not be replaced by a number.
 inline bool may_become_number(const EValue& value) {
   return value.is_none() || value.is_int() || value.is_double() || value.is_bool();
 }
@@ -278,7 +279,7 @@ struct Unbox<EValue&> {
   static EValue& get(EValue* storage) { return *storage; }
 };
 
-// The tensors that a parameter takes, for error messages.
+// The kind of tensor that a parameter accepts, for error messages.
 enum class TensorUse : uint8_t { kNone, kInput, kOutput, kInputList, kOutputList };
 template <class T>
 inline constexpr TensorUse tensor_use = TensorUse::kNone;
@@ -306,7 +307,7 @@ inline constexpr bool is_output =
 template <class T>
 inline constexpr bool is_result = std::is_same_v<T, EValue&> || std::is_same_v<T, ChangedTensor>;
 
-// Bit n is flag n.
+// Returns a number whose bit n is flag n.
 constexpr uint32_t bits(std::initializer_list<bool> flags) {
   uint32_t result = 0;
   uint32_t bit = 1;
@@ -317,7 +318,7 @@ constexpr uint32_t bits(std::initializer_list<bool> flags) {
   return result;
 }
 
-// Out of line: the text is the rare path.
+// Not inline, because it runs only if a program is wrong.
 void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
 template <class T>
@@ -360,8 +361,8 @@ struct Box<function> {
 
 }  // namespace boxing
 
-// Defines the table entry `kernel_<id>` in the current namespace; one line in the room's table of
-// kernels names it. `id` is unique in the namespace.
+// Defines the Kernel `kernel_<id>` in the current namespace, where `id` must be unique. To register
+// it, add it to a KernelTable.
 #define VITRINE_KERNEL(id, operator_name, function)                                              \
   extern const ::vitrine::Kernel kernel_##id;                                                    \
   constinit const ::vitrine::Kernel kernel_##id {                                                \

@@ -1,4 +1,4 @@
-// The context of a kernel call: error reporting, temporary memory, threads.
+// KernelContext gives a kernel error reporting, temporary memory and threads.
 #pragma once
 
 #include <cstddef>
@@ -15,38 +15,43 @@ namespace vitrine {
 class EValue;
 class ThreadPool;
 
-// Belongs to one Method; used by one thread at a time.
+// Belongs to one Method. One thread at a time uses it.
 class KernelContext {
  public:
-  // `temp` is reset by the executor after each instruction. `pool` may be null. Neither is owned.
+  // The executor resets `temp` after each instruction. `pool` may be null. Both must outlive the
+  // context.
   explicit KernelContext(HeapArena* temp, ThreadPool* pool = nullptr) : temp_(temp), pool_(pool) {}
 
-  // The kernel must return after this call; the executor stops at this instruction. Of several
-  // errors the first is kept.
+  // Reports an error. The kernel must return after this call, and the executor stops at this
+  // instruction. Only the first error is kept.
   [[gnu::format(printf, 3, 4)]] void fail(ErrorCode code, const char* format, ...);
   void fail(Error error);
   bool failed() const { return failed_; }
-  // Leaves the context without a failure.
+  // Returns the error and clears it.
   Error take_error();
 
-  // Resizes an output; fails and returns false if it cannot take this shape. A tensor that is an
-  // input of the same call as well keeps its shape, which the kernel may have read already.
+  // Resizes an output. Reports an error and returns false if the tensor cannot have these sizes, or
+  // if it is also an input of this call and its sizes would change: the kernel may already have
+  // read them.
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
-    return out.has_sizes(sizes) || resize_to_other(out, sizes);
+    return out.has_sizes(sizes) || resize_checked(out, sizes);
   }
-  // For boxing: the call under way, and which of its arguments are inputs, one bit each.
+  // Used by boxing. Sets the arguments of the current call, and which of them are inputs (bit n:
+  // argument n).
   void set_call(EValue* const* arguments, uint32_t inputs) {
     arguments_ = arguments;
     inputs_ = inputs;
   }
 
-  // Uninitialised memory until the end of the instruction or TemporaryScope. If none is left, fails
-  // and returns null.
+  // Returns uninitialized memory, valid until the end of the instruction or of the innermost
+  // TemporaryScope. If there is no memory, reports an error and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
-  // As many bytes as the product of `factors`, in checked arithmetic: sizes and sizeof(an element).
-  // Products of sizes must not be passed to the function above. One byte for a product of zero.
+  // Allocates the product of `factors` in bytes, or one byte if the product is zero. Reports an
+  // error if the product overflows; callers therefore must not multiply sizes of tensors
+  // themselves.
   void* allocate_temp(std::initializer_list<int64_t> factors);
-  // Value-initialised; fails and returns an empty span if no memory is left. `count` > 0.
+  // Returns `count` value-initialized elements. If there is no memory, reports an error and returns
+  // an empty span.
   template <class T>
   std::span<T> allocate_temp_array(size_t count) {
     std::span<T> result = temp_->allocate_array<T>(count);
@@ -56,8 +61,8 @@ class KernelContext {
     return result;
   }
 
-  // Temporary memory that is allocated in the lifetime of this object ends with it, for
-  // computations that are repeated.
+  // Frees the temporary memory that was allocated during its lifetime. Loops use it to limit their
+  // memory.
   class TemporaryScope {
    public:
     explicit TemporaryScope(KernelContext& context) : temp_(*context.temp_), begin_(temp_.mark()) {}
@@ -73,7 +78,7 @@ class KernelContext {
   ThreadPool* pool() const { return pool_; }
 
  private:
-  bool resize_to_other(Tensor& out, std::span<const int32_t> sizes);
+  bool resize_checked(Tensor& out, std::span<const int32_t> sizes);
   bool is_input(const Tensor& tensor) const;
 
   HeapArena* temp_;

@@ -1,5 +1,7 @@
-// Finds kernels by operator name. A registry is a list of constexpr tables, searched in order:
-// earlier tables override later ones (optimised before portable).
+// KernelRegistry finds kernels by operator name.
+//
+// A registry is a list of constexpr tables that are searched in order, so earlier tables override
+// later ones (optimized before portable).
 #pragma once
 
 #include <array>
@@ -12,44 +14,46 @@
 
 namespace vitrine {
 
-// Pointers, so that a table can be composed from kernels of many files at compile time.
+// A list of kernels. It holds pointers, so that a table can be composed at compile time from
+// kernels of several files.
 struct KernelTable {
   constexpr KernelTable() = default;
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr KernelTable(std::span<const Kernel* const> all, uint32_t of_dtypes = kAllDtypes)
-      : kernels(all), dtypes(of_dtypes) {}
+  constexpr KernelTable(std::span<const Kernel* const> all, uint32_t allowed_dtypes = kAllDtypes)
+      : kernels(all), dtypes(allowed_dtypes) {}
   template <size_t count>
   constexpr KernelTable(const Kernel* const (&all)[count])  // NOLINT(google-explicit-constructor)
       : kernels(all) {}
 
   static constexpr uint32_t kAllDtypes = UINT32_MAX;
   std::span<const Kernel* const> kernels;
-  // Bit n: the kernels take ScalarType n, if the operator does. Loading a method that passes
-  // them a tensor of another dtype fails.
+  // Bit n: the kernels were built for ScalarType n. Loading fails for a method that passes them a
+  // tensor of another dtype.
   uint32_t dtypes = kAllDtypes;
 };
 
 struct FoundKernel {
-  const Kernel* kernel = nullptr;  // null: not found
-  const char* table = nullptr;     // name of the table that has it: "portable", "optimized", ...
+  const Kernel* kernel = nullptr;             // null: not found
+  const char* table = nullptr;                // name of its table: "portable", "optimized", ...
   uint32_t dtypes = KernelTable::kAllDtypes;  // KernelTable::dtypes
 };
 
-// Immutable after set-up; then shared freely between threads.
+// Once all tables are added, threads may share the registry.
 class KernelRegistry {
  public:
-  // Both live as long as the registry. OutOfResources beyond 16 tables.
+  // Name and table must outlive the registry. OutOfResources after 16 tables.
   Error add(const char* table_name, KernelTable table);
 
-  // `name` is the operator's name with its overload, "aten::add.out". Linear: a load-time cost.
+  // `name` is the operator's name with its overload, such as "aten::add.out". The search is linear;
+  // it happens only when a method is loaded.
   FoundKernel find(std::string_view name) const;
 
  private:
-  struct Entry {
+  struct NamedTable {
     const char* name;
     KernelTable table;
   };
-  std::array<Entry, 16> entries_{};
+  std::array<NamedTable, 16> tables_{};
   size_t count_ = 0;
 };
 

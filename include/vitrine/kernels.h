@@ -1,29 +1,32 @@
-// The tables of kernels that come with Vitrine, for KernelRegistry::add(). A registry asks its
-// tables in order: add the optimised kernels before the portable ones, to which they fall back.
+// Returns the kernel tables that come with Vitrine, for KernelRegistry::add().
+//
+// A registry searches its tables in order. Add the optimized kernels before the portable ones,
+// which they override.
 #pragma once
 
 #include "vitrine/kernel_registry.h"
 
 namespace vitrine {
 
-// The reference of every op. Component `kernels`.
+// Reference kernels of all operators. CMake component `kernels`.
 namespace portable {
 KernelTable kernels();
 }  // namespace portable
 
-// quantized_decomposed: quantising, dequantising and operators on quantised tensors. Component
-// `kernels`.
+// Operators of quantized_decomposed: quantizing, dequantizing, and operators on quantized tensors.
+// CMake component `kernels`.
 namespace quantized {
 KernelTable kernels();
 }  // namespace quantized
 
-// llama: attention, its caches, and other operators of decoders. Component `kernels`.
+// Operators of llama: attention, cache updates, and other operators of decoders. CMake component
+// `kernels`.
 namespace llm {
 KernelTable kernels();
 }  // namespace llm
 
-// SIMD by the instruction set that the machine has, on the method's thread pool. Component
-// `optimized_kernels`.
+// Kernels that use the SIMD instructions of the machine and the method's thread pool. CMake
+// component `optimized_kernels`.
 namespace optimized {
 KernelTable kernels();
 }  // namespace optimized

@@ -1,4 +1,5 @@
-// Where the runtime's memory comes from. Nothing here throws; exhaustion is a null pointer.
+// MemoryAllocator and HeapArena allocate the runtime's memory. They do not throw; they return null
+// if no memory is left.
 #pragma once
 
 #include <cstddef>
@@ -10,38 +11,40 @@
 
 namespace vitrine {
 
-// Not thread-safe; each Method has separate allocators.
+// Not thread-safe; each Method has its own allocators.
 class MemoryAllocator {
  public:
   virtual ~MemoryAllocator() = default;
 
-  // `alignment` is a power of two. Null if there is no memory left. The memory belongs to the
-  // allocator and lives until it is reset or destroyed.
+  // `alignment` must be a power of two. Returns null if no memory is left. The allocator owns the
+  // memory, which is valid until the allocator is reset or destroyed.
   virtual void* allocate(size_t bytes, size_t alignment) = 0;
 
-  // `count` value-initialised objects whose destructors will not run. Empty on exhaustion, so ask
-  // only for count > 0 when it matters.
+  // Returns `count` value-initialized objects, whose destructors will not run. The span is empty if
+  // no memory is left, and also if `count` is 0.
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    T* first = static_cast<T*>(allocate_items(count, sizeof(T), alignof(T)));
+    // T may be a pointer.
+    constexpr size_t kItemBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
+    T* first = static_cast<T*>(allocate_items(count, kItemBytes, alignof(T)));
     if (first == nullptr) return {};
     for (T* next = first; next != first + count; ++next) new (next) T();
     return {first, count};
   }
 
  private:
-  // Null also for count == 0. Out of line, since each user's type makes an allocate_array of its
-  // own.
+  // Returns null also if `count` is 0. Not inline, because allocate_array is instantiated for many
+  // types.
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
-// Bump allocation in chunks from the heap. After a reset() of several chunks, the next chunk is as
-// large as all of them together. A user who repeats the same allocations therefore soon stops
-// allocating from the heap.
+// A bump allocator that gets chunks from the heap. If several chunks were in use at a reset(), the
+// next chunk is as large as all of them together, so code that repeats the same allocations soon
+// stops using the heap.
 class HeapArena final : public MemoryAllocator {
  public:
-  // Memory is taken from `budget`, which outlives the arena; null: no bound.
+  // Chunks are charged to `budget`, which must outlive the arena. Null means no limit.
   explicit HeapArena(size_t chunk_bytes = 16384, Budget* budget = nullptr)
       : chunk_bytes_(chunk_bytes), budget_(budget) {}
   ~HeapArena() override;
@@ -50,37 +53,38 @@ class HeapArena final : public MemoryAllocator {
 
   void* allocate(size_t bytes, size_t alignment) override;
   void reset();
-  // Whether nothing was allocated since the last reset.
+  // True if nothing was allocated since the last reset.
   bool empty() const { return used_ == 0 && (chunks_ == nullptr || chunks_->next == nullptr); }
 
-  // What is allocated after a mark lives until the arena is rewound to it. Marks nest.
+  // A position in the arena. Rewinding to it frees what was allocated after it. Marks may nest.
   struct Mark {
     const void* chunk;
     size_t used;
   };
   Mark mark() const { return {chunks_, used_}; }
-  // Keeps a chunk after the mark for what comes next. The next chunk is as large as several.
+  // Keeps one chunk after the mark for reuse. If there are several, frees them, and the next chunk
+  // will be as large as all of them together.
   void rewind(const Mark& mark);
 
-  // Bytes held from the heap.
+  // Bytes that the arena has from the heap now.
   size_t reserved() const { return reserved_; }
-  // The most that was held at once.
-  size_t most_reserved() const { return most_reserved_; }
+  // The largest value of reserved() so far.
+  size_t max_reserved() const { return max_reserved_; }
 
  private:
   struct Chunk {
     Chunk* next;
-    size_t bytes;  // usable, after this header
+    size_t bytes;  // usable bytes after this header
   };
-  // Frees the chunks after `last`, and gives their bytes.
+  // Frees the chunks that were added after `last`. Returns their size in bytes.
   size_t release(const void* last);
 
-  size_t chunk_bytes_;  // the least that is taken at once, if the budget allows it
+  size_t chunk_bytes_;  // minimum size of a chunk, unless less is left of the budget
   Budget* budget_;
   size_t reserved_ = 0;
-  size_t most_reserved_ = 0;
-  Chunk* chunks_ = nullptr;  // the one in use first
-  size_t used_ = 0;          // of the first chunk
+  size_t max_reserved_ = 0;
+  Chunk* chunks_ = nullptr;  // list of chunks, the newest first; only that one is allocated from
+  size_t used_ = 0;          // used bytes of the newest chunk
 };
 
 }  // namespace vitrine

@@ -1,4 +1,5 @@
-// A decoder that is made of methods of a program, as ExecuTorch exports language models.
+// MethodDecoder is a DecoderModel that calls the methods of a program, as ExecuTorch exports
+// language models.
 #pragma once
 
 #include <memory>
@@ -15,9 +16,9 @@ namespace vitrine {
 class DecoderCall;
 struct ModelMetadata;
 
-// Loaded methods in the parts of DecoderMethodNames; not owned, they outlive the decoder. Memory
-// for their outputs is set. Prefill and decode are loaded over one SharedState. Null: there is
-// none.
+// The loaded methods, named as in DecoderMethodNames. They must outlive the decoder, and the memory
+// of their outputs must be set. Load prefill and decode with the same SharedState. Null means that
+// the model has no such method.
 struct DecoderMethods {
   Method* decode = nullptr;
   Method* prefill = nullptr;
@@ -26,27 +27,28 @@ struct DecoderMethods {
   std::vector<DecoderInput> inputs = {};
 };
 
-// What programs leave out.
+// Overrides for metadata that the program lacks.
 struct MethodDecoderOptions {
-  int64_t max_context = 0;               // positions; 0: as the program says
-  std::optional<TokenId> start_id = {};  // of a decoder behind an encoder
-  std::optional<TokenId> row_id = {};    // stands in prompts for an encoder's rows
-  // Of the methods that give metadata. 0 stands for the default; of memory, for that of decode.
+  int64_t max_context = 0;               // in positions; 0: as the program says
+  std::optional<TokenId> start_id = {};  // first token of a decoder that has an encoder
+  std::optional<TokenId> row_id = {};    // placeholder in prompts for the rows of an encoder
+  // Limits for the methods that return metadata. 0 selects the default; the default of
+  // max_memory_bytes is the budget of decode.
   MethodLimits limits = {};
 };
 
-// Inputs of decode and prefill: ids, int64 [1, n]; with a cache also the position, int64 [1], or
-// one for each id; behind an encoder also what it gives, unless its rows stand among those of an
-// embedding. Output: logits of f32, f16 or bf16, [1,
-// vocabulary] of the last token or [1, n, vocabulary] of all. An encoder takes ids, int64 [1, n],
-// or one tensor of features.
+// Inputs of decode and prefill: the ids, int64 [1, n]; if there is a cache, also the position of
+// the first id, int64 [1], or one position per id; if there is an encoder, also its output, unless
+// its rows are inserted among those of an embedding. Output: logits of f32, f16 or bf16, with shape
+// [1, vocabulary] for the last token or [1, n, vocabulary] for all. The input of an encoder is ids,
+// int64 [1, n], or one tensor of features.
 //
-// What is fed at position 0 begins a text: of earlier ones neither the caches nor other state (of
-// convolutions, of recurrent layers) count.
+// Tokens fed at position 0 begin a new text: caches and other state (convolutions, recurrent
+// layers) of earlier texts are ignored.
 class MethodDecoder final : public DecoderModel {
  public:
-  // The methods are of `program`. Reads the program's metadata methods. Throws GenerationError
-  // where these and the methods' tensors contradict each other.
+  // The methods must belong to `program`. Reads the program's metadata methods. Throws
+  // GenerationError if they contradict the methods' tensors.
   MethodDecoder(const std::shared_ptr<const Program>& program, const DecoderMethods& methods,
                 const MethodDecoderOptions& options = {});
   MethodDecoder(const std::shared_ptr<const Program>& program, Method& method)
@@ -57,15 +59,15 @@ class MethodDecoder final : public DecoderModel {
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) override;
   void encode(std::span<const TokenId> tokens) override;
   std::vector<TokenId> with_rows(std::span<const TokenId> prompt) override;
-  // Features (speech, images) for the encoder, which runs when tokens are fed next: `features`
-  // lives until then. Later tokens go with them. Throws GenerationError if the program has no
-  // encoder or it does not take them.
+  // Sets the features (speech, images) for the encoder, which runs at the next feed(); `features`
+  // must exist until then. Later tokens refer to these features. Throws GenerationError if the
+  // program has no encoder, or if the encoder does not accept them.
   void encode(Tensor& features);
 
-  // Whether the encoder's rows stand among the prompt's, in place of info().row_id: prompts without
-  // it need no features.
+  // True if the encoder's rows replace info().row_id in prompts. Prompts without that token need no
+  // features.
   bool inserts_rows() const;
-  // What the metadata leave out or overstate, and what is done instead.
+  // Metadata that is missing or contradicts the tensors, and the values that are used instead.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -81,14 +83,15 @@ class MethodDecoder final : public DecoderModel {
   void restart_rows(std::span<const TokenId> text);
 
   std::unique_ptr<DecoderCall> decode_;
-  std::unique_ptr<DecoderCall> prefill_;  // null: decode takes all
+  std::unique_ptr<DecoderCall> prefill_;  // null: decode is called for prompts as well
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;
-  size_t next_row_ = 0;              // of the encoder's, for the next token that stands for one
-  size_t rows_ = 0;                  // of the prompt that is fed; without a cache of the text
-  std::optional<size_t> new_rows_;   // of a prompt that was not fed yet: it may be refused
-  bool rows_are_the_texts_ = false;  // the encoder has run for what was fed, not for such a prompt
+  size_t next_row_ = 0;  // row of the encoder for the next placeholder token
+  size_t rows_ = 0;      // rows of the fed prompt; without a cache, of the fed text
+  std::optional<size_t>
+      new_rows_;  // rows of a prompt that is not fed yet and may still be rejected
+  bool rows_are_the_texts_ = false;  // the encoder's output belongs to the fed text
   DecoderInfo info_;
   std::vector<std::string> notes_;
 };

@@ -1,4 +1,4 @@
-// Describes the inputs, outputs and memory of a method, which need not be loaded.
+// MethodMeta describes the inputs, outputs and memory of a method without loading it.
 #pragma once
 
 #include <cstddef>
@@ -10,37 +10,39 @@
 
 namespace vitrine {
 
-// Describes an input or output that is a tensor. Views belong to the program.
+// Describes an input or output that is a tensor. The spans are valid while the program exists.
 struct TensorInfo {
   ScalarType dtype;
-  std::span<const int32_t> sizes;  // the upper bound if dynamic
+  std::span<const int32_t> sizes;  // the upper bounds if the shape is dynamic
   std::span<const uint8_t> dim_order;
   ShapeDynamism dynamism;
   size_t nbytes;           // at these sizes
-  bool is_memory_planned;  // or a constant. false: the caller gives the memory
+  bool is_memory_planned;  // true also for a constant; if false, the caller supplies the memory
 };
 
-// A view of a verified program, which outlives it. Thread-safe.
+// A view of a verified program, which must outlive it. Thread-safe.
 class MethodMeta {
  public:
   std::string_view name() const;
   size_t num_inputs() const;
   size_t num_outputs() const;
-  // None if there are not so many inputs or outputs.
+  // None if `index` is out of range.
   EValue::Tag input_tag(size_t index) const;
   EValue::Tag output_tag(size_t index) const;
-  // Zeroed (u8, no sizes, 0 bytes) if there is no such input or output, or if it is not a tensor.
+  // Returns an empty description (u8, no sizes, 0 bytes) if `index` is out of range or the value is
+  // not a tensor.
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
 
-  // For an `index` beyond their number: 0, or empty.
+  // The functions below return 0 or an empty text if `index` is out of range.
 
-  // Memory that the caller may supply, in bytes; buffer i holds memory_id i + 1.
+  // Planned buffers, whose memory the caller may supply. Sizes are in bytes. Buffer i is memory_id
+  // i + 1 of the program.
   size_t num_planned_buffers() const;
   size_t planned_buffer_size(size_t index) const;
 
   size_t num_operators() const;
-  // Operator `index` of the plan: name and overload, e.g. {"aten::add", "out"}.
+  // Name and overload of an operator, such as {"aten::add", "out"}.
   std::pair<std::string_view, std::string_view> operator_name(size_t index) const;
   size_t num_delegates() const;
   std::string_view delegate_id(size_t index) const;

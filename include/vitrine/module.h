@@ -1,4 +1,4 @@
-// A program file and its methods, called with arrays and numbers.
+// Module loads a program file and calls its methods with arrays and numbers.
 //
 //   auto module = Module::load("model.pte");
 //   if (!module.ok()) return fail(module.error().message());
@@ -7,13 +7,16 @@
 //   if (!outputs.ok()) return fail(outputs.error().message());
 //   auto logits = outputs->at(0).array()->data<float>();
 //
-// Methods share state if the program was exported so (vitrine/shared_state.h).
+// A Module uses all kernels and backends of this build. To choose kernels or memory, use Program
+// and Method (vitrine/method.h). Methods share state if the program was exported with shared
+// buffers (vitrine/shared_state.h).
 //
-// A Module runs with all kernels and backends that it was built with. Errors say what is wrong and
-// where; nothing throws, also when memory runs out (std::string and std::vector are filled in the
-// caller's code: where that is compiled without exceptions, they end the process). One thread at a
-// time uses a Module; several Modules are independent. A Module that was moved from has no methods.
-// Programs that choose their kernels or memory use Program and Method (vitrine/method.h).
+// Functions return errors and do not throw, even if memory runs out. One exception: std::string and
+// std::vector are filled in the caller's code, which ends the process if it is compiled without
+// exceptions and no memory is left.
+//
+// One thread at a time may use a Module, except for cancel(); different Modules are independent. A
+// Module that was moved from has no methods.
 #pragma once
 
 #include <concepts>
@@ -37,7 +40,7 @@
 
 namespace vitrine {
 
-// An input or output of a method: an array, a number, a string, or nothing.
+// An input or output of a method: an array, a number, a string or None.
 class Value {
  public:
   Value() = default;
@@ -45,17 +48,17 @@ class Value {
   Value(Array value) : content_(std::move(value)) {}
   Value(int64_t value) : content_(value) {}
   Value(int value) : content_(int64_t{value}) {}
-  // size_t and the like; modulo 2^64.
+  // Other integer types, such as size_t. Values wrap modulo 2^64.
   template <std::integral T>
   Value(T value) : content_(static_cast<int64_t>(value)) {}
   Value(double value) : content_(value) {}
   Value(bool value) : content_(value) {}
   Value(std::string value) : content_(std::move(value)) {}
-  // Null: nothing.
+  // A null pointer becomes None.
   Value(const char* value) {
     if (value != nullptr) content_ = std::string(value);
   }
-  // Other pointers would become bools.
+  // Deleted, because other pointers would be converted to bool.
   template <class T>
   requires(std::is_pointer_v<T> &&
            !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, char>) Value(T)
@@ -63,7 +66,7 @@ class Value {
   // NOLINTEND(google-explicit-constructor)
 
   bool is_none() const { return std::holds_alternative<std::monostate>(content_); }
-  // Null if the value is of another kind.
+  // Return null if the value is of another kind.
   const Array* array() const { return std::get_if<Array>(&content_); }
   Array* array() { return std::get_if<Array>(&content_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&content_); }
@@ -76,53 +79,63 @@ class Value {
 };
 
 struct ModuleOptions {
-  size_t threads = 0;  // the caller's included; 0: as many as performing cores
+  size_t threads = 0;  // the calling thread included; 0: one per performance core
+  // Calls with the same shapes use the same threads, even if other programs need the processors
+  // (ThreadPool::Use::kAlways). Results do not depend on this.
+  bool fixed_threads = false;
   bool optimized_kernels = true;
-  // .ptd files; each name may occur in one of them only.
+  bool accept_unwritten_outputs = false;  // MethodOptions::accept_unwritten_outputs
+  // Paths of .ptd files. A name must not occur in more than one of them.
   std::vector<std::string> data_files = {};
-  // They are copied. InvalidArgument for a backend that this build lacks, even if the program does
-  // not use it.
+  // The options are copied. InvalidArgument for a backend that this build lacks, even if the
+  // program does not use it.
   std::vector<BackendOption> backend_options = {};
-  // Of each method by itself.
+  // Applied to each method separately.
   MethodLimits limits = {};
-  // Attached to every method, for loading and calls. Not owned; outlives the Module. May be null.
-  // A CallProfile gives rows and sums (vitrine/call_profile.h).
+  // Attached to every method for loading and calls. Must outlive the Module; may be null. A
+  // CallProfile sums the times of calls (vitrine/call_profile.h).
   EventTracer* tracer = nullptr;
 };
 
 class Module {
  public:
-  // Maps the file; it must not be truncated while the Module lives. Methods are loaded at their
+  // Maps the file, which must not be truncated while the Module exists. A method is loaded at its
   // first call.
   static Result<Module> load(const char* path, const ModuleOptions& options = {});
-  // `program` outlives the Module and is 16-byte aligned, as what malloc and mmap give is;
-  // InvalidArgument if not.
+  // `program` must outlive the Module and be 16-byte aligned, as memory from malloc and mmap is;
+  // otherwise the error is InvalidArgument.
   static Result<Module> load(std::span<const std::byte> program, const ModuleOptions& options = {});
   ~Module();
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;
 
   size_t num_methods() const;
-  // Empty if there are not so many.
+  // Empty if `index` is out of range.
   std::string_view method_name(size_t index) const;
-  // Inputs and outputs: kinds, dtypes, sizes. InvalidArgument lists the existing methods.
+  // Describes inputs and outputs: kinds, dtypes, sizes. For an unknown name, InvalidArgument lists
+  // the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
-  // How the model names an input or output: the key of its dict or keyword argument, as in "mask",
-  // or the path from there, "state.keys[0]". Empty if the program has no name for it: names of
-  // parameters are not in the file. Not always unique. The view lives as long as the Module.
+  // The name of an input or output in the model. It is the key of a dict or a keyword argument
+  // ("mask"), or the path below it ("state.keys[0]"). Empty if the program does not name the value;
+  // the file does not contain names of positional parameters. Names may repeat. The view is valid
+  // while the Module exists.
   Result<std::string_view> input_name(std::string_view method, size_t index) const;
   Result<std::string_view> output_name(std::string_view method, size_t index) const;
 
-  // Loads a method before its first call. OperatorMissing names all missing operators and backends,
-  // NotFound the backends if they alone are missing.
+  // Loads a method ahead of its first call. OperatorMissing names all missing operators and
+  // backends; the code is NotFound if only backends are missing.
   Error load_method(std::string_view name);
-  // Inputs are copied where the program has another dim order, or if they borrow their memory. An
-  // Array that owns its memory may be written if the program updates that input. Outputs are
-  // row-major, whatever the layout in the program is, and own their memory: together at most
-  // max_memory_bytes. An input that does not fit is InvalidArgument, or NotSupported if it has
-  // other sizes than a static shape; both say which input, and how. Inputs of dynamic shapes may
-  // also fail inside: sizes that are within the bound, but wrong, are found by the kernel or
-  // delegate that cannot work with them.
+  // Calls a method.
+  //
+  // An input is copied if the program has another dim order or if the Array borrows its memory. If
+  // the program updates an input, an Array that owns its memory is changed. Outputs are row-major,
+  // whatever their layout in the program, and own their memory; together they use at most
+  // max_memory_bytes.
+  //
+  // For an input of the wrong kind, dtype or shape, the error is InvalidArgument, or NotSupported
+  // if its sizes differ from a static shape; the message names the input and the difference. Sizes
+  // that are within the bounds of a dynamic shape but wrong are found by the kernel or delegate
+  // that cannot use them; the error then names that instruction.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));
@@ -134,10 +147,14 @@ class Module {
     return call("forward", inputs);
   }
 
-  // The first error among the loaded methods that did not stop loading (Method::warning()); success
-  // if there is none. Valid until the next call.
+  // Ends the call in progress, if any, like Method::cancel(): the call returns Canceled. Any thread
+  // or signal handler may call it.
+  void cancel();
+
+  // The first Method::warning() among the loaded methods: an error that did not stop loading.
+  // Success if there is none. Valid until the next call.
   const Error& warning() const;
-  // The sum of the loaded methods'.
+  // The memory of all loaded methods together.
   MemoryUsage memory_usage() const;
 
   // Must not be called on a Module that was moved from.
@@ -157,11 +174,12 @@ class Module {
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const ModuleOptions& options);
   Error check() const;
-  // The method after the call, with its outputs.
+  // Calls a method and returns it, so that its outputs can be read.
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,
                             ReadInput read_input);
   Result<const Method*> run(std::string_view name, std::span<const Value> inputs);
-  // An output: a text of the method's, or any other value.
+  // Reads an output. A string is returned in `text`, as a view of the method's; other kinds are
+  // returned in `value`.
   static Error read_output(const Method& method, size_t index, Value* value, Text* text);
 
   std::unique_ptr<State> state_;
@@ -169,7 +187,7 @@ class Module {
 
 namespace internal {
 
-// Whether there was memory for what `fill` does to standard containers.
+// Calls `fill`, which fills standard containers. Returns false if it runs out of memory.
 template <class Fill>
 bool has_memory_to(Fill fill) {
 #if defined(__cpp_exceptions)
@@ -199,7 +217,7 @@ inline Result<std::vector<Value>> Module::call(std::string_view name,
     has_memory = internal::has_memory_to([&] { outputs[i] = std::string(*text); });
   }
   if (!has_memory) {
-    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu outputs", count);
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "out of memory for %zu outputs", count);
   }
   return outputs;
 }

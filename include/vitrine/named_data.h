@@ -1,4 +1,5 @@
-// Bytes by name: weights and delegate constants kept beside the program, in it or in a .ptd.
+// NamedDataMap finds bytes by name: weights and constants of delegates, which are stored in the
+// program file or in a .ptd file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace vitrine {
 
-// Shape and dtype that a named tensor was stored with; the spans belong to the map.
+// Dtype and shape of a stored tensor. The spans belong to the map.
 struct TensorLayout {
   ScalarType dtype;
   std::span<const int32_t> sizes;
@@ -24,20 +25,20 @@ class NamedDataMap {
  public:
   virtual ~NamedDataMap() = default;
   virtual size_t size() const = 0;
-  // Empty if there are not so many.
+  // Empty if `index` is out of range.
   virtual std::string_view key(size_t index) const = 0;
-  // The bytes live as long as the buffer and the map. NotFound for an unknown key.
+  // The bytes are valid while both the buffer and the map exist. NotFound for an unknown key.
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
-  // Empty for opaque bytes; NotFound for an unknown key.
+  // Empty if the bytes are not a tensor. NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
-  // As DataSource::stamp and DataSource::release; unknown keys are ignored.
+  // Like DataSource::stamp() and DataSource::release(). Unknown keys are ignored.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
-  // The total size of its files; 0 if it has no files.
+  // The total size of the map's files; 0 if it has no files.
   virtual uint64_t file_bytes() const { return 0; }
 };
 
-// Asks the first map, then the second; either may be null. Neither is owned.
+// Searches the first map, then the second. Either may be null. Both must outlive this object.
 class MergedNamedData final : public NamedDataMap {
  public:
   MergedNamedData(const NamedDataMap* first, const NamedDataMap* second)

@@ -1,7 +1,7 @@
-// A verified, immutable view of a .pte file. Format: docs/formats/program.md.
+// Program is a verified, immutable view of a .pte file. Format: docs/formats/program.md.
 //
 // Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); later
-// code relies on it. A Program is shared between Methods and threads.
+// code relies on these checks. Methods and threads may share a Program.
 #pragma once
 
 #include <memory>
@@ -17,29 +17,29 @@
 namespace vitrine {
 
 enum class Verification : uint8_t {
-  kFull,  // flatbuffer structure and meaning
-  kNone,  // the caller guarantees that the file is sound; a damaged one is undefined behaviour
+  kFull,  // checks the structure of the flatbuffer, and every index, offset and size in it
+  kNone,  // checks nothing: loading a damaged file is undefined behavior
 };
 
 class Program {
  public:
-  // InvalidProgram names the place in the file, e.g. "execution_plan[0].values[37].sizes: ...".
+  // InvalidProgram names the location in the file, such as "execution_plan[0].values[37].sizes".
   static Result<std::shared_ptr<const Program>> load(
       std::unique_ptr<DataSource> source, Verification verification = Verification::kFull);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   size_t num_methods() const;
-  // Empty if there are not so many. Views live as long as the program.
+  // Empty if `index` is out of range. The text is valid while the program exists.
   std::string_view method_name(size_t index) const;
-  // InvalidArgument lists the existing methods.
+  // For an unknown name, InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
-  // Named data of the file itself. Lives as long as the program.
+  // The named data of the file itself, valid while the program exists.
   const NamedDataMap& named_data() const { return *named_data_; }
 
   uint64_t file_bytes() const { return source_->size(); }
-  // As DataSource::stamp, of the program's file.
+  // DataSource::stamp() of the program's file.
   uint64_t stamp() const { return source_->stamp(); }
 
  private:
@@ -49,7 +49,7 @@ class Program {
 
   std::unique_ptr<DataSource> source_;
   DataBuffer flatbuffer_;
-  const void* root_;  // of flatbuffer_
+  const void* root_;  // root table of flatbuffer_
   uint64_t segment_base_;
   DataBuffer constants_;
   std::unique_ptr<NamedDataMap> named_data_;

@@ -1,4 +1,4 @@
-// A Python number as an argument: integer, double or bool.
+// Scalar is a number argument of an operator, as in Python: an integer, a double or a bool.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Scalar {
   bool is_floating() const { return kind_ == Kind::kDouble; }
   bool is_bool() const { return kind_ == Kind::kBool; }
 
-  // The value converted to T as by static_cast. For an integer T, a double is first converted to
-  // int64_t, saturating and with 0 for NaN, so that no value from a file is undefined behaviour. It
-  // is then reduced modulo 2^bits, as an int is.
+  // Converts the value to T. Integers and bools are converted by static_cast. A double is converted
+  // by static_cast to a floating-point T. For other types, it is first converted to int64_t, with
+  // saturation and with 0 for NaN, because a value in a file must not cause undefined behavior.
   template <class T>
   T to() const {
     if (kind_ != Kind::kDouble) return static_cast<T>(int_);

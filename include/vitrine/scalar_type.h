@@ -1,4 +1,5 @@
-// The element types of tensors, numbered as in the program format (schema/scalar_type.fbs).
+// ScalarType lists the element types of tensors, numbered as in program files
+// (schema/scalar_type.fbs).
 #pragma once
 
 #include <cstddef>
@@ -42,9 +43,9 @@ enum class ScalarType : int8_t {
 };
 inline constexpr int kNumScalarTypes = 30;
 
-// Bytes of one element; 0 if `type` is not one of the above (it may come from a file).
+// Bytes per element; 0 if `type` is not one of the above, since it may come from a file.
 size_t element_size(ScalarType type);
-// As users write it: "f32", "i64", "bool". "?" for an unknown number.
+// The short name of a type, such as "f32", "i64" or "bool"; "?" for an unknown number.
 const char* scalar_type_name(ScalarType type);
 
 constexpr bool is_valid(ScalarType type) {
@@ -63,14 +64,14 @@ constexpr bool is_complex(ScalarType type) {
   return type == ScalarType::kComplexHalf || type == ScalarType::kComplexFloat ||
          type == ScalarType::kComplexDouble;
 }
-// The type of the parts of complex numbers; other types are their own.
+// The type of the real part of a complex type. Returns other types unchanged.
 constexpr ScalarType real_type(ScalarType type) {
   return is_complex(type) ? static_cast<ScalarType>(static_cast<int8_t>(type) - 3) : type;
 }
 static_assert(real_type(ScalarType::kComplexHalf) == ScalarType::kHalf &&
               real_type(ScalarType::kComplexDouble) == ScalarType::kDouble);
 
-// C++ type -> ScalarType.
+// Maps a C++ type to its ScalarType.
 template <class T>
 inline constexpr ScalarType scalar_type_of = [] {
   static_assert(sizeof(T) == 0, "no ScalarType for this C++ type");

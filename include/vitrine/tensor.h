@@ -1,9 +1,9 @@
-// A view of typed elements in memory: dtype, sizes, dim order, data pointer. Owns nothing.
+// Tensor is a view of typed elements in memory: dtype, sizes, dim order and data pointer.
 //
-// Sizes, dim order, strides and data belong to whoever made the tensor (a Method's arena, a test)
-// and outlive it. Elements lie densely in the order that `dim_order` gives, outermost dimension
-// first; strides (in elements) follow from sizes and dim order and are never arbitrary.
-// Not thread-safe.
+// A Tensor owns nothing. Sizes, dim order, strides and data belong to the object that made the
+// tensor (a Method, an Array, a test) and must outlive it. Elements are dense, in the order of
+// `dim_order`, which lists the outermost dimension first. Strides are in elements and follow from
+// sizes and dim order. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ namespace vitrine {
 
 inline constexpr size_t kMaxRank = 16;
 
-// Vector code may load a whole register at the end of a tensor, and so read this many bytes past
-// it; their values mean nothing. Memory that allows this is said to have slack.
+// Vector code may load a full register at the end of a tensor, and so read up to this many bytes
+// past the end. Their values do not matter. Memory in which these bytes are readable has slack.
 inline constexpr size_t kReadableSlack = 128;
 
 enum class ShapeDynamism : uint8_t {
   kStatic = 0,        // sizes never change
-  kDynamicBound = 1,  // may be resized to any shape of the same rank with no more elements
+  kDynamicBound = 1,  // sizes may change, but not the rank; the number of elements is bounded
 };
 
-// Product of `sizes`. InvalidArgument if one is negative, or if the product overflows where zeros
-// count as one.
+// Returns the product of `sizes`. InvalidArgument if a size is negative, or if the product
+// overflows when each zero is replaced by one.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
-// Whether `dim_order` is a permutation of 0 .. size-1.
+// True if `dim_order` is a permutation of 0 .. size-1.
 bool is_permutation(std::span<const uint8_t> dim_order);
 
-// Strides in elements of a dense tensor; the three spans have the same length, and checked_numel
-// has accepted `sizes`. A zero size counts as one, so that strides are never zero.
+// Computes the strides of a dense tensor, in elements. The three spans must have the same length,
+// and checked_numel() must accept `sizes`. A size of zero counts as one, so that no stride is zero.
 void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
                             std::span<int64_t> strides);
 
@@ -42,16 +42,16 @@ class Tensor {
  public:
   Tensor() = default;
 
-  // `sizes` (each >= 0), `dim_order` (a permutation) and `strides` have the same length, at most
-  // kMaxRank; strides are computed here. numel must not overflow: see checked_numel. The element
-  // count at construction is the bound for later resizes.
+  // `sizes` (none negative), `dim_order` (a permutation) and `strides` must have the same length,
+  // at most kMaxRank, and checked_numel() must accept `sizes`. Strides are computed here. The
+  // number of elements is the bound for later resizes.
   Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8_t> dim_order,
          std::span<int64_t> strides, void* data, ShapeDynamism dynamism = ShapeDynamism::kStatic);
 
   ScalarType dtype() const { return dtype_; }
   size_t rank() const { return rank_; }
   std::span<const int32_t> sizes() const { return {sizes_, rank_}; }
-  // 0 if there is no such dimension.
+  // 0 if `dim` is out of range.
   int32_t size(size_t dim) const { return dim < rank_ ? sizes_[dim] : 0; }
   std::span<const uint8_t> dim_order() const { return {dim_order_, rank_}; }
   std::span<const int64_t> strides() const { return {strides_, rank_}; }
@@ -59,16 +59,18 @@ class Tensor {
   size_t element_size() const { return element_size_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
-  // The element count that a resize may reach, and its bytes: the bound at construction, or less
-  // where aliased memory is smaller.
-  int64_t max_numel() const { return bound_numel_ < room_numel_ ? bound_numel_ : room_numel_; }
+  // The largest number of elements after a resize, and its bytes: the bound at construction, or
+  // less if the tensor aliases smaller memory.
+  int64_t max_numel() const {
+    return bound_numel_ < capacity_numel_ ? bound_numel_ : capacity_numel_;
+  }
   size_t max_nbytes() const { return static_cast<size_t>(max_numel()) * element_size_; }
-  // The required size of memory given to set_data().
+  // The required size of the memory passed to set_data().
   size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
 
-  // dim order 0, 1, 2, ...
+  // True for the dim order 0, 1, 2, ...
   bool is_contiguous() const { return contiguous_; }
-  // dim order 0, 2, 3, 1 (rank 4) or 0, 2, 3, 4, 1 (rank 5)
+  // True for the dim orders 0, 2, 3, 1 (rank 4) and 0, 2, 3, 4, 1 (rank 5).
   bool is_channels_last() const;
   bool same_sizes(const Tensor& other) const {
     if (rank_ != other.rank_) return false;
@@ -84,9 +86,9 @@ class Tensor {
   }
 
   const void* raw_data() const { return data_; }
-  void* mutable_raw_data() { return data_; }  // a constant's must not be written
-  // Null if the elements are not of type T, or there is no memory. mutable_data() is null for a
-  // constant, too.
+  void* mutable_raw_data() { return data_; }  // must not be written if is_read_only()
+  // These return null if the elements are not of type T or the tensor has no memory; mutable_data()
+  // also if the tensor is a constant.
   template <class T>
   const T* data() const {
     return dtype_ == scalar_type_of<T> ? unchecked_data<T>() : nullptr;
@@ -95,7 +97,7 @@ class Tensor {
   T* mutable_data() {
     return dtype_ == scalar_type_of<T> && !read_only_ ? unchecked_mutable_data<T>() : nullptr;
   }
-  // For callers that have checked the dtype, or that read the elements as another type.
+  // For callers that have checked the dtype, or that access the elements as another type.
   template <class T>
   const T* unchecked_data() const {
     return static_cast<const T*>(data_);
@@ -104,35 +106,37 @@ class Tensor {
   T* unchecked_mutable_data() {
     return static_cast<T*>(data_);
   }
-  // `data` holds bound_nbytes(). `has_slack`: kReadableSlack bytes past these are readable, too.
-  // Without it, delegates copy what they cannot read in place.
+  // Sets the memory, which must have bound_nbytes() bytes. `has_slack` says that kReadableSlack
+  // more bytes are readable; without slack, delegates may have to copy the tensor.
   void set_data(void* data, bool has_slack = false) {
     data_ = data;
-    room_numel_ = bound_numel_;
+    capacity_numel_ = bound_numel_;
     has_slack_ = has_slack;
   }
   bool has_slack() const { return has_slack_; }
-  // Constants: their memory may be a file, mapped read-only.
+  // True for constants. Their memory may be a file that is mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
-  // Becomes a tensor of `sizes` in the memory of `other`, with that memory's properties: whether it
-  // may be written, how many elements it holds and whether it has slack. Errors as in resize(),
-  // with the bound at construction; InvalidArgument if `other` has less room. On error nothing
-  // changes.
+  // Makes this a tensor of `sizes` in the memory of `other`. Takes over the properties of that
+  // memory: read-only or not, capacity, and slack. Returns the errors of resize() with the bound at
+  // construction, and InvalidArgument if the memory is too small. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
-  // Has the memory of `before` again, which is a copy of this tensor, or none if that is too small.
-  void return_to(const Tensor& before) {
-    data_ = numel_ <= before.room_numel_ ? before.data_ : nullptr;
-    room_numel_ = before.room_numel_;
+  // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
+  // for the current sizes, the tensor has no memory afterward.
+  void restore_memory(const Tensor& before) {
+    data_ = numel_ <= before.capacity_numel_ ? before.data_ : nullptr;
+    capacity_numel_ = before.capacity_numel_;
     read_only_ = before.read_only_;
     has_slack_ = before.has_slack_;
   }
-  // Whether the memory can be read for all elements of `sizes`; and written up to max_numel().
+  // True if there is memory for all elements; is_writable() also needs memory for max_numel()
+  // elements that is not read-only.
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 
-  // NotSupported if the tensor is static and `sizes` differ; InvalidArgument if the rank differs, a
-  // size is negative, or there are more elements than max_numel(). The data stay where they are.
+  // Changes the sizes; the elements stay where they are. NotSupported if the tensor is static and
+  // `sizes` differ. InvalidArgument if the rank differs, a size is negative, or there would be more
+  // than max_numel() elements.
   Error resize(std::span<const int32_t> sizes);
 
  private:
@@ -147,7 +151,7 @@ class Tensor {
   int64_t* strides_ = nullptr;
   int64_t numel_ = 0;
   int64_t bound_numel_ = 0;
-  int64_t room_numel_ = 0;  // capacity of the memory
+  int64_t capacity_numel_ = 0;  // number of elements for which the memory is large enough
   uint8_t rank_ = 0;
   uint8_t element_size_ = 0;
   ScalarType dtype_ = ScalarType::kByte;
@@ -157,7 +161,8 @@ class Tensor {
   bool has_slack_ = false;
 };
 
-// "f32[1,3,224,224]", for messages and tables; cut with "..." if `size` is too small.
+// Writes a description such as "f32[1,3,224,224]" into `text`, for messages and tables. If `size`
+// is too small, the description is cut and ends in "...".
 void describe(const Tensor& tensor, char* text, size_t size);
 
 }  // namespace vitrine

@@ -1,4 +1,5 @@
-// Text from a decoder-only language model: prefill, sampling, stopping, statistics, chat.
+// TextGenerator generates text from a language model: prefill, sampling, stopping, statistics and
+// multi-turn conversations.
 //
 //   TextGenerator generator(model, tokenizer.get());
 //   generator.generate("In the beginning", {.max_new_tokens = 64},
@@ -19,110 +20,121 @@
 
 namespace vitrine {
 
-// A request that a model cannot serve, or a model that contradicts itself: what() says which.
+// A request that a model cannot serve, or a model whose parts contradict each other. what() has the
+// reason.
 class GenerationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The context, or what the options allow of it, has no room for an answer to the prompt.
+// The prompt leaves no room for an answer in the context, or in the part of it that the options
+// allow.
 class NoRoomError : public GenerationError {
  public:
   using GenerationError::GenerationError;
 };
 
-// What a program says about itself, checked against its tensors.
+// Properties of a model: the program's metadata, checked against its tensors.
 struct DecoderInfo {
-  int64_t max_context = 0;            // positions that the caches hold
-  int64_t max_tokens_per_call = 1;    // what the program itself takes at once
-  int64_t min_tokens_per_call = 1;    // or one; fewer are fed token by token
-  bool parallel_prefill = false;      // else a prompt is fed token by token
-  bool has_cache = true;              // else each call is given the whole text
-  size_t vocabulary = 0;              // logits a token
-  std::vector<TokenId> eos_ids = {};  // empty: the tokenizer's
-  // An encoder takes the prompt; the decoder begins with start_id. Each prompt is a text of its
-  // own.
+  int64_t max_context = 0;          // number of positions in the caches
+  int64_t max_tokens_per_call = 1;  // most tokens that one call of the program accepts
+  // Fewest tokens in a call with several tokens. A prompt with fewer tokens is fed one token at a
+  // time.
+  int64_t min_tokens_per_call = 1;
+  bool parallel_prefill = false;      // if false, prompts are fed one token at a time
+  bool has_cache = true;              // if false, each call needs the entire text
+  size_t vocabulary = 0;              // number of logits per token
+  std::vector<TokenId> eos_ids = {};  // end tokens; if empty, the tokenizer's end token
+  // If true, an encoder reads the prompt and the decoder begins with start_id. Each prompt then
+  // starts a new text.
   bool encodes_prompt = false;
   std::optional<TokenId> start_id = {};
-  // Stands in prompts for the rows that an encoder gives (an image, sound): once for all of them,
-  // or once for each.
+  // Placeholder token for encoder output (an image, audio). A prompt contains it once for all rows,
+  // or once per row.
   std::optional<TokenId> row_id = {};
 };
 
-// A model that continues a row of tokens. One thread at a time.
+// A language model that continues a sequence of tokens. One thread at a time may use it.
 class DecoderModel {
  public:
   virtual ~DecoderModel() = default;
   virtual const DecoderInfo& info() const = 0;
-  // Feeds tokens whose first one is at `position`: at most max_tokens_per_call, within max_context.
-  // Gives info().vocabulary logits of what follows the last one, valid until the next call. Throws
-  // GenerationError.
+  // Feeds at most max_tokens_per_call tokens, the first of which is at `position`; all positions
+  // must be below max_context. Returns info().vocabulary logits for the token after the last one,
+  // valid until the next call. Throws GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
-  // Where info().encodes_prompt: what tokens fed from now on refer to. Throws GenerationError.
+  // Encodes a prompt. Tokens that are fed later refer to it. Only for models with
+  // info().encodes_prompt. Throws GenerationError.
   virtual void encode(std::span<const TokenId> tokens);
-  // A prompt as it will be fed: with info().row_id for each row of what an encoder gives. Throws
-  // GenerationError.
+  // Returns the tokens to feed for a prompt: info().row_id is repeated for each row of the
+  // encoder's output. Throws GenerationError.
   virtual std::vector<TokenId> with_rows(std::span<const TokenId> prompt);
 };
 
 struct SamplerOptions {
   float temperature = 0.8F;  // 0: always the most probable token
-  float top_p = 0.9F;        // the most probable ones whose sum exceeds it; without top_k only
-  size_t top_k = 0;          // 0: none
-  // Begins a row of random numbers, in which later calls of a conversation with the same seed go
-  // on. None: the time.
+  // Samples from the most probable tokens whose probabilities sum to more than top_p. Ignored if
+  // top_k is set.
+  float top_p = 0.9F;
+  size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
+  // Seed of the random numbers. Later calls in the same conversation with the same seed continue
+  // its sequence. If unset, the clock is the seed.
   std::optional<uint64_t> seed = {};
 };
 
 struct GenerateOptions {
-  int64_t max_new_tokens = -1;  // -1: what the context has room for
-  int64_t seq_len = -1;         // likewise, of prompt and new tokens
+  int64_t max_new_tokens = -1;  // -1: as many as fit in the context
+  int64_t seq_len = -1;         // maximum length of prompt and new tokens together; -1: the context
   SamplerOptions sampling = {};
-  EncodeOptions encode = {};  // what add_template puts before a text: in front of the first prompt
+  EncodeOptions encode = {};  // a template's prefix is added to the first prompt only
   bool ignore_eos = false;
 };
 
 struct NewToken {
   TokenId id;
-  std::string_view text;  // whole characters; those of the last bytes may still come
+  // The complete characters that are known now. Bytes of an incomplete character follow with a
+  // later token.
+  std::string_view text;
 };
 using TokenCallback = std::function<void(const NewToken&)>;
 
-// In the units and with the definitions of ExecuTorch's runner.
+// Statistics with the units and definitions of ExecuTorch's runner.
 struct GenerationStatistics {
   int64_t prompt_tokens = 0;
-  int64_t generated_tokens = 0;  // without the one that the prefill gives
+  int64_t generated_tokens = 0;  // not counting the first new token, which the prefill returns
   int64_t model_load_start_ms = 0;
   int64_t model_load_end_ms = 0;
   int64_t inference_start_ms = 0;
   int64_t inference_end_ms = 0;
-  int64_t prompt_eval_end_ms = 0;          // the first token is known, and not given yet
-  int64_t first_token_ms = 0;              // likewise
-  int64_t aggregate_sampling_time_ms = 0;  // of generated_tokens; without their texts
+  int64_t prompt_eval_end_ms = 0;  // when the first new token was sampled, before its callback
+  int64_t first_token_ms = 0;      // the same time as prompt_eval_end_ms
+  int64_t aggregate_sampling_time_ms = 0;  // time for generated_tokens, without decoding to text
 
-  // {"prefill_token_per_sec":...}
+  // A JSON object such as {"prefill_token_per_sec":...}.
   std::string json() const;
 };
 
-// One call of the model, and what follows it. Times are ns of CLOCK_MONOTONIC, in this order.
+// One call of the model, and the sampling and decoding of a token after it. Times are nanoseconds
+// of CLOCK_MONOTONIC, in the order in which they pass.
 struct GenerationStep {
-  bool is_prefill = false;  // of the prompt; the last such step gives the first new token
-  int64_t position = 0;     // of the first token fed
-  size_t tokens = 0;        // fed
+  bool is_prefill = false;  // the step feeds the prompt; the last such step yields the first token
+  int64_t position = 0;     // position of the first token fed
+  size_t tokens = 0;        // number of tokens fed
+  int64_t prompt_end = 0;   // for a prefill: the position after the prompt's last token
   uint64_t start_ns = 0;
-  uint64_t fed_ns = 0;      // the logits are there
-  uint64_t sampled_ns = 0;  // this and the next ones are fed_ns where no token is sampled
-  uint64_t decoded_ns = 0;  // the token is text
+  uint64_t fed_ns = 0;      // the model has returned its logits
+  uint64_t sampled_ns = 0;  // this time and the next two equal fed_ns if no token is sampled
+  uint64_t decoded_ns = 0;  // the token has been decoded to text
   uint64_t end_ns = 0;      // the callback has returned
 };
 
-// Gets every step while it runs. Called by the thread that generates.
+// Observes every step. The generating thread calls it.
 class GenerationObserver {
  public:
   virtual ~GenerationObserver() = default;
-  // A prompt's ids are there; generate() began at `start_ns`.
+  // Called once the prompt is tokenized, at `encoded_ns`. `start_ns` is when generate() was called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
-  // Position, tokens and start are set.
+  // `position`, `tokens` and `start_ns` of the step are set.
   virtual void begin_step(const GenerationStep& step) = 0;
   virtual void end_step(const GenerationStep& step) = 0;
 };
@@ -131,51 +143,53 @@ enum class StopReason { kEndToken, kLength, kStopped };
 
 struct Generation {
   std::vector<TokenId> prompt;
-  std::vector<TokenId> ids;  // an end token is the last one
-  std::string text;          // of these, special tokens apart
+  std::vector<TokenId> ids;  // the new tokens, including the end token
+  std::string text;          // text of `ids` without special tokens
   StopReason reason = StopReason::kLength;
   GenerationStatistics statistics;
 };
 
-// One conversation with one model. One thread at a time, but for stop().
+// A conversation with a model. One thread at a time may use it, except for stop().
 class TextGenerator {
  public:
-  // Both outlive it. Without a tokenizer there are ids only. Throws GenerationError if the
-  // tokenizer is not the model's: it has many more ids than there are logits, or many fewer. Ids
-  // without logits cannot be in prompts, and logits without ids (padding) are never sampled.
+  // `model` and `tokenizer` must outlive the generator. `tokenizer` may be null; then only token
+  // ids are available. Throws GenerationError if the tokenizer does not belong to the model, that
+  // is, if it has many more or many fewer ids than the model has logits. Ids without logits must
+  // not be in prompts, and logits without ids (padding) are never sampled.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
-  // Continues where the last call ended: its last token and the prompt are fed, the caches stay.
-  // Throws GenerationError or TokenizerError; the conversation is as before then, unless the model
-  // itself failed: then it is reset. NoRoomError if the context is full.
+  // Generates text after a prompt. A call continues the conversation: it feeds the last token of
+  // the previous call and then the prompt, and caches keep their content. Throws GenerationError,
+  // TokenizerError, or NoRoomError if the context is full. After an exception the conversation is
+  // unchanged, unless the model itself failed; then it is reset.
   Generation generate(std::string_view prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
-  // Ends the call that runs, after its token, or, while a prompt is fed, between two chunks of it:
-  // no token is given then, and what was fed stays in the conversation. From any thread, or a
-  // signal's handler.
+  // Stops the current call of generate() after the current token. While a prompt is fed, stops
+  // before the next chunk: then there is no new token, and the fed part stays in the conversation.
+  // May be called from any thread and from a signal handler.
   void stop() { stop_ = true; }
-  // Forgets the conversation. What a cache holds counts no more.
+  // Starts a new conversation. Cached keys and values are ignored from now on.
   void reset();
-  // Not owned; null: none.
+  // Sets the observer, which must outlive the generator. Null removes it.
   void set_observer(GenerationObserver* observer) { observer_ = observer; }
-  // Tokens that the model has seen.
+  // Number of tokens that the model has seen.
   int64_t position() const { return static_cast<int64_t>(fed_.size()); }
 
  private:
   class Run;
   struct Randomness {
     uint64_t seed;
-    uint64_t state;  // of the sampler that it began
+    uint64_t state;  // the sampler's state after the last call
   };
 
   std::span<const float> feed(std::span<const TokenId> tokens, bool is_prefill);
   void end_step();
   std::span<const float> prefill(std::span<const TokenId> tokens);
   std::vector<TokenId> encode(std::string_view prompt, EncodeOptions options) const;
-  // What the decoder is fed for a prompt. Throws GenerationError.
+  // The tokens to feed to the decoder for a prompt. Throws GenerationError.
   std::vector<TokenId> tokens_to_feed(std::span<const TokenId> prompt);
   void check_ids(std::span<const TokenId> ids) const;
   int64_t budget(size_t prompt_tokens, const GenerateOptions& options) const;
@@ -183,14 +197,15 @@ class TextGenerator {
 
   DecoderModel& model_;
   const Tokenizer* tokenizer_;
-  size_t sampled_;  // ids that may be sampled: those below it
+  size_t sampled_;  // ids below this one may be sampled
   std::vector<TokenId> eos_ids_;
   std::vector<TokenId> fed_;
-  std::optional<TokenId> pending_;        // sampled last, not fed yet
-  std::optional<Randomness> randomness_;  // of the conversation; none without a seed
+  std::optional<TokenId> pending_;        // the last sampled token, not fed yet
+  std::optional<Randomness> randomness_;  // unset unless a call had a seed
   std::atomic<bool> stop_ = false;
   GenerationObserver* observer_ = nullptr;
-  std::optional<GenerationStep> step_;  // that runs; none without an observer
+  int64_t prompt_end_ = 0;              // prompt_end of the prompt that is being fed
+  std::optional<GenerationStep> step_;  // the current step; unset if there is no observer
 };
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-// Text to token ids and back, for language models.
+// Tokenizers of language models: turn text into token ids, and ids into text.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,9 @@ namespace vitrine {
 
 using TokenId = int32_t;
 
-// A tokenizer file that is damaged or holds what is not supported, or a request that a tokenizer
-// cannot serve: what() names the file, the place in it and what is wrong.
+// Thrown if a tokenizer file is damaged or not supported, or if a tokenizer cannot encode or decode
+// something, for example because it would take too much time or memory. what() names the file, the
+// position in it and the problem.
 class TokenizerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,55 +30,58 @@ struct SpecialToken {
 };
 
 struct EncodeOptions {
-  size_t num_bos = 0;  // begin ids before the text; TokenizerError if the tokenizer knows none
-  size_t num_eos = 0;  // end ids after it, likewise
-  // The tokens that the file itself puts around a text (the post-processor of a tokenizer.json).
-  // Files of other forms have no such rule.
+  // Numbers of begin tokens before the text and of end tokens after it. TokenizerError if the
+  // tokenizer does not have the token.
+  size_t num_bos = 0;
+  size_t num_eos = 0;
+  // Adds the tokens that the file puts around a text (the post-processor of a tokenizer.json).
+  // Other kinds of files have no such rule.
   bool add_template = false;
-  // Whether names of special tokens in the text stand for these tokens. False for text of users who
-  // must not be able to end a turn.
+  // True if names of special tokens in the text become these tokens. Set it to false for text of
+  // users who must not be able to end a turn.
   bool special_in_text = true;
-  // The ids continue a text: nothing of what `add_template` puts before one.
+  // True if the ids continue a text. Then `add_template` adds no tokens before them.
   bool continues = false;
 };
 
 struct DecodeOptions {
-  bool skip_special = true;  // special tokens give no text
-  // The ids continue a text: the space that belongs to the first word is kept.
+  bool skip_special = true;  // omits the names of special tokens
+  // True if the ids continue a text. Then the space before the first word is kept.
   bool continues = false;
 };
 
-// Ids in, text out as soon as it is certain: whole characters only. Not thread-safe; used no longer
-// than its tokenizer lives.
+// Accepts ids and returns text as soon as it is certain, in complete characters. Not thread-safe.
+// The tokenizer must outlive the stream.
 class DecodeStream {
  public:
   virtual ~DecodeStream() = default;
-  // What the id adds to the text, perhaps nothing yet. TokenizerError if it is negative.
+  // Returns the text that the id adds, which may be empty. TokenizerError if the id is negative.
   virtual std::string push(TokenId id) = 0;
-  // The rest. Bytes that never became a character give U+FFFD.
+  // Returns the rest of the text. Bytes of an incomplete character become U+FFFD.
   virtual std::string finish() = 0;
 };
 
-// Immutable: threads may share one.
+// Immutable, so that threads may share a tokenizer.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // `text` is UTF-8. Where it is not, each longest run that could begin a character counts as one
-  // U+FFFD, as Unicode recommends; the llama2.c form takes the bytes as they are.
+  // `text` is UTF-8. In invalid text, each longest run of bytes that could begin a character counts
+  // as one U+FFFD, as Unicode recommends; the llama2.c form encodes the bytes unchanged.
   virtual std::vector<TokenId> encode(std::string_view text,
                                       const EncodeOptions& options = {}) const = 0;
 
-  // Ids that the tokenizer does not know give no text, as vocabularies have gaps and models' are
-  // padded; negative ones are errors.
+  // Omits unknown ids, because vocabularies have gaps and models pad them. TokenizerError if an id
+  // is negative.
   std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
   std::unique_ptr<DecodeStream> stream(const DecodeOptions& options = {}) const {
     return make_stream(options, true);
   }
 
-  // The highest id and one.
+  // The highest id plus one.
   virtual size_t vocabulary_size() const = 0;
-  // As the vocabulary has it ("Ġthe", "▁the", "<0x0A>"); nothing if there is no such id.
+  // Returns the token as the vocabulary has it ("Ġthe", "▁the", "<0x0A>"), or nothing for an
+  // unknown id.
   virtual std::optional<std::string> token(TokenId id) const = 0;
   virtual std::optional<TokenId> id_of(std::string_view token) const = 0;
 
@@ -88,11 +92,11 @@ class Tokenizer {
   const std::string& form() const { return form_; }
 
  protected:
-  // `eager`: a character is given as soon as its bytes are complete. Else, a run of byte tokens is
-  // judged whole, as the reference does.
+  // An eager stream returns a character as soon as its bytes are complete. Other streams wait for
+  // the end of a run of byte tokens before they decode it, like the reference.
   virtual std::unique_ptr<DecodeStream> make_stream(const DecodeOptions& options,
                                                     bool eager) const = 0;
-  // Puts the begin and end ids around what encodes a text.
+  // Adds the begin and end ids of `options` to the ids of a text.
   std::vector<TokenId> with_ends(std::vector<TokenId> ids, const EncodeOptions& options) const;
 
   std::string form_;
@@ -101,11 +105,12 @@ class Tokenizer {
   std::vector<SpecialToken> special_tokens_;
 };
 
-// Recognises the form of a file by its content: SentencePiece's model, Hugging Face's
-// tokenizer.json (or a folder that holds one; tokenizer_config.json beside it names begin and end),
-// tiktoken's ranks, the binary form of llama2.c. Throws TokenizerError.
+// Loads a tokenizer. The form is recognized by the content of the file: SentencePiece's model,
+// Hugging Face's tokenizer.json (or a folder that holds one; tokenizer_config.json next to it
+// names the begin and end tokens), tiktoken's ranks, the binary form of llama2.c. Throws
+// TokenizerError.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
-// The same from a file's bytes; `place` names them in errors.
+// Reads a tokenizer from the bytes of a file. `place` names the file in errors.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

@@ -1,12 +1,13 @@
-// The XNNPACK backend: runs the delegates that ExecuTorch's XnnpackPartitioner makes. Component
-// `xnnpack`. Its options are in docs/xnnpack.md.
+// The XNNPACK backend runs the delegates that ExecuTorch's XnnpackPartitioner makes. CMake
+// component `xnnpack`. docs/xnnpack.md lists its options.
 #pragma once
 
 #include "vitrine/backend.h"
 
 namespace vitrine {
 
-// For BackendRegistry::add(). Payloads are untrusted. Thread-safe; lives as long as the process.
+// Returns the backend for BackendRegistry::add(). Treats payloads as untrusted. Thread-safe; exists
+// as long as the process.
 const BackendInterface& xnnpack_backend();
 
 }  // namespace vitrine

@@ -17,10 +17,10 @@ using etdump::DebugEvent;
 using etdump::DebugTensor;
 using etrecord::EdgeGraph;
 
-// Who logged: an instruction, or an operator inside a delegate.
+// The origin of a logged value: an instruction, or an operator inside a delegate.
 struct Source {
   int32_t instruction = 0;
-  std::string identifier;  // of an operator; empty: the instruction itself
+  std::string identifier;  // identifier of the operator; empty for the instruction itself
   auto operator<=>(const Source&) const = default;
 };
 
@@ -51,10 +51,10 @@ const etdump::Block* last_run_with_values(const etdump::EtDump& trace) {
 struct BoundaryValue {
   size_t node = 0;
   size_t result = 0;
-  size_t value = 0;  // of the graph
+  size_t value = 0;  // index in the graph's values
 };
 
-// Results of `nodes` (ascending) that other nodes use or that the program returns.
+// Returns the results of `nodes` (ascending) that other nodes use or that the program returns.
 std::vector<BoundaryValue> boundary_of(const std::vector<size_t>& nodes, const EdgeGraph& graph) {
   std::set<size_t> used(graph.outputs.begin(), graph.outputs.end());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -77,12 +77,12 @@ bool may_be(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
   return !value.is_static || std::ranges::equal(tensor.sizes, value.sizes);
 }
 
-// The nodes that each instruction stands for.
+// Assigns the nodes of the record's graph to instructions.
 class NodeAssignment {
  public:
   struct Instruction {
-    std::string_view kernel;  // empty: a delegate call
-    bool is_call = false;
+    std::string_view kernel;
+    bool is_call = false;  // true for a delegate call
   };
   using Instructions = std::map<int32_t, Instruction>;
 
@@ -106,7 +106,7 @@ class NodeAssignment {
     for (auto& [instruction, nodes] : nodes_of_) std::sort(nodes.begin(), nodes.end());
   }
 
-  // Ascending; empty if not known.
+  // Returns the nodes of an instruction, ascending, or an empty list if they are unknown.
   const std::vector<size_t>& nodes_of(int32_t instruction) const {
     static const std::vector<size_t> kNone;
     const auto found = nodes_of_.find(instruction);
@@ -128,43 +128,45 @@ class NodeAssignment {
       nodes_of_[kernels.back().instruction].push_back(nodes[0]);
       return;
     }
-    std::vector<size_t> left = nodes;
-    const bool is_clear = assign_kernels(kernels, left);
-    // A call's list names the getitem that picks one of several results; the graph does not.
-    if (calls.size() == 1 && is_clear && left.size() <= calls[0].times) {
+    std::vector<size_t> remaining = nodes;
+    const bool is_unambiguous = assign_kernels(kernels, remaining);
+    // `times` may exceed the number of nodes: a call's handles include those of getitem nodes,
+    // which the graph does not contain.
+    if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
-      of_call.insert(of_call.end(), left.begin(), left.end());
+      of_call.insert(of_call.end(), remaining.begin(), remaining.end());
     } else {
       for (const Use& call : calls) unknown_.insert(call.instruction);
     }
   }
 
-  // Takes what kernels stand for out of `left`; false if there is doubt about any.
-  bool assign_kernels(const std::vector<Use>& kernels, std::vector<size_t>& left) {
+  // Assigns nodes to kernels and removes them from `remaining`. Returns false if any kernel is
+  // ambiguous.
+  bool assign_kernels(const std::vector<Use>& kernels, std::vector<size_t>& remaining) {
     std::map<std::string_view, std::vector<int32_t>> by_op;
     for (const Use& use : kernels) {
       by_op[base_name(instructions_.at(use.instruction).kernel)].push_back(use.instruction);
     }
-    bool is_clear = true;
+    bool is_unambiguous = true;
     for (const auto& [op, instructions] : by_op) {
       std::vector<size_t> same;
-      for (const size_t node : left) {
+      for (const size_t node : remaining) {
         if (base_name(record_.graph.nodes[node].target) == op) same.push_back(node);
       }
       if (same.size() != instructions.size()) {
-        is_clear = false;
+        is_unambiguous = false;
         continue;
       }
       for (size_t i = 0; i < same.size(); ++i) nodes_of_[instructions[i]].push_back(same[i]);
-      std::erase_if(left, [&](size_t node) { return std::ranges::count(same, node) != 0; });
+      std::erase_if(remaining, [&](size_t node) { return std::ranges::count(same, node) != 0; });
     }
-    return is_clear;
+    return is_unambiguous;
   }
 
   const etrecord::MethodRecord& record_;
   const Instructions& instructions_;
   std::map<int32_t, std::vector<size_t>> nodes_of_;
-  std::set<int32_t> unknown_;  // calls
+  std::set<int32_t> unknown_;  // calls whose nodes are unknown
 };
 
 class Collector {
@@ -181,7 +183,7 @@ class Collector {
   }
 
   RecordedValues collect() {
-    std::map<Source, std::vector<size_t>> events;  // positions in debug_events
+    std::map<Source, std::vector<size_t>> events;  // indices in debug_events
     for (size_t i = 0; i < run_.debug_events.size(); ++i) {
       const DebugEvent& event = run_.debug_events[i];
       if (event.is_output) {
@@ -206,10 +208,11 @@ class Collector {
                : event.delegate_debug_name == source.identifier;
   }
 
-  // An instruction in a loop logs as often as it runs: only the last time counts. Stock traces have
-  // two profile events a kernel call, of which the outer one counts.
-  std::span<const size_t> of_last_time(const Source& source,
-                                       const std::vector<size_t>& positions) const {
+  // Returns the events of the last time that the source ran, because an instruction in a loop logs
+  // its values each time. Stock traces have two profile events per kernel call; only the outer one
+  // counts.
+  std::span<const size_t> last_events(const Source& source,
+                                      const std::vector<size_t>& positions) const {
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
       times += is_from(event, source) && !event.name.starts_with("native_call_") ? 1 : 0;
@@ -221,7 +224,7 @@ class Collector {
 
   void add(const Source& source, const std::vector<size_t>& positions) {
     std::vector<const DebugTensor*> tensors;
-    const std::span<const size_t> last = of_last_time(source, positions);
+    const std::span<const size_t> last = last_events(source, positions);
     for (const size_t position : last) append_tensors(run_.debug_events[position], tensors);
     const size_t order = last.back();
     const auto rows = rows_of_.find(source.instruction);
@@ -258,7 +261,7 @@ class Collector {
   void add_call(int32_t instruction, size_t order, std::vector<const DebugTensor*> tensors) {
     std::vector<BoundaryValue> boundary;
     if (record_ != nullptr) {
-      // Stock traces have the call's inputs too, before its outputs.
+      // Stock traces also have the call's inputs, before its outputs.
       const auto outputs = record_->num_outputs.find(instruction);
       if (outputs != record_->num_outputs.end() && outputs->second > 0 &&
           static_cast<uint64_t>(outputs->second) < tensors.size()) {
@@ -287,9 +290,9 @@ class Collector {
   void add_note(int32_t instruction, size_t recorded, size_t known) {
     const std::string reason =
         nodes_->nodes_of(instruction).empty()
-            ? "its debug handles also stand for ops outside it"
-            : fmt::format("{} were recorded, but the record has {}, or other shapes", recorded,
-                          known);
+            ? "its debug handles also belong to ops outside the delegate"
+            : fmt::format("{} outputs were recorded, but the record has {} or other shapes",
+                          recorded, known);
     result_.notes.push_back(fmt::format(
         "instruction {}: the order of the delegate's outputs is unknown: {}", instruction, reason));
   }
@@ -306,9 +309,9 @@ class Collector {
   const Profile& profile_;
   const etdump::Block& run_;
   const etrecord::MethodRecord* record_;
-  std::map<int32_t, std::vector<size_t>> rows_of_;  // by instruction
+  std::map<int32_t, std::vector<size_t>> rows_of_;  // keyed by instruction
   NodeAssignment::Instructions instructions_;
-  std::optional<NodeAssignment> nodes_;  // with a record
+  std::optional<NodeAssignment> nodes_;  // set if there is a record
   RecordedValues result_;
 };
 

@@ -1,4 +1,4 @@
-// The tensors that a run recorded (--debug_outputs), joined with the source model.
+// Joins the tensors that a run recorded (--debug_outputs) with the source model.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@
 namespace vitrine::inspector {
 
 struct RecordedValue {
-  const etdump::DebugTensor* tensor = nullptr;  // of the trace; has its data
-  size_t order = 0;                             // among all of the run
-  size_t result = 0;                            // the how manieth of what produced it
-  std::optional<size_t> row;                    // of the profile: the row that produced it
-  std::optional<size_t> node;                   // of the record's graph: whose result it is
+  const etdump::DebugTensor* tensor = nullptr;  // points into the trace; has its data
+  size_t order = 0;                             // position among the values of the run
+  size_t result = 0;                            // index among the results of its producer
+  std::optional<size_t> row;                    // index of the profile's row that produced it
+  std::optional<size_t> node;                   // index of the record's node that produced it
 };
 
 struct RecordedValues {
-  std::vector<RecordedValue> values;                // of instructions, in run order
-  std::vector<const etdump::DebugTensor*> outputs;  // of the method
+  std::vector<RecordedValue> values;                // values of instructions, in run order
+  std::vector<const etdump::DebugTensor*> outputs;  // outputs of the method
   std::vector<std::string> notes;
 };
 
-// The values of the trace's last run that recorded any; if something ran several times, the last.
-// `profile` was made of `trace`, with `record` (which may be null). `trace` has its debug data and
-// outlives the result.
+// Returns the values of the trace's last run that recorded any. If an instruction ran several
+// times, the last time counts. `profile` must have been made from `trace` and `record`; `record`
+// may be null. `trace` must have its debug data and outlive the result.
 //
-// A debug handle may stand for several nodes, and several instructions may have it. A value has a
-// node only where there is no doubt:
-// - of a handle with one node, what the last instruction gives is that node's result;
-// - of one with more, kernels stand for the nodes of their op if there are as many of either, in
-//   order; what is left belongs to the delegate call, if there is one.
-// A call's outputs are the results of its nodes that others use, in graph order. Where their number
-// or shapes do not agree they have no node, and a note says so.
+// Several nodes and several instructions may share a debug handle. A value gets a node only if that
+// is unambiguous:
+// - If a handle has one node, the results of the last instruction with the handle are the node's.
+// - If it has several nodes, the kernels of an op are paired with the nodes of that op, in order,
+//   if there are as many of both. The remaining nodes belong to the delegate call, if there is one.
+//
+// The outputs of a call are the results of its nodes that other nodes use, in graph order. If their
+// number or shapes differ, the outputs get no node, and a note gives the reason.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

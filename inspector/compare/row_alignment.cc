@@ -16,12 +16,12 @@
 namespace vitrine::inspector {
 namespace {
 
-// The share of the common handles that must mean the same for the rest to be trusted.
-constexpr double kEnoughAgree = 0.8;
-// Steps of the search for the longest common sequence (a byte each): 4,000 ops on each side.
+// Minimum share of the common handles that must belong to the same op in A and B.
+constexpr double kMinAgreement = 0.8;
+// Maximum cells of the table for the longest common subsequence, one byte each: 4,000 ops per side.
 constexpr size_t kMaxSequenceCells = size_t{1} << 24;
 
-using Side = const std::vector<ProfileRow>&;
+using Rows = const std::vector<ProfileRow>&;
 
 // "Convolution (NHWC, F32) IGEMM" -> "Convolution"
 std::string_view kernel_family(std::string_view kernel) {
@@ -32,7 +32,15 @@ bool is_model_row(const ProfileRow& row) {
   return !row.is_inserted && row.where != Where::kControl;
 }
 
-// Changes of representation come and go with the lowering.
+// "aten_add_tensor_3" -> "aten_add_tensor": exports number equal names.
+std::string_view without_number(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789");
+  const bool is_numbered =
+      digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == '_';
+  return is_numbered && digits > 0 ? name.substr(0, digits) : name;
+}
+
+// True for changes of representation, which each lowering inserts and removes.
 bool is_requantization(std::string_view op) {
   const std::string_view name = base_name(op);
   return name.starts_with("quantize_per_") || name.starts_with("dequantize_per_");
@@ -43,7 +51,7 @@ struct Op {
   auto operator<=>(const Op&) const = default;
 };
 
-// Own ops, then folded ones, without names that are but guesses.
+// Returns the row's own ops, then its folded ops. Empty if the names are inferred.
 std::vector<Op> known_ops(const ProfileRow& row) {
   std::vector<Op> ops;
   if (row.join != Join::kExact) return ops;
@@ -56,7 +64,7 @@ std::vector<Op> known_ops(const ProfileRow& row) {
   return ops;
 }
 
-// Sets of rows that grow together. Rows of B are numbered after those of A.
+// Disjoint sets of rows (union-find). Rows of B are numbered after the rows of A.
 class RowSets {
  public:
   explicit RowSets(size_t count) : parents_(count) {
@@ -78,8 +86,14 @@ class Aligner {
       : a_(a.rows), b_(b.rows), sets_(a.rows.size() + b.rows.size()) {}
 
   RowAlignment align() {
+    if (link_identical()) {
+      collect_groups();
+      return std::move(result_);
+    }
     link_control();
-    if (!link_by_handles()) {
+    if (link_by_handles()) {
+      link_rows_without_handles();
+    } else {
       if (has_names(a_) && has_names(b_)) {
         link_by_ops();
       } else {
@@ -95,7 +109,7 @@ class Aligner {
  private:
   size_t node_b(size_t row) const { return a_.size() + row; }
 
-  // Rows of both sides that have a key in common become one set.
+  // Joins rows of A and B with the same key into one set.
   template <class Key>
   void link(const std::map<Key, std::vector<size_t>>& a,
             const std::map<Key, std::vector<size_t>>& b) {
@@ -107,9 +121,26 @@ class Aligner {
     }
   }
 
-  // The k-th move of A with the k-th of B.
+  // Links row i of A with row i of B if both sides ran the same operators: two runs of one program,
+  // or of two exports whose names differ only in their numbers.
+  bool link_identical() {
+    const auto is_same = [](const ProfileRow& a, const ProfileRow& b) {
+      return a.where == b.where && a.delegate == b.delegate && a.partition == b.partition &&
+             a.instruction == b.instruction && a.is_inserted == b.is_inserted &&
+             without_number(a.kernel) == without_number(b.kernel) &&
+             a.debug_handles == b.debug_handles && a.modules == b.modules;
+    };
+    if (!std::equal(a_.begin(), a_.end(), b_.begin(), b_.end(), is_same)) return false;
+    for (size_t i = 0; i < a_.size(); ++i) sets_.join(i, node_b(i));
+    const bool has_handles = std::any_of(
+        a_.begin(), a_.end(), [](const ProfileRow& row) { return !row.debug_handles.empty(); });
+    result_.alignment = has_handles ? Alignment::kHandles : Alignment::kOrder;
+    return true;
+  }
+
+  // Links the k-th move (jump, free) of A with the k-th of B.
   void link_control() {
-    const auto keys = [](Side rows) {
+    const auto keys = [](Rows rows) {
       std::map<std::pair<std::string, size_t>, std::vector<size_t>> rows_of;
       std::map<std::string, size_t> counts;
       for (size_t i = 0; i < rows.size(); ++i) {
@@ -122,16 +153,21 @@ class Aligner {
     link(keys(a_), keys(b_));
   }
 
+  struct NamedRow {
+    size_t row;
+    std::string name;
+  };
+
   // ---- By handles
 
   struct HandleUse {
     std::vector<size_t> rows;
     std::set<Op> ops;
-    std::set<std::string_view> families;  // of delegates' kernels
+    std::set<std::string_view> families;  // families of delegates' kernels
   };
   using HandleUses = std::map<uint32_t, HandleUse>;
 
-  static HandleUses uses_of_handles(Side rows) {
+  static HandleUses uses_of_handles(Rows rows) {
     HandleUses uses;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (!is_model_row(rows[i])) continue;
@@ -149,15 +185,15 @@ class Aligner {
   }
 
   template <class T>
-  static bool meet(const std::set<T>& one, const std::set<T>& other) {
+  static bool intersect(const std::set<T>& one, const std::set<T>& other) {
     return std::any_of(one.begin(), one.end(), [&](const T& item) { return other.contains(item); });
   }
 
-  // Whether a handle may mean the same on both sides, as far as is known.
+  // Returns false if a handle is known to belong to different ops in A and B.
   static bool agree(const HandleUse& one, const HandleUse& other) {
-    if (!one.ops.empty() && !other.ops.empty()) return meet(one.ops, other.ops);
+    if (!one.ops.empty() && !other.ops.empty()) return intersect(one.ops, other.ops);
     if (!one.families.empty() && !other.families.empty()) {
-      return meet(one.families, other.families);
+      return intersect(one.families, other.families);
     }
     return true;
   }
@@ -176,12 +212,13 @@ class Aligner {
       rows_b[handle] = other->second.rows;
     }
     if (common == 0 ||
-        static_cast<double>(rows_a.size()) < kEnoughAgree * static_cast<double>(common)) {
+        static_cast<double>(rows_a.size()) < kMinAgreement * static_cast<double>(common)) {
       return false;
     }
     if (rows_a.size() < common) {
       result_.notes.push_back(
-          fmt::format("{} of {} debug handles mean other ops in B than in A: not aligned",
+          fmt::format("{} of {} debug handles belong to different ops in A and B: their rows are "
+                      "not aligned",
                       common - rows_a.size(), common));
     }
     link(rows_a, rows_b);
@@ -189,9 +226,30 @@ class Aligner {
     return true;
   }
 
+  // Without a record only delegates have handles. Links the remaining rows by kernel, in run order.
+  void link_rows_without_handles() {
+    const auto rows_of = [](Rows rows) {
+      std::vector<NamedRow> named;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (is_model_row(rows[i]) && rows[i].debug_handles.empty()) {
+          named.push_back({i, std::string(without_number(rows[i].kernel))});
+        }
+      }
+      return named;
+    };
+    const std::vector<NamedRow> a = rows_of(a_);
+    const std::vector<NamedRow> b = rows_of(b_);
+    if (a.empty() || b.empty()) return;
+    result_.notes.push_back(
+        fmt::format("{} rows of A and {} rows of B have no debug handle: they are aligned by "
+                    "kernel in run order",
+                    a.size(), b.size()));
+    link_in_order(a, b);
+  }
+
   // ---- By op and module
 
-  static bool has_names(Side rows) {
+  static bool has_names(Rows rows) {
     size_t named = 0, all = 0;
     for (const ProfileRow& row : rows) {
       if (!is_model_row(row)) continue;
@@ -201,11 +259,11 @@ class Aligner {
     return named * 2 > all;
   }
 
-  // {op, module, the how manieth handle that has both}: a module that is called twice has its ops
-  // twice; operators that share a handle list the same ops and are one.
+  // The key {op, module, n} means the n-th handle with that op and module. A module that is called
+  // twice has its ops twice. Operators that share a handle have the same ops and the same key.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
-  static std::map<OpKey, std::vector<size_t>> rows_of_ops(Side rows) {
+  static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
     std::map<OpKey, std::vector<size_t>> rows_of;
     std::map<Op, std::map<int64_t, size_t>> ordinals;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -228,69 +286,71 @@ class Aligner {
     link(rows_of_ops(a_), rows_of_ops(b_));
     result_.alignment = Alignment::kOps;
     result_.notes.emplace_back(
-        "the sides number their ops differently (other exports of the model): rows are aligned by "
+        "A and B have different debug handles (different exports of the model): rows are aligned "
+        "by "
         "op and module");
   }
 
   // ---- By order
 
-  struct Step {
-    size_t row;
-    std::string name;
-  };
-
-  // Names without a record are those of kernels, or of the delegate's node types.
-  static std::vector<Step> steps_of(Side rows, bool by_kernel) {
-    std::vector<Step> steps;
+  // Returns a named row for each kernel, or for each op. Without a record, ops are named by kernel
+  // or by the type of the delegate's node.
+  static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
+    std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
       const ProfileRow& row = rows[i];
       if (!is_model_row(row)) continue;
       if (by_kernel || (row.source_ops.empty() && row.folded_ops.empty())) {
-        steps.push_back({i, row.kernel});
+        named.push_back({i, std::string(without_number(row.kernel))});
         continue;
       }
       for (const auto* ops : {&row.source_ops, &row.folded_ops}) {
-        for (const std::string& op : *ops) steps.push_back({i, short_name(op)});
+        for (const std::string& op : *ops) named.push_back({i, short_name(op)});
       }
     }
-    return steps;
+    return named;
   }
 
-  // For the most part.
-  static bool is_delegated(Side rows) {
+  // True if more than half of the rows are operators of delegates.
+  static bool is_mostly_delegated(Rows rows) {
     const auto count = std::count_if(rows.begin(), rows.end(), [](const ProfileRow& row) {
       return row.where == Where::kDelegate && !row.kernel.empty();
     });
     return 2 * static_cast<size_t>(count) > rows.size();
   }
 
-  // As many steps of A as have one of their own in B with the same name.
-  static size_t common_names(const std::vector<Step>& a, const std::vector<Step>& b) {
-    std::map<std::string_view, size_t> left;
-    for (const Step& step : b) ++left[step.name];
-    return static_cast<size_t>(std::count_if(a.begin(), a.end(), [&](const Step& step) {
-      const auto found = left.find(step.name);
-      return found != left.end() && found->second > 0 && found->second-- > 0;
+  // Returns the size of the multiset intersection of the names.
+  static size_t common_names(const std::vector<NamedRow>& a, const std::vector<NamedRow>& b) {
+    std::map<std::string_view, size_t> counts;
+    for (const NamedRow& row : b) ++counts[row.name];
+    return static_cast<size_t>(std::count_if(a.begin(), a.end(), [&](const NamedRow& row) {
+      const auto found = counts.find(row.name);
+      return found != counts.end() && found->second > 0 && found->second-- > 0;
     }));
   }
 
   void link_by_order() {
     result_.alignment = Alignment::kOrder;
-    // Where kernels are of one kind they tell more than guessed ops.
+    // If both sides have the same kind of kernels, kernel names are more reliable than guessed ops.
     const bool by_kernel =
-        (!has_names(a_) && !has_names(b_)) || (is_delegated(a_) && is_delegated(b_));
-    std::vector<Step> a = steps_of(a_, by_kernel);
-    std::vector<Step> b = steps_of(b_, by_kernel);
-    // f32 against int8: "Convolution (NHWC, F32) IGEMM" is never "Convolution (NHWC, QC8) IGEMM".
+        (!has_names(a_) && !has_names(b_)) || (is_mostly_delegated(a_) && is_mostly_delegated(b_));
+    std::vector<NamedRow> a = named_rows_of(a_, by_kernel);
+    std::vector<NamedRow> b = named_rows_of(b_, by_kernel);
+    // If few names agree, as for f32 and int8, compares "Convolution (NHWC, F32) IGEMM" and
+    // "Convolution (NHWC, QC8) IGEMM" by family.
     if (by_kernel && 2 * common_names(a, b) < std::min(a.size(), b.size())) {
-      for (auto* steps : {&a, &b}) {
-        for (Step& step : *steps) step.name = std::string(kernel_family(step.name));
+      for (auto* named : {&a, &b}) {
+        for (NamedRow& row : *named) row.name = std::string(kernel_family(row.name));
       }
     }
     result_.notes.emplace_back(
-        "rows of a side are not joined with source ops (no record, or a trace without "
-        "identifiers): "
-        "they are aligned by names in run order, which is a guess where a name recurs");
+        "A or B has no source ops (no record, or a trace without identifiers): rows are aligned by "
+        "names in run order, which is a guess if a name recurs");
+    link_in_order(a, b);
+  }
+
+  // Links the rows of a longest common subsequence of the names.
+  void link_in_order(std::span<const NamedRow> a, std::span<const NamedRow> b) {
     size_t first = 0;  // the common prefix needs no search
     while (first < a.size() && first < b.size() && a[first].name == b[first].name) {
       sets_.join(a[first].row, node_b(b[first].row));
@@ -301,45 +361,45 @@ class Aligner {
     if (rest_a == 0 || rest_b == 0) return;
     if (rest_a > kMaxSequenceCells / rest_b) {
       result_.notes.push_back(fmt::format(
-          "from row {} on the sides differ and are too long to be aligned by names", first + 1));
+          "from row {} on, A and B differ and are too long to be aligned by names", first + 1));
       return;
     }
-    link_longest_sequence(std::span(a).subspan(first), std::span(b).subspan(first));
+    link_common_subsequence(a.subspan(first), b.subspan(first));
   }
 
-  void link_longest_sequence(std::span<const Step> a, std::span<const Step> b) {
-    // Lengths of the common sequence of the rests, a row of the table at a time; of each cell only
-    // the way to go is kept.
-    enum Way : uint8_t { kBoth, kSkipA, kSkipB };
-    std::vector<uint8_t> ways(a.size() * b.size());
+  void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
+    // Dynamic programming over suffixes. Keeps the lengths of two rows of the table, and the choice
+    // for every cell.
+    enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
+    std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);
     for (size_t i = a.size(); i-- > 0;) {
       for (size_t k = b.size(); k-- > 0;) {
-        uint8_t& way = ways[i * b.size() + k];
+        uint8_t& choice = choices[i * b.size() + k];
         if (a[i].name == b[k].name) {
           here[k] = below[k + 1] + 1;
-          way = kBoth;
+          choice = kBoth;
         } else if (below[k] >= here[k + 1]) {
           here[k] = below[k];
-          way = kSkipA;
+          choice = kSkipA;
         } else {
           here[k] = here[k + 1];
-          way = kSkipB;
+          choice = kSkipB;
         }
       }
       std::swap(below, here);
     }
     for (size_t i = 0, k = 0; i < a.size() && k < b.size();) {
-      const uint8_t way = ways[i * b.size() + k];
-      if (way == kBoth) sets_.join(a[i].row, node_b(b[k].row));
-      i += way != kSkipB ? 1 : 0;
-      k += way != kSkipA ? 1 : 0;
+      const uint8_t choice = choices[i * b.size() + k];
+      if (choice == kBoth) sets_.join(a[i].row, node_b(b[k].row));
+      i += choice != kSkipB ? 1 : 0;
+      k += choice != kSkipA ? 1 : 0;
     }
   }
 
   // ---- By module
 
-  // The innermost module that all ops of a row lie in exactly; empty if there are several.
+  // Returns the module of a row's ops, or an empty text if the ops are in several modules.
   static std::string module_of(const ProfileRow& row) {
     const std::vector<Op> ops = known_ops(row);
     if (!is_model_row(row) || ops.empty()) return "";
@@ -348,12 +408,13 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
+  // Joins each unaligned row with the only set of the other side that has ops in the row's module.
   void join_by_module() {
-    std::map<size_t, std::pair<bool, bool>> sides;  // which a set has rows of
-    for (size_t i = 0; i < a_.size(); ++i) sides[sets_.root(i)].first = true;
-    for (size_t i = 0; i < b_.size(); ++i) sides[sets_.root(node_b(i))].second = true;
+    std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
+    for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
+    for (size_t i = 0; i < b_.size(); ++i) has_rows_of[sets_.root(node_b(i))].second = true;
     std::vector<std::pair<size_t, size_t>> joins;
-    const auto find_joins = [&](Side rows, size_t first, Side others, size_t first_other) {
+    const auto find_joins = [&](Rows rows, size_t first, Rows others, size_t first_other) {
       std::map<std::string, std::set<size_t>> sets_of_module;
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
@@ -362,7 +423,7 @@ class Aligner {
         }
       }
       for (size_t i = 0; i < rows.size(); ++i) {
-        const auto [has_a, has_b] = sides[sets_.root(first + i)];
+        const auto [has_a, has_b] = has_rows_of[sets_.root(first + i)];
         const std::string module = has_a && has_b ? "" : module_of(rows[i]);
         const auto found = sets_of_module.find(module);
         if (module.empty() || found == sets_of_module.end() || found->second.size() != 1) continue;
@@ -374,9 +435,9 @@ class Aligner {
     for (const auto& [row, set] : joins) sets_.join(row, set);
   }
 
-  // The k-th layout change for a set of rows with the k-th of the other side.
+  // Links the k-th layout change of A for a set of rows with the k-th of B.
   void link_inserted() {
-    const auto keys = [this](Side rows, size_t first) {
+    const auto keys = [this](Rows rows, size_t first) {
       std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
       std::map<size_t, size_t> counts;
       for (size_t i = 0; i < rows.size(); ++i) {
@@ -396,7 +457,8 @@ class Aligner {
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
-    // A group stands where its first row of A does, B's own after what B ran before them.
+    // Groups are in the order of their first rows of A. A group with rows of B only comes after the
+    // groups that B ran before it.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;
     std::set<size_t> done;
@@ -417,8 +479,8 @@ class Aligner {
     for (auto& [position, group] : placed) result_.groups.push_back(std::move(group));
   }
 
-  Side a_;
-  Side b_;
+  Rows a_;
+  Rows b_;
   RowSets sets_;
   RowAlignment result_;
 };

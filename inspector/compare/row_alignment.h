@@ -1,4 +1,4 @@
-// Aligns the rows of two profiles that stand for the same source ops.
+// Aligns the rows of two profiles that have the same source ops.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,24 @@ struct RowGroup {
 
 struct RowAlignment {
   Alignment alignment = Alignment::kHandles;
-  std::vector<RowGroup> groups;  // every row once; in A's order, B's own where B runs them
+  // Contains every row once, in A's order. A group without rows of A is at the position where B
+  // runs it.
+  std::vector<RowGroup> groups;
   std::vector<std::string> notes;
 };
 
 // Rules (docs/inspecting.md, "How rows are aligned"):
-// - handles, if most that both sides know mean the same op on both;
-// - else op and module, if both sides have records;
-// - else the longest common sequence of op names.
-// A row left alone then joins the only group whose other side works in the same module: a linear
-// against permute and addmm. Layout changes that the lowerings inserted go with those that serve
-// the same op, control flow by its order.
+// - row by row, if both sides ran the same operators in the same order;
+// - by handles, if most of the common handles belong to the same op in A and B;
+// - else by op and module, if A and B have records;
+// - else by the longest common subsequence of op names.
+//
+// Rows without handles, next to rows that have some, are aligned by kernel in run order. A number
+// at the end of a name does not count.
+//
+// A row that is still alone joins the group of the other side's rows in its module, if there is
+// only one: a linear is compared with permute and addmm. Layout changes that the lowerings inserted
+// are aligned by the op that needs them, control flow by its order.
 RowAlignment align_rows(const Profile& a, const Profile& b);
 
 }  // namespace vitrine::inspector

@@ -73,6 +73,14 @@ Tolerance default_tolerance(ScalarType dtype) {
   return {};
 }
 
+std::string_view why_not_comparable(ScalarType a, ScalarType b) {
+  if (is_complex(a) != is_complex(b)) return "only one of the two is complex";
+  if (is_floating(a) != is_floating(b)) {
+    return "one has floats, the other has integers, which may be quantized";
+  }
+  return "";
+}
+
 TensorDifference measure_difference(const Elements& actual, const Elements& expected,
                                     const Tolerance& tolerance) {
   const ScalarType actual_real = real_type(actual.dtype);
@@ -94,7 +102,7 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
       actual_square += a * a;
       expected_square += e * e;
     }
-    // 64-bit integers differ where doubles do not; a zero equals the other zero.
+    // Different 64-bit integers may be equal as doubles, so bytes are compared too. +0 equals -0.
     const bool same_bytes =
         actual_real == expected_real &&
         std::memcmp(actual.bytes.data() + i * width, expected.bytes.data() + i * width, width) == 0;
@@ -106,7 +114,7 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
     noise += difference * difference;
     result.max_abs = std::max(result.max_abs, difference);
     if (e != 0) {
-      // Infinity divided by infinity too, since that is not a small difference.
+      // An infinite difference stays infinite even if `e` is infinite.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
       result.max_rel = std::max(result.max_rel, relative);
     }

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "inspector/compare/folded_users.h"
 #include "inspector/compare/row_alignment.h"
 #include "inspector/join/op_names.h"
 
@@ -26,8 +27,8 @@ OutputDifference compare_tensors(const DebugTensor& a, const DebugTensor& b) {
   result.b = describe(b);
   if (a.sizes != b.sizes) {
     result.why_not = "the shapes differ";
-  } else if (is_complex(a.dtype) != is_complex(b.dtype)) {
-    result.why_not = "one is complex";
+  } else if (const auto reason = why_not_comparable(a.dtype, b.dtype); !reason.empty()) {
+    result.why_not = reason;
   } else {
     const std::vector<std::byte> bytes_a = etdump::row_major_bytes(a);
     const std::vector<std::byte> bytes_b = etdump::row_major_bytes(b);
@@ -45,13 +46,13 @@ std::string op_of(const RecordedValue& value, const ValueRun& run) {
   return std::string(base_name(run.record->graph.nodes[*value.node].target));
 }
 
-// A node in terms that hold for other lowerings of the same graph, and the result.
+// Identifies a result of a node in all lowerings of one graph.
 struct ValueKey {
   uint32_t handle = 0;
-  size_t position = 0;  // among the handle's nodes, of which there are `count`
-  size_t count = 0;
+  size_t position = 0;  // index of the node among the nodes with the handle
+  size_t count = 0;     // number of nodes with the handle
   std::string op;
-  size_t result = 0;
+  size_t result = 0;  // index of the result
   auto operator<=>(const ValueKey&) const = default;
 };
 
@@ -89,8 +90,12 @@ class Matcher {
     std::sort(pairs_.begin(), pairs_.end(), [](const Pair& one, const Pair& other) {
       return std::pair(one.a->order, one.a->result) < std::pair(other.a->order, other.a->result);
     });
+    find_followers();
+    result_.unpaired_a = unpaired(values_a_, &Pair::a);
+    result_.unpaired_b = unpaired(values_b_, &Pair::b);
     for (const Pair& pair : pairs_) add(pair);
     add_outputs();
+    add_advice();
     for (std::string& note : rows_.notes) result_.notes.push_back(std::move(note));
     add_notes("A: ", values_a_);
     add_notes("B: ", values_b_);
@@ -104,6 +109,16 @@ class Matcher {
   };
   using Groups = std::map<size_t, size_t>;
 
+  // Returns the number of values without a counterpart. Unused results, which are empty, do not
+  // count.
+  size_t unpaired(const RecordedValues& values, const RecordedValue* Pair::*side) const {
+    std::set<const RecordedValue*> paired(done_.begin(), done_.end());
+    for (const Pair& pair : pairs_) paired.insert(pair.*side);
+    return static_cast<size_t>(std::ranges::count_if(values.values, [&](const auto& value) {
+      return !value.tensor->data.empty() && !paired.contains(&value);
+    }));
+  }
+
   static void check(const char* side, const RecordedValues& values) {
     if (!values.values.empty() || !values.outputs.empty()) return;
     throw InspectorError(
@@ -115,7 +130,7 @@ class Matcher {
   }
 
   void pair_up(const RecordedValue* a, const RecordedValue* b) {
-    // Results that nobody asked for are empty.
+    // Results that the graph does not use are empty.
     if (a->tensor->data.empty() && b->tensor->data.empty()) return;
     pairs_.push_back({a, b});
     done_.push_back(a);
@@ -136,21 +151,22 @@ class Matcher {
     }
   }
 
-  // Whether a row tells whose result a value is. Rows of a handle with several nodes do not.
-  static bool is_clear(const RecordedValue& value, const ValueRun& run) {
+  // True if a value's row identifies the op that produced it: the row must have a single op.
+  static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (run.record == nullptr) return true;
     return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
 
-  // Matches the last values of both sides in groups of rows where no handle has matched any.
+  // Matches the last values of A and B in each group of rows, unless they are already matched.
   void match_by_rows() {
     using Key = std::pair<size_t, size_t>;  // group, result
     const auto by_group = [](const RecordedValues& values, const ValueRun& run,
                              const Groups& groups) {
       std::map<Key, const RecordedValue*> last;
       for (const RecordedValue& value : values.values) {
-        const auto group = is_clear(value, run) ? groups.find(*value.row) : groups.end();
+        const auto group =
+            is_identified_by_row(value, run) ? groups.find(*value.row) : groups.end();
         if (group != groups.end()) last[{group->second, value.result}] = &value;
       }
       return last;
@@ -174,16 +190,149 @@ class Matcher {
     }
   }
 
+  // An op that only one side computes separately, and its result if the run recorded it.
+  struct Follower {
+    std::string op;
+    const RecordedValue* value = nullptr;
+  };
+  using Followers = std::vector<Follower>;
+
+  // Returns true if the row's group has no rows of the other side.
+  static bool is_alone(size_t row, const Groups& groups, const std::vector<RowGroup>& rows) {
+    const auto group = groups.find(row);
+    if (group == groups.end()) return false;
+    return rows[group->second].rows_a.empty() || rows[group->second].rows_b.empty();
+  }
+
+  // Finds the user of a value without a record: assumes that it is the next op in run order.
+  Followers next_followers(const RecordedValue& value, const ValueRun& run,
+                           const RecordedValues& values, const Groups& groups) const {
+    if (!value.row || *value.row + 1 >= run.profile.rows.size()) return {};
+    const size_t next = *value.row + 1;
+    const ProfileRow& row = run.profile.rows[next];
+    if (row.source_ops.empty() || !is_alone(next, groups, rows_.groups)) return {};
+    Follower follower{short_name(row.source_ops.front())};
+    if (!may_be_folded(follower.op)) return {};
+    for (const RecordedValue& other : values.values) {
+      if (other.row == next && other.result == 0) follower.value = &other;
+    }
+    return {follower};
+  }
+
+  static Followers followers(const RecordedValue& value, const ValueRun& run,
+                             const RecordedValues& values, const FoldedUsers& users) {
+    Followers result;
+    for (const size_t user : users.of(*value.node)) {
+      Follower follower{short_name(run.record->graph.nodes[user].target)};
+      for (const RecordedValue& other : values.values) {
+        if (other.node == user && other.result == 0) follower.value = &other;
+      }
+      result.push_back(follower);
+    }
+    return result;
+  }
+
+  // If the other side computes an op and its only follower in one op, replaces the op's value with
+  // the follower's. Returns false if the values are not comparable.
+  static bool follow(const RecordedValue*& value, const Followers& followers,
+                     const std::string& op) {
+    if (followers.empty()) return true;
+    const Follower& follower = followers.front();
+    const bool is_norm = follower.op == "batch_norm" && may_hold_batch_norm(op);
+    if (followers.size() != 1 || !is_norm || follower.value == nullptr) return false;
+    value = follower.value;
+    return true;
+  }
+
+  // Keeps only pairs of comparable values, and lists the others with reasons.
+  void find_followers() {
+    std::optional<FoldedUsers> users_a, users_b;
+    if (a_.record != nullptr && b_.record != nullptr) {
+      users_a.emplace(a_.record->graph, b_.record->graph, rows_.alignment);
+      users_b.emplace(b_.record->graph, a_.record->graph, rows_.alignment);
+    }
+    std::vector<Pair> kept;
+    for (Pair& pair : pairs_) {
+      const bool has_nodes = users_a && pair.a->node && pair.b->node;
+      const Followers of_a = has_nodes ? followers(*pair.a, a_, values_a_, *users_a)
+                                       : next_followers(*pair.a, a_, values_a_, group_of_a_);
+      const Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
+                                       : next_followers(*pair.b, b_, values_b_, group_of_b_);
+      if (of_a.empty() && of_b.empty()) {
+        kept.push_back(pair);
+        continue;
+      }
+      const Pair before = pair;
+      const std::string op = name_of(*pair.a, a_);
+      if ((of_a.empty() || of_b.empty()) && follow(pair.a, of_a, op) && follow(pair.b, of_b, op)) {
+        followed_[pair.a] = before.a;
+        followed_[pair.b] = before.b;
+        kept.push_back(pair);
+        continue;
+      }
+      const bool in_a = !of_a.empty();
+      reject(
+          before,
+          fmt::format("only {1} has a separate {0} after this op: the value of {2} may include it",
+                      (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
+    }
+    pairs_ = std::move(kept);
+  }
+
+  static std::string name_of(const RecordedValue& value, const ValueRun& run) {
+    if (value.node && run.record != nullptr) return short_name(op_of(value, run));
+    if (!value.row || run.profile.rows[*value.row].source_ops.empty()) return "";
+    return short_name(run.profile.rows[*value.row].source_ops.front());
+  }
+
+  // Returns the rows of an op. Adds the rows of the op after it if that op's value was compared
+  // instead.
+  std::vector<size_t> rows_of(const RecordedValue* value) const {
+    std::vector<size_t> rows;
+    const auto before = followed_.find(value);
+    if (before != followed_.end() && before->second != value && before->second->row) {
+      rows.push_back(*before->second->row);
+    }
+    if (value->row) rows.push_back(*value->row);
+    return rows;
+  }
+
+  ComparedOp op_rows(const Pair& pair) const {
+    ComparedOp op;
+    op.rows_a = rows_of(pair.a);
+    op.rows_b = rows_of(pair.b);
+    return op;
+  }
+
+  void reject(const Pair& pair, std::string reason) {
+    result_.not_compared.push_back({op_rows(pair), op_of(*pair.a, a_), std::move(reason)});
+  }
+
   void add(const Pair& pair) {
     ComparedValue value;
-    if (pair.a->row) value.op.rows_a = {*pair.a->row};
-    if (pair.b->row) value.op.rows_b = {*pair.b->row};
+    value.difference = compare_tensors(*pair.a->tensor, *pair.b->tensor);
+    if (!value.difference.why_not.empty()) return reject(pair, value.difference.why_not);
+    value.op = op_rows(pair);
     add_lines(value.op.rows_a, a_.profile, value.lines);
     if (value.lines.empty()) add_lines(value.op.rows_b, b_.profile, value.lines);
     value.node_op = op_of(*pair.a, a_);
-    value.difference = compare_tensors(*pair.a->tensor, *pair.b->tensor);
     value.difference.index = pair.a->result;
     result_.values.push_back(std::move(value));
+  }
+
+  void add_advice() {
+    const bool is_complete = result_.unpaired_a + result_.unpaired_b == 0 && !pairs_.empty();
+    if (is_complete && result_.not_compared.empty()) return;
+    const auto is_delegated = [](const ProfileRow& row) { return row.where == Where::kDelegate; };
+    if (std::ranges::any_of(a_.profile.rows, is_delegated) ||
+        std::ranges::any_of(b_.profile.rows, is_delegated)) {
+      result_.advice =
+          "values inside delegates are not visible: to compare every op, lower both models without "
+          "a backend (pte_lower MODEL.pt2 -o PROGRAM.pte)";
+    } else if (!result_.not_compared.empty()) {
+      result_.advice =
+          "to compare more ops, lower both programs from one exported model with the same options";
+    }
   }
 
   void add_outputs() {
@@ -194,7 +343,7 @@ class Matcher {
       if (in_a && in_b) {
         output = compare_tensors(*values_a_.outputs[i], *values_b_.outputs[i]);
       } else {
-        output.why_not = fmt::format("only {} has it", in_a ? "A" : "B");
+        output.why_not = fmt::format("only {} has this output", in_a ? "A" : "B");
         (in_a ? output.a : output.b) = describe(*(in_a ? values_a_ : values_b_).outputs[i]);
       }
       output.index = i;
@@ -206,8 +355,10 @@ class Matcher {
   const ValueRun& b_;
   RecordedValues values_a_, values_b_;
   RowAlignment rows_;
-  Groups group_of_a_, group_of_b_;  // by row
+  Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
+  // Maps the value of a folded op to the value of the op before, which it replaced (see follow()).
+  std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;
 };
@@ -217,6 +368,12 @@ bool is_below(const OutputDifference& difference, double min_sqnr_db) {
 }
 
 }  // namespace
+
+bool ValueComparison::has_figures() const {
+  return !values.empty() || std::ranges::any_of(outputs, [](const OutputDifference& output) {
+    return output.why_not.empty();
+  });
+}
 
 bool ValueComparison::is_below() const {
   return first_below.has_value() ||

@@ -1,10 +1,14 @@
-// Where two runs of a model on the same inputs begin to differ: the outputs of their ops, side by
-// side in run order.
+// Compares the outputs of ops in two runs of a model on the same inputs, in run order, to find
+// where the runs start to differ.
 //
-// Tensors are set against each other by the node that they are a result of, where both programs
-// come from one exported graph; else by the rows that stand for the same source op
-// (row_alignment.h). What only one side recorded (the inside of a delegate, ops that were
-// folded) is not compared.
+// If both programs come from one exported graph, a tensor is matched by the node that produced it,
+// else by the rows of its source op (row_alignment.h). Tensors that only one run recorded are not
+// compared: those inside a delegate, and results of folded ops.
+//
+// If only one run computes an op separately that the other may have folded into the op before
+// (folded_users.h), the results of the op before are not comparable. For a convolution with a
+// folded batch norm, the batch norm's result is compared instead. Other such values are listed with
+// the reason.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +22,48 @@
 namespace vitrine::inspector {
 
 struct ComparedValue {
-  ComparedOp op;                   // its rows only
+  ComparedOp op;                   // only its rows are set
   std::string node_op;             // "relu"; empty without a record
-  std::vector<std::string> lines;  // of the model's source; may be empty
-  OutputDifference difference;     // index: the how manieth result of the op
+  std::vector<std::string> lines;  // lines of the model's source; may be empty
+  OutputDifference difference;     // its index is the index of the op's result
+};
+
+// Values of the same op that are not comparable.
+struct UncomparedValue {
+  ComparedOp op;  // only its rows are set
+  std::string node_op;
+  std::string reason;
 };
 
 struct ValueComparison {
   Alignment alignment = Alignment::kHandles;
-  std::vector<ComparedValue> values;      // in A's run order
-  std::vector<OutputDifference> outputs;  // of the method
+  std::vector<ComparedValue> values;          // in A's run order
+  std::vector<UncomparedValue> not_compared;  // in A's run order
+  std::vector<OutputDifference> outputs;      // outputs of the method
   double min_sqnr_db = 0;
-  std::optional<size_t> first_below;  // of `values`: SQNR below min_sqnr_db
-  size_t recorded_a = 0;              // tensors of instructions
+  std::optional<size_t> first_below;  // index of the first value with an SQNR below min_sqnr_db
+  size_t recorded_a = 0;              // number of tensors that A's instructions recorded
   size_t recorded_b = 0;
+  size_t unpaired_a = 0;  // tensors of A without a counterpart in B
+  size_t unpaired_b = 0;
+  std::string advice;  // how to compare more values; may be empty
   std::vector<std::string> notes;
 
-  bool is_below() const;  // any value or output is
+  bool has_figures() const;  // true if any value or output was compared
+  bool is_below() const;     // true if any value or output is below min_sqnr_db
 };
 
 struct ValueRun {
   const Profile& profile;
-  const etdump::EtDump& trace;           // with its debug data
+  const etdump::EtDump& trace;           // must have its debug data
   const etrecord::MethodRecord* record;  // may be null
 };
 
 inline constexpr double kDefaultMinSqnrDb = 40;
+
+// The error of a comparison without figures.
+inline constexpr char kNothingCompared[] =
+    "nothing was compared: A and B have no comparable values (the report lists the reasons)";
 
 // A is the reference. Throws InspectorError if a side recorded no values.
 ValueComparison compare_values(const ValueRun& a, const ValueRun& b, double min_sqnr_db);

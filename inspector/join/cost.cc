@@ -28,7 +28,7 @@ std::optional<double> bytes(const EdgeValue& value) {
   return *elements_of(value) * static_cast<double>(element_size(*value.dtype));
 }
 
-// A call of the record's graph, with static sizes.
+// A call in the record's graph, for the operator table.
 class RecordedCall : public CallSizes {
  public:
   RecordedCall(const EdgeNode& node, const EdgeGraph& graph) : node_(node), graph_(graph) {}
@@ -80,7 +80,7 @@ class CostMaker {
       }
     }
     for (const RowSource& row : rows) {
-      if (row.is_of_whole_call || row.nodes.empty()) continue;
+      if (row.has_all_ops_of_call || row.nodes.empty()) continue;
       for (const size_t node : row.nodes) ++rows_of_node_[node];
       ++rows_of_main_[row.nodes[row.main_node]];
     }
@@ -97,7 +97,7 @@ class CostMaker {
   static constexpr size_t kNoNode = SIZE_MAX;
 
   std::optional<Cost> cost(const RowSource& row) const {
-    if (row.is_of_whole_call || row.nodes.empty()) return std::nullopt;
+    if (row.has_all_ops_of_call || row.nodes.empty()) return std::nullopt;
     std::vector<size_t> own = row.nodes;
     const bool shares = std::any_of(own.begin(), own.end(),
                                     [&](size_t node) { return rows_of_node_.at(node) > 1; });
@@ -120,7 +120,7 @@ class CostMaker {
     return cost;
   }
 
-  // Tensors that cross the row's border. False if a size is unknown.
+  // Adds the bytes of tensors that enter or leave the row. Returns false if a size is unknown.
   bool add_tensors(size_t index, const std::unordered_set<size_t>& inside,
                    std::unordered_set<size_t>& counted, Cost& cost) const {
     const EdgeNode& node = graph_.nodes[index];
@@ -145,7 +145,7 @@ class CostMaker {
       const auto is_inside = [&](size_t user) { return inside.contains(user); };
       const bool stays = !users_[value].empty() &&
                          std::all_of(users_[value].begin(), users_[value].end(), is_inside);
-      // Second results that nothing uses (a batch norm's statistics) are not written.
+      // Further results that nothing uses (a batch norm's statistics) are not written.
       const bool is_unused_extra = users_[value].empty() && value != node.results[0];
       if (!stays && !is_unused_extra && !add(value)) return false;
     }
@@ -154,7 +154,7 @@ class CostMaker {
 
   const std::vector<RowSource>& rows_;
   const EdgeGraph& graph_;
-  std::vector<std::vector<size_t>> users_;  // by value
+  std::vector<std::vector<size_t>> users_;  // indexed by value
   std::vector<size_t> producer_;            // by value
   std::unordered_map<size_t, size_t> rows_of_node_;
   std::unordered_map<size_t, size_t> rows_of_main_;
@@ -171,6 +171,26 @@ std::optional<double> flops_of(const EdgeNode& node, const EdgeGraph& graph) {
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const EdgeGraph& graph) {
   return CostMaker(rows, graph).make();
+}
+
+bool beats_limits(const Profile& profile) {
+  constexpr double kTolerance = 1.05;
+  if (!profile.run.limits) return false;
+  return std::ranges::any_of(profile.rows, [&](const ProfileRow& row) {
+    return row.cost && row.cost->is_float32 && row.time.p50 > 0 &&
+           row.cost->flops * 1e9 / row.time.p50 > kTolerance * profile.run.limits->flops_per_s;
+  });
+}
+
+std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits) {
+  const bool has_flops = cost.flops > 0;
+  if (ns <= 0 || limits.bytes_per_s <= 0 || (has_flops && limits.flops_per_s <= 0)) {
+    return std::nullopt;
+  }
+  if (has_flops && !cost.is_float32) return std::nullopt;
+  const double arithmetic = has_flops ? cost.flops / limits.flops_per_s : 0;
+  const double memory = cost.bytes / limits.bytes_per_s;
+  return std::max(arithmetic, memory) * 1e9 / ns;
 }
 
 }  // namespace vitrine::inspector

@@ -1,9 +1,9 @@
-// The cost of a row: FLOPs and bytes, from the shapes and dtypes of the edge program.
+// Computes the cost of a row, FLOPs and bytes, from the shapes and dtypes of the edge program.
 //
-// FLOPs are counted by the operator table (operators/flops.h). Bytes are those of the tensors that
-// enter and leave the row, each once: what a perfect cache would leave. Ops that were folded into a
-// row cost nothing themselves (a batch norm is part of the convolution's weights), but tensors go
-// in and out where the folded ops take and give them. A batch norm's parameters do not count then.
+// The operator table counts FLOPs (operators/flops.h). Bytes are those of the tensors that enter
+// and leave the row, each counted once: the memory traffic that remains with a perfect cache. Ops
+// that were folded into a row add no FLOPs (a batch norm is part of the convolution's weights), but
+// their inputs and results are the row's. The parameters of a folded batch norm do not count.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,22 @@
 
 namespace vitrine::inspector {
 
-// For one execution of the node alone. Unset without static shapes, or if the operator table has no
-// rule for it.
+// Returns the FLOPs of one execution of the node. Unset without static shapes, or if the operator
+// table has no rule for the operator.
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
-// For one call of each row, parallel to `rows`. Unset for rows without nodes, for rows that share
-// nodes and cannot be distinguished, and for inferred rows of whole calls.
+// Returns the cost of one call of each row, parallel to `rows`. Unset for rows without nodes, for
+// rows that share nodes and cannot be distinguished, and for rows that have all ops of their call.
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
+
+// True if a row is clearly faster than the measured limit of the machine. The limit is then wrong:
+// other programs slowed down its measurement.
+bool beats_limits(const Profile& profile);
+
+// The shortest time in which this machine could do the work (arithmetic or memory traffic,
+// whichever takes longer) divided by the measured time. Above 1 if data stays in caches. Unset if
+// no limit was measured: arithmetic of dtypes other than float32.
+std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

@@ -19,20 +19,23 @@ const DelegateProfile* find_profile(DelegateProfiles profiles, std::string_view 
   });
 }
 
-const DelegateProfile* profile_of_plan_event(DelegateProfiles profiles, std::string_view event) {
+const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,
+                                                     std::string_view event) {
   if (event.empty()) return nullptr;
-  return first_profile(
-      profiles, [&](const DelegateProfile* profile) { return profile->plan_event() == event; });
+  return first_profile(profiles, [&](const DelegateProfile* profile) {
+    return profile->operator_map_event() == event;
+  });
 }
 
 bool UnknownDelegate::may_run(std::string_view kernel, std::string_view op) const {
   return std::ranges::any_of(
-      described_, [&](const DelegateProfile* each) { return each->may_run(kernel, op); });
+      described_, [&](const DelegateProfile* profile) { return profile->may_run(kernel, op); });
 }
 
 bool UnknownDelegate::may_be_layout_change(std::string_view kernel) const {
-  return std::ranges::any_of(
-      described_, [&](const DelegateProfile* each) { return each->may_be_layout_change(kernel); });
+  return std::ranges::any_of(described_, [&](const DelegateProfile* profile) {
+    return profile->may_be_layout_change(kernel);
+  });
 }
 
 }  // namespace vitrine::inspector

@@ -11,7 +11,7 @@ FoldSearch::FoldSearch(const etrecord::EdgeGraph& graph)
   }
 }
 
-// Breadth first: rows of the first node that has some, or null.
+// Breadth-first search. Returns the rows of the first node that has rows, or null.
 const std::vector<size_t>* FoldSearch::walk(const std::vector<size_t>& start, bool to_inputs,
                                             const std::set<etrecord::DebugHandle>& call,
                                             const HandleRows& rows) const {
@@ -40,15 +40,15 @@ std::optional<size_t> FoldSearch::find(etrecord::DebugHandle handle,
   if (const auto* down = walk(start->second, false, call, rows)) return down->front();
 
   std::optional<size_t> nearest;
-  size_t least = SIZE_MAX;
+  size_t min_distance = SIZE_MAX;
   for (const auto& [other, its_rows] : rows) {
     const auto nodes = graph_.nodes_of_handle.find(other);
-    // Rows whose handle the graph does not know come last.
-    const size_t there = nodes == graph_.nodes_of_handle.end() ? SIZE_MAX - 1 : nodes->second[0];
-    const size_t here = start->second[0];
-    const size_t distance = there > here ? there - here : here - there;
-    if (distance < least) {
-      least = distance;
+    // Rows whose handle is not in the graph are chosen last.
+    const size_t node = nodes == graph_.nodes_of_handle.end() ? SIZE_MAX - 1 : nodes->second[0];
+    const size_t start_node = start->second[0];
+    const size_t distance = node > start_node ? node - start_node : start_node - node;
+    if (distance < min_distance) {
+      min_distance = distance;
       nearest = its_rows.front();
     }
   }

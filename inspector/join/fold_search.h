@@ -1,4 +1,4 @@
-// Finds the operator that absorbed a node of a delegate's graph.
+// Finds the operator into which a node of a delegate's graph was folded.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,11 @@ class FoldSearch {
  public:
   explicit FoldSearch(const etrecord::EdgeGraph& graph);
 
-  // The row nearest to the nodes of `handle`, walking only over nodes whose handle is in `call`:
-  // towards inputs (the producer absorbs), else towards users. A handle with several rows gives
-  // its last on the way up and its first on the way down. Without a way, the row of the node that
-  // stands nearest in graph order; none only if `rows` is empty.
+  // Returns the row nearest to the nodes of `handle`. Searches only nodes whose handle is in
+  // `call`, first toward inputs (a producer absorbs its user), then toward users. If a handle has
+  // several rows, returns the last one toward inputs, or the first one toward users. If the search
+  // reaches no row, returns the row of the nearest node in graph order. Empty if `rows` is empty or
+  // the graph has no node with the handle.
   std::optional<size_t> find(etrecord::DebugHandle handle,
                              const std::set<etrecord::DebugHandle>& call,
                              const HandleRows& rows) const;
@@ -32,7 +33,7 @@ class FoldSearch {
                                   const HandleRows& rows) const;
 
   const etrecord::EdgeGraph& graph_;
-  Links users_;  // by node
+  Links users_;  // indexed by node
 };
 
 }  // namespace vitrine::inspector

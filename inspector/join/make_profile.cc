@@ -30,21 +30,23 @@ const MethodRecord* method_record(const EtRecord* record, const std::string& met
     known += known.empty() ? "" : ", ";
     known += name;
   }
-  notes.push_back(fmt::format("the record lacks the method \"{}\" (it has {}): nothing is joined",
-                              method, known));
+  notes.push_back(fmt::format(
+      "the record has no method \"{}\" (it has {}): rows are not joined with source ops", method,
+      known));
   return nullptr;
 }
 
-// 0-based, over all delegate instructions of the record or the trace.
-std::map<int32_t, int> number_partitions(const MergedTrace& trace, const MethodRecord* method) {
-  std::set<int32_t> instructions;
+// Numbers the delegate instructions of the record and the trace, from 0.
+std::map<InstructionId, int> number_partitions(const MergedTrace& trace,
+                                               const MethodRecord* method) {
+  std::set<InstructionId> instructions;
   for (const auto& [instruction, call] : trace.calls) instructions.insert(instruction);
   if (method != nullptr) {
-    for (const auto& [instruction, entry] : method->delegates) instructions.insert(instruction);
+    for (const auto& [index, entry] : method->delegates) instructions.insert({0, index});
   }
-  std::map<int32_t, int> partitions;
+  std::map<InstructionId, int> partitions;
   int next = 0;
-  for (const int32_t instruction : instructions) partitions[instruction] = next++;
+  for (const InstructionId instruction : instructions) partitions[instruction] = next++;
   return partitions;
 }
 
@@ -62,7 +64,7 @@ class ProfileMaker {
   }
 
   Profile make() {
-    // A trace of warm-ups alone is one of runs that count.
+    // If all runs are warm-up runs, all of them count.
     window_ = {.cold = trace_.cold_runs < trace_.wall_ns.size() ? trace_.cold_runs : 0,
                .all = trace_.wall_ns.size()};
     profile_.runs = window_.counted();
@@ -73,16 +75,13 @@ class ProfileMaker {
     profile_.runs_differ = trace_.runs_differ;
     if (profile_.runs == 0) {
       throw InspectorError(
-          "the trace holds no complete run (an event Method::execute in a block without dropped "
-          "records): trace at least one run, or give the trace more room");
+          "the trace has no complete run (an event Method::execute in a block without dropped "
+          "records): trace at least one run, or use a larger trace buffer");
     }
     if (!profile_.run.init_ns.has_value() && trace_.init_ns.has_value()) {
       profile_.run.init_ns = static_cast<uint64_t>(*trace_.init_ns);
     }
     profile_.wall_samples = dense(trace_.wall_ns);
-    // Where runs take other branches, a long one need not be a disturbed one.
-    if (!profile_.runs_differ) window_.outliers = outliers_of(profile_.wall_samples, window_);
-    profile_.outlier_runs = window_.outliers;
     profile_.wall = statistics_of(profile_.wall_samples, window_);
     std::vector<std::optional<Cost>> costs;
     if (method_ != nullptr) costs = row_costs(join_.rows, graph());
@@ -94,6 +93,7 @@ class ProfileMaker {
     find_instructions();
     for (const auto& [instruction, call] : trace_.calls) add_call(instruction, call);
     add_unattributed();
+    add_shares();
     add_timeline();
     write_notes();
     return std::move(profile_);
@@ -102,9 +102,9 @@ class ProfileMaker {
  private:
   const EdgeGraph& graph() const { return method_->graph; }
 
-  // Where it ran.
+  // Fills in where the row ran.
   void write_place(const TraceRow& trace_row, ProfileRow& row) const {
-    row.instruction = trace_row.instruction;
+    row.instruction = trace_row.instruction.index;
     row.kernel = trace_row.kernel;
     row.library = trace_row.library;
     switch (trace_row.kind) {
@@ -140,7 +140,7 @@ class ProfileMaker {
     row.modules.resize(row.source_ops.size());
     row.source_lines.resize(row.source_ops.size());
     row.model_lines.resize(row.source_ops.size());
-    row.is_of_whole_call = source.is_of_whole_call;
+    row.has_all_ops_of_call = source.has_all_ops_of_call;
     row.folded_modules.resize(row.folded_ops.size());
     for (const size_t node : source.nodes) {
       row.source_ops.push_back(graph().nodes[node].target);
@@ -162,26 +162,26 @@ class ProfileMaker {
     ProfileRow row;
     write_place(trace_row, row);
     write_source(source, row);
-    row.calls = calls_a_run(trace_row.times);
+    row.calls = calls_per_run(trace_row.times);
     row.samples = trace_row.times.samples();
     row.inner_time = trace_row.inner_times.samples();
     row.time = statistics_of(row.samples, window_);
-    row.share = profile_.wall.avg > 0 ? row.time.avg / profile_.wall.avg : 0;
     profile_.rows.push_back(std::move(row));
   }
 
-  void add_cost(const std::optional<Cost>& of_a_call) {
-    if (!of_a_call.has_value()) return;
+  void add_cost(const std::optional<Cost>& cost_per_call) {
+    if (!cost_per_call.has_value()) return;
     ProfileRow& row = profile_.rows.back();
-    row.cost = of_a_call;
+    row.cost = cost_per_call;
     row.cost->flops *= row.calls;
     row.cost->bytes *= row.calls;
   }
 
-  double calls_a_run(const RunTimes& times) const {
+  double calls_per_run(const RunTimes& times) const {
     return static_cast<double>(times.calls_from(window_.cold)) / static_cast<double>(profile_.runs);
   }
 
+  // Returns one sample for each run.
   static RunSamples dense(const std::vector<double>& ns) {
     RunSamples samples;
     samples.reserve(ns.size());
@@ -199,7 +199,7 @@ class ProfileMaker {
     }
   }
 
-  // Ops that share a debug handle run in several instructions: each is counted in one.
+  // Assigns each node to one instruction. Nodes that share a debug handle may run in several.
   void find_instructions() {
     if (method_ == nullptr) return;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
@@ -212,8 +212,8 @@ class ProfileMaker {
     }
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
       const RowSource& source = join_.rows[i];
-      const int32_t instruction = trace_.rows[i].instruction;
-      if (!join_.calls.contains(instruction) || source.is_of_whole_call) continue;
+      const InstructionId instruction = trace_.rows[i].instruction;
+      if (!join_.calls.contains(instruction) || source.has_all_ops_of_call) continue;
       if (source.main_node < source.nodes.size()) {
         instruction_of_node_.try_emplace(source.nodes[source.main_node], instruction);
       }
@@ -226,22 +226,21 @@ class ProfileMaker {
     }
   }
 
-  void add_call(int32_t instruction, const TraceCall& call) {
+  void add_call(InstructionId instruction, const TraceCall& call) {
     const CallSource& source = join_.calls.at(instruction);
     DelegateCall out;
     out.delegate = source.delegate;
     out.partition = partitions_.at(instruction);
-    out.instruction = instruction;
+    out.instruction = instruction.index;
     out.operators = call.rows.size();
     out.derived_times = !source.derived_times.empty();
     for (const size_t node : source.nodes) {
       if (instruction_of_node_.at(node) != instruction) continue;
       out.source_ops.push_back(graph().nodes[node].target);
     }
-    out.calls = calls_a_run(call.times);
+    out.calls = calls_per_run(call.times);
     out.samples = call.times.samples();
     out.time = statistics_of(out.samples, window_);
-    call_of_instruction_[instruction] = static_cast<uint32_t>(profile_.delegate_calls.size());
     profile_.delegate_calls.push_back(std::move(out));
   }
 
@@ -252,21 +251,27 @@ class ProfileMaker {
     profile_.unattributed = statistics_of(profile_.unattributed_samples, window_);
   }
 
+  void add_shares() {
+    double sum = std::max(profile_.typical(profile_.unattributed), 0.0);
+    for (const ProfileRow& row : profile_.rows) sum += profile_.typical(row.time);
+    if (sum <= 0) return;
+    for (ProfileRow& row : profile_.rows) row.share = profile_.typical(row.time) / sum;
+  }
+
   void add_timeline() {
     profile_.scopes = std::move(trace_.scopes);
     profile_.timeline = std::move(trace_.events);
-    for (TimelineEvent& event : profile_.timeline) {
-      if (event.kind != TimelineEvent::Kind::kDelegateCall) continue;
-      event.index = call_of_instruction_.at(static_cast<int32_t>(event.index));
-    }
   }
 
   void write_notes() {
     std::vector<std::string>& notes = profile_.notes;
     notes.insert(notes.end(), join_.notes.begin(), join_.notes.end());
+    std::vector<std::string>& warnings = profile_.run.warnings;
+    warnings.insert(warnings.end(), join_.warnings.begin(), join_.warnings.end());
     if (profile_.runs_differ) {
       notes.emplace_back(
-          "not all runs executed the same instructions: a row counts as 0 in runs without it");
+          "not all runs executed the same instructions: times are averages, and a run without a "
+          "row counts as 0 for it");
     }
     note_outliers();
     if (profile_.incomplete_runs != 0 || profile_.dropped_records != 0 ||
@@ -282,35 +287,35 @@ class ProfileMaker {
         notes.emplace_back(call.derived_times);
       }
     }
-    if (profile_.unattributed.avg < 0) {
+    if (profile_.typical(profile_.unattributed) < 0) {
       notes.emplace_back("rows add up to more than the wall time: events of this trace overlap");
     }
   }
 
+  // Runs that take different branches have different lengths, so a long run need not be a disturbed
+  // one.
   void note_outliers() {
-    if (profile_.outlier_runs.empty()) return;
+    if (profile_.runs_differ) return;
+    const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);
+    profile_.outlier_runs = outliers.size();
+    if (outliers.empty()) return;
     double ns = 0;
-    for (const uint32_t run : profile_.outlier_runs) {
-      ns += profile_.wall_samples[run].ns - profile_.wall.avg;
-    }
+    for (const uint32_t run : outliers) ns += profile_.wall_samples[run].ns - profile_.wall.p50;
     const bool is_short = ns < 999'500;  // else "1e+03 us"
     profile_.notes.push_back(fmt::format(
-        "{} of {} runs took over twice the median, together {:.3g} {} more than the others: "
-        "averages, shares and ranks leave them out",
-        profile_.outlier_runs.size(), profile_.runs, ns / (is_short ? 1e3 : 1e6),
-        is_short ? "us" : "ms"));
+        "{} of {} runs took more than twice the median, in total {:.3g} {} above it",
+        outliers.size(), profile_.runs, ns / (is_short ? 1e3 : 1e6), is_short ? "us" : "ms"));
   }
 
-  // In order of initialisation: notes come from the members after it.
+  // The members after profile_ add notes to it while they are initialized.
   Profile profile_;
   DelegateProfiles delegates_;
   MergedTrace trace_;
   const MethodRecord* method_;
   SourceJoin join_;
-  std::map<int32_t, int> partitions_;
+  std::map<InstructionId, int> partitions_;
   RunWindow window_;
-  std::map<int32_t, uint32_t> call_of_instruction_;
-  std::map<size_t, int32_t> instruction_of_node_;
+  std::map<size_t, InstructionId> instruction_of_node_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The join: ETDump x ETRecord -> Profile. See docs/formats/etdump.md for what events mean.
+// Joins an ETDump with an ETRecord into a Profile. docs/formats/etdump.md explains the events.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 namespace vitrine::inspector {
 
 struct ProfileOptions {
-  std::string method = "forward";  // which the trace is of; a trace does not say
+  std::string method = "forward";  // the traced method; a trace does not contain its name
   RunInfo run = {};
-  // How the events of delegates are read; those of others are joined by the record's map alone.
+  // Profiles that interpret events of delegates. Events of other delegates are joined by the
+  // record's delegate map alone.
   DelegateProfiles delegates = {};
 };
 
-// `record` may be null: rows then carry what the trace itself knows. Throws InspectorError if the
-// trace holds no complete run. A record or a plan that does not fit the trace is not an error: rows
-// stay unjoined, and Profile::notes says why.
+// `record` may be null; rows then have only names that the trace contains. Throws InspectorError if
+// the trace has no complete run. A record or an operator map that does not match the trace is not
+// an error: rows stay unjoined, and Profile::notes gives the reason.
 Profile make_profile(const etdump::EtDump& trace, const etrecord::EtRecord* record,
                      const ProfileOptions& options = {});
 

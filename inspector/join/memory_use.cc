@@ -12,14 +12,14 @@ struct Storage {
   uint64_t bytes;
 };
 
-// Tensors of one place, by the beginning of their lives, become storages.
+// Merges tensors that start at the same offset and have overlapping lifetimes.
 std::vector<Storage> storages_of(const MemoryPlan& plan) {
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<Storage>> places;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<Storage>> lives_at;
   for (const PlannedTensor& tensor : plan.tensors) {
-    places[{tensor.buffer, tensor.offset}].push_back({tensor.first, tensor.last, tensor.bytes});
+    lives_at[{tensor.buffer, tensor.offset}].push_back({tensor.first, tensor.last, tensor.bytes});
   }
   std::vector<Storage> storages;
-  for (auto& [place, lives] : places) {
+  for (auto& [address, lives] : lives_at) {
     std::sort(lives.begin(), lives.end(),
               [](const Storage& a, const Storage& b) { return a.first < b.first; });
     bool is_first = true;
@@ -42,19 +42,19 @@ MemoryUse memory_over_time(const MemoryPlan& plan) {
   MemoryUse use;
   const auto count = static_cast<size_t>(std::max(plan.num_instructions, 0));
   if (count == 0) return use;
-  std::vector<uint64_t> born(count + 1), dead(count + 1);
+  std::vector<uint64_t> allocated(count + 1), freed(count + 1);
   for (const Storage& storage : storages_of(plan)) {
-    const auto place = [&](int32_t at) {
-      return static_cast<size_t>(std::clamp<int64_t>(at, 0, static_cast<int64_t>(count)));
+    const auto bounded = [&](int32_t instruction) {
+      return static_cast<size_t>(std::clamp<int64_t>(instruction, 0, static_cast<int64_t>(count)));
     };
-    born[place(storage.first)] += storage.bytes;
-    dead[place(int32_t{storage.last})] += storage.bytes;  // alive during `last` itself
+    allocated[bounded(storage.first)] += storage.bytes;
+    freed[bounded(int32_t{storage.last})] += storage.bytes;  // alive during `last` itself
   }
   uint64_t live = 0;
   for (size_t i = 0; i < count; ++i) {
-    live += born[i];
+    live += allocated[i];
     use.live_bytes.push_back(live);
-    live -= dead[i];
+    live -= freed[i];
   }
   const auto peak = std::max_element(use.live_bytes.begin(), use.live_bytes.end());
   use.peak_bytes = *peak;

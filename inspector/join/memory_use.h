@@ -1,4 +1,4 @@
-// How full planned memory is while a method runs.
+// Computes the use of planned memory during the run of a method.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 namespace vitrine::inspector {
 
 struct MemoryUse {
-  std::vector<uint64_t> live_bytes;  // by instruction
-  int32_t peak_instruction = 0;      // the first of the fullest; 0 without instructions
+  std::vector<uint64_t> live_bytes;  // indexed by instruction
+  int32_t peak_instruction = 0;  // the first instruction with peak_bytes; 0 without instructions
   uint64_t peak_bytes = 0;
-  std::vector<size_t> peak_tensors;  // alive then: positions in the plan, largest first
+  std::vector<size_t> peak_tensors;  // indices of the tensors alive at the peak, largest first
 };
 
-// Tensors that begin at the same place while both are alive are one storage (a value and a view of
-// it), as large as the larger.
+// Tensors that start at the same offset and are alive at the same time (a value and its view) count
+// as one storage, as large as the larger tensor.
 MemoryUse memory_over_time(const MemoryPlan& plan);
 
 }  // namespace vitrine::inspector

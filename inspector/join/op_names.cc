@@ -8,7 +8,7 @@ namespace {
 struct ShortName {
   std::string_view base, name;
 };
-// Where dropping "_" in front and "_copy" behind is not enough.
+// Names that removing a leading "_" and a trailing "_copy" does not shorten enough.
 constexpr ShortName kShortNames[] = {
     {"_native_batch_norm_legit_no_training", "batch_norm"},
     {"_native_batch_norm_legit", "batch_norm"},
@@ -42,7 +42,7 @@ std::string_view base_name(std::string_view name) {
   const size_t first = name.find('.');
   if (first == std::string_view::npos) return name;
   const size_t second = name.find('.', first + 1);
-  // Two dots: namespace.op.overload. One: op.overload.
+  // A name with two dots is namespace.op.overload; a name with one dot is op.overload.
   return second == std::string_view::npos ? name.substr(0, first)
                                           : name.substr(first + 1, second - first - 1);
 }

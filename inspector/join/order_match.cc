@@ -5,7 +5,7 @@
 
 namespace vitrine::inspector {
 
-// The longest common subsequence, by dynamic programming over suffixes.
+// Finds the longest common subsequence by dynamic programming over suffixes.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile) {
@@ -14,7 +14,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     return matches;
   }
   const size_t width = ops.size() + 1;
-  std::vector<uint32_t> best((kernels.size() + 1) * width);  // pairs from kernel k and op i on
+  // Maximum number of pairs of kernels from k on with ops from i on.
+  std::vector<uint32_t> best((kernels.size() + 1) * width);
   for (size_t k = kernels.size(); k-- > 0;) {
     for (size_t i = ops.size(); i-- > 0;) {
       uint32_t& here = best[k * width + i];
@@ -24,10 +25,10 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     }
   }
   size_t i = 0;
-  std::optional<size_t> before;
+  std::optional<size_t> last_matched;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    // Where leaving the kernel out gives as many pairs, one that may be a layout change is left
-    // out: lowerings insert many.
+    // A kernel that may be a layout change is left unmatched if that costs no pair: lowerings
+    // insert many layout changes.
     const auto pairs = [&](size_t kernel, size_t op) { return best[kernel * width + op]; };
     const bool may_be_layout_change = profile.may_be_layout_change(kernels[k]);
     const bool is_needed = pairs(k, i) > pairs(k + 1, i);
@@ -38,12 +39,12 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     }
     if (op < ops.size() && (is_needed || !may_be_layout_change)) {
       matches[k].op = op;
-      before = op;
+      last_matched = op;
       i = op + 1;
     } else if (may_be_layout_change) {
       matches[k].is_layout_change = true;
-    } else if (before.has_value() && profile.may_run(kernels[k], ops[*before])) {
-      matches[k].op = before;
+    } else if (last_matched.has_value() && profile.may_run(kernels[k], ops[*last_matched])) {
+      matches[k].op = last_matched;
     }
   }
   return matches;

@@ -1,5 +1,5 @@
-// Matches what a delegate ran with the nodes that it took, where names and order are all that is
-// known: some delegates log their kernels' names and no debug handles.
+// Matches the kernels that a delegate ran with the nodes of its graph, by name and order, for
+// delegates that log kernel names but no debug handles.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,17 @@
 namespace vitrine::inspector {
 
 struct OrderMatch {
-  std::optional<size_t> op;       // position in `ops`
-  bool is_layout_change = false;  // that no op explains: the lowering's own
+  std::optional<size_t> op;       // index in `ops`
+  bool is_layout_change = false;  // inserted by the lowering; no op explains it
 };
 
-// `kernels` as logged, in run order ("Convolution (NHWC, F32) IGEMM #3"); `ops` base names in graph
-// order ("convolution"). The result, one for each kernel, has as many pairs in ascending order as
-// there can be; of those, the earliest ops. A kernel that repeats the one before without an op left
-// for it shares that one's op: some nodes run as several operators. Nothing is matched if there are
-// more than kMaxMatchCells pairs to look at. `profile` says which kernel may run which op.
+// `kernels` are the logged names in run order ("Convolution (NHWC, F32) IGEMM #3"), `ops` the base
+// names in graph order ("convolution"), and `profile` decides which kernel may run which op.
+// Returns a match for each kernel: the largest number of pairs with ascending ops, and among equal
+// solutions the earliest ops. A kernel without a match is a layout change if it may be one.
+// Otherwise it shares the op of the last matched kernel if it may run this op, because some nodes
+// run as several operators. Matches nothing if there are more than kMaxMatchCells pairs of a kernel
+// and an op.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile);

@@ -1,10 +1,11 @@
-// A profile: what ran, in run order, how long, and which ops of the source model it was.
+// A profile lists the rows that ran, in run order, with their times and their ops in the source
+// model. All reports are made from profiles.
 //
-// The one model behind all reports. All times are nanoseconds per run: a row that ran three times
-// in a run counts with the sum of the three. Per run,
-//   sum of rows + unattributed == wall
-// holds exactly, hence for the averages too; `unattributed` is what no row explains (delegate
-// entry and exit, dispatch), and may be negative where a foreign trace's events overlap.
+// Times are nanoseconds per run. A row that ran three times in a run has the sum of the three
+// times. For each run, and therefore for the averages, sum of rows + unattributed == wall holds
+// exactly. `unattributed` is the time outside of all rows (delegate entry and exit, dispatch). It
+// may be negative if events of a foreign trace overlap. Reports show one statistic,
+// Profile::typical(). It is the median, which a stalled run does not change.
 #pragma once
 
 #include <cstddef>
@@ -22,100 +23,100 @@ class InspectorError : public HostError {
   using HostError::HostError;
 };
 
-// Over the counted runs; ns. Percentiles interpolate linearly between closest ranks.
+// Statistics over the counted runs, in ns. Percentiles interpolate linearly between closest ranks.
 struct TimeStatistics {
   double min = 0;
   double p50 = 0;
   double p90 = 0;
   double max = 0;
-  double avg = 0;  // without the outliers: Profile::outlier_runs
+  double avg = 0;
   double p10 = 0;
   double p25 = 0;
   double p75 = 0;
   double p95 = 0;
   double p99 = 0;
-  double first = 0;   // in the trace's first run, counted or not
-  double steady = 0;  // median of the runs after the first; of the only one if there is one
+  double first = 0;   // of the trace's first run, counted or not
+  double steady = 0;  // median of the runs after the first, or the time of the only run
 };
 
-// The time of one run. Runs without a sample have 0.
+// The time of one run. Runs without a sample took 0 ns.
 struct RunSample {
-  uint32_t run = 0;  // of all complete runs of the trace
+  uint32_t run = 0;  // index among the complete runs of the trace
   double ns = 0;
 };
 using RunSamples = std::vector<RunSample>;  // ascending runs
 
-// Work, by the formulas of cost.h.
+// The work of a row, computed as cost.h describes.
 struct Cost {
-  double flops = 0;         // a multiply-add is two
+  double flops = 0;         // a multiply-add counts as two
   double bytes = 0;         // read and written, each tensor once
-  bool is_float32 = false;  // all of it: MachineLimits::flops_per_s applies
+  bool is_float32 = false;  // all tensors are float32, so MachineLimits::flops_per_s applies
 };
 
 enum class Where : uint8_t {
-  kDelegate,  // an operator inside a delegate, or a whole call of a delegate that logged nothing
+  kDelegate,  // an operator inside a delegate, or a call of a delegate that logged no operators
   kKernel,
   kControl,  // move, jump, free
 };
 
-// How sure a row's source ops are.
+// How a row's source ops were found.
 enum class Join : uint8_t {
   kExact,     // by an identifier in the record
-  kInferred,  // by names and order, without an identifier in the record
-  kNone,      // unknown
+  kInferred,  // by names and order
+  kNone,      // not found
 };
 
 struct ProfileRow {
   Where where = Where::kKernel;
   std::string delegate;  // backend id; empty for kernels
-  // For people, if the backend says so: "XNNPACK", "xnn".
+  // Names for reports, "XNNPACK" and "xnn"; empty if the backend defines none.
   std::string delegate_name, delegate_short_name;
   int partition = -1;  // 0-based, in the order of delegate instructions; -1 for kernels
   int32_t instruction = 0;
-  std::string identifier;  // the delegate debug identifier as logged; empty for kernels
+  std::string identifier;  // the logged identifier of a delegate's operator; empty for kernels
   std::string kernel;      // "Convolution (NHWC, F32) IGEMM", "aten::add.out"
-  std::string library;     // of a kernel: "portable", "optimized"; empty if the trace does not say
+  std::string library;     // of a kernel: "portable", "optimized"; empty if not in the trace
 
   Join join = Join::kNone;
   std::vector<std::string> source_ops;  // "aten.convolution.default", in graph order
-  size_t main_op = 0;  // of source_ops, by position: the one that the kernel runs, as far as known
+  size_t main_op = 0;  // index in source_ops of the op that the kernel runs, as far as known
   std::vector<std::string> modules;         // parallel to source_ops; "" for the root module
   std::vector<std::string> folded_ops;      // ops that were folded into this operator
   std::vector<std::string> folded_modules;  // parallel to folded_ops
   std::vector<std::string> source_lines;    // innermost frame; parallel to source_ops; may be ""
-  std::vector<std::string> model_lines;     // the same, outside of PyTorch's own files
-  bool is_of_whole_call = false;           // kInferred: the ops are all that the delegate call took
+  std::vector<std::string> model_lines;     // innermost frame outside PyTorch's own files
+  bool has_all_ops_of_call = false;        // kInferred: source_ops are all ops of the delegate call
   std::vector<uint32_t> debug_handles;     // own first, then folded
   bool is_inserted = false;                // a layout change that the lowering inserted
-  std::vector<std::string> inserted_for;   // source ops of the row that it serves
-  std::optional<size_t> inserted_for_row;  // 1-based
+  std::vector<std::string> inserted_for;   // source ops of the row that needs the layout change
+  std::optional<size_t> inserted_for_row;  // 1-based number of that row
 
-  std::optional<Cost> cost;  // of one run; unset where shapes are unknown
+  std::optional<Cost> cost;  // cost of one run; unset if shapes are unknown
 
-  double calls = 0;  // per run; a whole number unless runs differ
+  double calls = 0;  // per run; an integer unless runs differ
   TimeStatistics time;
-  double share = 0;       // of the average wall time, 0 to 1
+  double share = 0;       // typical time / sum of typical times of all rows and unattributed; >= 0
   RunSamples samples;     // of all complete runs
-  RunSamples inner_time;  // of a kernel's function alone, in stock traces; else empty
+  RunSamples inner_time;  // time in the kernel's function, in stock traces; else empty
 };
 
-// One delegate instruction as a whole. Its time is that of its rows plus an overhead which is part
-// of `unattributed`.
+// One delegate instruction. Its time is the time of its rows plus an overhead, which is part of
+// `unattributed`.
 struct DelegateCall {
   std::string delegate;
   int partition = 0;
   int32_t instruction = 0;
   size_t operators = 0;        // rows
-  bool derived_times = false;  // the backend computed start times rather than measure them
-  std::vector<std::string>
-      source_ops;  // of the nodes that it took; each node is in one instruction
+  bool derived_times = false;  // the backend computed start times instead of measuring them
+  // Ops of the delegate's nodes. Each node counts in one instruction only.
+  std::vector<std::string> source_ops;
   double calls = 0;
   TimeStatistics time;
   RunSamples samples = {};
 };
 
-// Something that ran from `start` to `end`, in the trace's clock (ns). `index` is of rows or of
-// delegate_calls.
+// A run, row or delegate call from `start` to `end`, in ns of the trace's clock. `index` is an
+// index into rows or delegate_calls.
 struct TimelineEvent {
   enum class Kind : uint8_t { kRun, kRow, kDelegateCall };
   Kind kind = Kind::kRun;
@@ -125,7 +126,7 @@ struct TimelineEvent {
   uint64_t end = 0;
 };
 
-// An event outside of any instruction: "Method::init", "Program::load_method".
+// An event outside instructions: "Method::init", "Program::load_method".
 struct Scope {
   std::string block;
   std::string name;
@@ -135,13 +136,13 @@ struct Scope {
 
 // A tensor in planned memory.
 struct PlannedTensor {
-  uint32_t value = 0;   // of the program
+  uint32_t value = 0;   // index among the method's values
   std::string type;     // "f32[1,32,112,112]"; the upper bound if dynamic
   uint32_t buffer = 0;  // memory id
-  uint64_t offset = 0;  // in it
+  uint64_t offset = 0;  // in the buffer, in bytes
   uint64_t bytes = 0;
-  int32_t first = 0;  // instruction that writes it; -1: lives from the start (inputs, state)
-  int32_t last = 0;   // instruction that uses it last; num_instructions: lives to the end
+  int32_t first = 0;  // instruction that writes it; -1 if it is alive at the start (inputs, state)
+  int32_t last = 0;   // last instruction that uses it; num_instructions if it is alive at the end
 };
 
 struct MemoryPlan {
@@ -152,30 +153,32 @@ struct MemoryPlan {
 
 // The measured limits of this machine.
 struct MachineLimits {
-  double flops_per_s = 0;  // float32 multiply-adds, two each
-  double bytes_per_s = 0;  // copying memory: read and written together
+  double flops_per_s = 0;  // float32 multiply-adds, which count as two
+  double bytes_per_s = 0;  // copies; counts bytes read and bytes written
   uint32_t threads = 0;
   std::string machine;
+
+  bool is_measured() const { return flops_per_s > 0 && bytes_per_s > 0; }
 };
 
 // The memory of the loaded method, in bytes.
 struct MemoryInfo {
   uint64_t planned = 0;         // activations
   uint64_t metadata = 0;        // values, tensors, steps; kernels' temporary memory
-  uint64_t workspace = 0;       // delegates' intermediate values
-  uint64_t packed_weights = 0;  // in a delegate's own layout
-  uint64_t mapped_weights = 0;  // the same, in a file's pages
+  uint64_t workspace = 0;       // delegates' intermediate tensors
+  uint64_t packed_weights = 0;  // weights in a delegate's own layout
+  uint64_t mapped_weights = 0;  // packed weights in the pages of a mapped file
   uint64_t constants = 0;       // other copies of constants
 };
 
-// Facts that the trace does not hold. Unset values are not printed.
+// Facts that are not in the trace. Unset values are not printed.
 struct RunInfo {
   std::string model;                // "mv2.pte"
   std::vector<std::string> inputs;  // "f32[1,3,224,224]"
   std::vector<std::string> outputs;
-  std::string record;               // where names come from: "mv2.etrecord"; empty: no record
+  std::string record;               // name of the record, "mv2.etrecord"; empty without a record
   std::optional<uint64_t> load_ns;  // Program::load
-  std::optional<uint64_t> init_ns;  // Method::load; by default the trace's own Method::init
+  std::optional<uint64_t> init_ns;  // Method::load; by default the trace's event Method::init
   std::optional<uint64_t> warmup_runs;
   std::string machine = {};  // "Intel(R) Xeon(R) Processor @ 2.10GHz"
   std::optional<uint32_t> threads;
@@ -184,31 +187,48 @@ struct RunInfo {
   std::optional<MemoryInfo> memory;
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
-  std::optional<double> trace_overhead;  // 0.003 is +0.3 % of the untraced time
+  std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
+  // Origin of the figures. Empty texts are not printed.
+  std::string input_values = {};  // "random (seed 0)", "files", "test set 0"
+  std::string model_digest = {};  // "fnv1a64:0123456789abcdef"
+  std::string date = {};          // start of the runs, "2026-11-27 01:59 UTC"
+  std::string tool = {};          // "vitrine 0.1.0 (commit 0123456789ab)"
+  // Reasons to doubt the figures, as sentences. Reports print them first.
+  std::vector<std::string> warnings = {};
 };
 
 struct Profile {
   std::string method;
   RunInfo run;
-  size_t runs = 0;             // complete ones that count; statistics are over these
-  size_t cold_runs = 0;        // complete ones before them: only in `first`
-  size_t incomplete_runs = 0;  // with dropped records: not in the statistics
+  size_t runs = 0;             // number of counted runs: complete runs after the cold ones
+  size_t cold_runs = 0;        // number of complete warm-up runs, which only `first` includes
+  size_t incomplete_runs = 0;  // number of runs with dropped records; not in the statistics
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
   bool runs_differ = false;  // not all runs executed the same instructions
-  // Numbers among all complete runs, ascending, of those that counted and took over twice the
-  // median. Averages, and thus shares, are over the others; all other statistics include them.
-  std::vector<uint32_t> outlier_runs;
+  size_t outlier_runs = 0;   // number of counted runs that took more than twice the median
   TimeStatistics wall;
   TimeStatistics unattributed;
-  RunSamples wall_samples;             // of all complete runs
-  std::vector<std::string> run_names;  // of all complete runs, for timelines; empty: by number
+  RunSamples wall_samples;  // of all complete runs
+  std::vector<std::string>
+      run_names;  // names of all complete runs, for timelines; if empty, numbers
   RunSamples unattributed_samples;
   std::vector<ProfileRow> rows;              // in run order
-  std::vector<DelegateCall> delegate_calls;  // by partition
-  std::vector<TimelineEvent> timeline;       // in the order of the trace, all complete runs
+  std::vector<DelegateCall> delegate_calls;  // indexed by partition
+  std::vector<TimelineEvent> timeline;       // of all complete runs, in the order of the trace
   std::vector<Scope> scopes;
-  std::vector<std::string> notes;  // facts that limit the figures
+  std::vector<std::string> notes;  // limits of the figures, as sentences for reports
+
+  // The statistic that reports show: the median, or the average if runs executed different
+  // instructions, because an instruction of fewer than half of the runs has a median of 0.
+  double typical(const TimeStatistics& time) const { return runs_differ ? time.avg : time.p50; }
+  const char* statistic() const { return runs_differ ? "avg" : "p50"; }
+  // The shares of all rows and this share add up to 1.
+  double unattributed_share() const {
+    double share = 1;
+    for (const ProfileRow& row : rows) share -= row.share;
+    return share > 0 ? share : 0;
+  }
 };
 
 }  // namespace vitrine::inspector

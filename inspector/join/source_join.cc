@@ -9,8 +9,8 @@
 
 #include "inspector/join/fold_search.h"
 #include "inspector/join/op_names.h"
+#include "inspector/join/operator_map_choice.h"
 #include "inspector/join/order_match.h"
-#include "inspector/join/plan_choice.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -19,15 +19,15 @@ using etrecord::DebugHandle;
 using etrecord::DelegateEntry;
 using etrecord::EdgeGraph;
 using etrecord::MethodRecord;
-using Place = DelegatePlan::Place;
+using Role = OperatorMap::Role;
 
 template <class T>
 void append_new(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// The handles that a delegate's own map gives for an identifier. Some delegates decorate the
-// identifiers that they log: then the longest known identifier within it counts.
+// Looks up the identifier of an operator in the delegate map. Some delegates decorate the
+// identifiers that they log; then the longest key that the logged identifier contains is used.
 const std::vector<DebugHandle>* handles_of(const DelegateEntry& entry, const TraceRow& row) {
   const std::string id = row.delegate_id != etdump::kUnset ? std::to_string(row.delegate_id)
                                                            : std::string(row.delegate_name);
@@ -65,7 +65,7 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // Runs last, when the unassigned nodes are known.
+    // Must run last, when all other nodes are assigned.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes();
     return std::move(join_);
@@ -75,14 +75,18 @@ class Joiner {
   // The state of a delegate call while it is joined.
   struct Call {
     const DelegateProfile* profile = nullptr;
-    std::optional<DelegatePlan> plan;
+    std::optional<OperatorMap> operator_map;
     std::vector<size_t> operators;  // rows of operators, in order
   };
 
-  const std::vector<DebugHandle>& handles_of_instruction(int32_t instruction) const {
+  bool has_record_of(InstructionId instruction) const {
+    return record_ != nullptr && instruction.chain == 0;
+  }
+
+  const std::vector<DebugHandle>& handles_of_instruction(InstructionId instruction) const {
     static const std::vector<DebugHandle> kNone;
-    if (record_ == nullptr) return kNone;
-    const auto found = record_->handles_of_instruction.find(instruction);
+    if (!has_record_of(instruction)) return kNone;
+    const auto found = record_->handles_of_instruction.find(instruction.index);
     return found == record_->handles_of_instruction.end() ? kNone : found->second;
   }
 
@@ -106,12 +110,12 @@ class Joiner {
 
   // ---- Delegates
 
-  void join_call(int32_t instruction, const TraceCall& trace_call) {
+  void join_call(InstructionId instruction, const TraceCall& trace_call) {
     CallSource& source = join_.calls[instruction];
     source.delegate = trace_call.delegate;
     const DelegateEntry* entry = nullptr;
-    if (record_ != nullptr) {
-      const auto found = record_->delegates.find(instruction);
+    if (has_record_of(instruction)) {
+      const auto found = record_->delegates.find(instruction.index);
       if (found != record_->delegates.end()) entry = &found->second;
     }
     if (source.delegate.empty() && entry != nullptr) source.delegate = entry->backend;
@@ -120,15 +124,15 @@ class Joiner {
     Call& call = calls_[instruction];
     for (const size_t row : trace_call.rows) {
       if (trace_.rows[row].kind == TraceRow::Kind::kDelegateCall) {
-        join_whole_call(instruction, row);
+        join_silent_call(instruction, row);
       } else {
         call.operators.push_back(row);
       }
     }
-    find_plan(instruction, call);
+    find_operator_map(instruction, call);
     if (call.profile == nullptr) call.profile = find_profile(delegates_, source.delegate);
     if (call.profile == nullptr) call.profile = &unknown_delegate_;
-    if (call.plan.has_value()) source.derived_times = call.plan->derived_times;
+    if (call.operator_map.has_value()) source.derived_times = call.operator_map->derived_times;
 
     join_by_identifiers(instruction, entry, call);
     infer_operators(instruction, call);
@@ -138,7 +142,8 @@ class Joiner {
     }
   }
 
-  void join_whole_call(int32_t instruction, size_t row) {
+  // Joins the single row of a delegate that logged no operators.
+  void join_silent_call(InstructionId instruction, size_t row) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (handles.empty()) return;
     claim(join_.rows[row], nodes_of(handles));
@@ -146,7 +151,8 @@ class Joiner {
   }
 
   // `entry` may be null.
-  void join_by_identifiers(int32_t instruction, const DelegateEntry* entry, const Call& call) {
+  void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
+                           const Call& call) {
     using Kind = OperatorIdentity::Kind;
     for (size_t k = 0; k < call.operators.size(); ++k) {
       RowSource& row = join_.rows[call.operators[k]];
@@ -166,17 +172,37 @@ class Joiner {
       }
     }
     assign_layout_changes(call);
-    if (call.plan.has_value() && record_ != nullptr) choose_main_nodes(call);
+    if (!call.operator_map.has_value() || !has_record_of(instruction)) return;
+    choose_main_nodes(call);
+    compare_with_record(instruction, call);
   }
 
-  void join_by_handle(int32_t instruction, DebugHandle handle, const Call& call, size_t op) {
+  // Counts the delegate's nodes whose op is not among the record's ops for their handle.
+  void compare_with_record(InstructionId instruction, const Call& call) {
+    const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
+    const std::set<DebugHandle> handles(known.begin(), known.end());
+    for (const OperatorMap::Node& node : call.operator_map->nodes) {
+      using Kind = OperatorIdentity::Kind;
+      const auto id = static_cast<int32_t>(node.debug_handle);
+      if (call.profile->identify(id, {}).kind != Kind::kDebugHandle) continue;
+      ++compared_nodes_;
+      const std::vector<size_t> nodes = nodes_of({node.debug_handle});
+      const bool is_same = std::any_of(nodes.begin(), nodes.end(), [&](size_t index) {
+        return call.profile->is_op_of_node_type(base_name(record_->graph.nodes[index].target),
+                                                node.type);
+      });
+      if (!is_same || !handles.contains(node.debug_handle)) ++mismatched_nodes_;
+    }
+  }
+
+  void join_by_handle(InstructionId instruction, DebugHandle handle, const Call& call, size_t op) {
     RowSource& row = join_.rows[call.operators[op]];
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     row.handles = {handle};
     if (std::find(known.begin(), known.end(), handle) != known.end()) {
       claim(row, nodes_of({handle}));
-    } else if (record_ == nullptr && call.plan.has_value()) {
-      infer_from_plan(*call.plan, op, row);
+    } else if (record_ == nullptr && call.operator_map.has_value()) {
+      infer_from_operator_map(*call.operator_map, op, row);
     }
   }
 
@@ -187,12 +213,12 @@ class Joiner {
     }
   }
 
-  // If ops share a handle, the type of its node tells which of them an operator runs:
-  // the k-th of its type if there are as many operators as ops of it, else the first.
+  // If ops share a handle, the type of the operator map's node decides which of them an operator
+  // runs: the k-th op of that type if there are as many operators as such ops, else the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
-    for (const DelegatePlan::Node& node : call.plan->nodes) {
-      if (node.place != Place::kOperator) continue;
+    for (const OperatorMap::Node& node : call.operator_map->nodes) {
+      if (node.role != Role::kOperator) continue;
       rows_of_type[{node.debug_handle, node.type}].push_back(call.operators[node.op]);
     }
     for (const auto& [key, rows] : rows_of_type) {
@@ -210,8 +236,8 @@ class Joiner {
     }
   }
 
-  // Where no identifier is known, names and order are all that there is.
-  void infer_operators(int32_t instruction, const Call& call) {
+  // Joins operators by kernel name and order, if no identifier of the call is known.
+  void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     const auto is_joined = [&](size_t row) { return join_.rows[row].join != Join::kNone; };
     if (handles.empty() || std::any_of(call.operators.begin(), call.operators.end(), is_joined)) {
@@ -241,7 +267,7 @@ class Joiner {
                                             row.nodes.begin());
       } else {
         row.nodes = nodes;
-        row.is_of_whole_call = true;
+        row.has_all_ops_of_call = true;
         for (const DebugHandle handle : handles) append_new(row.handles, handle);
       }
       row.join = Join::kInferred;
@@ -250,21 +276,21 @@ class Joiner {
     assign_layout_changes(call);
   }
 
-  static void infer_from_plan(const DelegatePlan& plan, size_t op, RowSource& row) {
-    for (const DelegatePlan::Node& node : plan.nodes) {
-      if (node.place == Place::kElided || node.op != op) continue;
-      auto& names = node.place == Place::kOperator ? row.inferred_ops : row.inferred_folds;
+  static void infer_from_operator_map(const OperatorMap& map, size_t op, RowSource& row) {
+    for (const OperatorMap::Node& node : map.nodes) {
+      if (node.role == Role::kElided || node.op != op) continue;
+      auto& names = node.role == Role::kOperator ? row.inferred_ops : row.inferred_folds;
       names.emplace_back(node.type);
     }
     row.join = Join::kInferred;
   }
 
   std::optional<size_t> served_row(const Call& call, size_t k) const {
-    if (call.plan.has_value()) {
-      for (const DelegatePlan::Node& node : call.plan->nodes) {
-        if (node.place != Place::kOperator || node.op != k || !node.serves.has_value()) continue;
-        const DelegatePlan::Node& served = call.plan->nodes[*node.serves];
-        if (served.place == Place::kElided) continue;
+    if (call.operator_map.has_value()) {
+      for (const OperatorMap::Node& node : call.operator_map->nodes) {
+        if (node.role != Role::kOperator || node.op != k || !node.serves.has_value()) continue;
+        const OperatorMap::Node& served = call.operator_map->nodes[*node.serves];
+        if (served.role == Role::kElided) continue;
         const size_t row = call.operators[served.op];
         if (!join_.rows[row].is_inserted) return row;
       }
@@ -279,28 +305,29 @@ class Joiner {
     return std::nullopt;
   }
 
-  void find_plan(int32_t instruction, Call& call) {
-    const auto plans = trace_.plans.find(instruction);
-    if (plans == trace_.plans.end() || call.operators.empty()) return;
+  void find_operator_map(InstructionId instruction, Call& call) {
+    const auto maps = trace_.operator_maps.find(instruction);
+    if (maps == trace_.operator_maps.end() || call.operators.empty()) return;
     std::vector<int32_t> identifiers;
     for (const size_t row : call.operators) identifiers.push_back(trace_.rows[row].delegate_id);
-    PlanChoice choice = choose_plan(plans->second, identifiers);
+    OperatorMapChoice choice = choose_operator_map(maps->second, identifiers);
     if (choice.why_none.empty()) {
       call.profile = choice.profile;
-      call.plan = std::move(choice.plan);
+      call.operator_map = std::move(choice.operator_map);
       return;
     }
-    join_.notes.push_back(fmt::format(
-        "the {} plan of instruction {} is not used: {}; fused ops and layout changes are assigned "
-        "by order instead",
-        choice.profile->name(), instruction, choice.why_none));
+    join_.notes.push_back(
+        fmt::format("the {} operator map of instruction {} is not used: {}; fused ops and layout "
+                    "changes are assigned "
+                    "by order instead",
+                    choice.profile->name(), instruction.index, choice.why_none));
   }
 
   // ---- Kernels
 
   void join_kernels() {
-    // Several instructions may share a handle, and a handle several nodes: kernels of one name are
-    // then paired with nodes of that name in order.
+    // Several instructions may share a handle, and several nodes may share it too. Then kernels are
+    // paired with nodes of the same name, in order.
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_name;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
       const TraceRow& row = trace_.rows[i];
@@ -341,7 +368,7 @@ class Joiner {
       const bool has_same = std::any_of(nodes.begin(), nodes.end(), [&](size_t node) {
         return base_name(record_->graph.nodes[node].target) == base_name(kernel);
       });
-      other_kernels_ += has_same ? 0 : 1;
+      mismatched_kernels_ += has_same ? 0 : 1;
     }
     claim(join_.rows[row], std::move(nodes));
     join_.rows[row].handles = handles;
@@ -355,19 +382,19 @@ class Joiner {
 
   // ---- Folding
 
-  void fold(int32_t instruction, const TraceCall& trace_call) {
+  void fold(InstructionId instruction, const TraceCall& trace_call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (handles.empty()) return;
     const Call& call = calls_[instruction];
-    HandleRows own, absorbed;  // rows that run a handle's node; and those that took it in
+    HandleRows own, absorbed;  // rows that run a handle's node, and rows into which it was folded
     for (const size_t row : trace_call.rows) {
-      if (join_.rows[row].is_of_whole_call) continue;
+      if (join_.rows[row].has_all_ops_of_call) continue;
       for (const DebugHandle handle : join_.rows[row].handles) own[handle].push_back(row);
     }
     if (own.empty()) return;  // nothing joined: the call as a whole has the ops
-    if (call.plan.has_value()) {
-      for (const DelegatePlan::Node& node : call.plan->nodes) {
-        if (node.place != Place::kFused || own.contains(node.debug_handle)) continue;
+    if (call.operator_map.has_value()) {
+      for (const OperatorMap::Node& node : call.operator_map->nodes) {
+        if (node.role != Role::kFused || own.contains(node.debug_handle)) continue;
         absorbed.try_emplace(node.debug_handle, std::vector{call.operators[node.op]});
       }
     }
@@ -400,7 +427,7 @@ class Joiner {
   void write_notes() {
     for (const auto& [delegate, count] : unjoined_operators_) {
       const std::string name = delegate.empty() ? "a delegate" : delegate;
-      if (record_ == nullptr) continue;  // nothing was to be joined
+      if (record_ == nullptr) continue;
       join_.notes.push_back(fmt::format(
           "{} operators of {} logged no identifier that is in the record: their source ops are "
           "unknown",
@@ -412,12 +439,21 @@ class Joiner {
           "inferred from kernel names and order",
           count, delegate.empty() ? "a delegate" : delegate));
     }
-    if (other_kernels_ >= 2 && other_kernels_ * 2 > compared_kernels_) {
-      join_.notes.push_back(fmt::format(
-          "{} of {} kernels are not the ops that the record has at their instructions: is it the "
-          "record of this program?",
-          other_kernels_, compared_kernels_));
+    // Tolerates many kernels that do not match: lowering decomposes ops after the record was made,
+    // which changes the kernels.
+    warn(mismatched_kernels_, compared_kernels_, 0.8, "kernels");
+    warn(mismatched_nodes_, compared_nodes_, 0.5, "operators of delegates");
+  }
+
+  // Warns if more than the share `max` does not match.
+  void warn(size_t mismatched, size_t compared, double max, const char* what) {
+    if (mismatched < 2 || static_cast<double>(mismatched) <= max * static_cast<double>(compared)) {
+      return;
     }
+    join_.warnings.push_back(
+        fmt::format("{} of {} {} do not match the record's ops at their instructions: is this the "
+                    "record of this program?",
+                    mismatched, compared, what));
   }
 
   static inline const EdgeGraph kNoGraph;
@@ -428,13 +464,15 @@ class Joiner {
   UnknownDelegate unknown_delegate_;
   FoldSearch fold_search_;
   SourceJoin join_;
-  std::map<int32_t, Call> calls_;
-  std::vector<bool> is_claimed_;  // by node: stands in a row
+  std::map<InstructionId, Call> calls_;
+  std::vector<bool> is_claimed_;  // indexed by node: true if a row has it
   std::map<DebugHandle, size_t> instructions_of_handle_;
-  std::map<std::string, size_t> unjoined_operators_;  // by delegate
+  std::map<std::string, size_t> unjoined_operators_;  // keyed by delegate
   std::map<std::string, size_t> inferred_operators_;
   size_t compared_kernels_ = 0;
-  size_t other_kernels_ = 0;
+  size_t mismatched_kernels_ = 0;
+  size_t compared_nodes_ = 0;
+  size_t mismatched_nodes_ = 0;
 };
 
 }  // namespace

@@ -15,40 +15,43 @@
 
 namespace vitrine::inspector {
 
-// Numbers of nodes are positions in the record's edge graph.
+// Nodes are indices into the record's edge graph.
 struct RowSource {
   Join join = Join::kNone;
-  std::vector<size_t> nodes;         // in graph order
-  size_t main_node = 0;              // of `nodes`, by position: the one that gives the row its name
-  std::vector<size_t> folded_nodes;  // in the order of the call's handles
-  std::vector<std::string> inferred_ops;       // kInferred: names in place of `nodes` ...
-  std::vector<std::string> inferred_folds;     // ... and of `folded_nodes`
+  std::vector<size_t> nodes;                   // in graph order
+  size_t main_node = 0;                        // index in `nodes` of the node that names the row
+  std::vector<size_t> folded_nodes;            // in the order of the call's handles
+  std::vector<std::string> inferred_ops;       // kInferred without a record: names of the row's ops
+  std::vector<std::string> inferred_folds;     // and of the ops folded into the row
   std::vector<etrecord::DebugHandle> handles;  // own, then folded
-  bool is_inserted = false;                    // layout change
-  bool is_of_whole_call = false;               // kInferred: `nodes` are all that the call took
-  std::optional<size_t> serves;                // row, if is_inserted
+  bool is_inserted = false;                    // a layout change that the lowering inserted
+  bool has_all_ops_of_call = false;            // kInferred: `nodes` are all nodes of the call
+  std::optional<size_t> serves;                // if is_inserted: the row that needs it
 };
 
 struct CallSource {
   std::string delegate;
-  std::string_view derived_times;  // of the call's plan
-  std::vector<size_t> nodes;       // all that the call took, in graph order
+  std::string_view derived_times;  // derived_times of the call's operator map
+  std::vector<size_t> nodes;       // all nodes of the delegate, in graph order
 };
 
 struct SourceJoin {
-  std::vector<RowSource> rows;          // parallel to the trace's
-  std::map<int32_t, CallSource> calls;  // by instruction
+  std::vector<RowSource> rows;  // parallel to the trace's
+  std::map<InstructionId, CallSource> calls;
   std::vector<std::string> notes;
+  std::vector<std::string> warnings;  // signs that the record belongs to another program
 };
 
-// `method` may be null. Rules (docs/formats/etdump.md, "Joining"):
-// - a row's nodes are those that have one of its handles; several rows may share a handle;
-// - a node that a delegate took but that no row names is folded into exactly one row of that call:
-//   the one that the call's plan names, else the nearest in the graph, inputs first;
-// - operators of a call of which none has a known identifier are matched with the call's nodes by
-//   kernel name, in order (order_match.h); those without a match have all nodes of the call;
-// - an inserted layout change serves the operator that the plan names, else the next, else the one
-//   before.
+// `method` may be null. It describes the first chain; ExecuTorch writes no other. Rules
+// (docs/formats/etdump.md, "Joining"):
+// - A row's nodes are those with one of its handles. Several rows may share a handle.
+// - A node of a delegate that is in no row is folded into exactly one row of that call: the row
+//   that the call's operator map names, else the nearest row in the graph, inputs first.
+// - If no operator of a call has a known identifier, the operators are matched with the call's
+//   nodes by kernel name, in order (order_match.h). Operators without a match have all nodes of the
+//   call.
+// - An inserted layout change serves the operator that the operator map names, else the next
+//   operator, else the previous one.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,
                         DelegateProfiles delegates);
 

@@ -5,19 +5,6 @@
 
 namespace vitrine::inspector {
 
-namespace {
-
-double average_of_usual(const RunSamples& samples, const RunWindow& window) {
-  double sum = 0;
-  for (const RunSample& sample : samples) {
-    const bool is_usual = !std::ranges::binary_search(window.outliers, sample.run);
-    if (sample.run >= window.cold && is_usual) sum += sample.ns;
-  }
-  return sum / static_cast<double>(window.counted() - window.outliers.size());
-}
-
-}  // namespace
-
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs) {
   if (runs == 0) return {};
   std::sort(samples.begin(), samples.end());
@@ -64,7 +51,6 @@ TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window)
     return ns;
   };
   TimeStatistics time = statistics_of(from(window.cold), window.counted());
-  if (!window.outliers.empty()) time.avg = average_of_usual(samples, window);
   if (!samples.empty() && samples.front().run == 0) time.first = samples.front().ns;
   const size_t steady_from = std::max<size_t>(window.cold, 1);
   const bool all_are_steady = window.all <= steady_from || steady_from == window.cold;

@@ -1,4 +1,4 @@
-// Statistics over runs.
+// Computes statistics over the runs of a trace.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +8,28 @@
 
 namespace vitrine::inspector {
 
-// `samples` are those of the runs that have one; the other runs of `runs` count as zero. With
-// fewer samples than runs no sample may be negative. Percentiles as numpy's default: rank
-// p * (runs - 1), linear in between. All zero for zero runs.
-// `first` and `steady` are left at zero.
+// `samples` has a time for each run that has one; the rest of the `runs` runs count as zero. If
+// there are fewer samples than runs, no sample may be negative. Percentiles follow numpy's default:
+// rank p * (runs - 1) with linear interpolation. Returns zeros for zero runs. `first` and `steady`
+// are always zero.
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs);
 
-// Runs of a trace: the first `cold` do not count.
+// The counted runs of a trace.
 struct RunWindow {
-  size_t cold = 0;
-  size_t all = 0;
-  std::vector<uint32_t> outliers = {};  // ascending; counted, but not in averages
+  size_t cold = 0;  // number of first runs that are not counted
+  size_t all = 0;   // number of runs, counted or not
   size_t counted() const { return all - cold; }
 };
 
-// Counted runs that took more than twice the median of all of them; none of fewer than five.
-// `wall` has a sample of every run.
+// Returns the counted runs, ascending, that took more than twice the median of all counted runs.
+// Returns none if fewer than five runs are counted. `wall` has a sample for every run.
 std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window);
 
-// All figures, `first` and `steady` included. The rule for negative samples is as above.
+// Computes all figures, including `first` and `steady`. If some runs have no sample, no sample may
+// be negative.
 TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window);
 
-// Adds up samples of several rows run by run. Not thread-safe.
+// Sums the samples of several rows for each run. Not thread-safe.
 class SampleSum {
  public:
   explicit SampleSum(size_t runs) : ns_(runs), is_touched_(runs) {}

@@ -30,17 +30,19 @@ struct ControlEvent {
 constexpr ControlEvent kControlEvents[] = {
     {"MOVE_CALL", "move"}, {"JF_CALL", "jump_false"}, {"FREE_CALL", "free"}};
 
-// A counter of 32 bits may have wrapped around in dumps of other platforms.
+// Returns the duration of an event in ticks. In dumps of platforms with a 32-bit counter, the
+// counter may have wrapped around during the event; it counts modulo 2^32. ExecuTorch's Inspector
+// reports one tick less in that case, because it adds 2^32 - 1 to the negative difference.
 double elapsed(const ProfileEvent& event) {
-  constexpr uint64_t kMax32 = UINT32_MAX;
+  constexpr uint64_t kWrap = uint64_t{1} << 32;
   if (event.start <= event.end) return static_cast<double>(event.end - event.start);
-  if (event.start > kMax32) {
+  if (event.start >= kWrap) {
     throw InspectorError(
         fmt::format("event \"{}\" of instruction {} ends at {}, before its start {}",
                     event.is_delegate_event() ? event.delegate_debug_name : event.name,
                     event.instruction_id, event.end, event.start));
   }
-  return static_cast<double>(kMax32 - event.start + event.end);
+  return static_cast<double>(kWrap - event.start + event.end);
 }
 
 uint64_t count_in(std::string_view text) {
@@ -49,8 +51,13 @@ uint64_t count_in(std::string_view text) {
   return count;
 }
 
-// Runs share rows through this key; the last number tells apart operators of one identifier.
-using RowKey = std::tuple<int32_t, int32_t, TraceRow::Kind, int32_t, std::string_view, size_t>;
+InstructionId instruction_of(const ProfileEvent& event) {
+  return {.chain = event.chain_index, .index = event.instruction_id};
+}
+
+// Identifies a row in all runs. The last member is the index of an operator among those of its call
+// with the same identifier.
+using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view, size_t>;
 
 class Merger {
  public:
@@ -65,12 +72,12 @@ class Merger {
  private:
   void add_block(const etdump::Block& block) {
     const ProfileEvent* wall = nullptr;
-    bool has_lost = false;
+    bool has_dropped_records = false;
     bool is_warm_up = false;
     for (const ProfileEvent& event : block.profile_events) {
       if (event.is_in_instruction()) {
-        if (const DelegateProfile* profile = plan_profile(event)) {
-          trace_.plans[event.instruction_id].push_back({profile, event.metadata});
+        if (const DelegateProfile* profile = operator_map_profile(event)) {
+          trace_.operator_maps[instruction_of(event)].push_back({profile, event.metadata});
         }
       } else if (event.name == kExecuteScope) {
         wall = &event;
@@ -78,7 +85,7 @@ class Merger {
         is_warm_up = true;
       } else if (event.name == etdump::kDroppedRecords) {
         trace_.dropped_records += count_in(event.metadata);
-        has_lost = true;
+        has_dropped_records = true;
       } else if (event.name == etdump::kDroppedBlocks) {
         trace_.dropped_blocks += count_in(event.metadata);
       } else {
@@ -90,7 +97,7 @@ class Merger {
                                  .ns = ns});
       }
     }
-    if (wall != nullptr && !has_lost) {
+    if (wall != nullptr && !has_dropped_records) {
       if (is_warm_up && trace_.cold_runs == trace_.wall_ns.size()) ++trace_.cold_runs;
       add_run(block, *wall);
     } else if (wall != nullptr || block.name == kExecuteBlock) {
@@ -98,8 +105,8 @@ class Merger {
     }
   }
 
-  const DelegateProfile* plan_profile(const ProfileEvent& event) const {
-    return profile_of_plan_event(delegates_, event.delegate_debug_name);
+  const DelegateProfile* operator_map_profile(const ProfileEvent& event) const {
+    return profile_of_operator_map_event(delegates_, event.delegate_debug_name);
   }
 
   void add_run(const etdump::Block& block, const ProfileEvent& wall) {
@@ -111,7 +118,7 @@ class Merger {
     operators_.clear();
     const ProfileEvent* native_call = nullptr;
     for (const ProfileEvent& event : block.profile_events) {
-      if (!event.is_in_instruction() || plan_profile(event) != nullptr) continue;
+      if (!event.is_in_instruction() || operator_map_profile(event) != nullptr) continue;
       if (event.is_delegate_event()) {
         operators_.push_back(&event);
       } else if (event.name == kDelegateCall) {
@@ -120,13 +127,13 @@ class Merger {
         add_kernel(event, native_call);
         native_call = nullptr;
       } else if (event.name.starts_with(kNativeCall)) {
-        // Lies within its OPERATOR_CALL, which follows and counts for both.
+        // This event is a part of the OPERATOR_CALL that follows, which counts for both.
         native_call = &event;
       } else {
         add_control(event);
       }
     }
-    add_operators();  // of a call that the dump does not close
+    add_operators();  // operators of a call whose event is missing
     if (run_ == 0) {
       first_sequence_ = sequence_;
     } else if (sequence_ != first_sequence_) {
@@ -135,10 +142,13 @@ class Merger {
   }
 
   void add_call(const ProfileEvent& event) {
-    TraceCall& call = trace_.calls[event.instruction_id];
+    const InstructionId instruction = instruction_of(event);
+    TraceCall& call = trace_.calls[instruction];
     if (!event.metadata.empty()) call.delegate = event.metadata;
     call.times.add(run_, elapsed(event));
-    note(TimelineEvent::Kind::kDelegateCall, static_cast<uint32_t>(event.instruction_id), event);
+    const auto number = static_cast<uint32_t>(number_of_call_.size());
+    note(TimelineEvent::Kind::kDelegateCall,
+         number_of_call_.try_emplace(instruction, number).first->second, event);
     if (operators_.empty()) {
       add(event, TraceRow::Kind::kDelegateCall, 0);
     } else {
@@ -169,7 +179,7 @@ class Merger {
   }
 
   void note(TimelineEvent::Kind kind, uint32_t index, const ProfileEvent& event) {
-    const auto ns = static_cast<uint64_t>(elapsed(event));  // an end that wrapped is put right
+    const auto ns = static_cast<uint64_t>(elapsed(event));  // corrects an end that wrapped
     trace_.events.push_back(
         {.kind = kind, .run = run_, .index = index, .start = event.start, .end = event.start + ns});
   }
@@ -183,20 +193,20 @@ class Merger {
   }
 
   TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence) {
-    const RowKey key{event.chain_index,       event.instruction_id,      kind,
-                     event.delegate_debug_id, event.delegate_debug_name, occurrence};
+    const RowKey key{instruction_of(event), kind, event.delegate_debug_id,
+                     event.delegate_debug_name, occurrence};
     auto [entry, is_new] = row_of_key_.try_emplace(key);
     if (is_new) {
-      // Where this run had it: after the row before.
-      const auto place = last_ == rows_.end() ? rows_.begin() : std::next(last_);
-      entry->second = rows_.insert(place, TraceRow{.kind = kind,
-                                                   .instruction = event.instruction_id,
-                                                   .delegate_id = event.delegate_debug_id,
-                                                   .delegate_name = event.delegate_debug_name,
-                                                   .kernel = {},
-                                                   .library = {},
-                                                   .times = {},
-                                                   .inner_times = {}});
+      // Inserts the row after the previous row of this run.
+      const auto next = last_ == rows_.end() ? rows_.begin() : std::next(last_);
+      entry->second = rows_.insert(next, TraceRow{.kind = kind,
+                                                  .instruction = instruction_of(event),
+                                                  .delegate_id = event.delegate_debug_id,
+                                                  .delegate_name = event.delegate_debug_name,
+                                                  .kernel = {},
+                                                  .library = {},
+                                                  .times = {},
+                                                  .inner_times = {}});
       number_of_row_.emplace(&*entry->second, static_cast<uint32_t>(number_of_row_.size()));
     }
     last_ = entry->second;
@@ -207,17 +217,27 @@ class Merger {
   }
 
   void finish() {
-    std::vector<uint32_t> place_of(rows_.size());  // by number, which is by first appearance
+    std::vector<uint32_t> index_of_row(rows_.size());  // indexed by the row's number
     for (TraceRow& row : rows_) {
-      place_of[number_of_row_.at(&row)] = static_cast<uint32_t>(trace_.rows.size());
+      index_of_row[number_of_row_.at(&row)] = static_cast<uint32_t>(trace_.rows.size());
       if (row.kind == TraceRow::Kind::kDelegateOperator ||
           row.kind == TraceRow::Kind::kDelegateCall) {
         trace_.calls[row.instruction].rows.push_back(trace_.rows.size());
       }
       trace_.rows.push_back(std::move(row));
     }
+    std::vector<uint32_t> position_of_call(number_of_call_.size());
+    uint32_t position = 0;
+    for (const auto& [instruction, call] : trace_.calls) {
+      const auto number = number_of_call_.find(instruction);
+      if (number != number_of_call_.end()) position_of_call[number->second] = position;
+      ++position;
+    }
     for (TimelineEvent& event : trace_.events) {
-      if (event.kind == TimelineEvent::Kind::kRow) event.index = place_of[event.index];
+      if (event.kind == TimelineEvent::Kind::kRow) event.index = index_of_row[event.index];
+      if (event.kind == TimelineEvent::Kind::kDelegateCall) {
+        event.index = position_of_call[event.index];
+      }
     }
   }
 
@@ -225,11 +245,13 @@ class Merger {
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
+  // Rows and calls are numbered by first appearance.
   std::unordered_map<const TraceRow*, uint32_t> number_of_row_;
+  std::map<InstructionId, uint32_t> number_of_call_;
   // State of the run being added.
   uint32_t run_ = 0;
   std::list<TraceRow>::iterator last_;
-  std::vector<const ProfileEvent*> operators_;  // logged, their call not yet closed
+  std::vector<const ProfileEvent*> operators_;  // operators since the last delegate call
   std::vector<const TraceRow*> sequence_;
   std::vector<const TraceRow*> first_sequence_;
 };

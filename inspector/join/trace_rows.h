@@ -1,4 +1,4 @@
-// The runs of an ETDump, merged: one row for everything that recurs from run to run.
+// Merges the runs of an ETDump: an instruction or operator that recurs in several runs is one row.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace vitrine::inspector {
 
-// Times of one row, in the runs that have it.
+// The times of one row in the runs that contain it.
 class RunTimes {
  public:
-  // Runs come in ascending order.
+  // Adds a call. `run` must not be less than in earlier calls.
   void add(size_t run, double ns);
   void subtract_from(std::vector<double>& ns_of_run) const;
   const RunSamples& samples() const { return samples_; }
@@ -28,52 +28,59 @@ class RunTimes {
   std::vector<uint32_t> calls_;  // parallel to samples_
 };
 
+// An instruction of a method: the index of its chain, and its index in the chain.
+struct InstructionId {
+  int32_t chain = 0;
+  int32_t index = 0;
+  auto operator<=>(const InstructionId&) const = default;
+};
+
 struct TraceRow {
   enum class Kind : uint8_t { kKernel, kDelegateOperator, kDelegateCall, kControl };
   Kind kind = Kind::kKernel;
-  int32_t instruction = 0;
+  InstructionId instruction;
   int32_t delegate_id = etdump::kUnset;
   std::string_view delegate_name;  // string identifier
-  // For a kernel "aten::add.out", or "add.out" from a stock dump; for a delegate operator its
-  // metadata; for a control instruction "move", "jump_false", "free".
+  // "aten::add.out" for a kernel ("add.out" in a stock dump), the metadata of a delegate operator,
+  // or "move", "jump_false", "free" for a control instruction.
   std::string_view kernel;
-  std::string_view library;  // of a kernel, may be empty
+  std::string_view library;  // library of a kernel; may be empty
   RunTimes times;
-  RunTimes inner_times;  // of a kernel's function alone: stock traces tell both
+  RunTimes inner_times;  // time in a kernel's function, which only stock traces contain
 };
 
-// A delegate instruction.
+// The calls of a delegate instruction.
 struct TraceCall {
   std::string_view delegate;  // backend id; empty in stock dumps
-  std::vector<size_t> rows;   // its operators in order, or the one row of a silent delegate
+  std::vector<size_t> rows;   // its operators in order, or one row if the delegate logged none
   RunTimes times;
 };
 
-// The metadata of a plan event.
-struct PlanText {
-  const DelegateProfile* profile = nullptr;  // whose event it is
+// The metadata of an operator map event.
+struct OperatorMapText {
+  const DelegateProfile* profile = nullptr;  // profile of the backend that logged the event
   std::string_view text;
 };
 
-// Text belongs to the EtDump.
+// The texts point into the EtDump.
 struct MergedTrace {
-  std::vector<TraceRow> rows;          // in run order
-  std::map<int32_t, TraceCall> calls;  // by instruction
-  std::vector<double> wall_ns;         // of each complete run
-  std::vector<TimelineEvent> events;   // index: of rows; of a call, its instruction
+  std::vector<TraceRow> rows;  // in run order
+  std::map<InstructionId, TraceCall> calls;
+  std::vector<double> wall_ns;        // of each complete run
+  std::vector<TimelineEvent> events;  // `index` is an index into `rows`, or a position in `calls`
   std::vector<Scope> scopes;
-  size_t cold_runs = 0;  // of these, warm-ups before the first other run
+  size_t cold_runs = 0;  // number of warm-up runs before the first other run
   size_t incomplete_runs = 0;
   bool runs_differ = false;
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
-  std::optional<double> init_ns;                   // Method::init
-  std::map<int32_t, std::vector<PlanText>> plans;  // by instruction, in the order of the trace
+  std::optional<double> init_ns;                                        // Method::init
+  std::map<InstructionId, std::vector<OperatorMapText>> operator_maps;  // in the order of the trace
 };
 
-// Within an instruction, an operator is recognised in other runs by its identifier and the how
-// manieth of that identifier it is. `delegates` say which events are plans. Throws
-// InspectorError for times that run backwards.
+// An operator of a delegate instruction is recognized in other runs by its identifier and its index
+// among the operators of the call with that identifier. `delegates` decide which events are
+// operator maps. Throws InspectorError if an event ends before it starts.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates);
 
 }  // namespace vitrine::inspector

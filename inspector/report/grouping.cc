@@ -1,25 +1,26 @@
 #include "inspector/report/grouping.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/text/text_layout.h"
 #include "inspector/join/statistics.h"
-#include "inspector/text/row_texts.h"
-#include "inspector/text/text_layout.h"
+#include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 constexpr char kUnknown[] = "(unknown)";
 constexpr char kWholeModel[] = "(model)";
-constexpr size_t kMaxDepth = 64;  // of paths, which come from files
+constexpr size_t kMaxDepth = 64;  // limits paths, which come from files
 
-// Layout changes are on account of the row that they serve.
-const ProfileRow& accountable(const Profile& profile, size_t row) {
+// Returns the row that a layout change serves, or the row itself for other rows.
+const ProfileRow& served_row(const Profile& profile, size_t row) {
   const ProfileRow& own = profile.rows[row];
   return own.inserted_for_row.has_value() ? profile.rows[*own.inserted_for_row - 1] : own;
 }
@@ -67,9 +68,7 @@ class Grouper {
   Grouper(const Profile& profile, const View& view)
       : profile_(profile),
         view_(view),
-        window_{.cold = profile.cold_runs,
-                .all = profile.cold_runs + profile.runs,
-                .outliers = profile.outlier_runs},
+        window_{.cold = profile.cold_runs, .all = profile.cold_runs + profile.runs},
         sum_(window_.all) {
     for (const char c : view.filter) filter_ += lower(c);
   }
@@ -77,7 +76,7 @@ class Grouper {
   Grouping make() {
     for (size_t row = 0; row < profile_.rows.size(); ++row) {
       if (matches(row)) {
-        place(row);
+        add_row(row);
       } else {
         result_.filtered_rows.push_back(row);
       }
@@ -114,8 +113,8 @@ class Grouper {
            any(row.model_lines);
   }
 
-  // Groups are found by their path. With kNone, every row is a separate group.
-  void place(size_t row) {
+  // Adds a row to the group with its path. With kNone, every row is a separate group.
+  void add_row(size_t row) {
     if (view_.by == GroupBy::kNone) {
       const std::string name = row_texts(profile_.rows[row]).op;
       roots_.push_back(nodes_.size());
@@ -131,8 +130,11 @@ class Grouper {
     std::unordered_map<std::string, size_t>* by_label = &root_of_label_;
     std::string name;
     size_t node = 0;
-    for (const std::string& label : group_path(profile_, row, view_.by)) {
-      // The model itself is not part of its modules' names.
+    const std::vector<std::string> path = view_.is_flat
+                                              ? std::vector{group_name(profile_, row, view_.by)}
+                                              : group_path(profile_, row, view_.by);
+    for (const std::string& label : path) {
+      // The names of modules do not contain kWholeModel.
       const bool is_top = name.empty() || name == kWholeModel;
       if (is_top) name.clear();
       if (!is_top) name += view_.by == GroupBy::kModule ? '.' : ' ';
@@ -154,7 +156,7 @@ class Grouper {
     nodes_[node].rows.push_back(row);
   }
 
-  // Fills in the node's group; gives all rows below it.
+  // Fills in the node's group. Returns all rows of the node and below it.
   std::vector<size_t> measure(size_t index) {
     std::vector<size_t> all = nodes_[index].rows;
     const size_t own = all.size();
@@ -168,11 +170,12 @@ class Grouper {
     group.rows = nodes_[index].rows;
     group.num_rows = all.size();
     group.time = time_of(all);
-    group.share = profile_.wall.avg > 0 ? group.time.avg / profile_.wall.avg : 0;
     group.cost.is_float32 = true;
     for (size_t i = 0; i < all.size(); ++i) {
       const ProfileRow& row = profile_.rows[all[i]];
       group.calls += row.calls;
+      group.share += row.share;
+      if (i < own) group.own_share += row.share;
       if (i < own) group.own_avg += row.time.avg;
       if (!row.cost.has_value()) continue;
       group.cost.flops += row.cost->flops;
@@ -185,9 +188,9 @@ class Grouper {
   }
 
   void order(std::vector<size_t>& siblings) const {
-    if (view_.by == GroupBy::kNone || view_.by == GroupBy::kModule) return;
+    if (view_.by == GroupBy::kNone || (view_.by == GroupBy::kModule && !view_.is_flat)) return;
     std::stable_sort(siblings.begin(), siblings.end(), [&](size_t a, size_t b) {
-      return nodes_[a].group.time.avg > nodes_[b].group.time.avg;
+      return profile_.typical(nodes_[a].group.time) > profile_.typical(nodes_[b].group.time);
     });
   }
 
@@ -197,20 +200,21 @@ class Grouper {
     for (const size_t child : nodes_[index].children) flatten(child, depth + 1);
   }
 
-  // A parent takes at least as long as its children and stands before them: among the longest it is
-  // chosen first.
+  // Keeps the slowest groups. A kept child implies a kept parent, because the parent takes at least
+  // as long and precedes it.
   void cut() {
     std::vector<Group>& groups = result_.groups;
     if (view_.top == 0 || groups.size() <= view_.top) return;
     std::vector<size_t> by_time(groups.size());
     for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
-    std::stable_sort(by_time.begin(), by_time.end(),
-                     [&](size_t a, size_t b) { return groups[a].time.avg > groups[b].time.avg; });
-    std::vector<bool> stays(groups.size());
-    for (size_t i = 0; i < view_.top; ++i) stays[by_time[i]] = true;
+    std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
+      return profile_.typical(groups[a].time) > profile_.typical(groups[b].time);
+    });
+    std::vector<bool> is_kept(groups.size());
+    for (size_t i = 0; i < view_.top; ++i) is_kept[by_time[i]] = true;
     std::vector<Group> kept;
     for (size_t i = 0; i < groups.size(); ++i) {
-      if (stays[i]) {
+      if (is_kept[i]) {
         kept.push_back(std::move(groups[i]));
       } else {
         result_.other_rows.insert(result_.other_rows.end(), groups[i].rows.begin(),
@@ -246,13 +250,18 @@ std::vector<std::string> group_path(const Profile& profile, size_t row, GroupBy 
     case GroupBy::kDelegate:
       return delegate_path(profile.rows[row]);
     case GroupBy::kModule:
-      return module_path(accountable(profile, row));
+      return module_path(served_row(profile, row));
     case GroupBy::kLine:
-      return {line_of(accountable(profile, row))};
+      return {line_of(served_row(profile, row))};
     case GroupBy::kNone:
       break;
   }
   return {};
+}
+
+std::string group_name(const Profile& profile, size_t row, GroupBy by) {
+  return fmt::format("{}",
+                     fmt::join(group_path(profile, row, by), by == GroupBy::kModule ? "." : " "));
 }
 
 Grouping group_rows(const Profile& profile, const View& view) {

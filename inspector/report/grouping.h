@@ -1,8 +1,8 @@
 // Groups the rows of a profile and sums each group.
 //
-// Every row stands in exactly one group, so that for every grouping, over all runs and in each,
-//   sum of the groups' own times + left out + unattributed == wall
-// however many ops, modules and lines a row was joined with.
+// Every row is in exactly one group, no matter how many ops, modules and lines it has. So for every
+// grouping, in each run and on average,
+//   sum of the groups' own times + filtered + others + unattributed == wall
 #pragma once
 
 #include <cstddef>
@@ -18,45 +18,52 @@ enum class GroupBy : uint8_t {
   kNone,      // every row separately, in run order
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
-  kModule,  // a tree. A layout change goes with the row that it serves; ops of several modules with
-            // what their paths have in common
-  kLine,    // file and line of the model's source, of the op that the row runs
+  kModule,    // a tree of modules. A layout change counts for the module of the row that it serves,
+              // ops of several modules for the common part of their paths
+  kLine,      // file and line of the model's source for the op that a row runs
 };
 
 struct Group {
-  std::string name;          // in full: "features.0.conv"
-  std::string label;         // within its parent: "conv"
-  size_t depth = 0;          // 0 at the top; parents come before their children
-  std::vector<size_t> rows;  // positions of its own rows, without those of its children
-  size_t num_rows = 0;       // with its children
-  double calls = 0;          // likewise, per run; as are the rest:
+  std::string name;          // full name: "features.0.conv"
+  std::string label;         // name in its parent: "conv"
+  size_t depth = 0;          // 0 at the top; parents precede their children
+  std::vector<size_t> rows;  // indices of the group's own rows, without the rows of its children
+  double own_avg = 0;        // average time without the children, in ns
+  double own_share = 0;      // share of the group without its children
+  // The figures below include the children.
+  size_t num_rows = 0;
+  double calls = 0;  // per run
   TimeStatistics time;
-  double share = 0;
-  double own_avg = 0;  // average time without the children
-  Cost cost;           // of rows whose cost is known ...
-  double costed = 0;   // ... and the sum of their medians; ns
+  double share = 0;   // sum of the rows' shares
+  Cost cost;          // sum over the rows whose cost is known
+  double costed = 0;  // sum of the medians of those rows, in ns
 };
 
 struct View {
   GroupBy by = GroupBy::kNone;
-  size_t top = 0;  // only the N that took longest; a parent is kept with its child. 0: all
-  std::string
-      filter;  // only rows with this text in an op, module, kernel, delegate or line; any case
+  size_t top = 0;  // keeps the N slowest groups and their parents; 0 keeps all
+  // Only rows with this text in an op, module, kernel, delegate or line. Ignores case.
+  std::string filter;
+  bool is_flat = false;  // groups are not nested and have their full names
 };
 
 struct Grouping {
   std::vector<Group> groups;
-  // Rows that are in no group: those that the filter does not match, and those beyond the top.
+  // Rows that are in no group: rows that the filter removes, and rows below the top N.
   std::vector<size_t> filtered_rows;
   std::vector<size_t> other_rows;
   TimeStatistics filtered;
   TimeStatistics others;
 };
 
-// kModule: children in run order; otherwise groups by time, longest first, and kNone in run order.
+// Returns the groups. They are in run order for kNone and for the tree of modules, otherwise sorted
+// by time, slowest first.
 Grouping group_rows(const Profile& profile, const View& view);
 
-// The name of a row in a grouping: a path from the top. kNone: empty.
+// Returns the path of a row's group from the top. Empty for kNone.
 std::vector<std::string> group_path(const Profile& profile, size_t row, GroupBy by);
+
+// Returns the path as one name: "(model).layers.0" or "XNNPACK partition 1".
+std::string group_name(const Profile& profile, size_t row, GroupBy by);
 
 }  // namespace vitrine::inspector

@@ -1,4 +1,4 @@
-// The document of report_json.h before it is text, for reports that carry it within themselves.
+// The document of report_json.h as a JSON value, for reports that contain it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace vitrine::inspector {
 
-// Names are as the files have them, and may not be UTF-8: dump with replacement.
+// Names come from files and may not be UTF-8, so dump the value with error_handler_t::replace.
 nlohmann::ordered_json profile_json(const Profile& profile);
 
 }  // namespace vitrine::inspector

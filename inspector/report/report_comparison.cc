@@ -9,32 +9,17 @@
 #include <string_view>
 #include <utility>
 
-#include "inspector/text/comparison_texts.h"
-#include "inspector/text/difference_texts.h"
-#include "inspector/text/number_texts.h"
-#include "inspector/text/text_layout.h"
-#include "inspector/text/text_table.h"
+#include "base/text/number_texts.h"
+#include "base/text/text_layout.h"
+#include "base/text/text_table.h"
+#include "inspector/report/comparison_texts.h"
+#include "inspector/report/difference_texts.h"
+#include "inspector/report/run_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 constexpr size_t kLargest = 5;
-// A change below this share of the wall time has no shares worth printing.
-constexpr double kNoChange = 0.005;
-
-std::string ratio_text(double ratio) {
-  return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
-}
-
-// Programs run in turn differ by some thousandths from where they stand in the turn.
-bool is_change(const Ratio& ratio) {
-  constexpr double kLeastChange = 0.01;
-  return ratio.excludes_one() && std::fabs(ratio.p50 - 1) >= kLeastChange;
-}
-
-std::string spread_text(const Ratio& ratio) {
-  return fmt::format("{} to {}", ratio_text(ratio.low), ratio_text(ratio.high));
-}
 
 class ComparisonTable {
  public:
@@ -45,7 +30,8 @@ class ComparisonTable {
         b_(b),
         options_(options),
         width_(std::max(options.width, kMinWidth)),
-        unit_(unit_for_rows(std::min(comparison.wall.a.avg, comparison.wall.b.avg))) {
+        columns_{.unit = unit_for_rows(std::min(comparison.wall.a.p50, comparison.wall.b.p50)),
+                 .wall_change = is_changed(comparison.wall) ? comparison.wall.change : 0} {
     for (const ComparedOp& op : comparison.ops) texts_.push_back(compared_texts(op, a, b));
   }
 
@@ -57,33 +43,31 @@ class ComparisonTable {
     write_largest();
     out_ += output_lines(comparison_.outputs, width_);
     out_ += wrap_notes(comparison_.notes, width_);
-    for (const std::string& note : a_.notes) out_ += wrap_notes({"A: " + note}, width_);
-    for (const std::string& note : b_.notes) out_ += wrap_notes({"B: " + note}, width_);
+    write_notes("A: ", a_);
+    write_notes("B: ", b_);
     return std::move(out_);
   }
 
  private:
   void write_head() {
+    out_ += warning_lines("A: ", a_.run, width_) + warning_lines("B: ", b_.run, width_);
     write_side("A  ", a_, comparison_.runs_a);
     write_side("B  ", b_, comparison_.runs_b);
-    const ComparedOp& wall = comparison_.wall;
-    std::string line = fmt::format("wall  A {}   B {}", unit_for(wall.a.avg).with_name(wall.a.avg),
-                                   unit_for(wall.b.avg).with_name(wall.b.avg));
-    if (wall.ratio.has_value()) {
-      const char* verdict = !is_change(*wall.ratio) ? "no change beyond the spread of the runs"
-                            : wall.ratio->p50 > 1   ? "B is slower"
-                                                    : "B is faster";
-      line += fmt::format("   B/A {} ({}): {}", ratio_text(wall.ratio->p50),
-                          spread_text(*wall.ratio), verdict);
-    }
-    out_ += line + '\n';
+    out_ += origin_lines(a_.run, false, width_);
+    out_ += verdict_line("wall p50  ", comparison_);
     out_ += wrap("",
                  {fmt::format("aligned by {}: {} of {} rows of A, {} of {} of B",
                               alignment_name(comparison_.alignment), comparison_.aligned_rows_a,
                               a_.rows.size(), comparison_.aligned_rows_b, b_.rows.size()),
-                  comparison_.is_paired ? "runs in turn, ratios of neighbours: median, middle 80 %"
-                                        : "ratios of all pairs of runs: median, middle 80 %"},
+                  comparison_.is_paired
+                      ? "medians; B/A of neighbors in interleaved runs, interval of 95 % confidence"
+                      : "medians; B/A of all pairs of runs, interval of 95 % confidence that also "
+                        "holds the middle 80 %"},
                  kDot, width_);
+  }
+
+  void write_notes(const std::string& label, const Profile& profile) {
+    for (const std::string& note : profile.notes) out_ += wrap_notes({label + note}, width_);
   }
 
   void write_side(std::string_view label, const Profile& profile, size_t used) {
@@ -101,21 +85,6 @@ class ComparisonTable {
 
   // ---- Rows
 
-  bool has_shares() const {
-    return std::fabs(comparison_.wall.change) >= kNoChange * comparison_.wall.a.avg;
-  }
-
-  std::vector<std::string> figures(const ComparedOp& op, bool in_a, bool in_b) const {
-    std::vector<std::string> texts = {
-        in_a ? unit_.text(op.a.avg) : "-", in_b ? unit_.text(op.b.avg) : "-",
-        op.ratio ? ratio_text(op.ratio->p50) : "", op.ratio ? spread_text(*op.ratio) : "",
-        fmt::format("{:+.{}f}", op.change / unit_.ns, unit_.decimals)};
-    if (has_shares()) {
-      texts.push_back(fmt::format("{:.1f}", 100 * op.change / comparison_.wall.change));
-    }
-    return texts;
-  }
-
   static std::string row_numbers(const std::vector<size_t>& rows) {
     std::string text;
     for (const size_t row : rows) text += fmt::format("{}{}", text.empty() ? "" : ",", row + 1);
@@ -131,12 +100,7 @@ class ComparisonTable {
     table.add_column("A ran in", Kind::kName);
     table.add_column("B ran in", Kind::kName);
     if (options_.ids) table.add_column("rows A : B", Kind::kName);
-    for (const std::string& title :
-         {fmt::format("A {}", unit_.name), fmt::format("B {}", unit_.name), std::string("B/A"),
-          std::string("spread"), fmt::format("change {}", unit_.name)}) {
-      table.add_column(title, Kind::kFigure);
-    }
-    if (has_shares()) table.add_column("share %", Kind::kFigure);
+    columns_.add_to(table, "p50 ");
     const std::vector<bool> is_shown = among_largest();
     ComparedOp others;
     size_t num_others = 0;
@@ -145,8 +109,8 @@ class ComparisonTable {
       const ComparedTexts& texts = texts_[i];
       if (!is_shown[i]) {
         ++num_others;
-        others.a.avg += op.a.avg;
-        others.b.avg += op.b.avg;
+        others.a.p50 += op.a.p50;
+        others.b.p50 += op.b.p50;
         others.change += op.change;
         continue;
       }
@@ -159,7 +123,7 @@ class ComparisonTable {
       if (options_.ids) {
         cells.emplace_back(row_numbers(op.rows_a) + " : " + row_numbers(op.rows_b));
       }
-      for (std::string& figure : figures(op, !op.rows_a.empty(), !op.rows_b.empty())) {
+      for (std::string& figure : columns_.figures(op, !op.rows_a.empty(), !op.rows_b.empty())) {
         cells.emplace_back(std::move(figure));
       }
       table.add_row(std::move(cells), !op.is_aligned());
@@ -167,17 +131,16 @@ class ComparisonTable {
     const size_t first_figure = size_t{5} + options_.ids;
     if (num_others != 0) {
       table.add_total({fmt::format("{} beyond the top", counted(num_others, "row"))}, 1,
-                      figures(others, true, true), first_figure);
+                      columns_.figures(others), first_figure);
     }
-    table.add_total({"unattributed"}, 1, figures(comparison_.unattributed, true, true),
-                    first_figure);
-    table.add_total({"wall"}, 1, figures(comparison_.wall, true, true), first_figure);
+    table.add_total({"unattributed"}, 1, columns_.figures(comparison_.unattributed), first_figure);
+    table.add_total({"wall"}, 1, columns_.figures(comparison_.wall), first_figure);
     out_ += table.text(width_, options_.color);
   }
 
   // ---- Sums
 
-  // Positions of the `count` ops that changed most, largest first.
+  // Returns the indices of the `count` ops that changed most, largest change first.
   std::vector<size_t> largest(size_t count) const {
     std::vector<size_t> order(comparison_.ops.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -188,7 +151,7 @@ class ComparisonTable {
     return order;
   }
 
-  // By op; all of them without --top.
+  // Returns, for each op, true if it is shown. Without --top, all are shown.
   std::vector<bool> among_largest() const {
     const size_t count = comparison_.ops.size();
     std::vector<bool> is_shown(count, options_.view.top == 0);
@@ -196,12 +159,16 @@ class ComparisonTable {
     return is_shown;
   }
 
+  // Lists only rows that are faster or slower beyond the noise, and rows that one side lacks.
   void write_largest() {
     std::vector<std::string> parts;
-    for (const size_t i : largest(kLargest)) {
-      parts.push_back(fmt::format(
-          "#{} {}{}{} {:+.{}f} {}", i + 1, texts_[i].short_op, texts_[i].module.empty() ? "" : " ",
-          texts_[i].module, comparison_.ops[i].change / unit_.ns, unit_.decimals, unit_.name));
+    for (const size_t i : largest(comparison_.ops.size())) {
+      if (parts.size() == kLargest) break;
+      if (comparison_.ops[i].is_aligned() && !is_changed(comparison_.ops[i])) continue;
+      parts.push_back(fmt::format("#{} {}{}{} {:+.{}f} {}", i + 1, texts_[i].short_op,
+                                  texts_[i].module.empty() ? "" : " ", texts_[i].module,
+                                  comparison_.ops[i].change / columns_.unit.ns,
+                                  columns_.unit.decimals, columns_.unit.name));
     }
     if (!parts.empty()) out_ += wrap("largest changes  ", parts, kBetween, width_);
     write_one_sided("only in A  ", &ComparedOp::rows_b, &ComparedOp::a);
@@ -215,7 +182,7 @@ class ComparisonTable {
     for (const ComparedOp& op : comparison_.ops) {
       if (!(op.*missing).empty()) continue;
       ++count;
-      sum += (op.*time).avg;
+      sum += (op.*time).p50;
     }
     if (count == 0) return;
     out_ += fmt::format("{}{} row{}, {}\n", label, count, count == 1 ? "" : "s",
@@ -227,26 +194,12 @@ class ComparisonTable {
   const Profile& b_;
   const TableOptions& options_;
   const size_t width_;
-  const Unit unit_;
+  const ComparedColumns columns_;
   std::vector<ComparedTexts> texts_;  // parallel to the ops
   std::string out_;
 };
 
 using Json = nlohmann::ordered_json;
-
-Json ratio_json(const std::optional<Ratio>& ratio) {
-  if (!ratio.has_value()) return nullptr;
-  return {{"p50", ratio->p50}, {"low", ratio->low}, {"high", ratio->high}};
-}
-
-Json times_json(const ComparedOp& op) {
-  return {{"a_ns", op.a.avg},
-          {"b_ns", op.b.avg},
-          {"a_p50_ns", op.a.p50},
-          {"b_p50_ns", op.b.p50},
-          {"ratio", ratio_json(op.ratio)},
-          {"change_ns", op.change}};
-}
 
 }  // namespace
 
@@ -260,23 +213,25 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
   Json ops = Json::array();
   for (const ComparedOp& op : comparison.ops) {
     Json json = compared_json(op, compared_texts(op, a, b));
-    json.update(times_json(op));
+    json.update(compared_times_json(op));
     ops.push_back(std::move(json));
   }
   const auto side = [](const Profile& profile, size_t used) {
     return Json{{"model", profile.run.model},
                 {"method", profile.method},
                 {"runs", profile.runs},
-                {"runs_used", used}};
+                {"runs_used", used},
+                {"origin", origin_json(profile.run)},
+                {"warnings", profile.run.warnings}};
   };
   const Json json = {{"schema_version", kComparisonJsonVersion},
                      {"a", side(a, comparison.runs_a)},
                      {"b", side(b, comparison.runs_b)},
                      {"aligned_by", alignment_name(comparison.alignment)},
                      {"paired", comparison.is_paired},
-                     {"wall", times_json(comparison.wall)},
+                     {"wall", compared_times_json(comparison.wall)},
                      {"ops", ops},
-                     {"unattributed", times_json(comparison.unattributed)},
+                     {"unattributed", compared_times_json(comparison.unattributed)},
                      {"outputs", outputs_json(comparison.outputs)},
                      {"notes", comparison.notes}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

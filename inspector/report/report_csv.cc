@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inspector/text/row_texts.h"
+#include "inspector/report/csv_cell.h"
+#include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -16,23 +17,10 @@ constexpr std::string_view kHeader =
     "row,where,delegate,partition,kernel,library,source_ops,folded_ops,inserted_for_row,modules,"
     "debug_handles,calls,avg_ns,p50_ns,min_ns,p90_ns,max_ns,share";
 
-// Quotes only where needed. Changes texts that a spreadsheet would run as formulas.
-std::string cell(std::string_view text) {
-  std::string safe(text);
-  if (!safe.empty() && std::string_view("=+-@\t\r").find(safe.front()) != std::string_view::npos) {
-    safe.insert(0, 1, '\'');
-  }
-  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
-  for (size_t at = safe.find('"'); at != std::string::npos; at = safe.find('"', at + 2)) {
-    safe.insert(at, 1, '"');
-  }
-  return '"' + safe + '"';
-}
-
 std::string joined(const std::vector<std::string>& texts) {
   std::string list;
   for (size_t i = 0; i < texts.size(); ++i) list += (i == 0 ? "" : ";") + texts[i];
-  return cell(list);
+  return csv_cell(list);
 }
 
 std::string times(const TimeStatistics& time) {
@@ -40,36 +28,41 @@ std::string times(const TimeStatistics& time) {
                      time.max);
 }
 
-double share_of(const TimeStatistics& time, const Profile& profile) {
-  return profile.wall.avg > 0 ? time.avg / profile.wall.avg : 0;
+double share_of(const std::vector<size_t>& rows, const Profile& profile) {
+  double share = 0;
+  for (const size_t row : rows) share += profile.rows[row].share;
+  return share;
 }
 
-// What no line before it has.
-struct Rest {
+// The time of all rows that have no line.
+struct Remainder {
   const char* name;
   const TimeStatistics& time;
-  bool is_there;
+  double share;
+  bool has_line;
 };
 
-std::array<Rest, 3> rests(const Profile& profile, const Grouping& grouping) {
-  return {{{"beyond the top", grouping.others, !grouping.other_rows.empty()},
-           {"filtered out", grouping.filtered, !grouping.filtered_rows.empty()},
-           {"unattributed", profile.unattributed, true}}};
+std::array<Remainder, 3> remainders(const Profile& profile, const Grouping& grouping) {
+  return {{{"beyond the top", grouping.others, share_of(grouping.other_rows, profile),
+            !grouping.other_rows.empty()},
+           {"filtered out", grouping.filtered, share_of(grouping.filtered_rows, profile),
+            !grouping.filtered_rows.empty()},
+           {"unattributed", profile.unattributed, profile.unattributed_share(), true}}};
 }
 
 std::string groups_csv(const Profile& profile, const Grouping& grouping) {
   std::string csv =
       "group,depth,rows,calls,avg_ns,p50_ns,min_ns,p90_ns,max_ns,own_avg_ns,share,flops,bytes\r\n";
   for (const Group& group : grouping.groups) {
-    csv += fmt::format("{},{},{},{},{},{:.3f},{:.6f},", cell(group.name), group.depth,
+    csv += fmt::format("{},{},{},{},{},{:.3f},{:.6f},", csv_cell(group.name), group.depth,
                        group.num_rows, group.calls, times(group.time), group.own_avg, group.share);
     csv += group.costed > 0 ? fmt::format("{:.0f},{:.0f}\r\n", group.cost.flops, group.cost.bytes)
                             : ",\r\n";
   }
-  for (const Rest& rest : rests(profile, grouping)) {
-    if (!rest.is_there) continue;
+  for (const Remainder& rest : remainders(profile, grouping)) {
+    if (!rest.has_line) continue;
     csv += fmt::format("{},,,,{},{:.3f},{:.6f},,\r\n", rest.name, times(rest.time), rest.time.avg,
-                       share_of(rest.time, profile));
+                       rest.share);
   }
   return csv;
 }
@@ -82,16 +75,15 @@ std::string rows_csv(const Profile& profile, const Grouping& grouping) {
     const ProfileRow& row = profile.rows[i];
     csv += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\r\n", i + 1, where_name(row.where),
-        cell(row.delegate), row.partition < 0 ? "" : std::to_string(row.partition),
-        cell(row.kernel), cell(row.library), joined(row.source_ops), joined(row.folded_ops),
+        csv_cell(row.delegate), row.partition < 0 ? "" : std::to_string(row.partition),
+        csv_cell(row.kernel), csv_cell(row.library), joined(row.source_ops), joined(row.folded_ops),
         row.inserted_for_row.has_value() ? std::to_string(*row.inserted_for_row) : "",
         joined(row.modules), fmt::join(row.debug_handles, ";"), row.calls, times(row.time),
         row.share);
   }
-  for (const Rest& rest : rests(profile, grouping)) {
-    if (!rest.is_there) continue;
-    csv += fmt::format(",{},,,,,,,,,,,{},{:.6f}\r\n", rest.name, times(rest.time),
-                       share_of(rest.time, profile));
+  for (const Remainder& rest : remainders(profile, grouping)) {
+    if (!rest.has_line) continue;
+    csv += fmt::format(",{},,,,,,,,,,,{},{:.6f}\r\n", rest.name, times(rest.time), rest.share);
   }
   return csv;
 }

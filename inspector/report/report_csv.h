@@ -1,4 +1,4 @@
-// A profile for spreadsheets: one line a row, header first, RFC 4180.
+// Writes a profile for spreadsheets: a header, then one line per row (RFC 4180).
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vitrine::inspector {
 
-// Lists within a cell are joined with ';'. The last line is `unattributed`. Times in ns.
+// Lists in a cell are joined with ';'. The last line is `unattributed`. Times are in ns.
 std::string report_csv(const Profile& profile);
 
-// The groups of a view, one line each: lines of a tree contain those below them, except for
-// own_avg_ns, which adds up with the last lines to the wall time. kNone: its rows.
+// Writes one line per group of a view, or per row for kNone. In a tree, the figures of a group
+// include the groups below it, except own_avg_ns: its sum with the last lines is the wall time.
 std::string report_csv(const Profile& profile, const View& view);
 
 }  // namespace vitrine::inspector

@@ -11,15 +11,16 @@
 #include "inspector/join/statistics.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/html/page_text.h"
+#include "inspector/report/legend.h"
 #include "inspector/report/profile_json.h"
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxEvents = 10'000;  // of the timeline: the longest
+constexpr size_t kMaxEvents = 10'000;  // longer timelines show only the longest events
 
 std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) {
   std::vector<double> ns;
@@ -35,18 +36,18 @@ std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) 
   return typical == nullptr ? std::nullopt : typical->run;
 }
 
-// The run nearest to the median; with steps, the kept one nearest to the median of all of them, of
-// which those that are kept are no sample.
+// Returns the run nearest to the median of the runs. With steps, returns the kept step nearest to
+// the median of all steps, because kept steps are not a representative sample.
 uint32_t typical_run(const Profile& profile, const PageSteps* steps) {
   if (steps != nullptr) {
     if (const std::optional<uint32_t> run = typical_step(steps->steps)) return *run;
   }
   uint32_t typical = 0;
-  double least = INFINITY;
+  double min_distance = INFINITY;
   for (const RunSample& sample : profile.wall_samples) {
     const double distance = std::abs(sample.ns - profile.wall.p50);
-    if (sample.run < profile.cold_runs || distance >= least) continue;
-    least = distance;
+    if (sample.run < profile.cold_runs || distance >= min_distance) continue;
+    min_distance = distance;
     typical = sample.run;
   }
   return typical;
@@ -85,7 +86,7 @@ Json timeline_json(const Profile& profile, uint32_t run) {
     if (is_row && profile.rows[event.index].where == Where::kDelegate) {
       track = track_of.at(profile.rows[event.index].delegate);
     }
-    // Traces of others may have events that begin before their run.
+    // In foreign traces, events may start before their run.
     const auto since = static_cast<int64_t>(event.start - whole.start);
     list.push_back({track, is_row ? "row" : "call", event.index, since, event.end - event.start});
   }
@@ -132,7 +133,7 @@ Json texts_json(const Profile& profile) {
   return texts;
 }
 
-// Within a script element nothing may look like a tag.
+// Escapes '<', because text in a script element must not look like a tag.
 std::string without_tags(std::string_view json) {
   std::string safe;
   safe.reserve(json.size());
@@ -146,7 +147,7 @@ std::string without_tags(std::string_view json) {
   return safe;
 }
 
-// Fills in every "{{place}}" of the page; inserted text is not searched again.
+// Replaces the placeholders of the page. Does not search inserted text for placeholders.
 std::string fill(std::string_view page,
                  const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
   std::string text;
@@ -186,9 +187,11 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
   const std::string style = joined(html::kStyle, head->style);
   const std::string script = joined(joined(html::kScript, head->script), html::kStart);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string legend = legend_html();
   const std::string head_json = without_tags(head->data);
   return fill(html::kPage, {{"{{style}}", style},
                             {"{{head}}", head->elements},
+                            {"{{legend}}", legend},
                             {"{{data}}", json},
                             {"{{head data}}", head_json},
                             {"{{script}}", script}});

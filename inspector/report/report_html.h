@@ -1,4 +1,5 @@
-// A profile as one page for a browser: no network, no other files, works from a file: path.
+// Writes a profile as one page for a browser. The page needs no network and no other files, and
+// works from a file: path.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +14,39 @@
 
 namespace vitrine::inspector {
 
-// Steps of a longer run, of which the profile's runs were kept in full.
+// The steps of a longer run. The runs of the profile are the steps that were kept in full.
 struct PageSteps {
   struct Step {
     uint64_t position = 0;
     double ns = 0;
-    std::optional<uint32_t> run = {};  // of the profile, if the step was kept
+    std::optional<uint32_t> run = {};  // the profile's run, if the step was kept
   };
-  // By name, ns: they add up to the time of a step.
+  // Names and times in ns, whose sum is the time of a step.
   using Parts = std::vector<std::pair<std::string, double>>;
-  std::string what;  // "time of each decode token by position"
+  std::string what;  // caption, "time of each decode token by position"
   std::vector<Step> steps;
-  std::vector<Parts> parts = {};  // of each of the profile's runs, if known
+  std::vector<Parts> parts = {};  // for each of the profile's runs; empty if unknown
 };
 
-// The page carries the document of report_json.h and the timeline of the run that took about the
-// median time; with steps, of the kept one that took about the median of all steps. It shows them
-// all then, and the timeline of the run that is clicked. Names are shown as text whatever they
-// contain.
+// The page contains the document of report_json.h and the timeline of the run nearest to the
+// median. With steps, it shows the times of all steps, and the timeline of the kept step nearest to
+// the median, or of the step that the reader clicks. Names are shown as text, never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr);
 
 struct ProfilePage {
   const Profile* profile = nullptr;
-  const PageSteps* steps = nullptr;  // null: none
+  const PageSteps* steps = nullptr;  // may be null
 };
-// What a page begins with, of a room above: its elements, their style, and a script that defines
-// showHead(data), with the functions of html/elements.js. Member groups.op of the data has the op
-// types by name, in the order of their colours.
+// The head of a page, which the caller provides: elements, their style, and a script that defines
+// showHead(data) and may use the functions of html/elements.js. The member groups.op of the data
+// lists the op types by name, in the order of their colors.
 struct PageHead {
   std::string_view elements = {}, style = {}, script = {};
   std::string data = "null";  // JSON
 };
-// Profiles of one run's methods, of which the page shows one at a time, the first at first. There
-// is at least one. The summary and the memory of profiles with steps are left to the head.
+// Writes a page for the profiles of several methods in one run; `pages` must not be empty. The page
+// shows one profile at a time, initially the first. For profiles with steps, the head must show the
+// summary and the memory.
 std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr);
 
 }  // namespace vitrine::inspector

@@ -4,18 +4,20 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
+#include "base/text/number_texts.h"
+#include "inspector/join/cost.h"
 #include "inspector/join/memory_use.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/profile_json.h"
-#include "inspector/text/number_texts.h"
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
+#include "inspector/report/run_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
-// Members in the order in which they are written here.
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // keeps the order of members
 
 constexpr std::pair<const char*, GroupBy> kGroupings[] = {{"op", GroupBy::kOp},
                                                           {"delegate", GroupBy::kDelegate},
@@ -28,7 +30,7 @@ const char* name_of(const std::array<const char*, n>& names, T value) {
   return names.at(static_cast<size_t>(value));
 }
 
-// Picoseconds are enough, and 12 digits behind the point are noise.
+// Rounds to picoseconds; further digits are noise.
 double ns(double value) { return std::round(value * 1000) / 1000; }
 
 Json statistics(const TimeStatistics& time) {
@@ -38,6 +40,15 @@ Json statistics(const TimeStatistics& time) {
           {"p99", ns(time.p99)}, {"first", ns(time.first)}, {"steady", ns(time.steady)}};
 }
 
+// Writes one time per counted run; 0 for a run without a sample.
+Json samples_json(const RunSamples& samples, const Profile& profile) {
+  std::vector<double> times(profile.runs);
+  for (const RunSample& sample : samples) {
+    if (sample.run >= profile.cold_runs) times[sample.run - profile.cold_runs] = ns(sample.ns);
+  }
+  return times;
+}
+
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json(nullptr);
@@ -45,7 +56,7 @@ Json or_null(const std::optional<T>& value) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// Whole numbers without a point.
+// Writes integers without a decimal point.
 Json calls(double value) {
   const double rounded = std::round(value);
   return value == rounded ? Json(static_cast<int64_t>(rounded)) : Json(value);
@@ -78,7 +89,7 @@ Json row_json(const ProfileRow& row, const std::optional<MachineLimits>& limits)
     json["inserted_for_row"] = or_null(row.inserted_for_row);
   }
   json["op_type"] = op_type(row);
-  json["whole_call"] = row.is_of_whole_call;
+  json["whole_call"] = row.has_all_ops_of_call;
   json["modules"] = row.modules;
   json["folded_modules"] = row.folded_modules;
   json["source_lines"] = row.source_lines;
@@ -161,6 +172,7 @@ Json groups_json(const Profile& profile) {
            {"calls", calls(group.calls)},
            {"time_ns", statistics(group.time)},
            {"own_avg_ns", ns(group.own_avg)},
+           {"own_share", group.own_share},
            {"share", group.share},
            {"cost",
             group.costed > 0 ? cost_json(group.cost, group.costed, profile.run.limits) : Json()}});
@@ -173,8 +185,14 @@ Json groups_json(const Profile& profile) {
 }  // namespace
 
 std::string report_json(const Profile& profile) {
-  // Names come from files and may be anything: bytes that are not UTF-8 are replaced.
-  return profile_json(profile).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json json = profile_json(profile);
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    json["rows"][i]["samples_ns"] = samples_json(profile.rows[i].samples, profile);
+  }
+  json["wall_samples_ns"] = samples_json(profile.wall_samples, profile);
+  json["unattributed_samples_ns"] = samples_json(profile.unattributed_samples, profile);
+  // Names come from files, so bytes that are not UTF-8 are replaced.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 nlohmann::ordered_json profile_json(const Profile& profile) {
@@ -187,12 +205,15 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
   Json json = {{"schema_version", kProfileJsonVersion},
                {"model", run.model},
                {"method", profile.method},
+               {"origin", origin_json(run)},
+               {"warnings", run.warnings},
                {"record", text_or_null(run.record)},
                {"inputs", run.inputs},
                {"outputs", run.outputs},
                {"runs", profile.runs},
                {"cold_runs", profile.cold_runs},
-               {"outlier_runs", profile.outlier_runs.size()},
+               {"outlier_runs", profile.outlier_runs},
+               {"statistic", profile.statistic()},
                {"warmup_runs", or_null(run.warmup_runs)},
                {"threads", or_null(run.threads)},
                {"load_ns", or_null(run.load_ns)},
@@ -207,6 +228,8 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                {"rows", rows},
                {"groups", groups_json(profile)},
                {"unattributed_ns", ns(profile.unattributed.avg)},
+               {"unattributed_time_ns", statistics(profile.unattributed)},
+               {"unattributed_share", profile.unattributed_share()},
                {"delegate_calls", delegate_calls},
                {"runs_differ", profile.runs_differ},
                {"incomplete_runs", profile.incomplete_runs},

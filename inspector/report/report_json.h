@@ -1,4 +1,4 @@
-// A profile for programs: docs/formats/profile_json.md.
+// Writes a profile as JSON (docs/formats/profile_json.md).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::inspector {
 
-inline constexpr int kProfileJsonVersion = 2;
+inline constexpr int kProfileJsonVersion = 3;
 
 std::string report_json(const Profile& profile);
 

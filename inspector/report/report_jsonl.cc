@@ -3,20 +3,22 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What every line says of the run as a whole.
+// Returns the members that all lines have in common.
 Json common_members(const Profile& profile, const std::map<std::string, std::string>& labels) {
   Json line = {{"v", kProfileRowsVersion},
                {"model", profile.run.model},
                {"method", profile.method},
                {"threads", profile.run.threads ? Json(*profile.run.threads) : Json()},
-               {"runs", profile.runs}};
+               {"runs", profile.runs},
+               {"tool", profile.run.tool},
+               {"input_values", profile.run.input_values}};
   for (const auto& [key, value] : labels) {
     if (!line.contains(key)) line[key] = value;
   }
@@ -31,9 +33,9 @@ void append(std::string& text, Json line, const TimeStatistics& time) {
   text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Neither has an op: the time of the run, and the part of it that no row has.
-void append_whole(std::string& text, const Json& common, const char* where,
-                  const TimeStatistics& time) {
+// Appends a line for the run, or for the unattributed time, which have no op.
+void append_without_op(std::string& text, const Json& common, const char* where,
+                       const TimeStatistics& time) {
   Json line = common;
   line["row"] = 0;
   line["where"] = where;
@@ -46,7 +48,7 @@ void append_whole(std::string& text, const Json& common, const char* where,
 std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels) {
   const Json common = common_members(profile, labels);
   std::string text;
-  append_whole(text, common, "run", profile.wall);
+  append_without_op(text, common, "run", profile.wall);
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const ProfileRow& row = profile.rows[i];
     Json line = common;
@@ -59,7 +61,7 @@ std::string report_jsonl(const Profile& profile, const std::map<std::string, std
     line["kernel"] = row.kernel;
     append(text, std::move(line), row.time);
   }
-  append_whole(text, common, "unattributed", profile.unattributed);
+  append_without_op(text, common, "unattributed", profile.unattributed);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// A profile as lines of JSON, an op each, for many profiles of many devices together:
-// docs/formats/profile_rows.md.
+// Writes a profile as lines of JSON, one per op, to collect many profiles of many devices
+// (docs/formats/profile_rows.md).
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace vitrine::inspector {
 
 inline constexpr int kProfileRowsVersion = 1;
 
-// `labels` are members of every line, such as "device" and "commit". A label with the name of
-// another member is left out.
+// `labels` are added to every line, such as "device" and "commit". A label with the name of another
+// member is ignored.
 std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels);
 
 }  // namespace vitrine::inspector

@@ -9,18 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "inspector/text/number_texts.h"
-#include "inspector/text/row_texts.h"
-#include "inspector/text/text_layout.h"
-#include "inspector/text/text_table.h"
+#include "base/text/number_texts.h"
+#include "base/text/text_layout.h"
+#include "base/text/text_table.h"
+#include "inspector/join/cost.h"
+#include "inspector/report/row_texts.h"
+#include "inspector/report/run_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
-constexpr size_t kBarFromWidth = 120;  // narrower tables need the room for names
+constexpr size_t kMinWidthForBars = 120;  // narrower tables need the space for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
-constexpr double kSmall = 0.005;  // op types below this share of the wall time are summed up
+constexpr double kSmallShare = 0.005;  // op types below this share of the wall time become one
 
 class TableReport {
  public:
@@ -28,7 +30,7 @@ class TableReport {
       : profile_(profile),
         width_(std::max(options.width, kMinWidth)),
         options_(options),
-        unit_(unit_for_rows(profile.wall.avg)) {
+        unit_(unit_for_rows(profile.typical(profile.wall))) {
     for (const ProfileRow& row : profile.rows) {
       texts_.push_back(row_texts(row));
       has_calls_ |= row.calls != 1;
@@ -52,12 +54,14 @@ class TableReport {
 
   void write_head() {
     const RunInfo& run = profile_.run;
+    out_ += warning_lines("", run, width_);
     std::vector<std::string> title;
     if (!run.model.empty()) title.push_back(printable(run.model));
     title.push_back(printable(profile_.method));
     add_list(title, "in ", run.inputs);
     add_list(title, "out ", run.outputs);
     out_ += wrap("", title, kDot, width_);
+    out_ += origin_lines(run, true, width_);
     out_ += wrap("", delegates_and_kernels(), kDot, width_);
     out_ += wrap("", run_facts(), kDot, width_);
     if (const std::vector<std::string> facts = memory_facts(); !facts.empty()) {
@@ -132,7 +136,9 @@ class TableReport {
     facts.push_back(runs);
     if (run.threads.has_value()) facts.push_back(counted(*run.threads, "thread"));
     if (run.trace_overhead.has_value()) {
-      facts.push_back(fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100));
+      facts.push_back(*run.trace_overhead < 0
+                          ? "tracing below noise"
+                          : fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100));
     }
     return facts;
   }
@@ -159,11 +165,10 @@ class TableReport {
 
   void write_wall() {
     const TimeStatistics& wall = profile_.wall;
-    const Unit unit = unit_for(wall.avg);
+    const Unit unit = unit_for(wall.p50);
     const std::string left =
-        fmt::format("wall  min {}   p50 {}   p90 {}   max {}   avg {} {}", unit.text(wall.min),
-                    unit.text(wall.p50), unit.text(wall.p90), unit.text(wall.max),
-                    unit.text(wall.avg), unit.name);
+        fmt::format("wall  min {}   p50 {}   p90 {}   max {} {}", unit.text(wall.min),
+                    unit.text(wall.p50), unit.text(wall.p90), unit.text(wall.max), unit.name);
     const std::string source =
         "names: " +
         (profile_.run.record.empty() ? "from the program alone" : printable(profile_.run.record));
@@ -206,7 +211,6 @@ class TableReport {
     table.add_column("kernel", Kind::kTail);
     if (options_.ids) table.add_column("ids", Kind::kName);
     if (has_calls_) table.add_column("calls", Kind::kFigure);
-    table.add_column(fmt::format("avg {}", unit_.name), Kind::kFigure);
     add_figure_columns(table);
 
     double sum = 0;
@@ -222,7 +226,8 @@ class TableReport {
 
   void add_figure_columns(TextTable& table) const {
     using Kind = TextTable::Kind;
-    for (const char* title : {"p50", "min", "%", "cum %"}) table.add_column(title, Kind::kFigure);
+    table.add_column(fmt::format("{} {}", profile_.statistic(), unit_.name), Kind::kFigure);
+    for (const char* title : {"%", "cum %"}) table.add_column(title, Kind::kFigure);
     if (options_.costs) {
       for (const char* title : {"MFLOP", "GFLOP/s", "GB/s"}) table.add_column(title, Kind::kFigure);
       if (profile_.run.limits.has_value()) table.add_column("peak %", Kind::kFigure);
@@ -230,20 +235,21 @@ class TableReport {
     if (has_bars()) table.add_column("", Kind::kBar);
   }
 
-  // Below the rows: what they leave out, and the total.
+  // Adds the lines below the rows: rows that are not shown, unattributed time, and the total.
   void add_totals(TextTable& table, const Grouping& grouping, double sum, size_t label_column,
                   size_t first_figure) const {
     const auto add_left_out = [&](const std::vector<size_t>& rows, const TimeStatistics& time,
                                   const char* what) {
       if (rows.empty()) return;
-      const double share = profile_.wall.avg > 0 ? time.avg / profile_.wall.avg : 0;
+      double share = 0;
+      for (const size_t row : rows) share += profile_.rows[row].share;
       sum += share;
       table.add_total({fmt::format("{} {}", counted(rows.size(), "row"), what), what}, label_column,
                       figures(time, share, percent(sum)), first_figure);
     };
     add_left_out(grouping.other_rows, grouping.others, "beyond the top");
     add_left_out(grouping.filtered_rows, grouping.filtered, "filtered out");
-    const double rest = unattributed_share();
+    const double rest = profile_.unattributed_share();
     const char* unattributed = has_delegates_ ? "unattributed (delegate entry and exit, dispatch)"
                                               : "unattributed (dispatch)";
     table.add_total({unattributed, "unattributed"}, label_column,
@@ -268,14 +274,12 @@ class TableReport {
     table.add_column(title == std::end(kTitles) ? "" : title->text, Kind::kName);
     table.add_column("rows", Kind::kFigure);
     table.add_column("calls", Kind::kFigure);
-    table.add_column(fmt::format("avg {}", unit_.name), Kind::kFigure);
     add_figure_columns(table);
     double sum = 0;
     double longest = 0;
     for (const Group& group : grouping.groups) longest = std::max(longest, group.share);
     for (const Group& group : grouping.groups) {
-      // In a tree, parents contain their children, so only each group's own time adds up.
-      sum += profile_.wall.avg > 0 ? group.own_avg / profile_.wall.avg : 0;
+      sum += group.own_share;  // in a tree, the share of a parent includes its children
       std::vector<TextTable::Cell> cells = {std::string(2 * group.depth, ' ') + group.label,
                                             std::to_string(group.num_rows),
                                             fmt::format("{:.4g}", group.calls)};
@@ -298,7 +302,7 @@ class TableReport {
     if (!profile_.run.limits.has_value()) return;
     const std::optional<double> share =
         is_known ? share_of_limits(cost, ns, *profile_.run.limits) : std::nullopt;
-    cells.emplace_back(share.has_value() ? percent(*share) : "");
+    cells.emplace_back(!share ? "" : *share > 1 ? ">100" : percent(*share));
   }
 
   void add_row(TextTable& table, size_t index, double cumulated) const {
@@ -323,22 +327,17 @@ class TableReport {
 
   std::vector<std::string> figures(const TimeStatistics& time, double share,
                                    std::string cumulated) const {
-    return {unit_.text(time.avg), unit_.text(time.p50), unit_.text(time.min), percent(share),
-            std::move(cumulated)};
+    return {unit_.text(profile_.typical(time)), percent(share), std::move(cumulated)};
   }
 
-  bool has_bars() const { return width_ >= kBarFromWidth; }
+  bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  double unattributed_share() const {
-    return profile_.wall.avg > 0 ? profile_.unattributed.avg / profile_.wall.avg : 0;
-  }
-
-  // Names that are guesses say so where others are known.
+  // Marks inferred names if other names are from a record.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }
 
-  // "3: 17 [17,18]": instruction, delegate debug identifier, debug handles.
+  // Returns "3: 17 [17,18]": instruction, identifier of the delegate's operator, debug handles.
   static std::string ids(const ProfileRow& row) {
     std::string text = std::to_string(row.instruction);
     if (row.where == Where::kDelegate) text += ": " + printable(row.identifier);
@@ -368,11 +367,11 @@ class TableReport {
     return parts;
   }
 
-  // The small ones at the end become one.
+  // Replaces the small shares at the end by their sum.
   static std::vector<std::pair<std::string, double>> without_small(
       std::vector<std::pair<std::string, double>> shares) {
     const auto first = std::find_if(shares.begin(), shares.end(),
-                                    [](const auto& entry) { return entry.second < kSmall; });
+                                    [](const auto& entry) { return entry.second < kSmallShare; });
     if (shares.end() - first < 2) return shares;
     double sum = 0;
     for (auto small = first; small != shares.end(); ++small) sum += small->second;
@@ -383,7 +382,7 @@ class TableReport {
 
   void write_totals() {
     auto places = shares_by(place_type);
-    places.emplace_back("unattributed", unattributed_share());
+    places.emplace_back("unattributed", profile_.unattributed_share());
     out_ += wrap("ran in   ", with_percents(places), kBetween, width_);
     const auto types = without_small(shares_by(op_type));
     if (!types.empty()) out_ += wrap("op type  ", with_percents(types), kBetween, width_);
@@ -391,7 +390,7 @@ class TableReport {
     std::vector<size_t> order(profile_.rows.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return profile_.rows[a].time.avg > profile_.rows[b].time.avg;
+      return profile_.rows[a].share > profile_.rows[b].share;
     });
     order.resize(std::min(order.size(), kSlowest));
     std::vector<std::string> slowest;

@@ -1,4 +1,4 @@
-// A profile for people: a head, a row an operator, totals. UTF-8.
+// Writes a profile as a table for people: a head, a row per operator, totals. UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,11 @@
 namespace vitrine::inspector {
 
 struct TableOptions {
-  size_t width = 100;  // columns; 80 at least. Long names are cut from the left, numbers never.
-  bool color = false;  // ANSI; the caller knows whether this goes to a terminal
+  size_t width = 100;  // in columns, at least 80; long names are cut, figures are not
+  bool color = false;  // uses ANSI colors, for terminals
   View view = {};
-  bool costs =
-      false;  // adds GFLOP/s, GB/s, and the share of what the machine can do if that is known
-  bool ids = false;  // adds instruction, delegate debug identifier and debug handles
+  bool costs = false;  // adds MFLOP, GFLOP/s, GB/s, and the share of the machine's limits if known
+  bool ids = false;    // adds instruction, identifier of the operator and debug handles
 };
 
 std::string report_table(const Profile& profile, const TableOptions& options = {});

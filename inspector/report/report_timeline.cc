@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -28,7 +28,8 @@ uint64_t first_event(const Profile& profile) {
   return first;
 }
 
-// A profile as a process; its threads are the tracks from `track` on, the first for `top`, if any.
+// Writes a profile as a process of the trace. Its threads are the tracks from `track` on; the first
+// one shows `top` if that is not null.
 class TimelineProcess {
  public:
   TimelineProcess(const Profile& profile, const TimelineTrack* top, int process, int track,
@@ -48,7 +49,7 @@ class TimelineProcess {
 
   int next_track() const { return executor_track_ + 1 + static_cast<int>(tracks_.size()); }
 
-  // Events, with commas between.
+  // Returns all events, separated by commas.
   std::string events(const std::string& name) {
     add_name("process_name", executor_track_, name);
     if (top_ != nullptr) add_top();
@@ -65,7 +66,7 @@ class TimelineProcess {
 
  private:
   struct RowFields {
-    std::string fields;  // "name", "cat", "args", as JSON text after "name":
+    std::string fields;  // JSON text after "name": with the name, "cat" and "args"
     int track = 0;
   };
 
@@ -74,7 +75,7 @@ class TimelineProcess {
     const RowTexts texts = row_texts(row);
     Json args = {{"row", index + 1}, {"kernel", row.kernel}, {"instruction", row.instruction}};
     if (!texts.module.empty()) args["module"] = texts.module;
-    if (!row.source_ops.empty() && !row.is_of_whole_call) args["source_ops"] = row.source_ops;
+    if (!row.source_ops.empty() && !row.has_all_ops_of_call) args["source_ops"] = row.source_ops;
     if (row.main_op < row.model_lines.size() && !row.model_lines[row.main_op].empty()) {
       args["line"] = row.model_lines[row.main_op];
     }
@@ -152,8 +153,8 @@ class TimelineProcess {
   const TimelineTrack* top_;
   int process_;
   int executor_track_;
-  std::map<std::string, int> tracks_;  // of delegates
-  std::vector<int> derived_;           // partitions
+  std::map<std::string, int> tracks_;  // delegate -> track
+  std::vector<int> derived_;           // partitions with derived times
   std::vector<RowFields> rows_;
   uint64_t base_;
   bool is_first_ = true;

@@ -1,5 +1,6 @@
-// A profile as trace events, for ui.perfetto.dev and chrome://tracing. The JSON object form of
-// "Trace Event Format" (Google, 2016): complete events ("ph": "X") and names of tracks ("M").
+// Writes a profile as trace events, for ui.perfetto.dev and chrome://tracing. Uses the JSON object
+// form of "Trace Event Format" (Google, 2016): complete events ("ph": "X") and names of tracks
+// ("M").
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace vitrine::inspector {
 
-// Slices of a room above, which do not overlap. Times are those of the trace, ns.
+// Slices that the caller provides. They must not overlap. Times are ns of the trace's clock.
 struct TimelineTrack {
   struct Slice {
     std::string name;
@@ -22,13 +23,13 @@ struct TimelineTrack {
   std::vector<Slice> slices;
 };
 
-// One track for the executor (runs, kernels, delegate calls), and one for each delegate with the
-// operators that it ran. Times are those of the trace, in microseconds since its first event; where
-// a delegate gave durations only, its operators say so ("derived_start"). All runs of the trace,
-// warm-ups included.
+// Writes one track for the executor (runs, kernels, delegate calls) and one for each delegate, with
+// its operators. Includes all complete runs of the trace, also warm-ups. Times are in microseconds
+// since the first event. Operators whose start times were computed have the argument
+// "derived_start".
 std::string report_timeline(const Profile& profile);
-// The same for methods traced by one clock; each becomes a process. `top` becomes the first track
-// of the first one.
+// Writes several methods that were traced with one clock, each as a process. `top` becomes the
+// first track of the first process.
 std::string report_timeline(std::span<const Profile* const> profiles,
                             const TimelineTrack* top = nullptr);
 

@@ -9,19 +9,21 @@
 #include <numeric>
 #include <utility>
 
-#include "inspector/text/comparison_texts.h"
-#include "inspector/text/difference_texts.h"
-#include "inspector/text/number_texts.h"
-#include "inspector/text/text_layout.h"
-#include "inspector/text/text_table.h"
+#include "base/text/number_texts.h"
+#include "base/text/text_layout.h"
+#include "base/text/text_table.h"
+#include "inspector/report/comparison_texts.h"
+#include "inspector/report/difference_texts.h"
+#include "inspector/report/run_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of a value's op; by its node where no row ran it alone.
-ComparedTexts texts_of(const ComparedValue& value, const Profile& a, const Profile& b) {
+// Returns the names of a value's op. If no row has the op alone, the name is the node's.
+template <class Value>
+ComparedTexts texts_of(const Value& value, const Profile& a, const Profile& b) {
   ComparedTexts texts = compared_texts(value.op, a, b);
   if (texts.op.empty()) texts.op = texts.short_op = printable(value.node_op);
   return texts;
@@ -45,22 +47,57 @@ class ValueTable {
   }
 
   std::string report() {
+    out_ += warning_lines("A: ", a_.run, width_) + warning_lines("B: ", b_.run, width_);
     write_side("A  ", a_, comparison_.recorded_a);
     write_side("B  ", b_, comparison_.recorded_b);
+    out_ += origin_lines(a_.run, false, width_);
     out_ += wrap("",
                  {fmt::format("aligned by {}", alignment_name(comparison_.alignment)),
-                  fmt::format("{} compared, A being the reference",
-                              counted(comparison_.values.size(), "output"))},
+                  fmt::format("compared {} and {}; A is the reference",
+                              counted(comparison_.values.size(), "op output"),
+                              counted(compared_outputs(), "program output"))},
                  kDot, width_);
     out_ += '\n';
     write_rows();
     write_verdict();
+    write_not_compared();
     out_ += output_lines(comparison_.outputs, width_);
     out_ += wrap_notes(comparison_.notes, width_);
+    if (!comparison_.advice.empty()) out_ += wrap_notes({comparison_.advice}, width_);
     return std::move(out_);
   }
 
  private:
+  size_t compared_outputs() const {
+    return static_cast<size_t>(std::ranges::count_if(
+        comparison_.outputs, [](const auto& output) { return output.why_not.empty(); }));
+  }
+
+  // Lists the ops by reason. Reasons are in the order of their first ops.
+  void write_not_compared() {
+    constexpr size_t kMaxNames = 8;
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+    for (const UncomparedValue& value : comparison_.not_compared) {
+      const ComparedTexts texts = texts_of(value, a_, b_);
+      auto reason =
+          std::ranges::find(by_reason, value.reason, &decltype(by_reason)::value_type::first);
+      if (reason == by_reason.end()) reason = by_reason.insert(reason, {value.reason, {}});
+      reason->second.push_back(texts.op + (texts.module.empty() ? "" : " " + texts.module));
+    }
+    for (auto& [reason, names] : by_reason) {
+      const size_t count = names.size();
+      if (count > kMaxNames + 1) {
+        names.resize(kMaxNames);
+        names.push_back(fmt::format("{} more", count - kMaxNames));
+      }
+      names.insert(names.begin(), printable(reason));
+      out_ += wrap("not compared  ", names, kDot, width_);
+    }
+    if (comparison_.unpaired_a + comparison_.unpaired_b == 0) return;
+    out_ += fmt::format("without a counterpart  {} of A, {} of B\n",
+                        counted(comparison_.unpaired_a, "op output"), comparison_.unpaired_b);
+  }
+
   void write_side(std::string_view label, const Profile& profile, size_t recorded) {
     out_ += side_line(label, profile, {"recorded " + counted(recorded, "output")}, width_);
   }
@@ -87,7 +124,7 @@ class ValueTable {
     out_ += '\n';
   }
 
-  // In the order of the comparison; with --top those of the lowest SQNR.
+  // Returns the indices of the values to show: all, or with --top those with the lowest SQNR.
   std::vector<size_t> shown_values() const {
     std::vector<size_t> order(comparison_.values.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -112,16 +149,11 @@ class ValueTable {
         texts.module,          texts.place_a,
         texts.place_b,         printable(difference.a)};
     if (options_.ids) cells.emplace_back(row_of(value.op.rows_a) + " : " + row_of(value.op.rows_b));
-    if (!difference.why_not.empty()) {
-      for (int k = 0; k < 3; ++k) cells.emplace_back("-");
-      cells.emplace_back("");
-    } else {
-      const TensorDifference& figures = difference.figures;
-      cells.emplace_back(fmt::format("{:.2g}", figures.max_abs));
-      cells.emplace_back(fmt::format("{:.2g}", figures.mean_abs));
-      cells.emplace_back(fmt::format("{:.6f}", figures.cosine));
-      cells.emplace_back(sqnr_text(figures.sqnr_db));
-    }
+    const TensorDifference& figures = difference.figures;
+    cells.emplace_back(fmt::format("{:.2g}", figures.max_abs));
+    cells.emplace_back(fmt::format("{:.2g}", figures.mean_abs));
+    cells.emplace_back(fmt::format("{:.6f}", figures.cosine));
+    cells.emplace_back(sqnr_text(figures.sqnr_db));
     table.add_row(std::move(cells), comparison_.first_below == i);
   }
 
@@ -170,18 +202,31 @@ std::string report_values_json(const ValueComparison& comparison, const Profile&
     json.update(output_json(value.difference));
     values.push_back(std::move(json));
   }
-  const auto side = [](const Profile& profile, size_t recorded) {
-    return Json{{"model", profile.run.model}, {"method", profile.method}, {"recorded", recorded}};
+  Json not_compared = Json::array();
+  for (const UncomparedValue& value : comparison.not_compared) {
+    Json json = compared_json(value.op, texts_of(value, a, b));
+    json["reason"] = value.reason;
+    not_compared.push_back(std::move(json));
+  }
+  const auto side = [](const Profile& profile, size_t recorded, size_t unpaired) {
+    return Json{{"model", profile.run.model},
+                {"method", profile.method},
+                {"recorded", recorded},
+                {"unpaired", unpaired},
+                {"origin", origin_json(profile.run)},
+                {"warnings", profile.run.warnings}};
   };
   const Json json = {
       {"schema_version", kValuesJsonVersion},
-      {"a", side(a, comparison.recorded_a)},
-      {"b", side(b, comparison.recorded_b)},
+      {"a", side(a, comparison.recorded_a, comparison.unpaired_a)},
+      {"b", side(b, comparison.recorded_b, comparison.unpaired_b)},
       {"aligned_by", alignment_name(comparison.alignment)},
       {"min_sqnr_db", comparison.min_sqnr_db},
       {"first_below", comparison.first_below ? Json(*comparison.first_below) : Json()},
       {"values", values},
+      {"not_compared", not_compared},
       {"outputs", outputs_json(comparison.outputs)},
+      {"advice", comparison.advice},
       {"notes", comparison.notes}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,4 @@
-// A comparison of recorded values for people (a table) and for programs (JSON,
-// docs/inspecting.md).
+// Writes a comparison of recorded values as a table or as JSON (docs/inspecting.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Attention as it is defined: the reference of what computes it faster.
+// Reference implementation of attention, in plain loops.
 #include <cmath>
 #include <limits>
 
@@ -9,10 +9,10 @@ namespace vitrine::llm {
 
 namespace {
 
-constexpr int64_t kBlock = 128;  // keys whose scores are held at once
+constexpr int64_t kBlock = 128;  // number of keys whose scores are held at a time
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-// The vector at `offset` in real numbers.
+// Reads the vector at `offset` as floats, dequantized if it is int8.
 void read_row(const Rows& rows, int64_t offset, float* out) {
   const Tensor& tensor = *rows.tensor;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
@@ -25,18 +25,18 @@ void read_row(const Rows& rows, int64_t offset, float* out) {
   }
 }
 
-// The sum of values so far, and what its terms were divided by: exp(largest score).
+// The weighted sum of the values so far, with weights exp(score - largest score so far).
 class RunningSoftmax {
  public:
   explicit RunningSoftmax(float* sums, int64_t width) : sums_(sums), width_(width) {
     std::fill_n(sums, width, 0.0F);
   }
 
-  // Scores become what their values are multiplied by.
+  // Replaces scores by the weights of their values, and rescales earlier sums.
   void weigh(float* scores, int64_t count) {
     float largest = largest_;
     for (int64_t n = 0; n < count; ++n) largest = std::max(largest, scores[n]);
-    if (largest == kNever) {  // all are masked, or not a number
+    if (largest == kNever) {  // all keys are masked, or scores are NaN
       for (int64_t n = 0; n < count; ++n) scores[n] = scores[n] == kNever ? 0 : scores[n];
     } else {
       for (int64_t n = 0; n < count; ++n) scores[n] = std::exp(scores[n] - largest);
@@ -50,7 +50,7 @@ class RunningSoftmax {
   void add(float weight, const float* value) {
     for (int64_t d = 0; d < width_; ++d) sums_[d] += weight * value[d];
   }
-  // A row that attends to nothing becomes 0 times infinity.
+  // If the row attends to no key, this is 0 times infinity: NaN.
   void finish() {
     const float factor = 1 / total_;
     for (int64_t d = 0; d < width_; ++d) sums_[d] *= factor;
@@ -65,7 +65,7 @@ class RunningSoftmax {
 
 struct Memory {
   float* query;
-  float* row;  // of keys or values
+  float* row;  // a row of keys or values
   float* sums;
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <tuple>
 #include <utility>
 
@@ -19,7 +20,9 @@ struct Axes {
   size_t heads;
 };
 
-Axes axes(const AttentionCall& call) { return call.heads_before_tokens ? Axes{2, 1} : Axes{1, 2}; }
+Axes axes_of(const AttentionCall& call) {
+  return call.heads_before_tokens ? Axes{2, 1} : Axes{1, 2};
+}
 
 Rows make_rows(const Tensor& tensor, const Axes& axes) {
   const int64_t width = tensor.size(3);
@@ -29,18 +32,19 @@ Rows make_rows(const Tensor& tensor, const Axes& axes) {
   return rows;
 }
 
-// Scales and zero points of int8 rows, in the order of the rows.
+// Adds the scales and zero points of int8 rows to `rows`. Fails if only one of the two is given, or
+// if they are given for floating rows.
 bool add_parameters(KernelContext& context, const Tensor* zero_points, const Tensor* scales,
                     Rows& rows) {
   const bool quantized = rows.tensor->dtype() == ScalarType::kChar;
   if (quantized != (zero_points != nullptr) || quantized != (scales != nullptr)) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "i8 tensors need zero points and scales, floating ones must have none");
+                 "i8 tensors need zero points and scales; floating tensors must not have them");
     return false;
   }
   if (!quantized) return true;
-  const Tensor& of = *rows.tensor;
-  const Sizes4 sizes = {of.size(0), of.size(1), of.size(2), 1};
+  const Tensor& tensor = *rows.tensor;
+  const Sizes4 sizes = {tensor.size(0), tensor.size(1), tensor.size(2), 1};
   if (!check_dtype(context, *zero_points, ScalarType::kChar, "zero_points") ||
       !check_dtype(context, *scales, ScalarType::kFloat, "scales") ||
       !check_sizes(context, *zero_points, sizes, "zero_points") ||
@@ -66,10 +70,10 @@ bool check_dtypes(KernelContext& context, const AttentionCall& call, const Tenso
          check_dtype(context, out, quantized ? ScalarType::kFloat : dtype, "out");
 }
 
-// That heads and lengths fit each other. There is a query, so that something can be computed.
+// Fails unless the shapes match and there is at least one query token.
 bool check_shapes(KernelContext& context, const AttentionCall& call) {
   const auto& [query, key, value] = std::tie(call.query, call.key, call.value);
-  const auto [tokens, heads] = axes(call);
+  const auto [tokens, heads] = axes_of(call);
   if (!check_rank(context, query, 4, "query") || !check_rank(context, key, 4, "key") ||
       !check_contiguous(context, query, "query") || !check_contiguous(context, key, "key") ||
       !check_sizes(context, value, key.sizes(), "value") ||
@@ -78,8 +82,8 @@ bool check_shapes(KernelContext& context, const AttentionCall& call) {
   }
   if (key.size(0) != query.size(0) || key.size(3) != query.size(3)) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "query has %d batches of vectors of %d elements, key %d of %d", query.size(0),
-                 query.size(3), key.size(0), key.size(3));
+                 "query has %d batches and width %d, but key has %d batches and width %d",
+                 query.size(0), query.size(3), key.size(0), key.size(3));
     return false;
   }
   if (query.size(tokens) == 0) {
@@ -88,20 +92,20 @@ bool check_shapes(KernelContext& context, const AttentionCall& call) {
   }
   const int32_t shared = key.size(heads);
   if (shared == 0 || query.size(heads) % shared != 0) {
-    context.fail(ErrorCode::kInvalidArgument, "%d heads of keys cannot be shared by %d of queries",
-                 shared, query.size(heads));
+    context.fail(ErrorCode::kInvalidArgument, "%d key heads do not divide %d query heads", shared,
+                 query.size(heads));
     return false;
   }
   return true;
 }
 
-// The keys that count; nothing if the positions do not fit the cache.
+// Returns the number of keys to which queries may attend. Fails if the positions exceed the cache.
 std::optional<int64_t> count_keys(KernelContext& context, const AttentionCall& call) {
-  const int64_t tokens = call.query.size(axes(call).tokens);
-  const int64_t length = call.key.size(axes(call).tokens);
+  const int64_t tokens = call.query.size(axes_of(call).tokens);
+  const int64_t length = call.key.size(axes_of(call).tokens);
   if (call.attn_mask != nullptr) {
     if (call.is_causal) {
-      context.fail(ErrorCode::kInvalidArgument, "attn_mask and is_causal exclude each other");
+      context.fail(ErrorCode::kInvalidArgument, "attn_mask and is_causal cannot be combined");
       return std::nullopt;
     }
     const Tensor& mask = *call.attn_mask;
@@ -129,25 +133,29 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
   if (!check_dtypes(context, call, out) || !check_shapes(context, call)) return std::nullopt;
   const std::optional<int64_t> keys = count_keys(context, call);
   if (&out == &call.key || &out == &call.value) {
-    context.fail(ErrorCode::kInvalidArgument, "out is a cache, whose sizes it would change");
+    context.fail(ErrorCode::kInvalidArgument, "out must not be key or value");
     return std::nullopt;
   }
+  const std::initializer_list<const Tensor*> inputs = {
+      &call.query,         &call.key,          &call.value,    call.attn_mask,
+      call.scales[0],      call.scales[1],     call.scales[2], call.zero_points[0],
+      call.zero_points[1], call.zero_points[2]};
   if (!keys || !context.resize(out, call.query.sizes()) || !check_contiguous(context, out, "out") ||
-      !check_data(context, {&call.query, &call.key, &call.value, call.attn_mask, &out}) ||
-      !check_no_overlap(context, out, {&call.query, &call.key, &call.value})) {
+      !check_data(context, inputs) || !check_data(context, {&out}) ||
+      !check_no_overlap(context, out, inputs)) {
     return std::nullopt;
   }
-  const Axes where = axes(call);
+  const Axes axes = axes_of(call);
   const double width = call.query.size(3);
   Attention result{call.query.size(0),
-                   call.query.size(where.tokens),
+                   call.query.size(axes.tokens),
                    *keys,
-                   call.query.size(where.heads),
-                   call.key.size(where.heads),
+                   call.query.size(axes.heads),
+                   call.key.size(axes.heads),
                    call.query.size(3),
-                   make_rows(call.query, where),
-                   make_rows(call.key, where),
-                   make_rows(call.value, where),
+                   make_rows(call.query, axes),
+                   make_rows(call.key, axes),
+                   make_rows(call.value, axes),
                    &out,
                    call.attn_mask == nullptr ? nullptr : call.attn_mask->unchecked_data<float>(),
                    call.is_causal,
@@ -174,7 +182,8 @@ void attention_with_cache(KernelContext& context, const CachedAttentionCall& cal
     return;
   }
   if (call.seq_len != call.key.size(1) || call.key.size(1) != call.value.size(1)) {
-    return context.fail(ErrorCode::kInvalidArgument, "seq_len is %lld, key has %d tokens, value %d",
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "seq_len is %lld, but key has %d tokens and value %d",
                         static_cast<long long>(call.seq_len), call.key.size(1), call.value.size(1));
   }
   if (!check_positions(context, call.start_pos, call.seq_len, call.key_cache.size(1))) return;
@@ -183,7 +192,14 @@ void attention_with_cache(KernelContext& context, const CachedAttentionCall& cal
                      {call.query, call.key_cache, call.value_cache, call.start_pos, call.attn_mask,
                       call.is_causal, call.scale},
                      out);
-  if (!arguments) return;
+  // The caches are written before the queries and the mask are read.
+  if (!arguments || !check_no_overlap(context, out, {&call.key, &call.value}) ||
+      !check_no_overlap(context, call.key_cache,
+                        {&call.query, &call.key, &call.value, &call.value_cache, call.attn_mask}) ||
+      !check_no_overlap(context, call.value_cache,
+                        {&call.query, &call.key, &call.value, call.attn_mask})) {
+    return;
+  }
   write_cache(call.key, call.key_cache, call.start_pos);
   write_cache(call.value, call.value_cache, call.start_pos);
   if (out.numel() > 0) compute(context, *arguments);

@@ -1,10 +1,10 @@
-// Scaled dot-product attention of queries to the keys and values of a cache: what the llama::
-// operators have in common.
+// Scaled dot-product attention of queries to the keys and values of a cache, which the llama::
+// operators share.
 //
 // out(t, h) = sum over keys n of softmax(scale * q(t, h) . k(n, h / group) + mask(t, n)) *
-// v(n, h / group), where `group` neighbouring query heads share a head of keys and values. Scores,
-// softmax and sums are in float. A row that may attend to nothing (a mask of minus infinity
-// throughout) becomes NaN.
+// v(n, h / group), where `group` consecutive query heads share a head of keys and values. Scores,
+// softmax and sums are in float. A row that attends to no key, because its mask is minus infinity
+// everywhere, becomes NaN.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace vitrine::llm {
 
-// Vectors of a tensor of rank 4, one for each batch, token and head. Numbers count elements.
+// The vectors of a tensor of rank 4, one for each batch, token and head. Strides are in elements.
 struct Rows {
   const Tensor* tensor;
   int64_t batch_stride;
   int64_t token_stride;
   int64_t head_stride;
   int64_t width;
-  // For int8 vectors: real = (element - zero point) * scale, of vector number offset / width. Null
-  // for floating ones.
+  // For int8 vectors, real = (element - zero point) * scale; vector i has offset i * width. Null
+  // for floating vectors.
   const float* scales = nullptr;
   const int8_t* zero_points = nullptr;
 
@@ -33,58 +33,59 @@ struct Rows {
   }
 };
 
-// Checked: whatever rows the numbers name lie in memory. With a mask there may be no keys.
+// Checked arguments: all rows are inside the tensors' memory. With a mask, `keys` may be 0.
 struct Attention {
   int64_t batches;
-  int64_t tokens;  // queries of a batch and head
-  int64_t keys;    // that queries attend to: the first of the cache
+  int64_t tokens;  // queries for each batch and head
+  int64_t keys;    // queries attend only to the first `keys` keys of the cache
   int64_t query_heads;
   int64_t key_heads;  // divides query_heads
   int64_t width;
   Rows query;  // Float, Half or BFloat16; or Char, with scales and zero points
-  Rows key;    // of the same dtype
+  Rows key;    // key and value have the dtype of query
   Rows value;
-  Tensor* out;        // of query's sizes and layout, and its dtype; for Char: Float
-  const float* mask;  // or null; row t begins at mask + t * keys
-  bool causal;        // without a mask: query t attends to keys 0 .. start + t
+  Tensor* out;        // has query's sizes and layout; Float for Char, otherwise query's dtype
+  const float* mask;  // may be null; row t begins at mask + t * keys
+  bool causal;        // only without a mask: query t attends to keys 0 .. start + t
   int64_t start;
   float scale;
 
   int64_t group() const { return query_heads / key_heads; }
-  // How many keys query `token` attends to.
+  // Number of keys to which query `token` attends.
   int64_t keys_of(int64_t token) const { return causal ? std::min(keys, start + token + 1) : keys; }
 };
 
-// How attention is computed; what is checked already is not checked again.
+// A function that computes attention. The arguments have been checked.
 using Attend = void (*)(KernelContext& context, const Attention& arguments);
 
-// One row after the other, in plain loops.
+// Computes attention row by row in plain loops.
 void attend(KernelContext& context, const Attention& arguments);
 
-// Arguments as programs give them.
+// The unchecked arguments of an operator.
 struct AttentionCall {
   const Tensor& query;  // [batches, tokens, query heads, width]
   const Tensor& key;    // [batches, length, key heads, width]
-  const Tensor& value;  // as key
+  const Tensor& value;  // same shape as key
   int64_t start_pos;
-  const Tensor* attn_mask;  // Float [tokens, length]; then all keys count, and start_pos does not
+  const Tensor* attn_mask;  // null or Float [tokens, length]; replaces the limit by start_pos
   bool is_causal;
-  std::optional<double> scale;  // nothing: 1 / sqrt(width)
-  // For query, key, value; all or none.
+  std::optional<double> scale;  // default: 1 / sqrt(width)
+  // Parameters of query, key and value; either all or none are given.
   const Tensor* zero_points[3] = {};
   const Tensor* scales[3] = {};
-  bool heads_before_tokens = false;  // all tensors are [batches, heads, tokens, width]
+  bool heads_before_tokens = false;  // true if all tensors are [batches, heads, tokens, width]
 };
 
-// Nothing (and a failed context, nothing written) if they do not fit each other; resizes `out`.
+// Checks the arguments and resizes `out`. On an error, returns nullopt and fails the context; no
+// element has been written.
 std::optional<Attention> make_attention(KernelContext& context, const AttentionCall& call,
                                         Tensor& out);
 
-// make_attention, then `compute` if there is anything to do.
+// Calls make_attention and, unless `out` is empty, `compute`.
 void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute);
 
-// llama::sdpa_with_kv_cache.out: writes key and value to the caches first. On an error nothing is
-// written.
+// The arguments of llama::sdpa_with_kv_cache.out, which writes key and value to the caches before
+// it computes attention. On an error, nothing is written.
 struct CachedAttentionCall {
   const Tensor& query;
   const Tensor& key;
@@ -100,7 +101,7 @@ struct CachedAttentionCall {
 void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
                           Attend compute);
 
-// --- The operators, over any way to compute attention ---
+// --- The operators, computed by `compute` ---
 
 template <Attend compute>
 void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,

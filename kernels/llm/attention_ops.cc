@@ -1,4 +1,4 @@
-// Attention over tensors or a cache.
+// Operators that compute attention.
 #include "kernels/llm/attention.h"
 #include "vitrine/kernel.h"
 

@@ -9,12 +9,12 @@ namespace vitrine::llm {
 
 namespace {
 
-// Bytes of one token.
+// Number of bytes of one token.
 int64_t token_bytes(const Tensor& tensor) {
   return size_product(tensor, 2, 4) * static_cast<int64_t>(tensor.element_size());
 }
 
-// `value` may lie in the cache itself.
+// Copies `count` tokens. `value` and `cache` may overlap.
 void copy_tokens(const Tensor& value, Tensor& cache, int64_t batch, int64_t token, int64_t position,
                  int64_t count) {
   const int64_t bytes = token_bytes(value);
@@ -40,7 +40,7 @@ bool check_cache(KernelContext& context, const Tensor& value, const Tensor& cach
 bool check_positions(KernelContext& context, int64_t start_pos, int64_t tokens, int64_t length) {
   if (start_pos >= 0 && start_pos < length && tokens <= length - start_pos) return true;
   context.fail(ErrorCode::kInvalidArgument,
-               "%lld tokens from position %lld on do not fit a cache of %lld positions",
+               "%lld tokens from position %lld do not fit in a cache of %lld positions",
                static_cast<long long>(tokens), static_cast<long long>(start_pos),
                static_cast<long long>(length));
   return false;

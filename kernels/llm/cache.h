@@ -1,5 +1,5 @@
-// Caches of keys and values, [batches, length, heads, width], and what is written to them,
-// [batches, tokens, heads, width].
+// Caches of keys or values, [batches, length, heads, width], to which values [batches, tokens,
+// heads, width] are written.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace vitrine::llm {
 
-// Fails the context and gives false unless `value` may be written to `cache`: dtypes, batches,
-// heads and widths are alike and both tensors lie in the default dim order.
+// Fails unless `value` can be written to `cache`: dtypes, batches, heads and widths must be equal,
+// and both tensors must be row-major.
 [[nodiscard]] bool check_cache(KernelContext& context, const Tensor& value, const Tensor& cache);
 
-// The same unless positions start_pos .. start_pos + tokens are of a cache of `length`.
+// Fails unless a cache of `length` has the positions start_pos .. start_pos + tokens.
 [[nodiscard]] bool check_positions(KernelContext& context, int64_t start_pos, int64_t tokens,
                                    int64_t length);
 
-// Puts all tokens of `value` into positions from `start_pos` on; all is checked.
+// Writes all tokens of `value` to positions start_pos, start_pos + 1, ... The caller has checked
+// the arguments.
 void write_cache(const Tensor& value, Tensor& cache, int64_t start_pos);
 
-// cache[batch, position] = value[batch, token]; checked likewise.
+// Sets cache[batch, position] = value[batch, token]. The caller has checked the arguments.
 void write_token(const Tensor& value, Tensor& cache, int64_t batch, int64_t token,
                  int64_t position);
 

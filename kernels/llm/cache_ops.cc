@@ -1,4 +1,4 @@
-// Writes to a cache.
+// Operators that write to a cache.
 #include <array>
 
 #include "kernels/llm/cache.h"
@@ -9,7 +9,7 @@ namespace vitrine::llm {
 
 namespace {
 
-// What it does is done to `cache`: `out` is never written.
+// Writes only to `cache`, never to `out`.
 void update_cache_out(KernelContext& context, const Tensor& value, Tensor& cache, int64_t start_pos,
                       TensorSlot /*out*/) {
   if (!check_cache(context, value, cache) ||
@@ -19,8 +19,8 @@ void update_cache_out(KernelContext& context, const Tensor& value, Tensor& cache
   write_cache(value, cache, start_pos);
 }
 
-// Tokens go to the positions that indices[batch, token] names; the last one to name it stays.
-// As of update_cache, `out` is never written.
+// Writes each token to position indices[batch, token] of `cache`. If a position occurs more than
+// once, the last token wins. Never writes to `out`.
 void update_cache_with_indices_out(KernelContext& context, const Tensor& value, Tensor& cache,
                                    int64_t /*start_pos*/, const Tensor& indices,
                                    TensorSlot /*out*/) {
@@ -36,11 +36,11 @@ void update_cache_with_indices_out(KernelContext& context, const Tensor& value, 
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (positions[i] >= 0 && positions[i] < cache.size(1)) continue;
     return context.fail(ErrorCode::kInvalidArgument,
-                        "index %lld is not a position of a cache of %d positions",
+                        "index %lld is out of range for a cache of %d positions",
                         static_cast<long long>(positions[i]), cache.size(1));
   }
   for (int64_t i = 0; i < indices.numel(); ++i) {
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is an index, so there are tokens
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an index exists, so there are tokens
     write_token(value, cache, i / value.size(1), i % value.size(1), positions[i]);
   }
 }

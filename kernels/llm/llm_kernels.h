@@ -1,4 +1,4 @@
-// The table of this room's kernels, with those of the others.
+// Declares llm::kernels(), next to the tables of the other kernel rooms.
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

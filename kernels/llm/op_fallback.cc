@@ -5,7 +5,7 @@ namespace vitrine::llm {
 
 namespace {
 
-// A copy: it only marks where a graph is to be split.
+// Copies the input. The operator only marks where a graph is to be split.
 void fallback_out(KernelContext& context, const Tensor& input, Tensor& output) {
   copy_view(context, input, Layout(input), output);
 }

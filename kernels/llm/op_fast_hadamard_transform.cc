@@ -1,4 +1,4 @@
-// Hadamard transforms along the last dimension.
+// The operator fast_hadamard_transform, along the last dimension.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,33 +15,35 @@ namespace {
 
 constexpr int64_t kHadamardBlocks = 28;
 
-// A bit an entry, the highest of 28 for the first column.
+// One row of the matrix per word, one bit per entry. The highest of the 28 bits is the first
+// column.
 constexpr uint32_t kPositive[kHadamardBlocks] = {
     0x818694c, 0x41c14a6, 0x20e2a13, 0x1071549, 0x0838ae4, 0x041e532, 0x030d299,
     0x3d019d2, 0x1e82ca9, 0x8e43654, 0xc621b2a, 0xe210d95, 0xf00a6ca, 0x7807325,
     0x5b3201e, 0xac9900f, 0x564c847, 0xab24463, 0xd590271, 0x6ac8178, 0xb4640bc,
     0x66b70c0, 0xb35b820, 0xd8adc10, 0x6d54e08, 0x37a8704, 0x9ad4382, 0xcd6a181};
 
-// Whether entry (row, column) of the matrix of 28 rows is 1; else it is -1.
+// Returns true if entry (row, column) of the 28 x 28 Hadamard matrix is 1, and false if it is -1.
 bool is_hadamard_positive(int64_t row, int64_t column) {
   return ((kPositive[row] >> (kHadamardBlocks - 1 - column)) & 1u) != 0;
 }
 
-// A row is `blocks` vectors of `length` = 2^m elements. Each is multiplied by the matrix of
-// Sylvester and divided by the root of its length. Where blocks is 28, the vectors are then the
-// rows of a matrix that is multiplied, on its left, by a Hadamard matrix of 28 rows, not divided by
-// anything.
+// A row consists of `blocks` vectors of `length` = 2^m elements. Each vector is multiplied by
+// Sylvester's Hadamard matrix and divided by the square root of its length. If blocks is 28, the
+// vectors are the rows of a matrix, which is then multiplied from the left by the 28 x 28 Hadamard
+// matrix, without scaling.
 struct HadamardShape {
   int64_t rows;
   int64_t blocks;  // 1 or 28
   int64_t length;
 };
 
-// A vector register of every machine; compilers turn loops of as many iterations into one step.
+// Floats in a vector register of every machine. Compilers vectorize a loop of this length
+// completely.
 constexpr int64_t kLanes = 4;
 
-// Of each block of 2 * half elements, the sums and differences of its halves; half is a multiple of
-// kLanes.
+// Replaces the halves of each block of 2 * half elements by their sum and difference. `half` must
+// be a multiple of kLanes.
 void add_halves(float* row, int64_t count, int64_t half) {
   for (float* block = row; block != row + count; block += 2 * half) {
     for (float* x = block; x != block + half; x += kLanes) {
@@ -56,7 +58,7 @@ void add_halves(float* row, int64_t count, int64_t half) {
   }
 }
 
-// Halves of 1.
+// Like add_halves for half = 1.
 void add_pairs(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 2) {
     const float a = x[0], b = x[1];
@@ -65,7 +67,7 @@ void add_pairs(float* row, int64_t count) {
   }
 }
 
-// Halves of 1 and 2 in one pass.
+// Like add_halves for half = 1 and then half = 2, in one pass.
 void add_quarters(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 4) {
     const float a = x[0] + x[1], b = x[0] - x[1], c = x[2] + x[3], d = x[2] - x[3];
@@ -76,10 +78,10 @@ void add_quarters(float* row, int64_t count) {
   }
 }
 
-// Columns that are multiplied at a time.
+// Number of columns that are multiplied at a time.
 constexpr int64_t kColumns = 16;
 
-// `width` columns of 28 rows, `stride` apart.
+// Multiplies `width` columns of 28 rows, which are `stride` apart, by the Hadamard matrix in place.
 void multiply_blocks(float* columns, int64_t stride, int64_t width) {
   alignas(64) float in[kHadamardBlocks][kColumns] = {};
   for (int64_t k = 0; k < kHadamardBlocks; ++k) std::copy_n(columns + k * stride, width, in[k]);
@@ -109,8 +111,8 @@ void transform_row(const HadamardShape& shape, float* row) {
   }
 }
 
-// False (and a failed context) for sizes that have no transform, and for dtypes but Float and Half.
-// Resizes `out`.
+// Sets `shape` and resizes `out`. Returns false and fails the context if the size has no transform
+// or the dtype is not Float or Half.
 bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, HadamardShape& shape) {
   if (mat.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "mat has no dimension to transform");
@@ -119,8 +121,8 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   const auto count = static_cast<uint32_t>(mat.size(mat.rank() - 1));
   const uint32_t blocks = count % kHadamardBlocks == 0 ? kHadamardBlocks : 1;
   if (count == 0 || !std::has_single_bit(count / blocks)) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "no transform of %u elements exists: neither 2^m nor 28 * 2^m", count);
+    context.fail(ErrorCode::kInvalidArgument, "a row has %u elements, expected 2^m or 28 * 2^m",
+                 count);
     return false;
   }
   if (!check_dtype_in<TypeList<float, Half>>(context, mat) ||
@@ -133,11 +135,11 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   return true;
 }
 
-// ns * kWorkPerNs of an element.
+// Work per element, as ns * kWorkPerNs.
 constexpr int64_t kWork = 40;
 constexpr int64_t kWorkWithBlocks = 400;
 
-// Half is computed in float.
+// Computes Half in float.
 void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tensor& out) {
   HadamardShape shape;
   if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;
@@ -148,7 +150,7 @@ void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tens
   const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
   const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
   const int64_t bytes = count * static_cast<int64_t>(mat.element_size());
-  const int64_t rows = std::max(kGrain / count, int64_t{1});  // of an item
+  const int64_t rows = std::max(kGrain / count, int64_t{1});  // rows of a work item
   const int64_t work = work_of({mat.numel(), shape.blocks == 1 ? kWork : kWorkWithBlocks});
   parallel(context, (shape.rows + rows - 1) / rows, work, [&](int64_t item, int64_t worker) {
     float* const row = memory + worker * count;

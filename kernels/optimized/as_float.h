@@ -1,4 +1,4 @@
-// Half and BFloat16 tensors as float ones, for kernels that compute in float.
+// Float copies of Half and BFloat16 tensors, for kernels that compute in float.
 #pragma once
 
 #include <array>
@@ -9,17 +9,18 @@
 
 namespace vitrine::optimized {
 
-// A Float tensor in temporary memory, of another tensor's sizes and dim order.
+// A Float tensor in temporary memory with the sizes and dim order of another tensor.
 class FloatCopy {
  public:
-  // Nothing (and a failed context) without memory. Elements are not set.
+  // Allocates `copy` without setting its elements. Returns false and fails the context if there is
+  // no memory.
   static bool make(KernelContext& context, const Tensor& like, FloatCopy& copy);
   FloatCopy() = default;
   FloatCopy(const FloatCopy&) = delete;
   FloatCopy& operator=(const FloatCopy&) = delete;
 
   Tensor& tensor() { return tensor_; }
-  // `from` and `to`: of the copy's sizes and dim order, Half, BFloat16 or Float.
+  // `from` and `to` must have the copy's sizes and dim order and be Half, BFloat16 or Float.
   void read(KernelContext& context, const Tensor& from);
   void write(KernelContext& context, Tensor& to) const;
 
@@ -30,7 +31,7 @@ class FloatCopy {
   Tensor tensor_;
 };
 
-// Whether the dtype is Half or BFloat16.
+// Returns true if the dtype is Half or BFloat16.
 bool is_reduced_float(ScalarType dtype);
 
 }  // namespace vitrine::optimized

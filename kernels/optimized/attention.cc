@@ -1,11 +1,11 @@
-// Attention on all threads: blocks of keys and values are read once for all query heads that share
-// them, and never is there more than a block of scores.
+// Attention on all threads. Each block of keys and values is read once for all query heads that
+// share it, and a thread holds the scores of one block at a time.
 //
-// Many queries are multiplied as matrices, a few row by row.
+// Blocks of many queries are multiplied as matrices, blocks of few queries row by row.
 //
-// An item of work is a block of queries of one head of keys; or, for few queries and a long cache,
-// a part of the keys with all heads, so that memory is read in order. Such parts are joined at the
-// end.
+// A work item is a block of queries of one key head. For few queries and a long cache, it is
+// instead a part of the keys for all key heads, so that memory is read in order; the parts are then
+// merged.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,35 +29,37 @@ using llm::Attention;
 using llm::Rows;
 using simd::RunningSoftmax;
 
-constexpr int64_t kRowsToWiden = 8;  // from so many on, floats are made of a block once for all
+// A block of keys or values is converted to float once if at least this many query rows use it.
+constexpr int64_t kMinRowsToWiden = 8;
 
-const std::byte* element(const Rows& rows, int64_t offset) {
+const std::byte* element_at(const Rows& rows, int64_t offset) {
   return rows.tensor->unchecked_data<std::byte>() +
          offset * static_cast<int64_t>(rows.tensor->element_size());
 }
 
-// What an item leaves: sums of values for each of its rows, and what they have been divided by.
+// The result of a work item: for each row, the weighted sum of values and the state of its softmax.
 struct Sums {
   float* values;  // rows * stride
   RunningSoftmax* softmax;
 };
 
-// Memory of one thread.
+// Scratch memory of one thread. The comments give the number of floats in each part.
 struct Scratch {
   float* queries;  // rows * stride
   float* scores;   // rows * kKeyBlock
   float* factors;  // rows
-  float* seen;     // rows
+  float* visible;  // rows
   float* block;    // kKeyBlock * stride, if blocks are widened
-  Sums sums;       // unless they outlive the item
+  Sums sums;       // used unless the sums must outlive the work item
 };
 
-// Temporary memory as floats, counted first and then taken.
-class Arena {
+// Temporary memory of floats: add() all parts first, then allocate() once, then take() the parts.
+class FloatArena {
  public:
-  bool add(int64_t count, int64_t each) {
+  // Returns false if the size overflows.
+  bool add(int64_t count, int64_t size) {
     int64_t product = 0;
-    return !mul_overflows(count, each, &product) && !add_overflows(size_, product, &size_);
+    return !mul_overflows(count, size, &product) && !add_overflows(size_, product, &size_);
   }
   bool allocate(KernelContext& context) {
     next_ = static_cast<float*>(context.allocate_temp({size_, sizeof(float)}));
@@ -81,35 +83,33 @@ class BlockedAttention {
         p_(partition),
         rows_(partition.rows()),
         widens_(arguments.key.tensor->dtype() == ScalarType::kFloat
-                    ? partition.by_products && partition.stride != arguments.width
-                    : partition.head_rows >= kRowsToWiden) {}
+                    ? partition.as_matrices && partition.stride != arguments.width
+                    : partition.head_rows >= kMinRowsToWiden) {}
 
   void run(KernelContext& context) {
     if (!make_memory(context)) return;
-    const double work = 4.0 * static_cast<double>(a_.batches * a_.query_heads * a_.tokens) *
-                        static_cast<double>(a_.keys) * static_cast<double>(a_.width);
-    const auto work_units = static_cast<int64_t>(std::min(work, 1e15));
-    parallel(context, p_.items(a_), work_units, [&](int64_t item, int64_t worker) {
+    parallel(context, p_.items(a_), attention_work(a_), [&](int64_t item, int64_t worker) {
       run_item(item, scratch(worker), p_.key_parts == 1 ? scratch(worker).sums : part(item));
     });
     if (p_.key_parts == 1) return;
-    const int64_t joined = p_.items(a_) / p_.key_parts;
-    parallel(context, joined, joined * p_.key_parts * rows_ * p_.stride,
-             [&](int64_t i, int64_t) { join(i); });
+    const int64_t merged = p_.items(a_) / p_.key_parts;
+    parallel(context, merged, merged * p_.key_parts * rows_ * p_.stride,
+             [&](int64_t i, int64_t) { merge(i); });
   }
 
  private:
-  // Rows of queries of one head of keys: those of the tokens first .. first + tokens.
-  struct Place {
+  // The queries of a work item: tokens token .. token + tokens of a batch, and the part of the keys
+  // to which they attend.
+  struct QueryBlock {
     int64_t batch;
     int64_t token;
     int64_t tokens;
-    int64_t head;  // of keys; the first of an item
-    int64_t part;
+    int64_t head;  // the first key head
+    int64_t part;  // index of the part of the keys
   };
 
-  Place place(int64_t item) const {
-    Place result{};
+  QueryBlock query_block(int64_t item) const {
+    QueryBlock result{};
     result.part = item % p_.key_parts;
     item /= p_.key_parts;
     const int64_t block = item % p_.token_blocks;
@@ -129,9 +129,10 @@ class BlockedAttention {
 
   bool make_memory(KernelContext& context) {
     const int64_t parts = p_.key_parts == 1 ? 0 : p_.items(a_);
-    Arena arena;
+    FloatArena arena;
     if (!arena.add(worker_count(context), scratch_size()) || !arena.add(parts, sums_size())) {
-      context.fail(ErrorCode::kMemoryAllocationFailed, "attention needs too much memory");
+      context.fail(ErrorCode::kMemoryAllocationFailed,
+                   "the size of attention's temporary memory overflows");
       return false;
     }
     if (!arena.allocate(context)) return false;
@@ -148,26 +149,27 @@ class BlockedAttention {
     float* const memory = scratch_ + worker * scratch_size();
     float* const scores = memory + sums_size() + rows_ * p_.stride;
     float* const factors = scores + rows_ * kKeyBlock;
-    float* const seen = factors + rows_;
-    return {memory + sums_size(), scores, factors, seen, seen + rows_, sums_at(memory)};
+    float* const visible = factors + rows_;
+    return {memory + sums_size(), scores, factors, visible, visible + rows_, sums_at(memory)};
   }
 
-  // Row r of a head is of token r / group and query head r % group.
-  int64_t rows_of_head(const Place& at) const { return at.tokens * a_.group(); }
-  int64_t query_offset(const Place& at, int64_t head, int64_t row) const {
+  // Query rows of a key head. Row r belongs to token r / group and to query head r % group of its
+  // group.
+  int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
+  int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
                            head * a_.group() + row % a_.group());
   }
 
-  // Row r of a head of keys in memory.
-  int64_t row(const Place& at, int64_t head, int64_t r) const {
+  // Index, in scratch memory, of row r of a key head.
+  int64_t row(const QueryBlock& at, int64_t head, int64_t r) const {
     return (head - at.head) * p_.head_rows + r;
   }
 
   void load_query(int64_t offset, float* to) const {
     const Rows& query = a_.query;
     if (query.scales == nullptr) {
-      simd::to_float(query.tensor->dtype())(element(query, offset), to, a_.width);
+      simd::to_float(query.tensor->dtype())(element_at(query, offset), to, a_.width);
     } else {
       const int64_t vector = offset / a_.width;
       simd::dequantize(query.tensor->unchecked_data<int8_t>() + offset, query.zero_points[vector],
@@ -176,13 +178,14 @@ class BlockedAttention {
     for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
   }
 
-  // In rows; for products in columns, those of a head together. `one` holds one query.
-  void load_queries(const Place& at, float* to, float* one) const {
+  // Loads queries as rows, or as columns of one matrix per key head if blocks are multiplied as
+  // matrices. `one` is a buffer for one query.
+  void load_queries(const QueryBlock& at, float* to, float* one) const {
     std::fill_n(to, rows_ * p_.stride, 0.0F);
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         const int64_t offset = query_offset(at, head, r);
-        if (!p_.by_products) {
+        if (!p_.as_matrices) {
           load_query(offset, to + row(at, head, r) * p_.stride);
           continue;
         }
@@ -193,13 +196,13 @@ class BlockedAttention {
     }
   }
 
-  simd::CacheRows cache_rows(const Rows& rows, const Place& at, int64_t head, int64_t first,
+  simd::CacheRows cache_rows(const Rows& rows, const QueryBlock& at, int64_t head, int64_t first,
                              int64_t count) const {
     const int64_t offset = rows.offset(at.batch, first, head);
     const int64_t vector = offset / a_.width;
     const bool quantized = rows.scales != nullptr;
     return {rows.tensor->dtype(),
-            element(rows, offset),
+            element_at(rows, offset),
             rows.token_stride,
             count,
             a_.width,
@@ -208,7 +211,7 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // The same rows, as floats if those are read often.
+  // Returns the rows converted to float in `to`, or `rows` itself if blocks are not widened.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);
@@ -228,16 +231,16 @@ class BlockedAttention {
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // How many of the keys first .. first + count row r sees.
-  int64_t seen_by(const Place& at, int64_t r, int64_t first, int64_t count) const {
+  // Number of the keys first .. first + count to which row r attends.
+  int64_t visible_keys(const QueryBlock& at, int64_t r, int64_t first, int64_t count) const {
     return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
   }
-  const float* mask_of(const Place& at, int64_t r, int64_t first) const {
+  const float* mask_of(const QueryBlock& at, int64_t r, int64_t first) const {
     return a_.mask == nullptr ? nullptr : a_.mask + (at.token + r / a_.group()) * a_.keys + first;
   }
 
-  // Multiplies column n of scores by the scale of row n, which is cheaper here than in the loops
-  // over its elements.
+  // Multiplies column n of the scores by the scale of row n. This is cheaper than scaling the
+  // elements of the row.
   static void apply_scales(const simd::CacheRows& rows, const simd::FloatRows& scores) {
     if (rows.scales == nullptr) return;
     alignas(64) float scales[kKeyBlock];
@@ -251,8 +254,8 @@ class BlockedAttention {
     }
   }
 
-  // Adds keys first .. first + count to what the rows of one head have.
-  void add_block(const Place& at, int64_t head, int64_t first, int64_t count,
+  // Adds the keys first .. first + count to the sums of the rows of one key head.
+  void add_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = rows_of_head(at);
     const int64_t start = row(at, head, 0);
@@ -263,7 +266,7 @@ class BlockedAttention {
     for (int64_t r = 0; r < rows; ++r) {
       scratch.factors[r] =
           simd::weigh(scratch.scores + r * kKeyBlock, mask_of(at, r, first),
-                      seen_by(at, r, first, count), count, sums.softmax[start + r]);
+                      visible_keys(at, r, first, count), count, sums.softmax[start + r]);
     }
     const simd::CacheRows values =
         widened(cache_rows(a_.value, at, head, first, count), scratch.block);
@@ -272,22 +275,22 @@ class BlockedAttention {
                      {sums.values + start * p_.stride, p_.stride, rows});
   }
 
-  // The same by products.
-  void multiply_block(const Place& at, int64_t head, int64_t first, int64_t count,
+  // Like add_block, with matrix products.
+  void multiply_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                       const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = p_.head_rows;
     const int64_t start = row(at, head, 0);
     multiply_keys_by_queries(widened(cache_rows(a_.key, at, head, first, count), scratch.block),
                              scratch.queries + start * p_.stride, rows, scratch.scores);
     for (int64_t r = 0; r < rows; ++r) {
-      const bool is_there = r < rows_of_head(at);
-      scratch.seen[r] = static_cast<float>(is_there ? seen_by(at, r, first, count) : count);
-      const float* const mask = is_there ? mask_of(at, r, first) : nullptr;
+      const bool is_used = r < rows_of_head(at);  // other rows only pad the matrix
+      scratch.visible[r] = static_cast<float>(is_used ? visible_keys(at, r, first, count) : count);
+      const float* const mask = is_used ? mask_of(at, r, first) : nullptr;
       for (int64_t n = 0; mask != nullptr && n < count; ++n) {
         scratch.scores[n * rows + r] += mask[n];
       }
     }
-    simd::weigh_columns(scratch.scores, rows, count, scratch.seen, sums.softmax + start,
+    simd::weigh_columns(scratch.scores, rows, count, scratch.visible, sums.softmax + start,
                         scratch.factors);
     add_values_by_weights(widened(cache_rows(a_.value, at, head, first, count), scratch.block),
                           scratch.scores, rows, scratch.factors,
@@ -295,7 +298,7 @@ class BlockedAttention {
   }
 
   void run_item(int64_t item, const Scratch& scratch, const Sums& sums) const {
-    const Place at = place(item);
+    const QueryBlock at = query_block(item);
     load_queries(at, scratch.queries, sums.values);
     std::fill_n(sums.values, rows_ * p_.stride, 0.0F);
     std::fill_n(sums.softmax, rows_, RunningSoftmax{-std::numeric_limits<float>::infinity(), 0.0F});
@@ -306,7 +309,7 @@ class BlockedAttention {
          first += kKeyBlock) {
       for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
         const int64_t count = std::min(kKeyBlock, end - first);
-        if (p_.by_products) {
+        if (p_.as_matrices) {
           multiply_block(at, head, first, count, scratch, sums);
         } else {
           add_block(at, head, first, count, scratch, sums);
@@ -316,19 +319,19 @@ class BlockedAttention {
     if (p_.key_parts == 1) store(at, sums);
   }
 
-  // Joins the parts of what would be item `i` if there were one part only.
-  void join(int64_t i) const {
+  // Merges the results for all parts of the keys and stores the result of query block i.
+  void merge(int64_t i) const {
     const int64_t first = i * p_.key_parts;
-    const Sums all = part(first);
+    const Sums merged = part(first);
     for (int64_t r = 0; r < rows_; ++r) {
-      float largest = all.softmax[r].largest;
+      float largest = merged.softmax[r].largest;
       for (int64_t k = 1; k < p_.key_parts; ++k) {
         largest = std::max(largest, part(first + k).softmax[r].largest);
       }
-      // Where all is masked, the total is zero whatever it is multiplied by.
+      // If all keys are masked, the total is zero, so the factor may be any finite number.
       if (largest == -std::numeric_limits<float>::infinity()) largest = 0;
       float total = 0;
-      float* const to = all.values + r * p_.stride;
+      float* const to = merged.values + r * p_.stride;
       for (int64_t k = 0; k < p_.key_parts; ++k) {
         const Sums from = part(first + k);
         const float factor = std::exp(from.softmax[r].largest - largest);
@@ -338,19 +341,19 @@ class BlockedAttention {
           to[d] = values[d] * factor + (k == 0 ? 0.0F : to[d]);
         }
       }
-      all.softmax[r].total = total;
+      merged.softmax[r].total = total;
     }
-    store(place(first), all);
+    store(query_block(first), merged);
   }
 
-  void store(const Place& at, const Sums& sums) const {
+  void store(const QueryBlock& at, const Sums& sums) const {
     Tensor& out = *a_.out;
     const simd::Convert convert = simd::from_float(out.dtype());
     const auto size = static_cast<int64_t>(out.element_size());
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         float* const values = sums.values + row(at, head, r) * p_.stride;
-        // A row that attends to nothing gets 0 times infinity.
+        // If a row attends to no key, this is 0 times infinity: NaN.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
         convert(values, out.unchecked_mutable_data<std::byte>() + query_offset(at, head, r) * size,
@@ -367,7 +370,7 @@ class BlockedAttention {
   float* parts_ = nullptr;
 };
 
-// An Attend.
+// Implements llm::Attend.
 void attend(KernelContext& context, const Attention& arguments) {
   BlockedAttention(arguments, partition(context, arguments)).run(context);
 }

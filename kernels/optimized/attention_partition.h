@@ -1,4 +1,4 @@
-// How attention is shared out among threads: attention.cc says what an item of work is.
+// Divides attention into work items for threads. attention.cc describes what an item is.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,25 @@
 namespace vitrine::optimized {
 
 inline constexpr int64_t kKeyBlock = 128;
-inline constexpr int64_t kQueryRows = 64;       // about as many of one head of keys in a block
-inline constexpr int64_t kRowsOfProducts = 16;  // from so many on, they are multiplied as matrices
+inline constexpr int64_t kQueryRows = 64;  // approximate number of query rows in a block
+inline constexpr int64_t kMinMatrixRows =
+    16;  // blocks of fewer query rows are multiplied row by row
 
-// How the work is divided.
+// The division of the work.
 struct Partition {
-  int64_t tokens;  // queries of a block
+  int64_t tokens;  // number of tokens in a block of queries
   int64_t token_blocks;
-  int64_t heads;  // of keys, in an item
+  int64_t heads;  // number of key heads in an item
   int64_t head_blocks;
   int64_t key_parts;
-  int64_t stride;     // of rows of floats: the width, padded
-  bool by_products;   // whether blocks are multiplied as matrices
-  int64_t head_rows;  // of queries of a head of keys, in memory
+  int64_t stride;     // floats from row to row: the width, padded to full vectors
+  bool as_matrices;   // true if blocks are multiplied as matrices
+  int64_t head_rows;  // query rows of a key head, padded to full vectors if as_matrices
 
   int64_t items(const llm::Attention& a) const {
     return a.batches * token_blocks * head_blocks * key_parts;
   }
-  // Rows of floats that an item computes.
+  // Number of rows of floats that an item computes.
   int64_t rows() const { return heads * head_rows; }
 };
 
@@ -36,20 +37,24 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// What an item is.
-inline void share_out(int64_t workers, const llm::Attention& a, Partition& result) {
-  const int64_t most_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
-  const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // some slack for slower cores
-  if (result.token_blocks == 1 && most_parts >= std::min(wanted, 2 * workers)) {
+// Chooses the key heads and the part of the keys that make an item.
+inline void divide_work(int64_t workers, const llm::Attention& a, Partition& result) {
+  const int64_t max_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
+  const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // lets faster cores take more items
+  if (result.token_blocks == 1 && max_parts >= std::min(wanted, 2 * workers)) {
     result.heads = a.key_heads;
     result.head_blocks = 1;
-    result.key_parts = std::min(most_parts, ceil_div(wanted, a.batches));
+    result.key_parts = std::min(max_parts, ceil_div(wanted, a.batches));
     return;
   }
   result.heads = 1;
   result.head_blocks = a.key_heads;
   const int64_t items = a.batches * result.token_blocks * a.key_heads;
-  result.key_parts = workers == 1 ? 1 : std::min(most_parts, ceil_div(wanted / 2, items));
+  result.key_parts = workers == 1 ? 1 : std::min(max_parts, ceil_div(wanted / 2, items));
+}
+
+inline int64_t attention_work(const llm::Attention& a) {
+  return work_of({4, a.batches * a.query_heads * a.tokens, a.keys, a.width});
 }
 
 inline Partition partition(const KernelContext& context, const llm::Attention& a) {
@@ -59,9 +64,9 @@ inline Partition partition(const KernelContext& context, const llm::Attention& a
   result.tokens = std::min(a.tokens, std::max<int64_t>(1, kQueryRows / a.group()));
   result.token_blocks = ceil_div(a.tokens, result.tokens);
   const int64_t rows = result.tokens * a.group();
-  result.by_products = rows >= std::max(kRowsOfProducts, lanes);
-  result.head_rows = result.by_products ? round_up(rows, lanes) : rows;
-  share_out(worker_count(context), a, result);
+  result.as_matrices = rows >= std::max(kMinMatrixRows, lanes);
+  result.head_rows = result.as_matrices ? round_up(rows, lanes) : rows;
+  divide_work(worker_count(context, attention_work(a)), a, result);
   return result;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Calls body(first, vectors) for tiles that cover `columns`, a multiple of `lanes`.
 template <class Body>
-void each_tile(int64_t columns, int64_t lanes, Body&& body) {
+void for_each_tile(int64_t columns, int64_t lanes, Body&& body) {
   const int64_t vectors = columns / lanes;
   const int64_t tiles = (vectors + simd::kGemmMaxVectors - 1) / simd::kGemmMaxVectors;
   for (int64_t t = 0; t < tiles; ++t) {
@@ -32,7 +32,7 @@ void multiply_keys_by_queries(const simd::CacheRows& keys, const float* queries,
   for (int64_t n = 0; n < keys.count; n += shape.rows) {
     tile.left = static_cast<const float*>(keys.data) + n * keys.stride;
     tile.rows = std::min(shape.rows, keys.count - n);
-    each_tile(rows, shape.lanes, [&](int64_t first, int64_t vectors) {
+    for_each_tile(rows, shape.lanes, [&](int64_t first, int64_t vectors) {
       tile.right = queries + first;
       tile.vectors = vectors;
       tile.sums = scores + n * rows + first;
@@ -54,7 +54,7 @@ void add_values_by_weights(const simd::CacheRows& values, const float* weights, 
   for (int64_t r = 0; r < sums.count; r += shape.rows) {
     tile.left = weights + r;
     tile.rows = std::min(shape.rows, sums.count - r);
-    each_tile(sums.stride, shape.lanes, [&](int64_t first, int64_t vectors) {
+    for_each_tile(sums.stride, shape.lanes, [&](int64_t first, int64_t vectors) {
       tile.right = static_cast<const float*>(values.data) + first;
       tile.vectors = vectors;
       tile.sums_stride = vectors * shape.lanes;

@@ -1,5 +1,5 @@
-// Blocks of attention of many queries as matrix products: of keys and queries, and of weights and
-// values. Scores lie by key, so that the queries of a key are neighbours.
+// Matrix products for blocks of attention with many queries: keys by queries, and weights by
+// values. Scores are ordered by key: the scores of all queries for one key are contiguous.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,15 @@
 
 namespace vitrine::optimized {
 
-// scores[n * rows + r] = key n . query r, for `rows` queries (a multiple of attention_lanes()), of
-// which queries[d * rows + r] is element d. Keys are floats.
+// Sets scores[n * rows + r] to the dot product of key n and query r. Element d of query r is
+// queries[d * rows + r]; `rows` is the number of queries, a multiple of attention_lanes(). Keys
+// must be Float.
 void multiply_keys_by_queries(const simd::CacheRows& keys, const float* queries, int64_t rows,
                               float* scores);
 
-// sums(r) = sums(r) * factors[r] + sum over n of weights[n * rows + r] * value n, for r <
-// sums.count, not more than `rows`. Values are floats, whose rows can be read up to sums.stride.
+// Sets sums(r) = sums(r) * factors[r] + sum over n of weights[n * rows + r] * value n for
+// r < sums.count, which is at most `rows`. Values must be Float, in rows that can be read up to
+// sums.stride.
 void add_values_by_weights(const simd::CacheRows& values, const float* weights, int64_t rows,
                            const float* factors, const simd::FloatRows& sums);
 

@@ -1,4 +1,4 @@
-// Arithmetic and comparison of a floating tensor with another, or with a Scalar; choice.
+// Arithmetic and comparison of a floating tensor with another tensor or a Scalar, and where.
 
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/take_over.h"
@@ -8,12 +8,12 @@ namespace vitrine::optimized {
 
 namespace {
 
-template <simd::Run (*run)(), class Other, bool gives_bool = false>
+template <simd::Run (*run)(), class Other, bool returns_bool = false>
 bool binary_out(KernelContext& context, const Tensor& self, const Other& other, Tensor& out) {
-  return binary(context, {.run = run(), .gives_bool = gives_bool}, self, other, out);
+  return binary(context, {.run = run(), .returns_bool = returns_bool}, self, other, out);
 }
 
-// self + alpha * other and the like.
+// Computes self + alpha * other or self - alpha * other.
 template <simd::Run (*plain)(), simd::Run (*scaled)(), class Other>
 bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, const Scalar& alpha,
                 Tensor& out) {
@@ -22,7 +22,7 @@ bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, 
   return binary(context, {scale == 1.0F ? plain() : scaled(), {scale}}, self, other, out);
 }
 
-// other - alpha * self
+// Computes other - alpha * self.
 bool rsub_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                      const Scalar& alpha, Tensor& out) {
   if (promote(self.dtype(), other) != self.dtype() || !fits(alpha, self.dtype()) ||

@@ -1,4 +1,5 @@
-// Convolutions in float on all threads; other dtypes go to the portable one.
+// Convolution in float on all threads. Half and BFloat16 are converted; the portable kernel
+// computes other dtypes.
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/convolution_shape.h"
 #include "vitrine/kernel.h"
@@ -7,11 +8,11 @@ namespace vitrine::optimized {
 
 namespace {
 
-Place spatial(const std::array<int64_t, kMaxLoopRank>& numbers) {
+Spatial dimensions(const std::array<int64_t, kMaxLoopRank>& numbers) {
   return {numbers[2], numbers[3], numbers[4]};
 }
 
-void flatten(Layout& layout, Place& sizes) {
+void flatten(Layout& layout, Spatial& sizes) {
   sizes = {1, 1, sizes[0] * sizes[1] * sizes[2]};
   layout.sizes[2] = 1;
   layout.sizes[3] = 1;
@@ -27,16 +28,17 @@ ConvolutionShape make_shape(const Convolution& c) {
                          {},
                          {},
                          c.window,
-                         five_dimensions(c.input),
-                         five_dimensions(c.weight),
-                         five_dimensions(c.out),
+                         layout_5d(c.input),
+                         layout_5d(c.weight),
+                         layout_5d(c.out),
                          c.out.size(1) / c.window.groups,
                          c.input.size(1) / c.window.groups};
-  shape.in = spatial(shape.input_layout.sizes);
-  shape.kernel = spatial(shape.weight_layout.sizes);
-  shape.output = spatial(shape.out_layout.sizes);
+  shape.in = dimensions(shape.input_layout.sizes);
+  shape.kernel = dimensions(shape.weight_layout.sizes);
+  shape.output = dimensions(shape.out_layout.sizes);
   const bool pointwise = shape.taps() == 1 && shape.in == shape.output &&
-                         c.window.stride == Place{1, 1, 1} && c.window.padding == Place{0, 0, 0};
+                         c.window.stride == Spatial{1, 1, 1} &&
+                         c.window.padding == Spatial{0, 0, 0};
   if (pointwise && is_plane(shape.input_layout) && is_plane(shape.out_layout)) {
     flatten(shape.input_layout, shape.in);
     flatten(shape.out_layout, shape.output);
@@ -44,7 +46,7 @@ ConvolutionShape make_shape(const Convolution& c) {
   return shape;
 }
 
-// False: another kernel's business.
+// Returns false, with nothing done, if the portable kernel must compute this convolution.
 bool convolve_floats(KernelContext& context, const Convolution& convolution) {
   const ConvolutionShape shape = make_shape(convolution);
   if (shape.window.transposed) return convolve_transposed(context, shape);
@@ -52,7 +54,7 @@ bool convolve_floats(KernelContext& context, const Convolution& convolution) {
   return true;
 }
 
-// A Convolve.
+// Implements Convolve.
 void convolve(KernelContext& context, const Convolution& convolution) {
   if (convolution.out.numel() == 0 || convolution.input.numel() == 0) {
     return vitrine::convolve(context, convolution);

@@ -1,4 +1,4 @@
-// Convolution with one input channel a group, by planes or by pixels.
+// Convolution with one input channel per group, by planes or by pixels.
 #include <algorithm>
 
 #include "kernels/optimized/convolution_shape.h"
@@ -10,7 +10,7 @@ namespace vitrine::optimized {
 namespace {
 
 constexpr int64_t kMaxDepthwiseTaps = 128;
-// Copies of lines are as long as these make them.
+// Larger values would make the copies of lines too long.
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
 constexpr int64_t kCacheLineFloats = 16;
@@ -22,24 +22,24 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
-// A product costs more here than in a matrix product, and small planes cost no less than 2000.
+// Work of a plane, at least 2000. A multiplication costs more here than in a matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
-  const int64_t plane = work_of({3, shape.places(), shape.taps()});
+  const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(
       {shape.out_layout.sizes[0], shape.out_layout.sizes[1], std::max<int64_t>(plane, 2000)});
 }
 
-// Dim order N, C, H, W.
+// Convolves tensors of dim order N, C, H, W, plane by plane.
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
   const int64_t line = simd::depthwise_line(shape.in[2], window.stride[2], window.padding[2]);
-  // Workers write theirs all the time: none shares a line of the cache.
+  // Extra space separates the workers' parts, so that none share a cache line.
   const int64_t lines = shape.in[1] + 2 + (simd::kDepthwiseSlack + kCacheLineFloats) / line;
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), lines, line, sizeof(float)}));
   if (scratch == nullptr) return;
   const int64_t scratch_size = lines * line;
-  std::fill_n(scratch, worker_count(context) * scratch_size, 0.0F);  // what pads lines stays zero
+  std::fill_n(scratch, worker_count(context) * scratch_size, 0.0F);  // the padding stays zero
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
   const Layout& weight = shape.weight_layout;
@@ -80,22 +80,22 @@ void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   parallel(context, out.sizes[0] * channels, depthwise_work(shape), convolve_plane);
 }
 
-// [begin, end) of the kernel's places along `dim` that output coordinate `at` sees inside the
-// image.
+// The range [begin, end) of the kernel's taps along `dim` that are inside the image for output
+// coordinate `at`.
 struct TapRange {
   int64_t begin;
   int64_t end;
 };
 TapRange taps_inside(const ConvolutionShape& shape, size_t dim, int64_t at) {
-  const int64_t spread = shape.window.dilation[dim];
+  const int64_t dilation = shape.window.dilation[dim];
   const int64_t first = at * shape.window.stride[dim] - shape.window.padding[dim];
-  const int64_t begin = first >= 0 ? 0 : (-first + spread - 1) / spread;
+  const int64_t begin = first >= 0 ? 0 : (-first + dilation - 1) / dilation;
   const int64_t room = shape.in[dim] - 1 - first;
-  const int64_t end = room < 0 ? 0 : room / spread + 1;
+  const int64_t end = room < 0 ? 0 : room / dilation + 1;
   return {std::min(begin, shape.kernel[dim]), std::min(end, shape.kernel[dim])};
 }
 
-// Dim order N, H, W, C.
+// Convolves tensors of dim order N, H, W, C, line by line.
 void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
@@ -118,26 +118,26 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
     float* const line = shape.out + item / shape.output[1] * out.strides[0] + y * out.strides[3];
     for (int64_t x = 0; x < shape.output[2];) {
       const TapRange columns = taps_inside(shape, 2, x);
-      const float* places[kMaxDepthwiseTaps];
-      const float* of_taps[kMaxDepthwiseTaps];
+      const float* tap_inputs[kMaxDepthwiseTaps];
+      const float* tap_weights[kMaxDepthwiseTaps];
       int64_t count = 0;
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         const int64_t from_y = y * window.stride[1] - window.padding[1] + ky * window.dilation[1];
         for (int64_t kx = columns.begin; kx < columns.end; ++kx, ++count) {
           const int64_t from_x = x * window.stride[2] - window.padding[2] + kx * window.dilation[2];
-          places[count] = image + from_y * in.strides[3] + from_x * in.strides[4];
-          of_taps[count] = weights + (ky * shape.kernel[2] + kx) * channels;
+          tap_inputs[count] = image + from_y * in.strides[3] + from_x * in.strides[4];
+          tap_weights[count] = weights + (ky * shape.kernel[2] + kx) * channels;
         }
       }
-      // Places that see the same taps go together.
+      // Consecutive output pixels with the same taps are computed together.
       int64_t next = x + 1;
       if (columns.begin == 0 && columns.end == shape.kernel[2]) {
         const int64_t last_tap = (shape.kernel[2] - 1) * window.dilation[2];
         const int64_t room = shape.in[2] - 1 - last_tap + window.padding[2];
         next = std::min(shape.output[2], room / window.stride[2] + 1);
       }
-      simd::depthwise_pixels({.in = places,
-                              .weights = of_taps,
+      simd::depthwise_pixels({.in = tap_inputs,
+                              .weights = tap_weights,
                               .taps = count,
                               .in_step = window.stride[2] * in.strides[4],
                               .bias = shape.bias,

@@ -1,4 +1,4 @@
-// Convolution as a matrix product, whose panels are gathered from the image.
+// Convolution as a matrix product with panels gathered from the image.
 #include <algorithm>
 #include <cstring>
 
@@ -10,29 +10,30 @@ namespace vitrine::optimized {
 
 namespace {
 
-// `count` neighbours of an output line.
+// `count` consecutive elements of an output line.
 struct Run {
-  Place place;  // of the first
+  Spatial position;  // position of the first element
   int64_t count;
 };
 
-// The lines that the output places [first, first + count) are of.
+// Divides the output positions [first, first + count) by lines and calls visit(done, run) for each
+// run. `done` is the number of positions before the run.
 template <class Visit>
-void each_run(const Place& output, int64_t first, int64_t count, Visit&& visit) {
-  Place place{first / output[2] / output[1], first / output[2] % output[1], first % output[2]};
+void for_each_run(const Spatial& output, int64_t first, int64_t count, Visit&& visit) {
+  Spatial position{first / output[2] / output[1], first / output[2] % output[1], first % output[2]};
   for (int64_t done = 0; done < count;) {
-    const int64_t length = std::min(count - done, output[2] - place[2]);
-    visit(done, Run{place, length});
+    const int64_t length = std::min(count - done, output[2] - position[2]);
+    visit(done, Run{position, length});
     done += length;
-    place[2] = 0;
-    if (++place[1] == output[1]) {
-      place[1] = 0;
-      ++place[0];
+    position[2] = 0;
+    if (++position[1] == output[1]) {
+      position[1] = 0;
+      ++position[0];
     }
   }
 }
 
-// One image and group as a matrix product.
+// The operands of the matrix product for one image and group.
 class ImageOperands : public GemmOperands {
  public:
   ImageOperands(const ConvolutionShape& shape, int64_t image, int64_t group) : shape_(shape) {
@@ -47,26 +48,26 @@ class ImageOperands : public GemmOperands {
  protected:
   ~ImageOperands() = default;
 
-  // tap(number, place in the kernel), row-major.
-  template <class Tap>
-  void each_tap(Tap&& tap) const {
-    Place place;
-    int64_t number = 0;
-    for (place[0] = 0; place[0] < shape_.kernel[0]; ++place[0]) {
-      for (place[1] = 0; place[1] < shape_.kernel[1]; ++place[1]) {
-        for (place[2] = 0; place[2] < shape_.kernel[2]; ++place[2]) {
-          tap(number++, std::as_const(place));
+  // Calls visit(row-major index, tap) for each position `tap` of the kernel, in row-major order.
+  template <class Visit>
+  void for_each_tap(Visit&& visit) const {
+    Spatial tap;
+    int64_t index = 0;
+    for (tap[0] = 0; tap[0] < shape_.kernel[0]; ++tap[0]) {
+      for (tap[1] = 0; tap[1] < shape_.kernel[1]; ++tap[1]) {
+        for (tap[2] = 0; tap[2] < shape_.kernel[2]; ++tap[2]) {
+          visit(index++, std::as_const(tap));
         }
       }
     }
   }
 
-  // Coordinate of the input that output coordinate `at` sees through `tap`.
+  // The input coordinate that output coordinate `at` reads through `tap`.
   int64_t source(size_t dim, int64_t at, int64_t tap) const {
     return at * shape_.window.stride[dim] - shape_.window.padding[dim] +
            tap * shape_.window.dilation[dim];
   }
-  int64_t weight_offset(const Place& tap) const {
+  int64_t weight_offset(const Spatial& tap) const {
     const Layout& layout = shape_.weight_layout;
     return tap[0] * layout.strides[2] + tap[1] * layout.strides[3] + tap[2] * layout.strides[4];
   }
@@ -78,7 +79,7 @@ class ImageOperands : public GemmOperands {
   const float* bias_;
 };
 
-// Rows are output channels, columns are places: for planes of channels (dim order N, C, H, W).
+// Operands for dim order N, C, H, W. Rows are output channels, columns are output positions.
 class PlaneOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;
@@ -89,9 +90,9 @@ class PlaneOperands final : public ImageOperands {
     if (!wants_scratch()) return {first, layout.strides[0]};
     const int64_t taps = shape_.taps();
     for (int64_t r = 0; r < count; ++r) {
-      each_tap([&](int64_t tap, const Place& place) {
-        const float* from = first + r * layout.strides[0] + weight_offset(place);
-        float* to = scratch + r * shape_.depth() + tap;
+      for_each_tap([&](int64_t index, const Spatial& tap) {
+        const float* from = first + r * layout.strides[0] + weight_offset(tap);
+        float* to = scratch + r * shape_.depth() + index;
         for (int64_t c = 0; c < shape_.group_channels; ++c) {
           to[c * taps] = from[c * layout.strides[1]];
         }
@@ -117,8 +118,8 @@ class PlaneOperands final : public ImageOperands {
     }
     for (int64_t channel = 0; channel < shape_.group_channels; ++channel) {
       const float* const plane = input_ + channel * layout.strides[1];
-      each_tap([&](int64_t, const Place& tap) {
-        each_run(shape_.output, column, count, [&](int64_t, const Run& run) {
+      for_each_tap([&](int64_t, const Spatial& tap) {
+        for_each_run(shape_.output, column, count, [&](int64_t, const Run& run) {
           copy_run(plane, run, tap, to);
           to += run.count;
         });
@@ -151,27 +152,28 @@ class PlaneOperands final : public ImageOperands {
         for (int64_t c = 0; c < count; ++c) to[c] = sums[c] + bias;
         continue;
       }
-      each_run(shape_.output, column, count, [&](int64_t done, const Run& run) {
-        float* const to = plane + run.place[0] * layout.strides[2] +
-                          run.place[1] * layout.strides[3] + run.place[2] * layout.strides[4];
+      for_each_run(shape_.output, column, count, [&](int64_t done, const Run& run) {
+        float* const to = plane + run.position[0] * layout.strides[2] +
+                          run.position[1] * layout.strides[3] + run.position[2] * layout.strides[4];
         for (int64_t c = 0; c < run.count; ++c) to[c * layout.strides[4]] = sums[done + c] + bias;
       });
     }
   }
 
  private:
-  // The part of a plane that a line of the output reads through one tap; zero in padding.
-  void copy_run(const float* plane, const Run& run, const Place& tap, float* to) const {
+  // Copies the elements of a plane that a run of the output reads through one tap; zeros for
+  // padding.
+  void copy_run(const float* plane, const Run& run, const Spatial& tap, float* to) const {
     const Layout& layout = shape_.input_layout;
-    const int64_t z = source(0, run.place[0], tap[0]);
-    const int64_t y = source(1, run.place[1], tap[1]);
+    const int64_t z = source(0, run.position[0], tap[0]);
+    const int64_t y = source(1, run.position[1], tap[1]);
     if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1]) {
       std::fill(to, to + run.count, 0.0F);
       return;
     }
     const float* const line = plane + z * layout.strides[2] + y * layout.strides[3];
     const int64_t step = shape_.window.stride[2];
-    const int64_t x = source(2, run.place[2], tap[2]);
+    const int64_t x = source(2, run.position[2], tap[2]);
     // x + i * step is inside the line for i in [begin, end).
     const int64_t begin = x >= 0 ? 0 : std::min(run.count, (-x + step - 1) / step);
     const int64_t room = shape_.in[2] - x;  // may be negative
@@ -192,8 +194,8 @@ class PlaneOperands final : public ImageOperands {
   }
 };
 
-// Rows are places, columns are output channels: for channels side by side (dim order N, H, W, C).
-// Along the depth taps come first, then channels.
+// Operands for dim order N, H, W, C. Rows are output positions, columns are output channels. The
+// depth counts taps and, within each, channels.
 class PixelOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;
@@ -203,15 +205,15 @@ class PixelOperands final : public ImageOperands {
     if (!wants_scratch()) return {input_ + row * layout.strides[4], layout.strides[4]};
     const bool adjacent = layout.strides[1] == 1 && layout.strides[4] == shape_.group_channels &&
                           shape_.window.dilation[2] == 1;
-    each_run(shape_.output, row, count, [&](int64_t done, const Run& run) {
+    for_each_run(shape_.output, row, count, [&](int64_t done, const Run& run) {
       for (int64_t i = 0; i < run.count; ++i) {
-        const Place place{run.place[0], run.place[1], run.place[2] + i};
+        const Spatial position{run.position[0], run.position[1], run.position[2] + i};
         float* const to = scratch + (done + i) * shape_.depth();
-        const int64_t x = source(2, place[2], 0);
+        const int64_t x = source(2, position[2], 0);
         if (adjacent && x >= 0 && x + shape_.kernel[2] <= shape_.in[2]) {
-          copy_lines(place, to);
+          copy_lines(position, to);
         } else {
-          copy_taps(place, to);
+          copy_taps(position, to);
         }
       }
     });
@@ -226,10 +228,10 @@ class PixelOperands final : public ImageOperands {
 
   void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const override {
     const Layout& layout = shape_.weight_layout;
-    each_tap([&](int64_t tap, const Place& place) {
+    for_each_tap([&](int64_t index, const Spatial& tap) {
       for (int64_t c = 0; c < count; ++c) {
-        const float* const from = weight_ + (column + c) * layout.strides[0] + weight_offset(place);
-        float* const to = panel + tap * shape_.group_channels * width + c;
+        const float* const from = weight_ + (column + c) * layout.strides[0] + weight_offset(tap);
+        float* const to = panel + index * shape_.group_channels * width + c;
         for (int64_t k = 0; k < shape_.group_channels; ++k) {
           to[k * width] = from[k * layout.strides[1]];
         }
@@ -244,11 +246,11 @@ class PixelOperands final : public ImageOperands {
   void store(int64_t row, int64_t rows, int64_t column, int64_t count, const float* sums,
              int64_t stride) const override {
     const Layout& layout = shape_.out_layout;
-    each_run(shape_.output, row, rows, [&](int64_t done, const Run& run) {
+    for_each_run(shape_.output, row, rows, [&](int64_t done, const Run& run) {
       for (int64_t i = 0; i < run.count; ++i) {
-        float* const to = out_ + run.place[0] * layout.strides[2] +
-                          run.place[1] * layout.strides[3] +
-                          (run.place[2] + i) * layout.strides[4] + column * layout.strides[1];
+        float* const to = out_ + run.position[0] * layout.strides[2] +
+                          run.position[1] * layout.strides[3] +
+                          (run.position[2] + i) * layout.strides[4] + column * layout.strides[1];
         const float* const from = sums + (done + i) * stride;
         for (int64_t c = 0; c < count; ++c) {
           to[c * layout.strides[1]] = from[c] + (bias_ == nullptr ? 0.0F : bias_[column + c]);
@@ -258,15 +260,16 @@ class PixelOperands final : public ImageOperands {
   }
 
  private:
-  // What an output place sees, where the taps of a line are inside the image and adjacent.
-  void copy_lines(const Place& place, float* to) const {
+  // Copies the input that an output position reads, if the taps of each line are contiguous and
+  // inside the image.
+  void copy_lines(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t count = shape_.kernel[2] * shape_.group_channels;
-    const float* const column = input_ + source(2, place[2], 0) * layout.strides[4];
+    const float* const column = input_ + source(2, position[2], 0) * layout.strides[4];
     for (int64_t kz = 0; kz < shape_.kernel[0]; ++kz) {
-      const int64_t z = source(0, place[0], kz);
+      const int64_t z = source(0, position[0], kz);
       for (int64_t ky = 0; ky < shape_.kernel[1]; ++ky, to += count) {
-        const int64_t y = source(1, place[1], ky);
+        const int64_t y = source(1, position[1], ky);
         if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1]) {
           std::fill(to, to + count, 0.0F);
         } else {
@@ -276,15 +279,15 @@ class PixelOperands final : public ImageOperands {
       }
     }
   }
-  // The same in any case.
-  void copy_taps(const Place& place, float* to) const {
+  // Like copy_lines, without its conditions.
+  void copy_taps(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t channels = shape_.group_channels;
-    each_tap([&](int64_t tap, const Place& at) {
-      const int64_t z = source(0, place[0], at[0]);
-      const int64_t y = source(1, place[1], at[1]);
-      const int64_t x = source(2, place[2], at[2]);
-      float* const target = to + tap * channels;
+    for_each_tap([&](int64_t index, const Spatial& tap) {
+      const int64_t z = source(0, position[0], tap[0]);
+      const int64_t y = source(1, position[1], tap[1]);
+      const int64_t x = source(2, position[2], tap[2]);
+      float* const target = to + index * channels;
       if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1] || x < 0 || x >= shape_.in[2]) {
         std::fill(target, target + channels, 0.0F);
         return;
@@ -304,14 +307,14 @@ class PixelOperands final : public ImageOperands {
 
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape) {
   const bool pixels =
-      shape.out_layout.strides[1] == 1 && shape.out_layout.strides[4] != 1 && shape.places() > 1;
+      shape.out_layout.strides[1] == 1 && shape.out_layout.strides[4] != 1 && shape.positions() > 1;
   for (int64_t image = 0; image < shape.out_layout.sizes[0]; ++image) {
     for (int64_t group = 0; group < shape.window.groups && !context.failed(); ++group) {
       if (pixels) {
-        gemm(context, shape.places(), shape.group_rows, shape.depth(),
+        gemm(context, shape.positions(), shape.group_rows, shape.depth(),
              PixelOperands(shape, image, group));
       } else {
-        gemm(context, shape.group_rows, shape.places(), shape.depth(),
+        gemm(context, shape.group_rows, shape.positions(), shape.depth(),
              PlaneOperands(shape, image, group));
       }
     }

@@ -1,4 +1,4 @@
-// A convolution of floats in plain numbers, and the ways to compute it, one a file.
+// The arguments of a convolution in float, and the functions that compute it, one per file.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 
 namespace vitrine::optimized {
 
-using Place = std::array<int64_t, 3>;  // depth, height, width
+using Spatial = std::array<int64_t, 3>;  // depth, height, width
 
-// Strides count elements.
+// Strides are in elements.
 struct ConvolutionShape {
   const float* input;
   const float* weight;
-  const float* bias;  // or null
+  const float* bias;  // may be null
   float* out;
-  Place in;      // sizes
-  Place kernel;  // sizes
-  Place output;  // sizes
+  Spatial in;      // sizes
+  Spatial kernel;  // sizes
+  Spatial output;  // sizes
   ConvolutionWindow window;
   Layout input_layout;  // [N, C, depth, height, width]
   Layout weight_layout;
@@ -28,23 +28,26 @@ struct ConvolutionShape {
 
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t depth() const { return group_channels * taps(); }
-  int64_t places() const { return output[0] * output[1] * output[2]; }
+  int64_t positions() const { return output[0] * output[1] * output[2]; }
 };
 
-// Whether depth, height and width are one dimension of stride `strides[4]`.
+// Returns true if depth, height and width can be merged into one dimension of stride `strides[4]`.
 inline bool is_plane(const Layout& layout) {
   return (layout.sizes[3] == 1 || layout.strides[3] == layout.sizes[4] * layout.strides[4]) &&
          (layout.sizes[2] == 1 ||
           layout.strides[2] == layout.sizes[4] * layout.sizes[3] * layout.strides[4]);
 }
 
-// As a matrix product of weights and patches, for each image and group. Not transposed.
+// Computes a convolution that is not transposed as a matrix product of weights and patches, for
+// each image and group.
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
-// One input channel a group. False, with nothing done, if it has more or lies in an unusual way.
+// Computes a convolution with one input channel per group. Returns false, with nothing done, if
+// there are more channels or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
 
-// Transposed. False, with nothing done, if weights or input lie in an unusual way.
+// Computes a transposed convolution. Returns false, with nothing done, if the layout of the weights
+// or the input is not supported.
 [[nodiscard]] bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape);
 
 }  // namespace vitrine::optimized

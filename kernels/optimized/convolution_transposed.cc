@@ -1,5 +1,5 @@
-// Transposed convolution: a product makes what every input element adds through every tap of the
-// kernel; then these parts are added up.
+// Transposed convolution. A matrix product computes what every input element contributes through
+// every tap of the kernel; then the contributions are added to the output.
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/matrix_product.h"
 #include "kernels/util/parallel.h"
@@ -8,14 +8,14 @@ namespace vitrine::optimized {
 
 namespace {
 
-bool transposed_fits(const ConvolutionShape& shape) {
+bool has_supported_layout(const ConvolutionShape& shape) {
   const Layout& weight = shape.weight_layout;
   return is_plane(shape.input_layout) && is_plane(weight) &&
          (shape.taps() == 1 || weight.strides[4] == 1) &&
          (shape.group_rows == 1 || weight.strides[1] == shape.taps());
 }
 
-// `value` in all elements of one channel of the output.
+// Sets all elements of one channel of the output to `value`.
 void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
   const Layout& out = shape.out_layout;
   for (int64_t z = 0; z < shape.output[0]; ++z) {
@@ -26,11 +26,12 @@ void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
   }
 }
 
-// Adds what the input's elements give through one tap, row-major in `parts`, to a channel.
-void add_tap(const ConvolutionShape& shape, const Place& tap, const float* parts, float* plane) {
+// Adds the contributions of all input elements through one tap, row-major in `parts`, to a channel.
+void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* parts, float* plane) {
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;
-  // Where the element at `source` goes along a dimension; outside of the output it is dropped.
+  // The output coordinate of the contribution of input coordinate `source`; it may be outside the
+  // output.
   const auto target = [&](size_t dim, int64_t source) {
     return source * window.stride[dim] - window.padding[dim] + tap[dim] * window.dilation[dim];
   };
@@ -48,27 +49,27 @@ void add_tap(const ConvolutionShape& shape, const Place& tap, const float* parts
   }
 }
 
-// One channel of the output, from the parts of all taps.
+// Computes one channel of the output from the contributions through all taps.
 void add_parts(const ConvolutionShape& shape, int64_t channel, const float* parts, float* plane) {
   fill_plane(shape, shape.bias == nullptr ? 0.0F : shape.bias[channel], plane);
-  const int64_t places = shape.in[0] * shape.in[1] * shape.in[2];
+  const int64_t elements = shape.in[0] * shape.in[1] * shape.in[2];
   for (int64_t tap = 0; tap < shape.taps(); ++tap) {
     const int64_t line = tap / shape.kernel[2];
-    const Place place{line / shape.kernel[1], line % shape.kernel[1], tap % shape.kernel[2]};
-    add_tap(shape, place, parts + tap * places, plane);
+    const Spatial position{line / shape.kernel[1], line % shape.kernel[1], tap % shape.kernel[2]};
+    add_tap(shape, position, parts + tap * elements, plane);
   }
 }
 
 }  // namespace
 
 bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape) {
-  if (!transposed_fits(shape)) return false;
+  if (!has_supported_layout(shape)) return false;
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
   const Layout& weight = shape.weight_layout;
-  const int64_t places = shape.in[0] * shape.in[1] * shape.in[2];
+  const int64_t elements = shape.in[0] * shape.in[1] * shape.in[2];
   const int64_t rows = shape.group_rows * shape.taps();
-  auto* const parts = static_cast<float*>(context.allocate_temp({rows, places, sizeof(float)}));
+  auto* const parts = static_cast<float*>(context.allocate_temp({rows, elements, sizeof(float)}));
   if (parts == nullptr) return true;
   for (int64_t image = 0; image < out.sizes[0]; ++image) {
     for (int64_t group = 0; group < shape.window.groups; ++group) {
@@ -76,12 +77,12 @@ bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape) 
       const Matrix filters{shape.weight + first * weight.strides[0], rows, shape.group_channels, 1,
                            weight.strides[0]};
       const Matrix pixels{shape.input + image * in.strides[0] + first * in.strides[1],
-                          shape.group_channels, places, in.strides[1], in.strides[4]};
+                          shape.group_channels, elements, in.strides[1], in.strides[4]};
       multiply(context, filters, pixels, parts);
       if (context.failed()) return true;
-      parallel(context, shape.group_rows, rows * places, [&](int64_t row, int64_t) {
+      parallel(context, shape.group_rows, rows * elements, [&](int64_t row, int64_t) {
         const int64_t channel = group * shape.group_rows + row;
-        add_parts(shape, channel, parts + row * shape.taps() * places,
+        add_parts(shape, channel, parts + row * shape.taps() * elements,
                   shape.out + image * out.strides[0] + channel * out.strides[1]);
       });
     }

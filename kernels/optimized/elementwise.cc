@@ -15,19 +15,19 @@ namespace vitrine::optimized {
 namespace {
 
 constexpr size_t kMaxInputs = 3;
-constexpr size_t kOperands = kMaxInputs + 1;  // 0 is the output
+constexpr size_t kOperands = kMaxInputs + 1;  // operand 0 is the output
 using Loop = BoxLoop<kOperands>;
 
-constexpr int64_t kPiece = 1024;  // elements that go through buffers at a time
-struct alignas(64) Piece {
-  float elements[kPiece];
+constexpr int64_t kBufferLength = 1024;  // elements
+struct alignas(64) FloatBuffer {
+  float elements[kBufferLength];
 };
 
-// How an operand's elements are prepared for the run: converted, repeated, or read in place.
+// An input operand: a tensor whose elements are converted, repeated or read in place, or a number.
 struct Source {
-  const std::byte* data = nullptr;  // null: a number
+  const std::byte* data = nullptr;  // null for a number
   int64_t element_size = sizeof(float);
-  simd::Convert convert = nullptr;  // of Half and BFloat16
+  simd::Convert convert = nullptr;  // conversion from Half or BFloat16
   float number = 0;
 };
 
@@ -41,22 +41,22 @@ class Task {
   std::byte* out = nullptr;
   int64_t out_size = 0;
   simd::Convert convert_out = nullptr;
-  int64_t whole = 0;  // elements of the result
+  int64_t total_count = 0;  // elements of the result
 
-  // A part of a row, elements [begin, end).
+  // Computes the elements [begin, end) of a row.
   void run(const Loop& loop, const Loop::Offsets& row, int64_t begin, int64_t end) const {
     const bool direct = convert_out == nullptr;
-    Piece buffers[kOperands];
-    bool repeats = false;  // numbers and repeated elements are put into buffers once
+    FloatBuffer buffers[kOperands];
+    bool repeats = false;  // true if a buffer holds a number or a repeated element
     bool plain = direct;
     const void* operands[kMaxInputs];
-    const int64_t most = std::min(kPiece, end - begin);
+    const int64_t max_count = std::min(kBufferLength, end - begin);
     for (size_t i = 0; i < inputs; ++i) {
       const Source& source = sources[i];
       if (source.data == nullptr) {
-        std::fill_n(buffers[i].elements, most, source.number);
+        std::fill_n(buffers[i].elements, max_count, source.number);
       } else if (loop.row_stride(i + 1) == 0) {
-        repeat(source, source.data + row[i + 1] * source.element_size, most, buffers[i]);
+        repeat(source, source.data + row[i + 1] * source.element_size, max_count, buffers[i]);
       } else {
         plain = plain && source.convert == nullptr;
         continue;
@@ -64,8 +64,8 @@ class Task {
       repeats = true;
       operands[i] = buffers[i].elements;
     }
-    // With all in place, one run does the whole.
-    const int64_t step = plain && !repeats ? end - begin : kPiece;
+    // If all operands are read and written in place, one run covers all elements.
+    const int64_t step = plain && !repeats ? end - begin : kBufferLength;
     for (int64_t at = begin; at < end; at += step) {
       const int64_t count = std::min(step, end - at);
       for (size_t i = 0; i < inputs; ++i) {
@@ -79,13 +79,14 @@ class Task {
       }
       std::byte* const to = out + (row[0] + at) * out_size;
       op.run(operands, op.parameters.data(),
-             direct ? static_cast<void*>(to) : buffers[kMaxInputs].elements, count, whole);
+             direct ? static_cast<void*>(to) : buffers[kMaxInputs].elements, count, total_count);
       if (!direct) convert_out(buffers[kMaxInputs].elements, to, count);
     }
   }
 
  private:
-  static void repeat(const Source& source, const std::byte* element, int64_t count, Piece& buffer) {
+  static void repeat(const Source& source, const std::byte* element, int64_t count,
+                     FloatBuffer& buffer) {
     if (source.element_size == 1) {
       std::memset(buffer.elements, static_cast<int>(*element), static_cast<size_t>(count));
       return;
@@ -104,7 +105,7 @@ class Task {
 
 bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                  std::initializer_list<Operand> operands, Tensor& out) {
-  if (!is_float(common) || out.dtype() != (op.gives_bool ? ScalarType::kBool : common)) {
+  if (!is_float(common) || out.dtype() != (op.returns_bool ? ScalarType::kBool : common)) {
     return false;
   }
   const bool reduced = is_reduced_float(common);
@@ -112,7 +113,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   task.op = op;
   const Tensor* tensors[kMaxInputs];
   size_t num_tensors = 0;
-  auto moved = static_cast<int64_t>(out.element_size());  // bytes, for each element
+  auto moved = static_cast<int64_t>(out.element_size());  // bytes read and written per element
   for (const Operand& operand : operands) {
     Source& source = task.sources[task.inputs++];
     source.number = operand.value;
@@ -140,7 +141,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   for (const Operand& operand : operands) {
     const size_t k = ++i;
     if (operand.tensor == nullptr) continue;
-    // An output that is also an input has changed its shape by now.
+    // If `out` is also an input, resizing it has changed the input's shape.
     if (!check_broadcastable(context, *operand.tensor, out.sizes())) return true;
     broadcast_strides(*operand.tensor, rank, strides[k]);
     task.sources[k - 1].data = operand.tensor->unchecked_data<std::byte>();
@@ -154,8 +155,8 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   }
   task.out = out.unchecked_mutable_data<std::byte>();
   task.out_size = static_cast<int64_t>(out.element_size());
-  task.whole = out.numel();
-  if (reduced && !op.gives_bool) task.convert_out = simd::from_float(common);
+  task.total_count = out.numel();
+  if (reduced && !op.returns_bool) task.convert_out = simd::from_float(common);
 
   if (loop.rows() == 1) {
     parallel_ranges(context, loop.row_length(), kGrain, moved,
@@ -181,8 +182,8 @@ bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
             const Scalar& other, Tensor& out) {
   const ScalarType common = promote(self.dtype(), other);
   if (common != self.dtype() || !is_float(common) || !fits(other, common)) return false;
-  // To PyTorch a Scalar that is compared is a tensor.
-  const Scalar number = op.gives_bool ? rounded(other, common) : other;
+  // PyTorch treats the Scalar of a comparison as a tensor, so it is rounded.
+  const Scalar number = op.returns_bool ? rounded(other, common) : other;
   return elementwise(context, op, common, {self, number.to<float>()}, out);
 }
 

@@ -16,8 +16,8 @@ namespace vitrine::optimized {
 struct FloatOperator {
   simd::Run run;
   std::array<float, 3> parameters{};
-  bool gives_bool = false;
-  bool first_is_bool = false;  // Bool or Byte; the others are of the common dtype
+  bool returns_bool = false;
+  bool first_is_bool = false;  // the first input is Bool or Byte; the others have the common dtype
 };
 
 // A tensor, or one number for all elements.
@@ -29,13 +29,14 @@ struct Operand {
   float value = 0;
 };
 
-// out = op(inputs...), broadcast, `out` resized. False, and nothing done, unless the common dtype
-// is Float, Half or BFloat16, all have it (`out`: or Bool), and rows lie alike. Half and BFloat16
-// are computed in float.
+// Computes out = op(inputs...) with broadcasting and resizes `out`. Half and BFloat16 are computed
+// in float. Returns false, with at most `out` resized, unless the common dtype is Float, Half or
+// BFloat16, all tensors have it (`out` may also be Bool), and their rows are contiguous or repeat
+// one element.
 [[nodiscard]] bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                                std::initializer_list<Operand> inputs, Tensor& out);
 
-// self with a tensor or Scalar as `other`, in their common dtype.
+// Computes out = op(self, other) in the common dtype. Returns false like elementwise().
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
                           const Tensor& other, Tensor& out);
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,

@@ -1,4 +1,4 @@
-// Row-major float images, which pooling and resampling take a line at a time.
+// Row-major float images, which pooling and resampling process line by line.
 #pragma once
 
 #include "kernels/util/checks.h"
@@ -6,12 +6,12 @@
 
 namespace vitrine::optimized {
 
-inline bool are_plain(const Tensor& images, const Tensor& out) {
+inline bool are_row_major_float(const Tensor& images, const Tensor& out) {
   return images.dtype() == ScalarType::kFloat && images.is_contiguous() && images.numel() != 0 &&
          out.dtype() == ScalarType::kFloat && out.is_contiguous();
 }
 
-inline int64_t planes_of(const Tensor& images) {
+inline int64_t plane_count(const Tensor& images) {
   return size_product(images, 0, images.rank() - 2);
 }
 

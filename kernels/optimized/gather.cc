@@ -1,4 +1,4 @@
-// gather along the last dimension of row-major tensors.
+// The operator gather along the last dimension of row-major tensors.
 #include <atomic>
 #include <cstdint>
 
@@ -9,15 +9,15 @@ namespace vitrine::optimized {
 
 namespace {
 
-// False if an index is out of range.
+// Returns false if an index is out of range.
 template <class Element>
 bool gather_line(const void* from, int64_t size, const int64_t* index, int64_t count, void* to) {
   const auto* const source = static_cast<const Element*>(from);
   auto* const target = static_cast<Element*>(to);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t place = index[i];  // once: another thread may write to the tensor
-    if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(size)) return false;
-    target[i] = source[place];
+    const int64_t at = index[i];  // read once: another thread may write to the tensor
+    if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return false;
+    target[i] = source[at];
   }
   return true;
 }
@@ -56,16 +56,17 @@ bool gather_out(KernelContext& context, const Tensor& self, int64_t dim, const T
   const int64_t length = index.size(last);
   if (index.numel() == 0) return true;
   const auto size = static_cast<int64_t>(self.element_size());
-  std::atomic<bool> inside{true};
+  std::atomic<bool> all_in_range{true};
   parallel_ranges(context, index.numel() / length, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const bool fine = line(self.unchecked_data<std::byte>() + row * from_length * size,
-                             from_length, index.unchecked_data<int64_t>() + row * length, length,
-                             out.unchecked_mutable_data<std::byte>() + row * length * size);
-      if (!fine) inside.store(false, std::memory_order_relaxed);
+      const bool in_range =
+          line(self.unchecked_data<std::byte>() + row * from_length * size, from_length,
+               index.unchecked_data<int64_t>() + row * length, length,
+               out.unchecked_mutable_data<std::byte>() + row * length * size);
+      if (!in_range) all_in_range.store(false, std::memory_order_relaxed);
     }
   });
-  return inside;  // the portable kernel says which index is not
+  return all_in_range;  // if false, the portable kernel reports the index
 }
 
 }  // namespace

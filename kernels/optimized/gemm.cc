@@ -9,45 +9,46 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Rows of a task at least, so that a packed panel serves several tiles.
+// Minimum number of rows in a band, so that several tiles use a packed panel.
 constexpr int64_t kMinBandRows = 32;
-// A panel's size, unless one tile needs more, and its width: an odd number of tiles, so that its
-// rows do not fall onto the same places of a cache.
+// Maximum size of a panel, unless one tile needs more, and its maximum width in tiles. The width is
+// odd so that the rows of a panel do not map to the same cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
-// Tasks of each worker, for slower cores.
-constexpr int64_t kTasks = 4;
+// Number of tasks per worker; more than one, so that faster cores can take more.
+constexpr int64_t kTasksPerWorker = 4;
 constexpr int64_t kFloat = sizeof(float);
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// How a product is cut: columns into panels of whole vectors, rows into bands. Each panel goes with
-// each band. Workers share out the larger side, so that each reads its part of that one only.
+// The division of a product: columns into panels of full vectors, rows into bands. A work item is
+// one panel with one band. Workers divide the larger side, so that each reads only its part of it.
 struct Blocking {
-  int64_t vectors;  // of all columns
+  int64_t vectors;  // vectors in all columns
   int64_t panels;
   int64_t bands;
-  int64_t group_bands;  // that follow each other with one panel
+  int64_t group_bands;  // consecutive bands with the same panel
   int64_t row_tiles;
-  int64_t panel_vectors;  // of a panel at most
+  int64_t panel_vectors;  // maximum number of vectors in a panel
 
-  // An item's panel and band: all panels with the first group of bands, then with the next.
+  // The panel and band of an item. Items pair all panels with one group of bands, then with the
+  // next.
   int64_t panel(int64_t item) const { return item / group_bands % panels; }
   int64_t band(int64_t item) const {
     return item / (group_bands * panels) * group_bands + item % group_bands;
   }
 };
 
-Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
-             int64_t workers) {
+Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
+                       int64_t workers) {
   const int64_t tile_columns = simd::kGemmMaxVectors * shape.lanes;
   int64_t panel_tiles = std::clamp<int64_t>(
       kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
   const int64_t max_bands = std::max<int64_t>(1, rows / kMinBandRows);
   const bool by_rows = workers > 1 && rows > columns && max_bands >= workers;
-  // Threads need panels to share out.
+  // Narrower panels, if there are too few for all threads.
   while (!by_rows && panel_tiles > 1 &&
-         columns / (panel_tiles * tile_columns) < kTasks * (workers - 1)) {
+         columns / (panel_tiles * tile_columns) < kTasksPerWorker * (workers - 1)) {
     --panel_tiles;
   }
   Blocking blocking{};
@@ -57,12 +58,12 @@ Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_
   blocking.row_tiles = divide_up(rows, shape.rows);
   if (by_rows) {
     blocking.group_bands =
-        std::clamp<int64_t>(max_bands / workers, 1, divide_up(kTasks, blocking.panels));
+        std::clamp<int64_t>(max_bands / workers, 1, divide_up(kTasksPerWorker, blocking.panels));
     blocking.bands = workers * blocking.group_bands;
     return blocking;
   }
-  // With few panels they share out the rows as well.
-  const int64_t wanted = workers == 1 ? 1 : divide_up(kTasks * workers, blocking.panels);
+  // If there are few panels, threads divide the rows too.
+  const int64_t wanted = workers == 1 ? 1 : divide_up(kTasksPerWorker * workers, blocking.panels);
   blocking.bands = std::clamp<int64_t>(wanted, 1, max_bands);
   blocking.group_bands = blocking.bands;
   return blocking;
@@ -72,35 +73,35 @@ Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_
 struct Panel {
   const float* right;
   int64_t right_stride;
-  int64_t column;   // the first
-  int64_t columns;  // of the result
-  int64_t vectors;  // that they take
+  int64_t column;   // the first column
+  int64_t columns;  // columns of the result
+  int64_t vectors;  // vectors that hold these columns
 };
 
-class Product {
+class BlockedProduct {
  public:
-  Product(const GemmOperands& operands, const simd::GemmShape& shape, const Blocking& blocking,
-          int64_t rows, int64_t columns, int64_t depth)
+  BlockedProduct(const GemmOperands& operands, const simd::GemmShape& shape,
+                 const Blocking& blocking, int64_t rows, int64_t columns, int64_t depth)
       : operands_(operands),
         shape_(shape),
         blocking_(blocking),
         rows_(rows),
         columns_(columns),
         depth_(depth),
-        // Packing does not pay for few rows.
+        // Packing costs more than it saves for few rows.
         right_in_place_(rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0}),
         result_(operands.result_in_place()) {}
 
-  // Of temporary memory a worker needs memory_height() * memory_width() floats: a packed panel,
-  // then rows of the left side.
+  // A worker needs memory_height() * memory_width() floats of temporary memory: a packed panel,
+  // followed by rows of the left side.
   int64_t memory_height() const { return std::max<int64_t>(depth_, 1); }
   int64_t memory_width() const {
     return panel_width() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
 
-  // One panel and one band. `packed` is the panel in the worker's memory.
+  // Computes one item. `packed` is the index of the panel in the worker's memory.
   void multiply(int64_t item, float* memory, int64_t& packed) const {
-    const Panel panel = take_panel(blocking_.panel(item), memory, packed);
+    const Panel panel = prepare_panel(blocking_.panel(item), memory, packed);
     const int64_t band = blocking_.band(item);
     const int64_t begin = blocking_.row_tiles * band / blocking_.bands * shape_.rows;
     const int64_t end =
@@ -114,10 +115,10 @@ class Product {
  private:
   int64_t panel_width() const { return blocking_.panel_vectors * shape_.lanes; }
 
-  Panel take_panel(int64_t number, float* memory, int64_t& packed) const {
-    const int64_t first = blocking_.vectors * number / blocking_.panels;
+  Panel prepare_panel(int64_t index, float* memory, int64_t& packed) const {
+    const int64_t first = blocking_.vectors * index / blocking_.panels;
     Panel panel{};
-    panel.vectors = blocking_.vectors * (number + 1) / blocking_.panels - first;
+    panel.vectors = blocking_.vectors * (index + 1) / blocking_.panels - first;
     panel.column = first * shape_.lanes;
     const int64_t width = panel.vectors * shape_.lanes;
     panel.columns = std::min(width, columns_ - panel.column);
@@ -125,15 +126,15 @@ class Product {
       panel.right = right_in_place_.data + panel.column;
       panel.right_stride = right_in_place_.stride;
     } else {
-      if (packed != number) operands_.pack_right(panel.column, panel.columns, width, memory);
-      packed = number;
+      if (packed != index) operands_.pack_right(panel.column, panel.columns, width, memory);
+      packed = index;
       panel.right = memory;
       panel.right_stride = width;
     }
     return panel;
   }
 
-  // A line of tiles.
+  // Computes the tiles of up to shape_.rows rows of a panel.
   void multiply_rows(const Panel& panel, int64_t row, int64_t rows, float* scratch) const {
     alignas(64) float sums[simd::kGemmMaxRows * simd::kGemmMaxVectors * simd::kGemmMaxLanes];
     const GemmRows left = operands_.left_rows(row, rows, scratch);
@@ -180,27 +181,28 @@ class Product {
 
 int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
 
-// A panel of the right side spans the whole depth, so that sums live in registers only and each
-// result is written once; it is read from the second-level cache. Where there is room it is several
-// tiles wide: then rows of the operands and of the result are touched in longer pieces.
+// A panel of the right side spans the full depth, so that sums stay in registers and each result is
+// written once. A panel is read from the second-level cache. If the cache can hold it, a panel is
+// several tiles wide, so that longer parts of the operands' and result's rows are accessed at a
+// time.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands) {
   if (rows <= 0 || columns <= 0) return;
   const simd::GemmShape shape = simd::gemm_shape();
-  const int64_t workers = worker_count(context);
-  const Blocking blocking = cut(shape, rows, columns, depth, workers);
-  const Product product(operands, shape, blocking, rows, columns, depth);
+  const int64_t work = work_of({rows, columns, depth + 1});
+  const int64_t workers = worker_count(context, work);
+  const Blocking blocking = make_blocking(shape, rows, columns, depth, workers);
+  const BlockedProduct product(operands, shape, blocking, rows, columns, depth);
   const KernelContext::TemporaryScope scope(context);
   auto* const memory = static_cast<float*>(context.allocate_temp(
       {workers, product.memory_height(), product.memory_width(), sizeof(float)}));
   if (memory == nullptr) return;
-  const int64_t each = product.memory_height() * product.memory_width();
+  const int64_t worker_size = product.memory_height() * product.memory_width();
   int64_t packed[kMaxWorkers];
   std::fill_n(packed, workers, -1);
-  parallel(context, blocking.panels * blocking.bands, work_of({rows, columns, depth + 1}),
-           [&](int64_t item, int64_t worker) {
-             product.multiply(item, memory + worker * each, packed[worker]);
-           });
+  parallel(context, blocking.panels * blocking.bands, work, [&](int64_t item, int64_t worker) {
+    product.multiply(item, memory + worker * worker_size, packed[worker]);
+  });
 }
 
 }  // namespace vitrine::optimized

@@ -1,4 +1,4 @@
-// A blocked matrix product in float, on all threads, over operands that supply their own panels.
+// A blocked matrix product in float on all threads. The operands supply their own panels.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +7,30 @@
 
 namespace vitrine::optimized {
 
-// Rows that are contiguous along the depth.
+// Rows of floats, `stride` floats apart.
 struct GemmRows {
   const float* data;
   int64_t stride;
 };
 
-// Called by several threads at once.
+// The operands of a product, left x right. Several threads call the functions at once.
 class GemmOperands {
  public:
-  // left(row .. row + count, 0 .. depth), in place or put into `scratch`, of count * depth floats
-  // if wants_scratch().
+  // Returns left(row .. row + count, 0 .. depth), in place or, if wants_scratch(), copied to
+  // `scratch`, which holds count * depth floats.
   virtual GemmRows left_rows(int64_t row, int64_t count, float* scratch) const = 0;
   virtual bool wants_scratch() const { return false; }
 
-  // panel[d * width + c] = right(d, column + c) for c < count; zero for count <= c < width.
+  // Sets panel[d * width + c] to right(d, column + c) for c < count, and to 0 for count <= c <
+  // width.
   virtual void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const = 0;
-  // If rows are contiguous: row d begins at data + d * stride.
+  // The right side in place, with row d at data + d * stride, if its rows are contiguous; null data
+  // otherwise.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
-  // If results of a row lie one after the other and are the sums themselves, and what each row's
-  // begin with (null: zero). store() is then called for the columns at the edge only.
+  // The result in place, if each of its rows is contiguous and equals the sums; null data
+  // otherwise. If `start` is not null, the sums of row r start with start[r]. With a result in
+  // place, store() is called only for the last columns, which do not fill a vector.
   struct InPlace {
     float* data;
     int64_t stride;
@@ -35,7 +38,7 @@ class GemmOperands {
   };
   virtual InPlace result_in_place() const { return {nullptr, 0, nullptr}; }
 
-  // result(row + r, column + c) = sums[r * stride + c] for r < rows, c < count.
+  // Sets result(row + r, column + c) = sums[r * stride + c] for r < rows and c < count.
   virtual void store(int64_t row, int64_t rows, int64_t column, int64_t count, const float* sums,
                      int64_t stride) const = 0;
 
@@ -43,13 +46,14 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Every element of the result is stored once; with depth 0 they are zero. Fails the context without
-// temporary memory: a panel of the right side for each thread, given back at the end.
+// Computes and stores every element of the result once. With depth 0, all elements are zero.
+// Allocates temporary memory, a panel of the right side for each thread, and frees it at the end.
+// Fails the context if there is not enough.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 
-// For products of less depth than columns in a vector, whose right side is better turned round:
-// floats in a vector of this machine.
+// Number of floats in a vector of this machine. If a product has fewer rows, it may be faster to
+// compute its transpose.
 int64_t gemm_lanes();
 
 }  // namespace vitrine::optimized

@@ -1,4 +1,4 @@
-// The operators that multiply matrices: shapes and errors are the portable ones'.
+// Operators that multiply matrices. They share shape checks and errors with the portable kernels.
 #include "kernels/optimized/matrix_product.h"
 #include "vitrine/kernel.h"
 

@@ -15,8 +15,8 @@ namespace vitrine::optimized {
 
 namespace {
 
-// to[r * to_stride + c] = from(r, c), by blocks, so that both sides are read and written by lines.
-// `column_of` gives a block's part of a column, of elements that lie `step` apart.
+// Sets to[r * to_stride + c] = from(r, c). Works by blocks, so that both sides use full cache
+// lines. `column_of` returns a block's part of a column, whose elements are `step` apart.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {
@@ -66,11 +66,11 @@ struct Result {
 
 struct Epilogue {
   float alpha;
-  float beta;    // 0: nothing is added
-  Matrix added;  // of Float
+  float beta;    // 0 if nothing is added
+  Matrix added;  // a Float matrix
 };
 
-// Half and BFloat16 are widened by the rows and panels that are multiplied next.
+// Operands that are matrices. Half and BFloat16 are converted row by row and panel by panel.
 class MatrixOperands final : public GemmOperands {
  public:
   MatrixOperands(const Matrix& left, const Matrix& right, const Result& result,
@@ -146,13 +146,14 @@ Matrix view(const Tensor& tensor, const Layout& layout) {
           tensor.dtype()};
 }
 
-// Row-major floats in temporary memory, not set. Their data are null (and the context has failed)
-// without memory.
+// Allocates a row-major Float matrix in temporary memory without setting its elements. If there is
+// no memory, the data is null and the context has failed.
 Matrix new_floats(KernelContext& context, int64_t rows, int64_t columns) {
   return {context.allocate_temp({rows, columns, sizeof(float)}), rows, columns, columns, 1};
 }
 
-// A matrix of Float itself; another one as floats, of which a row that all are is there once.
+// Returns `from` itself if it is Float, otherwise a Float copy. If `from` repeats one row, the copy
+// stores that row once.
 Matrix as_floats(KernelContext& context, const Matrix& from) {
   if (from.dtype == ScalarType::kFloat) return from;
   const bool repeats = from.row_stride == 0;
@@ -170,8 +171,8 @@ Matrix as_floats(KernelContext& context, const Matrix& from) {
   return copy;
 }
 
-// The way back, from a row-major copy.
-void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
+// Converts a row-major Float matrix to the tensor's dtype and layout.
+void store_floats(const float* from, Tensor& tensor, const Layout& layout) {
   const ConvertRun convert = convert_run(ScalarType::kFloat, tensor.dtype());
   auto* const to = tensor.unchecked_mutable_data<uint16_t>() + layout.offset;
   for (int64_t r = 0; r < layout.sizes[0] && layout.sizes[1] > 0; ++r) {
@@ -184,11 +185,11 @@ void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
   }
 }
 
-// A column of dot products.
+// Multiplies a matrix by a vector.
 void multiply_by_vector(KernelContext& context, const Matrix& left, const Matrix& right,
                         const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
-  // Rows that are widened stay in the first-level cache.
+  // Converts few rows at a time, so that they stay in the first-level cache.
   const int64_t step = operands.wants_scratch() ? 4 : kRows;
   const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
   const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;
@@ -226,21 +227,23 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     return vitrine::multiply_matrices(context, product);
   }
   const KernelContext::TemporaryScope scope(context);
-  // The left side is read for every panel of the right one, the larger as a rule, which is read
-  // once.
+  // Converts the left side now, because it is read for every panel of the right side. The right
+  // side, usually the larger, is read once.
   Matrix left = as_floats(context, view(product.left.tensor, product.left.layout));
   Matrix right = view(product.right.tensor, product.right.layout);
-  Matrix whole = view(product.out, product.out_layout);
-  if (dtype != ScalarType::kFloat) whole = new_floats(context, whole.rows, whole.columns);
+  Matrix result_matrix = view(product.out, product.out_layout);
+  if (dtype != ScalarType::kFloat)
+    result_matrix = new_floats(context, result_matrix.rows, result_matrix.columns);
   Epilogue epilogue{product.alpha.to<float>(), 0, {}};
   if (product.addend != nullptr) {
     epilogue.beta = product.addend->beta.to<float>();
     epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
   if (context.failed()) return;
-  Result result{const_cast<float*>(whole.floats(0, 0)), whole.row_stride, whole.column_stride};
-  // A few rows by a transposed matrix (a linear layer of a small batch): turned round, the large
-  // matrix is read in place.
+  Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
+                result_matrix.column_stride};
+  // Few rows by a transposed matrix, as in a linear layer with a small batch: computes the
+  // transposed product, which reads the large matrix in place.
   if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
       right.column_stride != 1) {
     std::swap(left, right);
@@ -256,7 +259,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     gemm(context, left.rows, right.columns, left.columns, operands);
   }
   if (dtype != ScalarType::kFloat && !context.failed()) {
-    put_floats(whole.floats(0, 0), product.out, product.out_layout);
+    store_floats(result_matrix.floats(0, 0), product.out, product.out_layout);
   }
 }
 

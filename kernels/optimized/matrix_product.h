@@ -1,5 +1,5 @@
-// Matrix products in float on all threads, also of Half and BFloat16; other dtypes go to the
-// portable ones.
+// Matrix products of Float, Half and BFloat16, computed in float on all threads. The portable
+// functions compute other dtypes.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace vitrine::optimized {
 
-// A MultiplyMatrices.
+// Implements MultiplyMatrices.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
 
-// A matrix of Float, Half or BFloat16: (row, column) is the element at row * row_stride + column *
-// column_stride.
+// A matrix of Float, Half or BFloat16. Element (row, column) is at index
+// row * row_stride + column * column_stride.
 struct Matrix {
   const void* data;
   int64_t rows;
@@ -28,14 +28,14 @@ struct Matrix {
     return static_cast<const std::byte*>(data) +
            (row * row_stride + column * column_stride) * static_cast<int64_t>(element_size(dtype));
   }
-  // Of a matrix of Float.
+  // Like at(), for a Float matrix.
   const float* floats(int64_t row, int64_t column) const {
     return static_cast<const float*>(data) + row * row_stride + column * column_stride;
   }
 };
 
-// result[r * columns + c] = (left x right)(r, c), of matrices of Float. Fails the context without
-// temporary memory.
+// Sets result[r * columns + c] = (left x right)(r, c). Both must be Float. Fails the context if
+// there is not enough temporary memory.
 void multiply(KernelContext& context, const Matrix& left, const Matrix& right, float* result);
 
 }  // namespace vitrine::optimized

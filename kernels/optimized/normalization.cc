@@ -1,4 +1,4 @@
-// Batch norm, layer norm, group norm, softmax and its logarithm.
+// Batch norm, layer norm, group norm, softmax and log_softmax.
 #include <cmath>
 
 #include "kernels/optimized/elementwise.h"
@@ -21,7 +21,7 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
     if (!context.resize(out, input.sizes())) return;
     const int64_t channels = input.size(1);
     const int64_t inner = size_product(input, 2, input.rank());
-    if (inner == 0) return;  // however many lines there are
+    if (inner == 0) return;  // without elements, the loop over the planes does nothing
     const simd::Run run = simd::affine();
     parallel_ranges(context, input.size(0) * channels, 1, 8 * inner,
                     [&](int64_t begin, int64_t end) {
@@ -116,7 +116,7 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
   });
 }
 
-// Along the contiguous dimension.
+// Computes softmax or log_softmax along the contiguous dimension.
 template <void (*run)(const float*, float*, int64_t, int64_t)>
 bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
                  Tensor& out) {

@@ -1,4 +1,4 @@
-// Pooling of row-major float images, a line at a time.
+// Pooling of row-major float images, line by line.
 #include <algorithm>
 #include <limits>
 
@@ -12,11 +12,11 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Calls run(windows, index, x, count) for runs of windows of line `y` of `plane` that lie side by
-// side, from window x on: those inside the image together, those that its edges cut one by one.
-// `index` is the place of the first element.
+// Calls run(windows, index, x, count) for consecutive windows x .. x + count of line `y` of
+// `plane`. Windows inside the image form one run; each window that an edge cuts is a run by itself.
+// `index` is the index in the plane of the first element of window x.
 template <class Run>
-void each_run(const PoolWindow& window, const float* plane, int64_t y, const Run& run) {
+void for_each_run(const PoolWindow& window, const float* plane, int64_t y, const Run& run) {
   const PoolRange rows = window.range(0, y);
   const int64_t width = window.output[1];
   const int64_t stride = window.stride[1];
@@ -40,7 +40,8 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
                                  std::span<const int64_t> stride, std::span<const int64_t> padding,
                                  std::span<const int64_t> dilation, bool ceil_mode, Tensor& out,
                                  Tensor& indices) {
-  if (!are_plain(self, out) || !indices.is_contiguous() || indices.dtype() != ScalarType::kLong) {
+  if (!are_row_major_float(self, out) || !indices.is_contiguous() ||
+      indices.dtype() != ScalarType::kLong) {
     return false;
   }
   const auto read =
@@ -51,26 +52,27 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   }
   const PoolWindow& window = *read;
   const int64_t width = window.output[1];
-  const int64_t lines = planes_of(self) * window.output[0];
+  const int64_t lines = plane_count(self) * window.output[0];
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     float* const best = out.unchecked_mutable_data<float>() + line * width;
-    int64_t* const places = indices.unchecked_mutable_data<int64_t>() + line * width;
-    each_run(window, plane, line % window.output[0],
-             [&](const simd::Windows& windows, int64_t index, int64_t x, int64_t count) {
-               if (windows.rows == 0 || windows.taps == 0) {  // `index` may be anywhere
-                 for (int64_t i = 0; i < count; ++i) {
-                   best[x + i] = -std::numeric_limits<float>::infinity();
-                   places[x + i] = index + i * windows.stride;
-                 }
-                 return;
-               }
-               simd::largest_of_windows(windows, static_cast<int32_t>(index), count, best + x,
-                                        places + x);
-             });
+    int64_t* const index_line = indices.unchecked_mutable_data<int64_t>() + line * width;
+    for_each_run(
+        window, plane, line % window.output[0],
+        [&](const simd::Windows& windows, int64_t index, int64_t x, int64_t count) {
+          if (windows.rows == 0 || windows.taps == 0) {  // `index` may be outside the plane
+            for (int64_t i = 0; i < count; ++i) {
+              best[x + i] = -std::numeric_limits<float>::infinity();
+              index_line[x + i] = index + i * windows.stride;
+            }
+            return;
+          }
+          simd::largest_of_windows(windows, static_cast<int32_t>(index), count, best + x,
+                                   index_line + x);
+        });
   });
   return true;
 }
@@ -79,7 +81,7 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
                     std::span<const int64_t> kernel_size, std::span<const int64_t> stride,
                     std::span<const int64_t> padding, bool ceil_mode, bool count_include_pad,
                     std::optional<int64_t> divisor_override, Tensor& out) {
-  if (!are_plain(self, out) || (divisor_override && *divisor_override == 0)) {
+  if (!are_row_major_float(self, out) || (divisor_override && *divisor_override == 0)) {
     return false;
   }
   const int64_t kDense[] = {1};
@@ -88,13 +90,13 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
   if (!read || !resize_images(context, self, read->output, out)) return true;
   const PoolWindow& window = *read;
   const int64_t width = window.output[1];
-  const int64_t lines = planes_of(self) * window.output[0];
+  const int64_t lines = plane_count(self) * window.output[0];
   auto* const divisors =
       static_cast<float*>(context.allocate_temp({width, int64_t{1}, sizeof(float)}));
   if (divisors == nullptr) return true;
   const auto size = [&](const PoolRange& range) {
     const int64_t count = count_include_pad ? range.padded : range.count();
-    // An empty window's sum is zero, whatever it is divided by.
+    // The sum of an empty window is zero, so the divisor may be any number but 0.
     return range.end <= range.begin ? 1.0F : static_cast<float>(count);
   };
   for (int64_t x = 0; x < width; ++x) divisors[x] = size(window.range(1, x));
@@ -104,10 +106,10 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const int64_t y = line % window.output[0];
     float* const sums = out.unchecked_mutable_data<float>() + line * width;
-    each_run(window, plane, y,
-             [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
-               simd::sums_of_windows(windows, count, sums + x);
-             });
+    for_each_run(window, plane, y,
+                 [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
+                   simd::sums_of_windows(windows, count, sums + x);
+                 });
     const float height = size(window.range(0, y));
     if (divisor_override) {
       const auto divisor = static_cast<float>(*divisor_override);

@@ -1,4 +1,4 @@
-// Quantising floats to int8 and uint8, and back, with parameters for a tensor or for each channel.
+// Quantization of floats to int8 and uint8 and dequantization, per tensor or per channel.
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"
@@ -15,15 +15,17 @@ constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
 
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 
-// Whether dtypes and layouts are ours; `real` and `bytes` are the two sides.
-bool fits(const Tensor& real, const Tensor& bytes, ScalarType dtype, const ChannelShape& shape,
-          int64_t lowest, int64_t highest) {
-  const int64_t least = dtype == ScalarType::kByte ? 0 : INT8_MIN;
-  const int64_t most = dtype == ScalarType::kByte ? UINT8_MAX : INT8_MAX;
-  const bool whole = shape.outer == 1 && shape.channels == 1;
+// Returns true if these kernels support the dtypes, layouts and bounds. `real` is the floating
+// tensor, `bytes` the quantized one.
+bool is_supported(const Tensor& real, const Tensor& bytes, ScalarType dtype,
+                  const ChannelShape& shape, int64_t lowest, int64_t highest) {
+  const int64_t dtype_min = dtype == ScalarType::kByte ? 0 : INT8_MIN;
+  const int64_t dtype_max = dtype == ScalarType::kByte ? UINT8_MAX : INT8_MAX;
+  const bool per_tensor = shape.outer == 1 && shape.channels == 1;
   return real.dtype() == ScalarType::kFloat && is_byte(dtype) && bytes.dtype() == dtype &&
-         lowest >= least && highest <= most && lowest <= highest && real.rank() == bytes.rank() &&
-         (whole ? real.same_dim_order(bytes) : real.is_contiguous() && bytes.is_contiguous());
+         lowest >= dtype_min && highest <= dtype_max && lowest <= highest &&
+         real.rank() == bytes.rank() &&
+         (per_tensor ? real.same_dim_order(bytes) : real.is_contiguous() && bytes.is_contiguous());
 }
 
 bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
@@ -34,10 +36,10 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
   return true;
 }
 
-// run(channel, first element, count) for all elements.
+// Calls run(channel, first element, count) until all elements are covered.
 template <class Run>
-void each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
-  if (shape.inner == 0) return;  // however many there are of the others
+void for_each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
+  if (shape.inner == 0) return;  // without elements, the loop over the channels does nothing
   if (shape.outer * shape.channels == 1) {
     parallel_ranges(context, shape.inner, kGrain, 5,
                     [&](int64_t begin, int64_t end) { run(int64_t{0}, begin, end - begin); });
@@ -54,13 +56,13 @@ void each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
 bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& scales,
                     const Tensor& zero_points, const ChannelShape& shape, int64_t lowest,
                     int64_t highest, ScalarType dtype, Tensor& out) {
-  if (!fits(input, out, dtype, shape, lowest, highest)) return false;
+  if (!is_supported(input, out, dtype, shape, lowest, highest)) return false;
   if (!context.resize(out, input.sizes())) return true;  // the context has failed
   const auto parameters =
       AffineParameters::make(context, scales, &zero_points, shape.channels, out);
   if (!parameters) return true;
   if (!zero_points_fit(*parameters, shape.channels)) return false;
-  each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
+  for_each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     simd::quantize(input.unchecked_data<float>() + first,
                    {quantized::inverse_of(parameters->scale(channel)),
                     static_cast<int32_t>(parameters->zero_point(channel)),
@@ -74,7 +76,7 @@ bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor&
                       const Tensor* zero_points, const ChannelShape& shape, int64_t lowest,
                       int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                       Tensor& out) {
-  if (!fits(out, input, dtype, shape, lowest, highest) ||
+  if (!is_supported(out, input, dtype, shape, lowest, highest) ||
       (out_dtype && *out_dtype != ScalarType::kFloat)) {
     return false;
   }
@@ -82,7 +84,7 @@ bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor&
   const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels, out);
   if (!parameters) return true;
   if (!zero_points_fit(*parameters, shape.channels)) return false;
-  each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
+  for_each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     const auto scale = static_cast<float>(parameters->scale(channel));
     const auto zero_point = static_cast<int32_t>(parameters->zero_point(channel));
     float* const to = out.unchecked_mutable_data<float>() + first;

@@ -1,4 +1,5 @@
-// sum, mean, var, amax, amin, argmax and argmin of row-major floats, over neighbouring dimensions.
+// The operators sum, mean, var, amax, amin, argmax and argmin for row-major floats over adjacent
+// dimensions.
 #include <array>
 #include <cmath>
 
@@ -11,14 +12,15 @@ namespace vitrine::optimized {
 
 namespace {
 
-// A tensor as [outer, reduced, inner].
+// A tensor viewed as [outer, reduced, inner].
 struct Block {
   int64_t outer = 1;
   int64_t reduced = 1;
   int64_t inner = 1;
 };
 
-// Empty if the reduced dimensions are not adjacent, or there are no elements.
+// Returns nullopt if the tensor is not a row-major Float tensor with elements, or if the reduced
+// dimensions are not adjacent.
 std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   if (self.dtype() != ScalarType::kFloat || !self.is_contiguous() || self.numel() == 0) {
     return std::nullopt;
@@ -37,7 +39,8 @@ std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   return block;
 }
 
-// False (and the context failed) if `out` cannot have the shape that is left.
+// Resizes `out` to self's shape without the reduced dimensions. Returns false if the context has
+// failed.
 bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim, Tensor& out) {
   std::array<int32_t, kMaxRank> sizes;
   size_t rank = 0;

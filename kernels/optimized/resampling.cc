@@ -1,4 +1,4 @@
-// Resampling of row-major float images, a line at a time.
+// Resampling of row-major float images, line by line.
 #include "kernels/util/resampling.h"
 
 #include <cstring>
@@ -13,22 +13,22 @@ namespace vitrine::optimized {
 
 namespace {
 
-// The two lines of an image that lines of the output are mixed from, stretched to its width. From
-// the top to the bottom of the output each is made once.
+// The two lines of an image that an output line interpolates, stretched to the output's width. If
+// the output is computed from top to bottom, each line is stretched once.
 class StretchedLines {
  public:
-  StretchedLines(const float* image, int64_t width, std::span<const LinearPlace<float>> columns,
+  StretchedLines(const float* image, int64_t width, std::span<const LinearSample<float>> columns,
                  float* memory)
       : image_(image), width_(width), columns_(columns), memory_(memory) {}
 
-  // Neighbours have different places.
+  // Adjacent lines use different slots.
   const float* line(int64_t y) {
-    const auto place = static_cast<size_t>(y % 2);
-    float* const to = memory_ + place * columns_.size();
-    if (std::exchange(held_[place], y) == y) return to;
+    const auto slot = static_cast<size_t>(y % 2);
+    float* const to = memory_ + slot * columns_.size();
+    if (std::exchange(line_in_slot_[slot], y) == y) return to;
     const float* const from = image_ + y * width_;
     for (size_t x = 0; x < columns_.size(); ++x) {
-      const LinearPlace<float>& column = columns_[x];
+      const LinearSample<float>& column = columns_[x];
       to[x] = (1.0F - column.weight) * from[column.first] + column.weight * from[column.second];
     }
     return to;
@@ -37,9 +37,9 @@ class StretchedLines {
  private:
   const float* image_;
   int64_t width_;
-  std::span<const LinearPlace<float>> columns_;
+  std::span<const LinearSample<float>> columns_;
   float* memory_;
-  int64_t held_[2] = {-1, -1};
+  int64_t line_in_slot_[2] = {-1, -1};
 };
 
 bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
@@ -47,22 +47,22 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
                                  bool align_corners,
                                  std::optional<std::span<const double>> scale_factors,
                                  Tensor& out) {
-  if (!are_plain(input, out)) return false;
+  if (!are_row_major_float(input, out)) return false;
   const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return true;
   const int64_t height_in = resampling->input[0];
   const int64_t width_in = resampling->input[1];
   const int64_t height_out = resampling->output[0];
   const int64_t width_out = resampling->output[1];
-  const LinearPlaces<float> row_of(*resampling, 0, align_corners);
-  const LinearPlaces<float> column_of(*resampling, 1, align_corners);
+  const LinearSampler<float> row_of(*resampling, 0, align_corners);
+  const LinearSampler<float> column_of(*resampling, 1, align_corners);
   const auto columns =
-      context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(width_out));
+      context.allocate_temp_array<LinearSample<float>>(static_cast<size_t>(width_out));
   auto* const memory = static_cast<float*>(
       context.allocate_temp({worker_count(context), 2, width_out, sizeof(float)}));
   if (columns.empty() || memory == nullptr) return true;
   for (int64_t x = 0; x < width_out; ++x) columns[static_cast<size_t>(x)] = column_of(x);
-  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
+  parallel(context, plane_count(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
     StretchedLines stretched(input.unchecked_data<float>() + plane * height_in * width_in, width_in,
                              columns, memory + worker * 2 * width_out);
     float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
@@ -81,8 +81,8 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
 bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
                                 std::optional<std::span<const int64_t>> output_size,
                                 std::optional<std::span<const double>> scale_factors, Tensor& out) {
-  if (!are_plain(input, out)) return false;
-  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  if (!are_row_major_float(input, out)) return false;
+  const auto resampling = read_nearest_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return true;
   const int64_t height_in = resampling->input[0];
   const int64_t width_in = resampling->input[1];
@@ -93,14 +93,14 @@ bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
   const auto row_scale = resampling->scale<float>(0, false);
   const auto column_scale = resampling->scale<float>(1, false);
   for (int64_t x = 0; x < width_out; ++x) {
-    columns[static_cast<size_t>(x)] = nearest_place(x, column_scale, width_in);
+    columns[static_cast<size_t>(x)] = nearest_index(x, column_scale, width_in);
   }
-  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t) {
+  parallel(context, plane_count(input), 8 * out.numel(), [&](int64_t plane, int64_t) {
     const float* const from = input.unchecked_data<float>() + plane * height_in * width_in;
     float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
     int64_t last = -1;
     for (int64_t y = 0; y < height_out; ++y, to += width_out) {
-      const int64_t row = nearest_place(y, row_scale, height_in);
+      const int64_t row = nearest_index(y, row_scale, height_in);
       if (row == last) {
         std::memcpy(to, to - width_out, static_cast<size_t>(width_out) * sizeof(float));
         continue;

@@ -1,12 +1,12 @@
-// Kernels that take over from portable ones where they can.
+// Optimized kernels that fall back to a kernel of another room.
 //
 //   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
-// gives false, with nothing done but perhaps `out` resized, for arguments that are another kernel's
-// business: the kernel of the same id in the room that is named last is then called. So dtypes,
-// layouts and errors that are not worth code of their own have one home. A kernel that always takes
-// over returns nothing and is named with VITRINE_KERNEL.
+// The function returns false for arguments that it does not support, with nothing done except
+// perhaps resizing `out`. Then the kernel of the same id in the room given last is called. Thus an
+// optimized kernel needs no code for rare dtypes and layouts or for errors. A kernel that supports
+// all arguments returns void and is defined with VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"
@@ -18,7 +18,7 @@ struct TakeOver;
 
 template <class... Args, bool (*function)(KernelContext&, Args...), const Kernel* portable>
 struct TakeOver<function, portable> {
-  static constexpr uint16_t kNumArguments = sizeof...(Args) + 1;  // the trailing return value
+  static constexpr uint16_t kNumArguments = sizeof...(Args) + 1;  // includes the return value, last
   static constexpr uint32_t kInputs = boxing::bits({boxing::is_input<Args>...});
   static constexpr uint32_t kOutputs = boxing::bits({boxing::is_output<Args>...});
 
@@ -29,7 +29,7 @@ struct TakeOver<function, portable> {
   }
 
  private:
-  // An argument of another kind is the portable kernel's to refuse.
+  // If an argument has the wrong kind, returns false, so that the portable kernel reports it.
   template <size_t... I>
   static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
     std::tuple<boxing::Slot<Args>...> slots;
@@ -43,9 +43,9 @@ struct TakeOver<function, portable> {
 
 }  // namespace vitrine::optimized
 
-// Outside of all namespaces. The other kernel is weak: a selective build has the operators of its
-// programs only (cmake/SelectOps.cmake), and a file of this room may name others, which nobody
-// calls.
+// Use outside all namespaces. The reference to the other kernel is weak, because a selective build
+// (cmake/SelectOps.cmake) may lack it: a file of this room can define kernels of operators that the
+// build does not select, and these are never called.
 #define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
   namespace vitrine::room {                                                                  \
   [[gnu::weak]] extern const Kernel kernel_##id;                                             \

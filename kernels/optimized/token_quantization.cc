@@ -1,5 +1,5 @@
-// Parameters for each row of the last dimension, and quantising by them: what caches in int8 ask
-// for at each step. Floats to int8 and uint8.
+// Chooses quantization parameters for each row of the last dimension, and quantizes floats to int8
+// and uint8 with them. int8 caches need both at each token.
 #include <atomic>
 #include <cmath>
 
@@ -18,9 +18,9 @@ namespace {
 using quantized::AffineParameters;
 using quantized::ChannelShape;
 
-// run(row) for all rows.
+// Calls run(row) for each row.
 template <class Run>
-void each_token(KernelContext& context, const ChannelShape& shape, Run&& run) {
+void for_each_token(KernelContext& context, const ChannelShape& shape, Run&& run) {
   parallel_ranges(context, shape.channels, 1, 5 * shape.inner, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) run(row);
   });
@@ -35,18 +35,18 @@ bool choose_qparams_per_token_asymmetric_out(KernelContext& context, const Tenso
   if (!quantized::check_token_parameters(context, input, dtype, scale_out, zero_point_out)) {
     return true;  // the context has failed
   }
-  const ChannelShape shape = quantized::by_token(input);
-  std::atomic<bool> numbers{true};
-  each_token(context, shape, [&](int64_t row) {
+  const ChannelShape shape = quantized::per_token(input);
+  std::atomic<bool> has_nan{false};
+  for_each_token(context, shape, [&](int64_t row) {
     const float* const values = input.unchecked_data<float>() + row * shape.inner;
     const float low = simd::smallest(values, shape.inner);
     const float high = simd::largest(values, shape.inner);
-    if (std::isnan(low) || std::isnan(high)) numbers.store(false, std::memory_order_relaxed);
+    if (std::isnan(low) || std::isnan(high)) has_nan.store(true, std::memory_order_relaxed);
     const auto chosen = quantized::choose_token_parameters(low, high);
     scale_out.unchecked_mutable_data<double>()[row] = chosen.scale;
     zero_point_out.unchecked_mutable_data<int64_t>()[row] = chosen.zero_point;
   });
-  return numbers;  // the portable kernel says what becomes of others
+  return !has_nan;  // the portable kernel defines the results for NaN
 }
 
 bool quantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
@@ -60,12 +60,12 @@ bool quantize_per_token_out(KernelContext& context, const Tensor& input, const T
       !input.is_contiguous() || !out.is_contiguous() || input.rank() != out.rank()) {
     return false;
   }
-  const ChannelShape shape = quantized::by_token(input);
+  const ChannelShape shape = quantized::per_token(input);
   if (!context.resize(out, input.sizes())) return true;
   const auto parameters =
       AffineParameters::make(context, scales, &zero_points, shape.channels, out);
   if (!parameters) return true;
-  each_token(context, shape, [&](int64_t row) {
+  for_each_token(context, shape, [&](int64_t row) {
     simd::quantize_shifted(
         input.unchecked_data<float>() + row * shape.inner,
         {1.0 / parameters->scale(row), static_cast<double>(parameters->zero_point(row)),

@@ -1,4 +1,4 @@
-// Functions of one floating tensor.
+// Functions of one floating tensor, and pow with a Scalar exponent.
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -61,9 +61,10 @@ bool gelu_out(KernelContext& context, const Tensor& self, std::string_view appro
   return elementwise(context, {run}, self.dtype(), {self}, out);
 }
 
-// Any other exponent is a matter of a few hundred instructions, not of vectors: threads serve it.
+// Computes powers with exponents that are not in kKnownPowers. std::pow takes a few hundred
+// instructions per element, so this loop has no vector code; threads speed it up.
 void power(const void* const* inputs, const float* parameters, void* out, int64_t count,
-           int64_t /*whole*/) {
+           int64_t /*total_count*/) {
   const auto* const base = static_cast<const float*>(inputs[0]);
   auto* const result = static_cast<float*>(out);
   for (int64_t i = 0; i < count; ++i) result[i] = std::pow(base[i], parameters[0]);

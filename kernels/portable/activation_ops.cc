@@ -1,4 +1,4 @@
-// Element-wise operators of one tensor and numbers, and gates.
+// Element-wise operators on one tensor with number parameters, and glu.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ void leaky_relu_out(KernelContext& context, const Tensor& self, const Scalar& ne
                  [slope](auto x) { return x > 0 ? x : x * static_cast<decltype(x)>(slope); });
 }
 
-// scale * (x > 0 ? x : alpha * (exp(input_scale * x) - 1))
+// Computes scale * (x > 0 ? x : alpha * (exp(input_scale * x) - 1)).
 void elu_out(KernelContext& context, const Tensor& self, const Scalar& alpha, const Scalar& scale,
              const Scalar& input_scale, Tensor& out) {
   const double positive = scale.to<double>();
@@ -53,16 +53,16 @@ void hardtanh_out(KernelContext& context, const Tensor& self, const Scalar& min_
 }
 
 template <class T>
-constexpr T kLowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
-                                                  : std::numeric_limits<T>::lowest();
+constexpr T kClampMin = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                    : std::numeric_limits<T>::lowest();
 template <class T>
-constexpr T kHighest = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
-                                                   : std::numeric_limits<T>::max();
+constexpr T kClampMax = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                                    : std::numeric_limits<T>::max();
 
 void clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
                std::optional<Scalar> max, Tensor& out) {
   if (!min && !max) {
-    return context.fail(ErrorCode::kInvalidArgument, "neither min nor max is given");
+    return context.fail(ErrorCode::kInvalidArgument, "min and max are both missing");
   }
   ScalarType common = self.dtype();
   if (min) common = promote(common, *min);
@@ -72,8 +72,8 @@ void clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar>
     return;
   }
   dispatch<RealBTypes>(context, compute_type(common), [&]<class T>() {
-    const T low = min ? min->to<T>() : kLowest<T>;
-    const T high = max ? max->to<T>() : kHighest<T>;
+    const T low = min ? min->to<T>() : kClampMin<T>;
+    const T high = max ? max->to<T>() : kClampMax<T>;
     elementwise<T, T>(context, common, {&self}, out,
                       [=](T x) { return smaller(larger(x, low), high); });
   });
@@ -82,12 +82,12 @@ void clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar>
 void clamp_tensor_out(KernelContext& context, const Tensor& self, const Tensor* min,
                       const Tensor* max, Tensor& out) {
   if (min == nullptr && max == nullptr) {
-    return context.fail(ErrorCode::kInvalidArgument, "neither min nor max is given");
+    return context.fail(ErrorCode::kInvalidArgument, "min and max are both missing");
   }
-  constexpr auto kBelow = [](auto x, auto high) { return smaller(x, high); };
-  constexpr auto kAbove = [](auto x, auto low) { return larger(x, low); };
-  if (min == nullptr) return binary<RealBTypes>(context, self, *max, out, kBelow);
-  if (max == nullptr) return binary<RealBTypes>(context, self, *min, out, kAbove);
+  constexpr auto kLimitAbove = [](auto x, auto high) { return smaller(x, high); };
+  constexpr auto kLimitBelow = [](auto x, auto low) { return larger(x, low); };
+  if (min == nullptr) return binary<RealBTypes>(context, self, *max, out, kLimitAbove);
+  if (max == nullptr) return binary<RealBTypes>(context, self, *min, out, kLimitBelow);
   const std::optional<ScalarType> bounds = promote(context, *min, *max);
   if (!bounds) return;
   const std::optional<ScalarType> common = promote_types(self.dtype(), *bounds);
@@ -98,7 +98,7 @@ void clamp_tensor_out(KernelContext& context, const Tensor& self, const Tensor* 
   });
 }
 
-// log(x / (1 - x)), x held to [eps, 1 - eps] if eps is given.
+// Computes log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given.
 void logit_out(KernelContext& context, const Tensor& self, std::optional<double> eps, Tensor& out) {
   if (!eps) {
     return unary_float(context, self, out, [](auto x) { return std::log(x / (1 - x)); });
@@ -106,19 +106,19 @@ void logit_out(KernelContext& context, const Tensor& self, std::optional<double>
   unary_float(context, self, out, [epsilon = *eps](auto x) {
     using T = decltype(x);
     const T low = static_cast<T>(epsilon);
-    const T held = clamped(x, low, T(1) - low);
-    return std::log(held / (1 - held));
+    const T limited = clamped(x, low, T(1) - low);
+    return std::log(limited / (1 - limited));
   });
 }
 
-// The Gaussian error linear unit, exact or by its tanh approximation.
+// The Gaussian error linear unit, exact or approximated with tanh.
 template <class T>
-T exact(T x) {
+T gelu_exact(T x) {
   return x * T(0.5) * (T(1) + std::erf(x / std::numbers::sqrt2_v<T>));
 }
 
 template <class T>
-T approximated(T x) {
+T gelu_tanh(T x) {
   constexpr T kScale = std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T>;
   return x * T(0.5) * (T(1) + std::tanh(kScale * (x + T(0.044715) * x * x * x)));
 }
@@ -126,16 +126,17 @@ T approximated(T x) {
 void gelu_out(KernelContext& context, const Tensor& self, std::string_view approximate,
               Tensor& out) {
   if (approximate == "none") {
-    unary_floating(context, self, out, [](auto x) { return exact(x); });
+    unary_floating(context, self, out, [](auto x) { return gelu_exact(x); });
   } else if (approximate == "tanh") {
-    unary_floating(context, self, out, [](auto x) { return approximated(x); });
+    unary_floating(context, self, out, [](auto x) { return gelu_tanh(x); });
   } else {
-    context.fail(ErrorCode::kInvalidArgument, "approximate is \"%.*s\", not none or tanh",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "approximate is \"%.*s\", expected \"none\" or \"tanh\"",
                  static_cast<int>(std::min<size_t>(approximate.size(), 40)), approximate.data());
   }
 }
 
-// a * sigmoid(b) of the halves a and b along a dimension
+// Computes a * sigmoid(b), where a and b are the two halves of `self` along a dimension.
 template <class T>
 void gate(const Tensor& self, size_t dim, Tensor& out) {
   using C = Compute<T>;
@@ -152,8 +153,8 @@ void gate(const Tensor& self, size_t dim, Tensor& out) {
       const T* a = self.unchecked_data<T>() + first[1] + line * loop.row_stride(1);
       const T* b = a + half * in_stride;
       for (int64_t i = 0; i < half; ++i) {
-        const C open = C(1) / (C(1) + std::exp(-static_cast<C>(b[i * in_stride])));
-        to[i * out_stride] = static_cast<T>(static_cast<C>(a[i * in_stride]) * open);
+        const C gate_value = C(1) / (C(1) + std::exp(-static_cast<C>(b[i * in_stride])));
+        to[i * out_stride] = static_cast<T>(static_cast<C>(a[i * in_stride]) * gate_value);
       }
     }
   });
@@ -163,11 +164,11 @@ void glu_out(KernelContext& context, const Tensor& self, int64_t dim, Tensor& ou
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
   if (!along || !check_dtype(context, out, self.dtype(), "out")) return;
   if (self.rank() == 0 || self.size(*along) % 2 != 0) {
-    return context.fail(ErrorCode::kInvalidArgument, "dimension %zu of self does not halve",
+    return context.fail(ErrorCode::kInvalidArgument, "dimension %zu of self must have an even size",
                         *along);
   }
   if (&self == &out) {
-    return context.fail(ErrorCode::kInvalidArgument, "the output is also the argument");
+    return context.fail(ErrorCode::kInvalidArgument, "out must not be self");
   }
   std::array<int32_t, kMaxRank> sizes;
   std::copy(self.sizes().begin(), self.sizes().end(), sizes.begin());

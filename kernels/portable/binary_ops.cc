@@ -1,4 +1,4 @@
-// Element-wise operators of two arguments that need more than a formula.
+// Element-wise operators with two arguments that need more than one formula.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -25,7 +25,8 @@ void divide(KernelContext& context, const Tensor& self, const Other& other,
   } else if (*mode == "floor") {
     divide_checked(context, self, other, out, [](auto a, auto b) { return divide_floor(a, b); });
   } else {
-    context.fail(ErrorCode::kInvalidArgument, "rounding_mode is \"%.*s\", not trunc or floor",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "rounding_mode is \"%.*s\", expected \"trunc\" or \"floor\"",
                  static_cast<int>(std::min<size_t>(mode->size(), 40)), mode->data());
   }
 }
@@ -38,7 +39,7 @@ void div_scalar_out(KernelContext& context, const Tensor& self, const Scalar& ot
   binary_float(context, self, other, out, kQuotient);
 }
 
-// Integers stay integers and wrap around; a fraction of them (a negative power) becomes 0.
+// Integer powers wrap around; negative exponents truncate the result to an integer.
 template <class T>
 T power(T base, T exponent) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -60,10 +61,10 @@ void pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
   const bool integers = !is_floating(promote(self.dtype(), exponent));
   if (integers && exponent.to<int64_t>() < 0) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "integers have no negative integer powers: exponent %lld",
+                        "integers cannot have a negative exponent, got %lld",
                         static_cast<long long>(exponent.to<int64_t>()));
   }
-  // PyTorch's result, which differs from std::pow for negative zero and infinity.
+  // Like PyTorch, uses sqrt, which differs from std::pow for negative zero and infinity.
   if (!integers && exponent.to<double>() == 0.5) {
     return unary_float(context, self, out, [](auto x) { return std::sqrt(x); });
   }
@@ -106,7 +107,7 @@ VITRINE_KERNEL(bitwise_right_shift_Tensor_Scalar_out, "aten::bitwise_right_shift
                right_shift<Scalar>);
 VITRINE_KERNEL(bitwise_right_shift_Tensor_out, "aten::bitwise_right_shift.Tensor_out",
                right_shift<Tensor>);
-// What Python's operators export as.
+// The names under which Python's << and >> are exported.
 VITRINE_KERNEL(lshift_Scalar_out, "aten::__lshift__.Scalar_out", left_shift<Scalar>);
 VITRINE_KERNEL(lshift_Tensor_out, "aten::__lshift__.Tensor_out", left_shift<Tensor>);
 VITRINE_KERNEL(rshift_Scalar_out, "aten::__rshift__.Scalar_out", right_shift<Scalar>);

@@ -1,4 +1,4 @@
-// Operators of complex numbers, which are pairs of a real and an imaginary part in memory.
+// Operators on complex numbers. In memory, each is a real part followed by an imaginary part.
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "vitrine/kernel.h"
@@ -7,7 +7,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// T is the type of the real and imaginary parts, which are adjacent in memory.
+// T is the type of the real and imaginary parts.
 template <class T>
 void conjugate(const Tensor& self, Tensor& out) {
   const T* in = self.unchecked_data<T>();
@@ -29,7 +29,7 @@ void conj_physical_out(KernelContext& context, const Tensor& self, Tensor& out) 
   fail_unsupported_dtype(context, self.dtype());
 }
 
-// [...] complex -> [..., 2]: real and imaginary parts.
+// Turns a complex tensor [...] into a real tensor [..., 2] of real and imaginary parts.
 void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
   const ScalarType part = real_type(self.dtype());

@@ -10,23 +10,23 @@ namespace vitrine::portable {
 
 namespace {
 
-// The side of a convolution that a window's places number (outputs; inputs if transposed), and the
-// side that it reads. Both [N, C, height, width].
-struct Sides {
-  const Tensor& places;
-  const Tensor& elements;
+// The two tensors, both [N, C, height, width], whose products make the gradient of the weight.
+struct GradientOperands {
+  const Tensor& windows;   // one element per window: grad_output, or input if transposed
+  const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// gradient[a, b, tap] = the sum over images and places of places[n, a, place] times what the window
-// there sees under the tap in the b-th of a's group of channels of `elements`.
+// Computes gradient[a, b, tap]: the sum, over all images and windows, of the window's element in
+// channel a times the element under `tap` of that window in channel b of a's group.
 template <class T>
-void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Tensor& gradient) {
+void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
+                         Tensor& gradient) {
   using C = Compute<T>;
-  const Layout places(sides.places);
-  const Layout elements(sides.elements);
+  const Layout windows(operands.windows);
+  const Layout elements(operands.elements);
   const Layout weights(gradient);
   const int64_t rows_per_group = weights.sizes[0] / window.groups;
-  const int64_t images = sides.places.numel() == 0 ? 0 : places.sizes[0];
+  const int64_t images = operands.windows.numel() == 0 ? 0 : windows.sizes[0];
   for (int64_t i = 0; i < gradient.numel(); ++i) {
     const int64_t kx = i % weights.sizes[3];
     const int64_t ky = i / weights.sizes[3] % weights.sizes[2];
@@ -35,18 +35,18 @@ void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Te
     const int64_t channel = a / rows_per_group * weights.sizes[1] + b;
     C sum(0);
     for (int64_t n = 0; n < images; ++n) {
-      const T* place =
-          sides.places.unchecked_data<T>() + n * places.strides[0] + a * places.strides[1];
-      const T* element = sides.elements.unchecked_data<T>() + n * elements.strides[0] +
-                         channel * elements.strides[1];
-      for (int64_t y = 0; y < places.sizes[2]; ++y) {
+      const T* window_plane =
+          operands.windows.unchecked_data<T>() + n * windows.strides[0] + a * windows.strides[1];
+      const T* element_plane = operands.elements.unchecked_data<T>() + n * elements.strides[0] +
+                               channel * elements.strides[1];
+      for (int64_t y = 0; y < windows.sizes[2]; ++y) {
         const int64_t row = y * window.stride[1] - window.padding[1] + ky * window.dilation[1];
         if (row < 0 || row >= elements.sizes[2]) continue;
-        for (int64_t x = 0; x < places.sizes[3]; ++x) {
+        for (int64_t x = 0; x < windows.sizes[3]; ++x) {
           const int64_t column = x * window.stride[2] - window.padding[2] + kx * window.dilation[2];
           if (column < 0 || column >= elements.sizes[3]) continue;
-          sum += C(place[y * places.strides[2] + x * places.strides[3]]) *
-                 C(element[row * elements.strides[2] + column * elements.strides[3]]);
+          sum += C(window_plane[y * windows.strides[2] + x * windows.strides[3]]) *
+                 C(element_plane[row * elements.strides[2] + column * elements.strides[3]]);
         }
       }
     }
@@ -71,7 +71,7 @@ void sum_bias_gradient(const Tensor& grad_output, Tensor& gradient) {
   }
 }
 
-// Fails unless grad_output is what the convolution of input and weight has the shape of.
+// Fails unless grad_output has the shape and dtype of the convolution's output.
 bool check_grad_output(KernelContext& context, const Tensor& grad_output, const Tensor& input,
                        const Tensor& weight, const ConvolutionWindow& window) {
   std::array<int32_t, 4> sizes{input.size(0), 0, 0, 0};
@@ -86,7 +86,8 @@ bool check_grad_output(KernelContext& context, const Tensor& grad_output, const 
     sizes[2 + i] = static_cast<int32_t>(size.value_or(0));
   }
   if (!fits) {
-    context.fail(ErrorCode::kInvalidArgument, "weight does not suit input in %lld groups",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "the shapes of weight and input do not match with %lld groups",
                  static_cast<long long>(window.groups));
     return false;
   }
@@ -98,7 +99,8 @@ bool check_grad_output(KernelContext& context, const Tensor& grad_output, const 
          check_data(context, {&grad_output, &input, &weight});
 }
 
-// The gradient scatters where the convolution gathers, and vice versa.
+// The gradient of a convolution with respect to its input is a transposed convolution, and vice
+// versa.
 void input_gradient(KernelContext& context, const Tensor& grad_output, const Tensor& input,
                     const Tensor& weight, const ConvolutionWindow& window, Tensor& out) {
   ConvolutionWindow reverse = window;
@@ -114,7 +116,7 @@ bool prepare_gradient(KernelContext& context, ScalarType dtype, std::span<const 
          check_data(context, {&out});
 }
 
-// Computes the gradients that output_mask selects; leaves the other outs unchanged.
+// Computes the gradients that output_mask selects; leaves the other outputs unchanged.
 void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               const Tensor& input, const Tensor& weight,
                               std::optional<std::span<const int64_t>> /*bias_sizes*/,
@@ -124,7 +126,7 @@ void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               std::span<const bool> output_mask, Tensor& out0, Tensor& out1,
                               Tensor& out2) {
   if (output_mask.size() != 3) {
-    return context.fail(ErrorCode::kInvalidArgument, "output_mask has %zu entries, not 3",
+    return context.fail(ErrorCode::kInvalidArgument, "output_mask has %zu elements, expected 3",
                         output_mask.size());
   }
   if (!check_rank(context, input, 4, "input") || !check_rank(context, weight, 4, "weight")) return;
@@ -136,9 +138,10 @@ void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
   if (output_mask[0]) input_gradient(context, grad_output, input, weight, *window, out0);
   if (output_mask[1] && !context.failed() &&
       prepare_gradient(context, dtype, weight.sizes(), "out1", out1)) {
-    const Sides sides = transposed ? Sides{input, grad_output} : Sides{grad_output, input};
+    const GradientOperands operands =
+        transposed ? GradientOperands{input, grad_output} : GradientOperands{grad_output, input};
     dispatch<FloatHBF16Types>(context, dtype,
-                              [&]<class T>() { sum_weight_gradient<T>(sides, *window, out1); });
+                              [&]<class T>() { sum_weight_gradient<T>(operands, *window, out1); });
   }
   if (output_mask[2] && !context.failed() &&
       prepare_gradient(context, dtype, channels, "out2", out2)) {

@@ -1,4 +1,4 @@
-// Copies of whole tensors. A memory format is that of `out`, which the program has planned.
+// Copies of all elements of a tensor. The memory format is the dim order of `out` in the program.
 #include "kernels/util/checks.h"
 #include "kernels/util/dim_order.h"
 #include "kernels/util/element_copy.h"
@@ -8,7 +8,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// Copies that differ in what they say of autograd and of devices only: there is one device here.
+// Serves several operators, which differ only in autograd and devices. The only device here is the
+// CPU.
 void alias_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   copy_view(context, self, Layout(self), out);
 }
@@ -37,7 +38,7 @@ void copy_(KernelContext& context, Tensor& self, const Tensor& src, bool /*non_b
   (void)copy_broadcast(context, src, self, Layout(self));
 }
 
-// self gives its shape and dtype only.
+// Uses only the shape and dtype of `self`.
 void copy_out(KernelContext& context, const Tensor& self, const Tensor& src, bool non_blocking,
               Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") || !context.resize(out, self.sizes())) return;

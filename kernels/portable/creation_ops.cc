@@ -1,4 +1,4 @@
-// Tensors of a shape that is given: of one value, a range, or uninitialised.
+// Operators that create tensors: with one value, with a range, or uninitialized.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ void full_out(KernelContext& context, std::span<const int64_t> size, const Scala
   if (resize_to(context, out, size)) fill(context, fill_value, out);
 }
 
-// memory_format is settled by the output's dim order.
+// Ignores memory_format; the program gives `out` its dim order.
 void full_like_out(KernelContext& context, const Tensor& self, const Scalar& fill_value,
                    std::optional<int64_t> /*memory_format*/, Tensor& out) {
   if (context.resize(out, self.sizes())) fill(context, fill_value, out);
@@ -35,7 +35,7 @@ void ones_out(KernelContext& context, std::span<const int64_t> size, Tensor& out
   full_out(context, size, int64_t{1}, out);
 }
 
-// In every dtype the bytes of zero are zeros.
+// In every dtype, zero consists of zero bytes.
 void zeros_out(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
   if (!resize_to(context, out, size) || out.numel() == 0) return;
   std::memset(out.mutable_raw_data(), 0, out.nbytes());
@@ -57,7 +57,7 @@ void fill_scalar_out(KernelContext& context, const Tensor& self, const Scalar& v
 
 void fill_tensor_out(KernelContext& context, const Tensor& self, const Tensor& value, Tensor& out) {
   if (value.numel() != 1) {
-    return context.fail(ErrorCode::kInvalidArgument, "value has %lld elements, not one",
+    return context.fail(ErrorCode::kInvalidArgument, "value has %lld elements, expected 1",
                         static_cast<long long>(value.numel()));
   }
   const ConvertRun convert = convert_run(value.dtype(), out.dtype());
@@ -66,10 +66,11 @@ void fill_tensor_out(KernelContext& context, const Tensor& self, const Tensor& v
   convert(value.raw_data(), 0, out.mutable_raw_data(), 1, out.numel());
 }
 
-// Integers of Long outputs are counted as such: a double would lose the low bits of large ones.
-std::optional<int64_t> length(const Scalar& start, const Scalar& end, const Scalar& step,
-                              bool integers) {
-  constexpr double kTooLong = 0x1p31;
+// Number of elements of a range, or nullopt if it does not exist. With `integers`, computes in
+// int64, because doubles would lose the low bits of large numbers.
+std::optional<int64_t> range_length(const Scalar& start, const Scalar& end, const Scalar& step,
+                                    bool integers) {
+  constexpr double kLengthLimit = 0x1p31;
   if (integers) {
     const int64_t first = start.to<int64_t>();
     const int64_t last = end.to<int64_t>();
@@ -81,32 +82,33 @@ std::optional<int64_t> length(const Scalar& start, const Scalar& end, const Scal
     const uint64_t width =
         stride > 0 ? static_cast<uint64_t>(stride) : uint64_t{0} - static_cast<uint64_t>(stride);
     const uint64_t count = distance / width + (distance % width != 0 ? 1 : 0);
-    if (count >= static_cast<uint64_t>(kTooLong)) return std::nullopt;
+    if (count >= static_cast<uint64_t>(kLengthLimit)) return std::nullopt;
     return static_cast<int64_t>(count);
   }
   const double count = std::ceil((end.to<double>() - start.to<double>()) / step.to<double>());
-  if (!(count >= 0) || !(count < kTooLong)) return std::nullopt;
+  if (!(count >= 0) || !(count < kLengthLimit)) return std::nullopt;
   return static_cast<int64_t>(count);
 }
 
 void arange_start_out(KernelContext& context, const Scalar& start, const Scalar& end,
                       const Scalar& step, Tensor& out) {
   const bool integers = out.dtype() == ScalarType::kLong;
-  const std::optional<int64_t> count = length(start, end, step, integers);
+  const std::optional<int64_t> count = range_length(start, end, step, integers);
   if (!count) {
-    return context.fail(ErrorCode::kInvalidArgument, "no range from %g to %g by %g exists",
+    return context.fail(ErrorCode::kInvalidArgument, "there is no range from %g to %g with step %g",
                         start.to<double>(), end.to<double>(), step.to<double>());
   }
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(*count)};
-  const ScalarType counted_in = is_floating(out.dtype()) ? ScalarType::kDouble : ScalarType::kLong;
-  const ConvertRun convert = convert_run(counted_in, out.dtype());
+  const ScalarType compute_dtype =
+      is_floating(out.dtype()) ? ScalarType::kDouble : ScalarType::kLong;
+  const ConvertRun convert = convert_run(compute_dtype, out.dtype());
   if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
   if (!context.resize(out, sizes)) return;
   std::byte* element = out.unchecked_mutable_data<std::byte>();
   for (int64_t i = 0; i < *count; ++i, element += out.element_size()) {
     const double real = start.to<double>() + static_cast<double>(i) * step.to<double>();
     const int64_t integer = wrapping_add(start.to<int64_t>(), wrapping_mul(i, step.to<int64_t>()));
-    convert(counted_in == ScalarType::kDouble ? static_cast<const void*>(&real) : &integer, 1,
+    convert(compute_dtype == ScalarType::kDouble ? static_cast<const void*>(&real) : &integer, 1,
             element, 1, 1);
   }
 }

@@ -1,4 +1,4 @@
-// p-norms of the differences between rows.
+// Operators that compute p-norms of the differences between rows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,18 +14,19 @@ namespace vitrine::portable {
 
 namespace {
 
-// Both of one floating dtype, out too, and p >= 0 (infinity included).
+// Fails unless x1, x2 and out have the same floating dtype and p >= 0; infinity is allowed.
 bool check_distance(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
                     const Tensor& out) {
   if (!(p >= 0)) {
-    context.fail(ErrorCode::kInvalidArgument, "p is %g, not 0 or more", p);
+    context.fail(ErrorCode::kInvalidArgument, "p is %g, expected 0 or greater", p);
     return false;
   }
   return check_dtype_in<FloatHBF16Types>(context, x1) &&
          check_dtype(context, x2, x1.dtype(), "x2") && check_dtype(context, out, x1.dtype(), "out");
 }
 
-// The p-norm of a - b: for p = 0 the number of differences, for infinity the largest.
+// The p-norm of a - b. For p = 0, the number of elements that differ; for p = infinity, the largest
+// difference.
 template <class T>
 T distance(const T* a, const T* b, int64_t length, double p) {
   double sum = 0;
@@ -49,14 +50,15 @@ T distance(const T* a, const T* b, int64_t length, double p) {
   return static_cast<T>(static_cast<Compute<T>>(norm));
 }
 
-struct Batches {
+struct BatchShape {
   std::array<int64_t, kMaxRank> sizes;
-  std::array<int64_t, kMaxRank> strides[3];  // of out, x1, x2
+  std::array<int64_t, kMaxRank> strides[3];  // strides of out, x1 and x2
   size_t rank;
 };
 
 template <class T>
-void distances(const Batches& batches, const Tensor& x1, const Tensor& x2, double p, Tensor& out) {
+void distances(const BatchShape& batches, const Tensor& x1, const Tensor& x2, double p,
+               Tensor& out) {
   const int64_t rows1 = x1.size(x1.rank() - 2);
   const int64_t rows2 = x2.size(x2.rank() - 2);
   const int64_t length = x1.size(x1.rank() - 1);
@@ -77,12 +79,12 @@ void distances(const Batches& batches, const Tensor& x1, const Tensor& x2, doubl
   });
 }
 
-// compute_mode only chooses between ways to the same result.
+// Ignores compute_mode, which selects an algorithm but not the result.
 void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
                        std::optional<int64_t> /*compute_mode*/, Tensor& out) {
   if (x1.rank() < 2 || x2.rank() < 2 || x1.size(x1.rank() - 1) != x2.size(x2.rank() - 1)) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "x1 and x2 are not two lists of vectors of one length");
+                        "x1 and x2 must have rank 2 or more and the same last size");
   }
   if (!check_contiguous(context, x1, "x1") || !check_contiguous(context, x2, "x2") ||
       !check_distance(context, x1, x2, p, out)) {
@@ -90,7 +92,7 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
   }
   const size_t rank = std::max(x1.rank(), x2.rank());
   std::array<int32_t, kMaxRank> sizes;
-  Batches batches{{}, {}, rank - 2};
+  BatchShape batches{{}, {}, rank - 2};
   for (size_t i = 0; i + 2 < rank; ++i) {
     const auto size_of = [&](const Tensor& x) {
       return i + x.rank() < rank ? 1 : x.size(i + x.rank() - rank);
@@ -106,7 +108,7 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
   sizes[rank - 2] = x1.size(x1.rank() - 2);
   sizes[rank - 1] = x2.size(x2.rank() - 2);
   if (!context.resize(out, {sizes.data(), rank}) || !check_contiguous(context, out, "out")) return;
-  if (out.numel() == 0) return;  // however many batches there are
+  if (out.numel() == 0) return;  // without elements, the loop over the batches does nothing
   broadcast_strides(out, rank, batches.strides[0]);
   broadcast_strides(x1, rank, batches.strides[1]);
   broadcast_strides(x2, rank, batches.strides[2]);
@@ -123,7 +125,7 @@ void pdist_forward_out(KernelContext& context, const Tensor& self, double p, Ten
   const int64_t length = self.size(1);
   const int64_t pairs = rows * (rows - 1) / 2;
   if (pairs > INT32_MAX) {
-    return context.fail(ErrorCode::kInvalidArgument, "%lld pairs of rows are too many",
+    return context.fail(ErrorCode::kInvalidArgument, "self has too many pairs of rows: %lld",
                         static_cast<long long>(pairs));
   }
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(pairs)};

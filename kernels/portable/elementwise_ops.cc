@@ -1,6 +1,7 @@
-// Kernels of one formula: the rows of kernel_list.inc that have one. A selective build has its own
-// list, so that only what it selects is compiled.
+// Defines the kernels that are one formula in kernel_list.inc. A selective build generates its own
+// list, so that only the selected kernels are compiled.
 #include <cmath>
+#include <limits>
 
 #include "kernels/util/division.h"
 #include "kernels/util/elementwise.h"
@@ -9,7 +10,34 @@
 
 namespace vitrine::portable {
 
-// A formula has static storage: its address is a constant.
+// Computes the inverse of erf like PyTorch: a rational approximation, then two steps of Newton's
+// method.
+template <class T>
+T inverse_erf(T y) {
+  const T magnitude = std::fabs(y);
+  if (magnitude > T(1)) return std::numeric_limits<T>::quiet_NaN();
+  if (magnitude == T(1)) return std::copysign(std::numeric_limits<T>::infinity(), y);
+  T x;
+  if (magnitude <= T(0.7)) {
+    const T z = y * y;
+    const T numerator =
+        ((T(-0.140543331) * z + T(0.914624893)) * z + T(-1.645349621)) * z + T(0.886226899);
+    const T denominator =
+        (((T(0.012229801) * z + T(-0.329097515)) * z + T(1.442710462)) * z + T(-2.118377725)) * z +
+        T(1);
+    x = y * numerator / denominator;
+  } else {
+    const T z = std::sqrt(-std::log((T(1) - magnitude) / T(2)));
+    const T numerator =
+        ((T(1.641345311) * z + T(3.429567803)) * z + T(-1.624906493)) * z + T(-1.970840454);
+    x = std::copysign(numerator, y) / ((T(1.637067800) * z + T(3.543889200)) * z + T(1));
+  }
+  constexpr auto kSlope = static_cast<T>(1.1283791670955126);  // 2 / sqrt(pi)
+  for (int i = 0; i < 2; ++i) x -= (std::erf(x) - y) / (kSlope * std::exp(-x * x));
+  return x;
+}
+
+// Formulas have static storage, so that their addresses are constants.
 #define X(id)
 #define UNARY(id, operator_name, family, ...)                               \
   static void id(KernelContext& context, const Tensor& self, Tensor& out) { \

@@ -1,4 +1,4 @@
-// Elements picked or written by indices, and what gives indices.
+// Operators that read or write elements by index, and operators whose results are indices.
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
@@ -10,7 +10,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The other arguments matter to gradients only.
+// The unnamed arguments affect only gradients.
 void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& indices,
                    int64_t /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/,
                    Tensor& out) {
@@ -20,15 +20,17 @@ void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& i
 
 void index_select_out(KernelContext& context, const Tensor& self, int64_t dim, const Tensor& index,
                       Tensor& out) {
-  const std::optional<size_t> place = normalize_dim(context, dim, self.rank());
-  if (!place) return;
+  const std::optional<size_t> axis = normalize_dim(context, dim, self.rank());
+  if (!axis) return;
   if (index.rank() > 1 || (self.rank() == 0 && index.numel() != 1)) {
-    return context.fail(ErrorCode::kInvalidArgument, "%lld indices in rank %zu do not suit self",
-                        static_cast<long long>(index.numel()), index.rank());
+    return context.fail(
+        ErrorCode::kInvalidArgument,
+        "index has %lld elements in rank %zu, expected rank 0 or 1, and 1 element for a 0-d self",
+        static_cast<long long>(index.numel()), index.rank());
   }
-  // One element of a 0-d tensor is 0-d again.
+  // An element of a 0-d tensor is 0-d too.
   const Layout picks = self.rank() == 0 ? Layout() : at_least_1d(index);
-  take_along(context, self, *place, index, picks, out);
+  take_along(context, self, *axis, index, picks, out);
 }
 
 void index_Tensor_out(KernelContext& context, const Tensor& self, OptionalTensorList indices,
@@ -41,19 +43,19 @@ void index_Tensor_out(KernelContext& context, const Tensor& self, OptionalTensor
   }
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
-  index->each_run(Layout(out), [&](int64_t from, int64_t from_stride, int64_t to, int64_t to_stride,
-                                   int64_t count) {
+  index->for_each_run(Layout(out), [&](int64_t from, int64_t from_stride, int64_t to,
+                                       int64_t to_stride, int64_t count) {
     mover->move(self.raw_data(), from, from_stride, out.mutable_raw_data(), to, to_stride, count);
   });
 }
 
-// target[offset] += values, once for every time that a place is picked.
+// Adds values to target. A position that several indices select receives all of their values.
 template <class T>
 void accumulate(const AdvancedIndex& index, const Tensor& values, const Layout& layout,
                 Tensor& target) {
   const T* from = values.unchecked_data<T>();
   T* to = target.unchecked_mutable_data<T>();
-  index.each_run(
+  index.for_each_run(
       layout, [&](int64_t at, int64_t stride, int64_t value, int64_t value_stride, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {
           using C = Compute<T>;
@@ -74,7 +76,7 @@ void index_put_(KernelContext& context, Tensor& self, OptionalTensorList indices
   Layout layout(values);
   if (!layout.broadcast_to(index->result_sizes())) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "values do not broadcast to the shape that the indices pick");
+                        "values do not broadcast to the shape that the indices select");
   }
   if (accumulates) {
     dispatch<RealHBBF16Types>(context, self.dtype(),
@@ -83,7 +85,7 @@ void index_put_(KernelContext& context, Tensor& self, OptionalTensorList indices
   }
   const auto mover = ElementMover::make(context, values.dtype(), self.dtype());
   if (!mover) return;
-  index->each_run(
+  index->for_each_run(
       layout, [&](int64_t to, int64_t to_stride, int64_t from, int64_t from_stride, int64_t count) {
         mover->move(values.raw_data(), from, from_stride, self.mutable_raw_data(), to, to_stride,
                     count);
@@ -97,16 +99,16 @@ void index_put_out(KernelContext& context, const Tensor& self, OptionalTensorLis
   if (!context.failed()) index_put_(context, out, indices, values, accumulates);
 }
 
-// element(row-major number) for each element that is not zero, in that order.
-template <class T, class Element>
-void each_nonzero(const Tensor& self, Element&& element) {
+// Calls visit(row-major index) for each element that is not zero, in row-major order.
+template <class T, class Visit>
+void for_each_nonzero(const Tensor& self, Visit&& visit) {
   const Layout layout(self);
   const BoxLoop<1> loop(layout.size_span(), {layout.strides.data()}, LoopOrder::kRowMajor);
-  int64_t number = 0;
+  int64_t index = 0;
   loop.run({0}, [&](const auto& first, int64_t count) {
-    for (int64_t i = 0; i < count; ++i, ++number) {
+    for (int64_t i = 0; i < count; ++i, ++index) {
       if (convert<bool>(load(self.unchecked_data<T>() + first[0] + i * loop.row_stride(0))))
-        element(number);
+        visit(index);
     }
   });
 }
@@ -118,7 +120,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
   }
   dispatch<RealHBBF16Types>(context, self.dtype(), [&]<class T>() {
     int64_t count = 0;
-    each_nonzero<T>(self, [&](int64_t) { ++count; });
+    for_each_nonzero<T>(self, [&](int64_t) { ++count; });
     const int64_t rank = static_cast<int64_t>(self.rank());
     if (!resize_to(context, out, std::array{count, rank}) || !check_data(context, {&out}) ||
         !check_no_overlap(context, out, {&self})) {
@@ -126,19 +128,19 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
     }
     const Layout result(out);
     int64_t row = 0;
-    each_nonzero<T>(self, [&](int64_t number) {
+    for_each_nonzero<T>(self, [&](int64_t index) {
       for (int64_t i = rank; i-- > 0;) {
         const int64_t size = self.size(static_cast<size_t>(i));
         out.unchecked_mutable_data<int64_t>()[row * result.strides[0] + i * result.strides[1]] =
-            number % size;  // NOLINT(clang-analyzer-core.DivideZero): there is an element
-        number /= size;
+            index % size;  // NOLINT(clang-analyzer-core.DivideZero): a nonzero element exists
+        index /= size;
       }
       ++row;
     });
   });
 }
 
-// out = each index i of repeats, repeats[i] times.
+// Writes each index i of `repeats` to `out` repeats[i] times.
 void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
                                   std::optional<int64_t> output_size, Tensor& out) {
   const auto reader = IndexReader::make(context, repeats);
@@ -147,13 +149,14 @@ void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = (*reader)[i];
     if (count < 0 || add_overflows(total, count, &total)) {
-      return context.fail(ErrorCode::kInvalidArgument, "repeats[%lld] is %lld",
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "repeats[%lld] is %lld: negative, or too large in total",
                           static_cast<long long>(i), static_cast<long long>(count));
     }
   }
   if (output_size && *output_size != total) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "output_size is %lld, but repeats sum up to %lld",
+                        "output_size is %lld, but the sum of repeats is %lld",
                         static_cast<long long>(*output_size), static_cast<long long>(total));
   }
   if (!check_dtype(context, out, repeats.dtype(), "out") ||

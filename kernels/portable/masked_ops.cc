@@ -1,4 +1,4 @@
-// Elements where a mask, broadcast against the tensor, is true.
+// Operators that read, write or choose elements by a mask, which broadcasts.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,31 +13,31 @@ namespace vitrine::portable {
 
 namespace {
 
-// Both layouts have the common sizes. Offsets count elements; mask bytes other than zero are true.
+// Layouts of a tensor and a mask, broadcast to their common sizes. Non-zero mask bytes are true.
 struct Masked {
   Layout self;
   Layout mask;
 
-  // element(offset in self) where the mask is true, in row-major order.
-  template <class Element>
-  void each_true(const uint8_t* mask_data, Element&& element) const {
+  // Calls visit(offset in self) for each true element of the mask, in row-major order.
+  template <class Visit>
+  void for_each_true(const uint8_t* mask_data, Visit&& visit) const {
     const BoxLoop<2> loop(mask.size_span(), {mask.strides.data(), self.strides.data()},
                           LoopOrder::kRowMajor);
     loop.run({0, 0}, [&](const auto& first, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
         if (mask_data[first[0] + i * loop.row_stride(0)] != 0) {
-          element(first[1] + i * loop.row_stride(1));
+          visit(first[1] + i * loop.row_stride(1));
         }
       }
     });
   }
 };
 
-// Fails on a mask that is not Bool or Byte, on shapes that do not broadcast, without memory.
+// Fails if the mask is not Bool or Byte, the shapes do not broadcast, or a tensor has no memory.
 std::optional<Masked> broadcast_mask(KernelContext& context, const Tensor& self,
                                      const Tensor& mask) {
   if (mask.dtype() != ScalarType::kBool && mask.dtype() != ScalarType::kByte) {
-    context.fail(ErrorCode::kInvalidArgument, "mask is of dtype %s, not bool",
+    context.fail(ErrorCode::kInvalidArgument, "mask has dtype %s, expected bool",
                  scalar_type_name(mask.dtype()));
     return std::nullopt;
   }
@@ -59,7 +59,7 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   const std::optional<Masked> masked = broadcast_mask(context, self, mask);
   if (!masked) return;
   int64_t count = 0;
-  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t) { ++count; });
+  masked->for_each_true(mask.unchecked_data<uint8_t>(), [&](int64_t) { ++count; });
   if (!resize_to(context, out, std::array{count}) || !check_data(context, {&out}) ||
       !check_no_overlap(context, out, {&self, &mask})) {
     return;
@@ -67,12 +67,13 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
   int64_t to = 0;
-  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t from) {
+  masked->for_each_true(mask.unchecked_data<uint8_t>(), [&](int64_t from) {
     mover->move(self.raw_data(), from, 1, out.mutable_raw_data(), to++, 1, 1);
   });
 }
 
-// out = self, broadcast with the mask, with the next element of source wherever the mask is true.
+// Copies self, broadcast with the mask, to out, and replaces each element where the mask is true by
+// the next element of source.
 void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
                         const Tensor& source, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") ||
@@ -89,7 +90,7 @@ void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor
   if (!masked || !mover) return;
   const Layout layout(source);
   int64_t used = 0;
-  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t to) {
+  masked->for_each_true(mask.unchecked_data<uint8_t>(), [&](int64_t to) {
     if (used < source.numel()) {
       mover->move(source.raw_data(), layout.offset_of(used), 1, out.mutable_raw_data(), to, 1, 1);
     }

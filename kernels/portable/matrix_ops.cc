@@ -1,4 +1,4 @@
-// The operators that multiply matrices.
+// Operators that multiply matrices.
 #include "kernels/util/matrix_product.h"
 #include "vitrine/kernel.h"
 

@@ -1,4 +1,4 @@
-// Normalisation: of batches with statistics that are given or their own, of rows, of groups.
+// Batch normalization with given statistics or those of the batch, layer and group normalization.
 #include <array>
 
 #include "kernels/util/batch_norm.h"
@@ -15,7 +15,8 @@ void legit_out(KernelContext& context, const Tensor& input, const Tensor* weight
                double /*momentum*/, double eps, Tensor& out, Tensor& save_mean,
                Tensor& save_invstd) {
   if (training) {
-    return context.fail(ErrorCode::kNotSupported, "training updates statistics: not supported");
+    return context.fail(ErrorCode::kNotSupported,
+                        "training, which updates statistics, is not supported");
   }
   constexpr std::array<int32_t, 1> kNothing{0};  // nothing is saved for a backward pass
   if (!context.resize(save_mean, kNothing) || !context.resize(save_invstd, kNothing)) return;

@@ -16,7 +16,7 @@ struct Tolerance {
   bool equal_nan;
 
   bool accepts(double a, double b) const {
-    if (a == b) return true;  // also of infinities
+    if (a == b) return true;  // includes equal infinities
     if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
     if (std::isinf(a) || std::isinf(b)) return false;
     return std::fabs(a - b) <= absolute + std::fabs(relative * b);
@@ -29,9 +29,9 @@ bool all_close(const Tensor& self, const Tensor& other, const ConvertRun convert
   std::copy(self.sizes().begin(), self.sizes().end(), sizes.begin());
   const BoxLoop<2> loop({sizes.data(), self.rank()},
                         {self.strides().data(), other.strides().data()});
-  bool close = true;
+  bool all_accepted = true;
   loop.run({}, [&](const BoxLoop<2>::Offsets& first, int64_t length) {
-    for (int64_t i = 0; close && i < length; ++i) {
+    for (int64_t i = 0; all_accepted && i < length; ++i) {
       double a = 0;
       double b = 0;
       const auto read = [&](const Tensor& tensor, size_t operand, double& value) {
@@ -42,10 +42,10 @@ bool all_close(const Tensor& self, const Tensor& other, const ConvertRun convert
       };
       read(self, 0, a);
       read(other, 1, b);
-      close = tolerance.accepts(a, b);
+      all_accepted = tolerance.accepts(a, b);
     }
   });
-  return close;
+  return all_accepted;
 }
 
 void allclose_out(KernelContext& context, const Tensor& self, const Tensor& other, double rtol,
@@ -56,7 +56,8 @@ void allclose_out(KernelContext& context, const Tensor& self, const Tensor& othe
     return;
   }
   if (out.numel() != 1) {
-    return context.fail(ErrorCode::kInvalidArgument, "out does not have one element");
+    return context.fail(ErrorCode::kInvalidArgument, "out has %lld elements, expected 1",
+                        static_cast<long long>(out.numel()));
   }
   const ConvertRun convert = convert_run(self.dtype(), ScalarType::kDouble);
   if (convert == nullptr) return fail_unsupported_dtype(context, self.dtype());

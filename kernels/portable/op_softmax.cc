@@ -1,4 +1,4 @@
-// softmax and its logarithm.
+// The operators softmax and log_softmax.
 #include <cmath>
 #include <limits>
 
@@ -10,33 +10,33 @@ namespace vitrine::portable {
 
 namespace {
 
-// Subtracting the maximum keeps exp() from overflowing.
+// Computes one line. Subtracting the maximum keeps exp() from overflowing.
 template <class T>
 void softmax_line(const Line<T>& line, bool logarithm) {
-  T highest = -std::numeric_limits<T>::infinity();
+  T line_max = -std::numeric_limits<T>::infinity();
   line.read([&](const T* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) highest = larger(highest, values[i]);
+    for (int64_t i = 0; i < count; ++i) line_max = larger(line_max, values[i]);
   });
   double sum = 0;
   line.read([&](const T* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(values[i] - highest));
+    for (int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(values[i] - line_max));
   });
   if (logarithm) {
     const T log_sum = static_cast<T>(std::log(sum));
     line.map([&](const T* in, T* out, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) out[i] = in[i] - highest - log_sum;
+      for (int64_t i = 0; i < count; ++i) out[i] = in[i] - line_max - log_sum;
     });
   } else {
     const T scale = static_cast<T>(1.0 / sum);
     line.map([&](const T* in, T* out, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) out[i] = std::exp(in[i] - highest) * scale;
+      for (int64_t i = 0; i < count; ++i) out[i] = std::exp(in[i] - line_max) * scale;
     });
   }
 }
 
-// out = exp(self - max) / sum(exp(self - max)) along `dim`, or the logarithm of that. Floating
-// dtypes other than Half and BFloat16 are computed in themselves, these in float. With
-// `half_to_float` self is Half and out is Float, otherwise they are of one dtype.
+// Computes exp(self - max) / sum(exp(self - max)) along `dim`, or its logarithm. Half and BFloat16
+// are computed in float, other dtypes without conversion. With `half_to_float`, self is Half and
+// out is Float; otherwise both have the same dtype.
 void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
              bool logarithm, Tensor& out) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
@@ -46,7 +46,7 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // T as the common dtype: with half_to_float nothing is rounded to Half.
+    // The common dtype is T, so that half_to_float does not round to Half.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

@@ -12,7 +12,7 @@ namespace {
 void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tensor& out) {
   if (self.rank() < 2) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "a triangle needs two dimensions, self has %zu", self.rank());
+                        "tril needs 2 or more dimensions, but self has %zu", self.rank());
   }
   if (!check_dtype(context, out, self.dtype(), "out") || !context.resize(out, self.sizes()) ||
       !check_data(context, {&self, &out})) {
@@ -29,7 +29,7 @@ void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tens
   const int64_t from_strides[] = {from.strides[rows], from.strides[rows + 1]};
   const int64_t to_strides[] = {to.strides[rows], to.strides[rows + 1]};
   diagonal = std::clamp<int64_t>(diagonal, -INT32_MAX, INT32_MAX);
-  from.rank = rows;  // the matrices
+  from.rank = rows;  // leaves the dimensions over matrices
   to.rank = rows;
   const BoxLoop<2> matrices(to.size_span(), {to.strides.data(), from.strides.data()});
   matrices.run({0, 0}, [&](const auto& offsets, int64_t count) {

@@ -1,4 +1,4 @@
-// Elements put around a tensor: a constant, or what its edges give.
+// Operators that pad a tensor with a constant, or by reflecting or repeating its edges.
 #include <algorithm>
 
 #include "kernels/util/checks.h"
@@ -9,21 +9,22 @@ namespace vitrine::portable {
 
 namespace {
 
-void refuse_padding(KernelContext& context, int64_t before, int64_t after, int64_t size,
-                    size_t dim) {
+void fail_padding(KernelContext& context, int64_t before, int64_t after, int64_t size, size_t dim) {
   context.fail(ErrorCode::kInvalidArgument,
-               "padding %lld, %lld does not suit the %lld elements of dimension %zu",
+               "padding [%lld,%lld] is out of range for the %lld elements of dimension %zu",
                static_cast<long long>(before), static_cast<long long>(after),
                static_cast<long long>(size), dim);
 }
 
-// `pad` has a pair for each of the last dimensions, last dimension first; negative ones crop.
+// `pad` has a pair of numbers for each of the last dimensions, starting with the last. Negative
+// padding crops.
 void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<const int64_t> pad,
                          const Scalar& value, Tensor& out) {
   const size_t rank = self.rank();
   if (pad.size() % 2 != 0 || pad.size() > 2 * rank) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "%zu paddings do not suit a tensor of rank %zu", pad.size(), rank);
+                        "pad has %zu numbers, expected an even number up to twice the rank, %zu",
+                        pad.size(), rank);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   std::array<SegmentList, kMaxRank> dimensions{};
@@ -36,7 +37,7 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
     const int64_t size = self.size(i);
     if (before < -INT32_MAX || before > INT32_MAX || after < -INT32_MAX || after > INT32_MAX ||
         size + before + after < 0) {
-      return refuse_padding(context, before, after, size, i);
+      return fail_padding(context, before, after, size, i);
     }
     sizes[i] = size + before + after;
     fills = fills || before > 0 || after > 0;
@@ -52,21 +53,21 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
 
 enum class PadMode : uint8_t { kReflection, kReplication };
 
-// The last `spatial` dimensions are padded; `padding` has a pair for each, last dimension first.
-// Negative padding crops.
+// Pads the last `spatial` dimensions. `padding` has a pair of numbers for each, starting with the
+// last. Negative padding crops.
 void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
                size_t spatial, PadMode mode, Tensor& out) {
   const size_t rank = self.rank();
   if (padding.size() != 2 * spatial || (rank != spatial + 1 && rank != spatial + 2)) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "%zu paddings of a tensor of rank %zu: %zu and a rank of %zu or %zu are needed",
+        "padding has %zu numbers for self of rank %zu, expected %zu for rank %zu or %zu",
         padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   std::array<SegmentList, kMaxRank> dimensions{};
   std::array<int64_t, kMaxRank> sizes;
-  const int64_t mirrored = mode == PadMode::kReflection ? 1 : 0;
+  const int64_t is_reflection = mode == PadMode::kReflection ? 1 : 0;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t size = self.size(i);
     sizes[i] = size;
@@ -76,21 +77,22 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
     }
     const int64_t before = padding[2 * (rank - 1 - i)];
     const int64_t after = padding[2 * (rank - 1 - i) + 1];
-    // Mirroring needs one element more than it adds: the edge itself is not repeated.
-    const int64_t most = mirrored != 0 ? size - 1 : INT32_MAX;
-    if (size < 1 || before > most || after > most || before < -size || after < -size ||
-        size + before + after < 1) {
-      return refuse_padding(context, before, after, size, i);
+    // Reflection does not repeat the edge element, so it adds at most size - 1 elements.
+    const int64_t max_padding = is_reflection != 0 ? size - 1 : INT32_MAX;
+    if (size < 1 || before > max_padding || after > max_padding || before < -size ||
+        after < -size || size + before + after < 1) {
+      return fail_padding(context, before, after, size, i);
     }
     sizes[i] = size + before + after;
     const int64_t first = std::max<int64_t>(-before, 0);
     const int64_t last = std::min(size, size + after);
-    // With both paddings negative and positive in turn, the parts are cropped by each other's end.
+    // If one side is padded and the other cropped, cropping may also remove part of the padding.
     const int64_t left = std::min(before, sizes[i]);
     const int64_t right_start = std::max<int64_t>(size + before, 0);
-    dimensions[i].add({0, mirrored * before, left, -mirrored});
+    dimensions[i].add({0, is_reflection * before, left, -is_reflection});
     dimensions[i].add({first + before, first, last - first, 1});
-    dimensions[i].add({right_start, size - 1 - mirrored, sizes[i] - right_start, -mirrored});
+    dimensions[i].add(
+        {right_start, size - 1 - is_reflection, sizes[i] - right_start, -is_reflection});
   }
   if (resize_to(context, out, std::span(sizes).first(rank))) {
     copy_segments(context, self, std::span(dimensions).first(rank), out);

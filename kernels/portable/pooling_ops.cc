@@ -1,4 +1,4 @@
-// Maxima and means over windows of images.
+// Maximum and average pooling over windows of images.
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -13,10 +13,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// Maxima over windows with the places where they are.
-
-// out = the largest element of each window, indices = its row-major number in the H x W plane. The
-// first of equals wins; NaN wins over all. Resizes both outputs, of which `indices` is Long.
+// Computes the largest element of each window and, in `indices` (Long), its row-major index in the
+// H x W plane. Ties: the first element wins. NaN wins over all numbers. Resizes both outputs.
 template <class Window>
 void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
               Tensor& indices) {
@@ -34,28 +32,29 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
     using C = Compute<T>;
     const T* from = self.unchecked_data<T>();
     T* to = out.unchecked_mutable_data<T>();
-    int64_t* places = indices.unchecked_mutable_data<int64_t>();
-    // The indices may have another dim order than the values.
-    int64_t number = 0;
-    each_window(window, input, output,
-                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
-                  int64_t place = rows.begin * window.input[1] + columns.begin;
-                  C best = std::numeric_limits<C>::lowest();
-                  if constexpr (std::is_floating_point_v<C>) {
-                    best = -std::numeric_limits<C>::infinity();
-                  }
-                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
-                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
-                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
-                      if (value > best || value != value) {
-                        best = value;
-                        place = y * window.input[1] + x;
-                      }
-                    }
-                  }
-                  to[at] = T(best);
-                  places[index_layout.offset_of(number++)] = place;
-                });
+    int64_t* index_data = indices.unchecked_mutable_data<int64_t>();
+    // `indices` may have a different dim order than `out`.
+    int64_t element = 0;
+    for_each_window(
+        window, input, output,
+        [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+          int64_t best_index = rows.begin * window.input[1] + columns.begin;
+          C best = std::numeric_limits<C>::lowest();
+          if constexpr (std::is_floating_point_v<C>) {
+            best = -std::numeric_limits<C>::infinity();
+          }
+          for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+            for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+              const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+              if (value > best || value != value) {
+                best = value;
+                best_index = y * window.input[1] + x;
+              }
+            }
+          }
+          to[at] = T(best);
+          index_data[index_layout.offset_of(element++)] = best_index;
+        });
   });
 }
 
@@ -102,27 +101,27 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
   }
   if (grad_input.numel() == 0) return;
   const Layout from = image_layout(grad_output);
-  const Layout places = image_layout(indices);
+  const Layout index_layout = image_layout(indices);
   const Layout to = image_layout(grad_input);
   dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
     std::memset(grad_input.mutable_raw_data(), 0, grad_input.nbytes());
     for (int64_t i = 0; i < grad_output.numel(); ++i) {
-      const int64_t place = indices.unchecked_data<int64_t>()[places.offset_of(i)];
-      if (place < 0 || place >= window->input[0] * window->input[1]) {
-        return context.fail(ErrorCode::kInvalidArgument, "index %lld is outside of the plane",
-                            static_cast<long long>(place));
+      const int64_t index = indices.unchecked_data<int64_t>()[index_layout.offset_of(i)];
+      if (index < 0 || index >= window->input[0] * window->input[1]) {
+        return context.fail(ErrorCode::kInvalidArgument, "index %lld is outside the plane",
+                            static_cast<long long>(index));
       }
       const int64_t plane = i / (from.sizes[2] * from.sizes[3]);
       T& sum = grad_input.unchecked_mutable_data<
           T>()[plane / from.sizes[1] * to.strides[0] + plane % from.sizes[1] * to.strides[1] +
-               place / window->input[1] * to.strides[2] + place % window->input[1] * to.strides[3]];
+               index / window->input[1] * to.strides[2] + index % window->input[1] * to.strides[3]];
       using C = Compute<T>;
       sum = T(C(sum) + C(grad_output.unchecked_data<T>()[from.offset_of(i)]));
     }
   });
 }
 
-// Means over windows.
+// Divides the sum of a window; integers are rounded toward zero.
 template <class T>
 T average(T sum, int64_t divisor) {
   if constexpr (is_integer_v<T>) {
@@ -132,8 +131,8 @@ T average(T sum, int64_t divisor) {
   }
 }
 
-// out = the sum of each window divided by divisor(rows, columns), which is not zero; integers
-// divide towards zero. Takes FLOATHBF16 and Long. Resizes `out`.
+// Computes the sum of each window divided by divisor(rows, columns), which must not be 0. Supports
+// FLOATHBF16 and Long. Resizes `out`.
 template <class Window, class Divisor>
 void average_pool(KernelContext& context, const Tensor& self, const Window& window,
                   Divisor&& divisor, Tensor& out) {
@@ -148,18 +147,19 @@ void average_pool(KernelContext& context, const Tensor& self, const Window& wind
     using C = Compute<T>;
     const T* from = self.unchecked_data<T>();
     T* to = out.unchecked_mutable_data<T>();
-    each_window(window, input, output,
-                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
-                  C sum(0);
-                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
-                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
-                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
-                      sum = wrapping_add(sum, value);
-                    }
-                  }
-                  const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
-                  to[at] = T(empty ? C(0) : average(sum, divisor(rows, columns)));
-                });
+    for_each_window(
+        window, input, output,
+        [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+          C sum(0);
+          for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+            for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+              const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+              sum = wrapping_add(sum, value);
+            }
+          }
+          const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
+          to[at] = T(empty ? C(0) : average(sum, divisor(rows, columns)));
+        });
   });
 }
 

@@ -1,4 +1,4 @@
-// Operators with random results, which no program may expect to repeat.
+// Operators with random results. The results differ between runs.
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -18,28 +18,28 @@ namespace vitrine::portable {
 
 namespace {
 
-constinit std::atomic<uint64_t> generators{0};
+constinit std::atomic<uint64_t> generator_count{0};
 
-// SplitMix64, which the authors of xoshiro name for seeding.
-uint64_t scramble(uint64_t& seed) {
+// SplitMix64, which the authors of xoshiro recommend for seeding.
+uint64_t split_mix(uint64_t& seed) {
   uint64_t z = seed += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
 
-// xoshiro256** (Blackman and Vigna, 2018), seeded at each construction from the clock and a
-// process-wide count. Not for cryptography.
+// The generator xoshiro256** (Blackman and Vigna, 2018). The constructor seeds it from the clock
+// and a process-wide count. Not suitable for cryptography.
 class Random {
  public:
   Random();
 
   uint64_t next();
-  // In [0, 1), a multiple of 2^-digits.
+  // Returns a number in [0, 1) that is a multiple of 2^-digits.
   double uniform(int digits = 53) {
     return static_cast<double>(next() >> (64 - digits) << (53 - digits)) * 0x1p-53;
   }
-  // Mean 0, variance 1 (Box and Muller, 1958).
+  // Returns a normally distributed number with mean 0 and variance 1 (Box and Muller, 1958).
   double normal();
 
  private:
@@ -48,8 +48,8 @@ class Random {
 
 Random::Random() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  uint64_t seed = static_cast<uint64_t>(now) ^ (generators.fetch_add(1) << 48);
-  for (uint64_t& word : state_) word = scramble(seed);
+  uint64_t seed = static_cast<uint64_t>(now) ^ (generator_count.fetch_add(1) << 48);
+  for (uint64_t& word : state_) word = split_mix(seed);
 }
 
 uint64_t Random::next() {
@@ -69,7 +69,7 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-// Bits of a significand.
+// Number of bits in the significand.
 template <class T>
 constexpr int kDigits = std::numeric_limits<T>::digits;
 template <>
@@ -84,7 +84,7 @@ void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
     T* elements = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < out.numel(); ++i) {
-      // Numbers below 1 must not be rounded to it.
+      // Uniform numbers have kDigits<T> bits, so that none is rounded up to 1.
       const double number = normal ? random.normal() : random.uniform(kDigits<T>);
       elements[i] = static_cast<T>(static_cast<Compute<T>>(number));
     }
@@ -94,7 +94,7 @@ void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out
 void native_dropout_out(KernelContext& context, const Tensor& input, double p,
                         std::optional<bool> train, Tensor& out0, Tensor& out1) {
   if (!(p >= 0 && p <= 1)) {
-    return context.fail(ErrorCode::kInvalidArgument, "p is %g, not in 0 to 1", p);
+    return context.fail(ErrorCode::kInvalidArgument, "p is %g, expected 0 to 1", p);
   }
   if (!check_dtype_in<FloatHBF16Types>(context, input) ||
       !check_dtype(context, out1, ScalarType::kBool, "out1") ||

@@ -1,4 +1,4 @@
-// Elements moved to other places or repeated.
+// Operators that repeat elements or move them to other positions.
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/piecewise_copy.h"
@@ -17,14 +17,14 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   for (size_t i = 0; fits && i < rank; ++i) fits = repeats[i] >= 0 && repeats[i] <= INT32_MAX;
   if (!fits) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "repeats must be at least %zu numbers, none negative", view.rank);
+                        "repeats must have at least %zu numbers, all 0 or greater", view.rank);
   }
   while (view.rank < rank) view.insert(0, 1, 0);
   std::array<int64_t, kMaxRank> sizes;
   for (size_t i = 0; i < rank; ++i) sizes[i] = view.sizes[i] * repeats[i];
   if (!resize_to(context, out, {sizes.data(), rank})) return;
   if (out.numel() == 0) return;
-  // Each dimension as two: which repetition, and where in it.
+  // Splits each dimension of `out` in two: the repetition, and the index within it.
   Layout target(out);
   for (size_t i = rank; i-- > 0;) {
     target.split(i, view.sizes[i]);
@@ -33,13 +33,13 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   (void)copy_elements(context, self, view, out, target);
 }
 
-// The new position of index 0, 0 .. size-1.
-int64_t turned(int64_t shift, int64_t size) {
+// The index, 0 .. size-1, to which `shift` moves index 0.
+int64_t rolled_start(int64_t shift, int64_t size) {
   shift %= size;  // NOLINT(clang-analyzer-core.DivideZero): rolled tensors have elements
   return shift < 0 ? shift + size : shift;
 }
 
-SegmentList turned_segments(int64_t start, int64_t size) {
+SegmentList rolled_segments(int64_t start, int64_t size) {
   SegmentList list;
   list.add({0, size - start, start, 1});
   list.add({start, 0, size - start, 1});
@@ -53,13 +53,13 @@ void roll_out(KernelContext& context, const Tensor& self, std::span<const int64_
     return;
   }
   if (shifts.empty() || shifts.size() != (dims.empty() ? 1 : dims.size())) {
-    return context.fail(ErrorCode::kInvalidArgument, "%zu shifts do not suit %zu dims",
+    return context.fail(ErrorCode::kInvalidArgument, "%zu shifts do not match %zu dims",
                         shifts.size(), dims.size());
   }
-  if (dims.empty()) {  // all elements as one row
+  if (dims.empty()) {  // rolls all elements as one row
     if (!check_contiguous(context, self, "self") || !check_contiguous(context, out, "out")) return;
     const int64_t count = self.numel();
-    const SegmentList list = turned_segments(turned(shifts[0], count), count);
+    const SegmentList list = rolled_segments(rolled_start(shifts[0], count), count);
     for (size_t i = 0; i < list.count; ++i) {
       const Segment& segment = list.items[i];
       Layout from(std::array<int64_t, 1>{count});
@@ -75,18 +75,16 @@ void roll_out(KernelContext& context, const Tensor& self, std::span<const int64_
     const std::optional<size_t> dim = normalize_dim(context, dims[i], self.rank());
     if (!dim) return;
     const int64_t size = size_at(self, *dim);
-    starts[*dim] = (starts[*dim] + turned(shifts[i], size)) % size;
+    starts[*dim] = (starts[*dim] + rolled_start(shifts[i], size)) % size;
   }
   std::array<SegmentList, kMaxRank> dimensions;
   for (size_t i = 0; i < self.rank(); ++i) {
-    dimensions[i] = turned_segments(starts[i], self.size(i));
+    dimensions[i] = rolled_segments(starts[i], self.size(i));
   }
   copy_segments(context, self, std::span(dimensions).first(self.rank()), out);
 }
 
-// Channels moved into blocks of f x f pixels, and back.
-
-// [..., C * f * f, H, W] as [..., C, f, f, H, W].
+// Views [..., C * f * f, H, W] as [..., C, f, f, H, W].
 Layout split_channels(const Tensor& tensor, int64_t factor) {
   const size_t rank = tensor.rank();
   Layout layout(tensor);
@@ -95,7 +93,7 @@ Layout split_channels(const Tensor& tensor, int64_t factor) {
   return layout;
 }
 
-// [..., C, H * f, W * f] as [..., C, f, f, H, W].
+// Views [..., C, H * f, W * f] as [..., C, f, f, H, W].
 Layout split_pixels(const Tensor& tensor, int64_t factor) {
   const size_t rank = tensor.rank();
   Layout layout(tensor);  // C H f W f
@@ -107,16 +105,17 @@ Layout split_pixels(const Tensor& tensor, int64_t factor) {
   return layout;
 }
 
-// [..., C * f * f, H, W] -> [..., C, H * f, W * f]
+// Rearranges [..., C * f * f, H, W] to [..., C, H * f, W * f].
 void pixel_shuffle_out(KernelContext& context, const Tensor& self, int64_t upscale_factor,
                        Tensor& out) {
   const int64_t factor = upscale_factor;
   const size_t rank = self.rank();
   if (rank < 3 || factor < 1 || factor > INT32_MAX ||
       self.size(rank - 3) % (factor * factor) != 0) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "upscale_factor %lld does not suit the channels of self, of rank %zu",
-                        static_cast<long long>(factor), rank);
+    return context.fail(
+        ErrorCode::kInvalidArgument,
+        "upscale_factor %lld does not divide the channels of self, which has rank %zu",
+        static_cast<long long>(factor), rank);
   }
   Layout result(self);
   result.sizes[rank - 3] /= factor * factor;
@@ -129,16 +128,17 @@ void pixel_shuffle_out(KernelContext& context, const Tensor& self, int64_t upsca
   (void)copy_elements(context, self, split_channels(self, factor), out, split_pixels(out, factor));
 }
 
-// [..., C, H * f, W * f] -> [..., C * f * f, H, W]
+// Rearranges [..., C, H * f, W * f] to [..., C * f * f, H, W].
 void pixel_unshuffle_out(KernelContext& context, const Tensor& self, int64_t downscale_factor,
                          Tensor& out) {
   const int64_t factor = downscale_factor;
   const size_t rank = self.rank();
   if (rank < 3 || factor < 1 || factor > INT32_MAX || self.size(rank - 2) % factor != 0 ||
       self.size(rank - 1) % factor != 0) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "downscale_factor %lld does not suit the images of self, of rank %zu",
-                        static_cast<long long>(factor), rank);
+    return context.fail(
+        ErrorCode::kInvalidArgument,
+        "downscale_factor %lld does not divide the images of self, which has rank %zu",
+        static_cast<long long>(factor), rank);
   }
   Layout result(self);
   if (mul_overflows(result.sizes[rank - 3], factor * factor, &result.sizes[rank - 3])) {

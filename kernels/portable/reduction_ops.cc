@@ -1,4 +1,4 @@
-// Dimensions reduced to one number each, and running sums.
+// Operators that reduce dimensions, and running sums.
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -14,19 +14,19 @@ namespace vitrine::portable {
 
 namespace {
 
-// The type of sum_type().
+// The possible results of sum_type().
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
-// The type that elements are converted to for an output of dtype `out`: wrapping at the end is the
-// same as wrapping at each step, so one type serves all integers.
+// The type to which elements are converted for an output of dtype `out`. One type serves all
+// integers, because wrapping once at the end is the same as wrapping at each step.
 constexpr ScalarType sum_type(ScalarType out) {
   return is_integral(out) ? ScalarType::kLong : compute_type(out);
 }
 
-// Integers wrap around, floats are summed in double, Bool is or'ed.
+// Sums elements: integers wrap around, floating types are summed in double, and Bool is or'ed.
 template <class T>
 struct Sum {
-  static constexpr size_t kLanes = 4;  // independent, for the processor's sake
+  static constexpr size_t kLanes = 4;  // independent sums, which the processor adds in parallel
   using In = T;
   using Results = TypeList<T>;
   using Total = std::conditional_t<std::is_floating_point_v<T>, double,
@@ -59,7 +59,7 @@ struct Sum {
   void result(T& sum) const { sum = static_cast<T>(total()); }
 };
 
-// Leaves NaN out.
+// Sums all elements except NaN.
 template <class T>
 struct SumOfNumbers : Sum<T> {
   void add(std::span<const T> values) {
@@ -81,7 +81,7 @@ struct Product {
   void result(T& out) const { out = product; }
 };
 
-// Here and below: without a mask the context has failed.
+// In this file, `mask` is nullopt if the context has failed.
 template <template <class> class Reduction>
 void total(KernelContext& context, const Tensor& self, std::optional<uint32_t> mask, bool keepdim,
            std::optional<ScalarType> dtype, Tensor& out) {
@@ -120,7 +120,7 @@ struct Mean {
     count += static_cast<int64_t>(values.size());
   }
   void result(T& mean) const {
-    mean = static_cast<T>(sum.total() / static_cast<double>(count));  // NaN of nothing
+    mean = static_cast<T>(sum.total() / static_cast<double>(count));  // NaN if count is 0
   }
 };
 
@@ -210,13 +210,13 @@ void any_out(KernelContext& context, const Tensor& self, int64_t dim, bool keepd
   any(context, self, reduced_dim(context, self, dim), keepdim, out);
 }
 
-// Unlike elsewhere an empty list names no dimensions.
+// Unlike in other operators, an empty list means no dimensions.
 void any_dims_out(KernelContext& context, const Tensor& self,
                   std::optional<std::span<const int64_t>> dim, bool keepdim, Tensor& out) {
   any(context, self, dim ? dim_mask(context, *dim, self.rank()) : kAllDims, keepdim, out);
 }
 
-// Largest and smallest elements, and where they are.
+// Selects the largest or smallest element.
 enum class Extremum : uint8_t { kLargest, kSmallest };
 
 template <class T, Extremum which>
@@ -228,7 +228,7 @@ struct Best {
   T value{};
 
   static bool beats(T a, T b) {
-    if (b != b) return false;  // the first NaN stays
+    if (b != b) return false;  // keeps the first NaN
     return a != a || (which == Extremum::kLargest ? a > b : a < b);
   }
   void add(std::span<const T> values) {
@@ -248,15 +248,16 @@ struct Best {
   }
 };
 
-// `values` (of a dtype that takes self's) and `indices` (Long) may be null. A NaN wins over every
-// number; of equals the first wins. An index counts in row-major order within the reduced
-// dimensions. InvalidArgument where there is nothing to choose from.
+// Computes the largest or smallest element and its row-major index within the reduced dimensions.
+// `values`, whose dtype must be able to hold self's, and `indices` (Long) may be null. NaN wins
+// over every number. Ties: the first element wins. Fails with InvalidArgument if there are no
+// elements.
 void extremum(KernelContext& context, Extremum which, const Tensor& self,
               std::optional<uint32_t> mask, bool keepdim, Tensor* values, Tensor* indices) {
   if (!mask || (indices != nullptr && !check_dtype(context, *indices, ScalarType::kLong, "out")))
     return;
   if (values != nullptr && !can_cast(self.dtype(), values->dtype())) {
-    return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be put into %s",
+    return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be stored as %s",
                         scalar_type_name(self.dtype()), scalar_type_name(values->dtype()));
   }
   const ReductionRules rules{

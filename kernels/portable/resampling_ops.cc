@@ -1,4 +1,4 @@
-// Images sampled at other places.
+// Operators that resize images.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
                                 std::optional<std::span<const int64_t>> output_size,
                                 std::optional<std::span<const double>> scale_factors, Tensor& out) {
-  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  const auto resampling = read_nearest_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return;
   const auto mover = ElementMover::make(context, input.dtype(), out.dtype());
   if (!mover) return;
@@ -28,19 +28,19 @@ void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
   Layout to(out);
   const float row_scale = resampling->scale<float>(0, false);
   const float column_scale = resampling->scale<float>(1, false);
-  const Layout whole_from = from;
-  const Layout whole_to = to;
-  for (Layout* layout : {&from, &to}) {  // one pixel: all images and channels
+  const Layout from_images = from;
+  const Layout to_images = to;
+  for (Layout* layout : {&from, &to}) {  // leaves one pixel of all images and channels
     layout->remove(3);
     layout->remove(2);
   }
   const BoxLoop<2> pixel(to.size_span(), {to.strides.data(), from.strides.data()});
-  for (int64_t y = 0; y < whole_to.sizes[2]; ++y) {
-    const int64_t row = nearest_place(y, row_scale, whole_from.sizes[2]);
-    for (int64_t x = 0; x < whole_to.sizes[3]; ++x) {
-      const int64_t column = nearest_place(x, column_scale, whole_from.sizes[3]);
-      pixel.run({y * whole_to.strides[2] + x * whole_to.strides[3],
-                 row * whole_from.strides[2] + column * whole_from.strides[3]},
+  for (int64_t y = 0; y < to_images.sizes[2]; ++y) {
+    const int64_t row = nearest_index(y, row_scale, from_images.sizes[2]);
+    for (int64_t x = 0; x < to_images.sizes[3]; ++x) {
+      const int64_t column = nearest_index(x, column_scale, from_images.sizes[3]);
+      pixel.run({y * to_images.strides[2] + x * to_images.strides[3],
+                 row * from_images.strides[2] + column * from_images.strides[3]},
                 [&](const auto& offsets, int64_t count) {
                   mover->move(input.raw_data(), offsets[1], pixel.row_stride(1),
                               out.mutable_raw_data(), offsets[0], pixel.row_stride(0), count);
@@ -49,12 +49,12 @@ void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
   }
 }
 
-// Images resized with linear weights, with and without antialiasing.
+// The type in which bilinear weights are computed.
 template <class T>
 using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// row_of and column_of give the places in self of an index in out; blend(row, column, at) gives an
-// element of these places, where at(h, w) is one of self.
+// Computes each element of `out` as blend(row_of(y), column_of(x), at), where at(h, w) reads an
+// element of the same plane of `self`.
 template <class T, class RowOf, class ColumnOf, class Blend>
 void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of, Blend blend) {
   using C = Weight<T>;
@@ -67,11 +67,12 @@ void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of,
       for (int64_t n = 0; n < to.sizes[0]; ++n) {
         for (int64_t c = 0; c < to.sizes[1]; ++c) {
           const T* plane = self.unchecked_data<T>() + n * from.strides[0] + c * from.strides[1];
-          const C value = blend(row, column, [&](int64_t h, int64_t w) {
+          C value = blend(row, column, [&](int64_t h, int64_t w) {
             return static_cast<C>(plane[h * from.strides[2] + w * from.strides[3]]);
           });
           T& target = out.unchecked_mutable_data<T>()[n * to.strides[0] + c * to.strides[1] +
                                                       y * to.strides[2] + x * to.strides[3]];
+          if constexpr (std::is_same_v<T, uint8_t>) value = std::clamp(value, C(0), C(255));
           target = convert<T>(std::is_integral_v<T> ? std::nearbyint(value) : value);
         }
       }
@@ -79,19 +80,85 @@ void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of,
   }
 }
 
+// The one or two elements that a LinearSample reads, and their weights.
+struct LinearTaps {
+  int64_t first;
+  int64_t count;
+  double second;  // weight of the second element
+
+  explicit LinearTaps(const LinearSample<double>& sample)
+      : first(sample.first), count(sample.second - sample.first + 1), second(sample.weight) {}
+  double weight(int64_t i) const { return count == 1 ? 1 : i == 0 ? 1 - second : second; }
+};
+
+// Averages uint8 elements with integer weights, like PyTorch. The integers are the weights times
+// 2^bits, for the largest `bits` with which all of them fit into 16 bits.
+template <class Taps>
+struct FixedPoint {
+  Taps taps;
+  int bits;
+
+  template <class Read>
+  uint8_t average(const Read& read) const {
+    int64_t sum = int64_t{1} << (bits - 1);
+    for (int64_t i = 0; i < taps.count; ++i) {
+      sum += std::llround(taps.weight(i) * (1 << bits)) * read(taps.first + i);
+    }
+    return static_cast<uint8_t>(std::clamp<int64_t>(sum >> bits, 0, 255));
+  }
+};
+
+template <class Taps>
+FixedPoint(Taps taps, int bits) -> FixedPoint<Taps>;
+
+template <class TapsOf>
+auto fixed_point(const TapsOf& taps_of, int64_t outputs) {
+  double largest = 0;
+  for (int64_t at = 0; at < outputs; ++at) {
+    const auto taps = taps_of(at);
+    for (int64_t i = 0; i < taps.count; ++i) largest = std::max(largest, taps.weight(i));
+  }
+  int bits = 0;
+  while (bits < 22 && largest * (2 << bits) + 0.5 < 0x1p15) ++bits;
+  return [taps_of, bits](int64_t at) { return FixedPoint{taps_of(at), bits}; };
+}
+
+// Resizes the columns, rounds to uint8, and then resizes the rows. `taps_of(dim)` returns a
+// function from output indices to taps.
+template <class TapsOf>
+void upsample_bytes(const Tensor& self, const Resampling& resampling, Tensor& out,
+                    const TapsOf& taps_of) {
+  upsample<uint8_t>(
+      self, out, fixed_point(taps_of(0), resampling.output[0]),
+      fixed_point(taps_of(1), resampling.output[1]),
+      [](const auto& rows, const auto& columns, const auto& at) -> float {
+        return rows.average([&](int64_t h) {
+          return columns.average([&](int64_t w) { return static_cast<int64_t>(at(h, w)); });
+        });
+      });
+}
+
 template <class T>
 void upsample_bilinear(const Tensor& self, const Resampling& resampling, bool align_corners,
                        Tensor& out) {
-  using C = Weight<T>;
-  upsample<T>(self, out, LinearPlaces<C>(resampling, 0, align_corners),
-              LinearPlaces<C>(resampling, 1, align_corners),
-              [](const auto& row, const auto& column, const auto& at) {
-                const auto across = [&](int64_t h) {
-                  return (C(1) - column.weight) * at(h, column.first) +
-                         column.weight * at(h, column.second);
-                };
-                return (C(1) - row.weight) * across(row.first) + row.weight * across(row.second);
-              });
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    upsample_bytes(self, resampling, out, [&](size_t dim) {
+      return [sampler = LinearSampler<double>(resampling, dim, align_corners)](int64_t at) {
+        return LinearTaps(sampler(at));
+      };
+    });
+  } else {
+    using C = Weight<T>;
+    upsample<T>(self, out, LinearSampler<C>(resampling, 0, align_corners),
+                LinearSampler<C>(resampling, 1, align_corners),
+                [](const auto& row, const auto& column, const auto& at) {
+                  const auto across = [&](int64_t h) {
+                    return (C(1) - column.weight) * at(h, column.first) +
+                           column.weight * at(h, column.second);
+                  };
+                  return (C(1) - row.weight) * across(row.first) + row.weight * across(row.second);
+                });
+  }
 }
 
 void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
@@ -106,19 +173,38 @@ void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   });
 }
 
-// The input elements that one output element averages, and their weights: a triangle as wide as the
-// output's elements are in the input, at least one to each side.
+// The filters of antialiased resizing: half of the width, and the value at a distance from the
+// center.
 template <class C>
+struct Triangle {
+  static constexpr C kHalfWidth = 1;
+  static C at(C distance) { return distance < C(1) ? C(1) - distance : C(0); }
+};
+// Keys' cubic convolution with a = -0.5, as in Pillow.
+template <class C>
+struct Cubic {
+  static constexpr C kHalfWidth = 2;
+  static C at(C x) {
+    constexpr C kA(-0.5);
+    if (x < C(1)) return ((kA + 2) * x - (kA + 3)) * x * x + 1;
+    return x < C(2) ? ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA : C(0);
+  }
+};
+
+// The input elements that one output element averages, and their weights. If the scale (input
+// elements per output element) is more than 1, the filter is stretched by it.
+template <class C, class Filter>
 struct Taps {
   int64_t first;
   int64_t count;
   C center;
-  C inverse;  // of the triangle's half width
+  C inverse;  // reciprocal of the stretch
   C total = 0;
 
   Taps(int64_t at, C scale, int64_t size) {
-    const C support = std::max(scale, C(1));
-    inverse = C(1) / support;
+    const C stretch = std::max(scale, C(1));
+    const C support = Filter::kHalfWidth * stretch;
+    inverse = C(1) / stretch;
     center = scale * (static_cast<C>(at) + C(0.5));
     const C begin = std::max(center - support + C(0.5), C(0));
     const C end = std::min(center + support + C(0.5), static_cast<C>(size));
@@ -129,189 +215,58 @@ struct Taps {
   }
 
   C raw(int64_t i) const {
-    const C distance = std::fabs((static_cast<C>(first + i) - center + C(0.5)) * inverse);
-    return distance < C(1) ? C(1) - distance : C(0);
+    return Filter::at(std::fabs((static_cast<C>(first + i) - center + C(0.5)) * inverse));
   }
   C weight(int64_t i) const { return raw(i) / total; }
 };
 
-template <class T>
+template <class T, template <class> class Filter>
 void upsample_antialiased(const Tensor& self, const Resampling& resampling, bool align_corners,
                           Tensor& out) {
-  using C = Weight<T>;
+  constexpr bool kIsByte = std::is_same_v<T, uint8_t>;
+  using C = std::conditional_t<kIsByte, double, Weight<T>>;
+  using Weights = Taps<C, Filter<C>>;
   const auto taps_of = [&](size_t dim) {
     return [scale = resampling.scale<C>(dim, align_corners),
-            size = resampling.input[dim]](int64_t i) { return Taps<C>(i, scale, size); };
+            size = resampling.input[dim]](int64_t i) { return Weights(i, scale, size); };
   };
-  upsample<T>(self, out, taps_of(0), taps_of(1),
-              [](const Taps<C>& rows, const Taps<C>& columns, const auto& at) {
-                C sum = 0;
-                for (int64_t i = 0; i < rows.count; ++i) {
-                  C across = 0;
-                  for (int64_t k = 0; k < columns.count; ++k) {
-                    across += columns.weight(k) * at(rows.first + i, columns.first + k);
+  if constexpr (kIsByte) {
+    upsample_bytes(self, resampling, out, taps_of);
+  } else {
+    upsample<T>(self, out, taps_of(0), taps_of(1),
+                [](const Weights& rows, const Weights& columns, const auto& at) {
+                  C sum = 0;
+                  for (int64_t i = 0; i < rows.count; ++i) {
+                    C across = 0;
+                    for (int64_t k = 0; k < columns.count; ++k) {
+                      across += columns.weight(k) * at(rows.first + i, columns.first + k);
+                    }
+                    sum += rows.weight(i) * across;
                   }
-                  sum += rows.weight(i) * across;
-                }
-                return sum;
-              });
+                  return sum;
+                });
+  }
 }
 
-void upsample_bilinear2d_aa_out(KernelContext& context, const Tensor& self,
-                                std::span<const int64_t> output_size, bool align_corners,
-                                std::optional<double> scales_h, std::optional<double> scales_w,
-                                Tensor& out) {
+template <template <class> class Filter>
+void upsample_aa_out(KernelContext& context, const Tensor& self,
+                     std::span<const int64_t> output_size, bool align_corners,
+                     std::optional<double> scales_h, std::optional<double> scales_w, Tensor& out) {
   auto resampling = read_resampling(context, self, output_size, std::nullopt, out);
   if (!resampling) return;
-  if (scales_h && *scales_h > 0) resampling->factors[0] = scales_h;
-  if (scales_w && *scales_w > 0) resampling->factors[1] = scales_w;
+  const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
-    // The taps would grow without bound.
-    if (resampling->factors[i] && !(*resampling->factors[i] >= 1e-6)) {
-      return context.fail(ErrorCode::kInvalidArgument, "scale %g is too small",
-                          *resampling->factors[i]);
+    if (!factors[i] || !(*factors[i] > 0)) continue;
+    // A smaller scale factor would average too many input elements.
+    if (*factors[i] < 1e-6) {
+      return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
+                          *factors[i]);
     }
+    // A dim that keeps its size is copied, even if its factor is not 1.
+    if (resampling->output[i] != resampling->input[i]) resampling->factors[i] = factors[i];
   }
   dispatch<RealHBF16Types>(context, self.dtype(), [&]<class T>() {
-    upsample_antialiased<T>(self, *resampling, align_corners, out);
-  });
-}
-
-enum class Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
-enum class Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
-
-// One dimension of the image that is sampled, and how places in it are found.
-template <class C>
-struct Axis {
-  int64_t size;
-  Padding padding;
-  bool align_corners;
-
-  // From -1 .. 1 to elements.
-  C place(C x) const {
-    const C extent = static_cast<C>(size);
-    return align_corners ? (x + 1) / 2 * (extent - 1) : ((x + 1) * extent - 1) / 2;
-  }
-
-  // Into the image, as the padding says; zeros leave it where it is.
-  C padded(C x) const {
-    if (padding == Padding::kZeros) return x;
-    if (padding == Padding::kReflection) x = reflected(x);
-    // The order of comparisons gives NaN a place, too.
-    return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
-  }
-
-  // Index of an element, or -1 outside.
-  int64_t index(C x) const {
-    if (!(x >= C(0) && x <= static_cast<C>(size - 1))) return -1;
-    const auto at = static_cast<int64_t>(x);
-    return at < size ? at : -1;  // the last one may have been rounded up
-  }
-
- private:
-  C reflected(C x) const {
-    const C low = align_corners ? C(0) : C(-0.5);
-    const C span = align_corners ? static_cast<C>(size - 1) : static_cast<C>(size);
-    if (span <= C(0)) return C(0);
-    x = std::fabs(x - low);
-    const C rest = std::fmod(x, span);
-    const bool odd = std::fmod(std::floor(x / span), C(2)) != C(0);
-    return (odd ? span - rest : rest) + low;
-  }
-};
-
-// The elements of one dimension that a sample weighs, at most four.
-template <class C>
-struct Weights {
-  std::array<int64_t, 4> index;  // -1: nothing there
-  std::array<C, 4> weight;
-  size_t count;
-};
-
-template <class C>
-Weights<C> weigh(const Axis<C>& axis, C x, Interpolation interpolation) {
-  const C place = axis.place(x);
-  if (interpolation == Interpolation::kNearest) {
-    return {{axis.index(std::nearbyint(axis.padded(place)))}, {C(1)}, 1};
-  }
-  if (interpolation == Interpolation::kBilinear) {
-    const C exact = axis.padded(place);
-    const C first = std::floor(exact);
-    const C rest = exact - first;
-    return {{axis.index(first), axis.index(first + 1)}, {C(1) - rest, rest}, 2};
-  }
-  // Cubic convolution with a = -3/4; each of its elements is padded separately.
-  const C first = std::floor(place);
-  const C t = place - first;
-  constexpr C kA(-0.75);
-  const auto near = [](C d) { return ((kA + 2) * d - (kA + 3)) * d * d + 1; };
-  const auto far = [](C d) { return ((kA * d - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
-  Weights<C> weights{{}, {far(t + 1), near(t), near(1 - t), far(2 - t)}, 4};
-  for (size_t i = 0; i < 4; ++i) {
-    weights.index[i] = axis.index(axis.padded(first - 1 + static_cast<C>(i)));
-  }
-  return weights;
-}
-
-template <class T>
-void sample(const Tensor& input, const Tensor& grid, Interpolation interpolation, Padding padding,
-            bool align_corners, Tensor& out) {
-  using C = Compute<T>;
-  const Layout from(input);
-  const Layout places(grid);
-  const Layout to(out);
-  const Axis<C> rows{from.sizes[2], padding, align_corners};
-  const Axis<C> columns{from.sizes[3], padding, align_corners};
-  for (int64_t n = 0; n < to.sizes[0]; ++n) {
-    for (int64_t y = 0; y < to.sizes[2]; ++y) {
-      for (int64_t x = 0; x < to.sizes[3]; ++x) {
-        const T* place = grid.unchecked_data<T>() + n * places.strides[0] + y * places.strides[1] +
-                         x * places.strides[2];
-        const auto across = weigh<C>(columns, C(place[0]), interpolation);
-        const auto down = weigh<C>(rows, C(place[places.strides[3]]), interpolation);
-        for (int64_t c = 0; c < to.sizes[1]; ++c) {
-          const T* plane = input.unchecked_data<T>() + n * from.strides[0] + c * from.strides[1];
-          C sum(0);
-          for (size_t i = 0; i < down.count; ++i) {
-            for (size_t k = 0; k < across.count; ++k) {
-              if (down.index[i] < 0 || across.index[k] < 0) continue;
-              sum += down.weight[i] * across.weight[k] *
-                     C(plane[down.index[i] * from.strides[2] + across.index[k] * from.strides[3]]);
-            }
-          }
-          out.unchecked_mutable_data<T>()[n * to.strides[0] + c * to.strides[1] +
-                                          y * to.strides[2] + x * to.strides[3]] = T(sum);
-        }
-      }
-    }
-  }
-}
-
-void grid_sampler_2d_out(KernelContext& context, const Tensor& input, const Tensor& grid,
-                         int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
-                         Tensor& out) {
-  if (interpolation_mode < 0 || interpolation_mode > 2 || padding_mode < 0 || padding_mode > 2) {
-    return context.fail(
-        ErrorCode::kInvalidArgument, "interpolation %lld with padding %lld is not supported",
-        static_cast<long long>(interpolation_mode), static_cast<long long>(padding_mode));
-  }
-  if (!check_rank(context, input, 4, "input") || !check_rank(context, grid, 4, "grid") ||
-      !check_dtype(context, grid, input.dtype(), "grid") ||
-      !check_dtype(context, out, input.dtype(), "out")) {
-    return;
-  }
-  if (grid.size(0) != input.size(0) || grid.size(3) != 2 || input.size(2) < 1 ||
-      input.size(3) < 1) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "grid is not [%d, H, W, 2], or the images of input are empty",
-                        input.size(0));
-  }
-  const std::array sizes{input.size(0), input.size(1), grid.size(1), grid.size(2)};
-  if (!context.resize(out, sizes) || !check_data(context, {&input, &grid, &out})) return;
-  if (out.numel() == 0) return;  // however many places there are
-  dispatch<FloatHBF16Types>(context, input.dtype(), [&]<class T>() {
-    sample<T>(input, grid, static_cast<Interpolation>(interpolation_mode),
-              static_cast<Padding>(padding_mode), align_corners, out);
+    upsample_antialiased<T, Filter>(self, *resampling, align_corners, out);
   });
 }
 
@@ -320,9 +275,10 @@ void grid_sampler_2d_out(KernelContext& context, const Tensor& input, const Tens
 VITRINE_KERNEL(upsample_nearest2d_vec_out, "aten::upsample_nearest2d.vec_out",
                upsample_nearest2d_vec_out);
 VITRINE_KERNEL(_upsample_bilinear2d_aa_out, "aten::_upsample_bilinear2d_aa.out",
-               upsample_bilinear2d_aa_out);
+               upsample_aa_out<Triangle>);
 VITRINE_KERNEL(upsample_bilinear2d_vec_out, "aten::upsample_bilinear2d.vec_out",
                upsample_bilinear2d_vec_out);
-VITRINE_KERNEL(grid_sampler_2d_out, "aten::grid_sampler_2d.out", grid_sampler_2d_out);
+VITRINE_KERNEL(_upsample_bicubic2d_aa_out, "aten::_upsample_bicubic2d_aa.out",
+               upsample_aa_out<Cubic>);
 
 }  // namespace vitrine::portable

@@ -1,5 +1,4 @@
-// Parts of a tensor along one dimension: copies of them, and copies of the whole with a part
-// replaced.
+// Operators that copy a part of a tensor along one dimension, or copy a tensor and replace a part.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -13,7 +12,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The dimension, of a tensor that has at least one.
+// Like normalize_dim, but fails if `self` is 0-d.
 std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, int64_t dim) {
   if (self.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");
@@ -22,63 +21,63 @@ std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, i
   return normalize_dim(context, dim, self.rank());
 }
 
-// Each layout is that of a part of `self`; without one the context has failed. Indices count from
-// the end where negative.
+// The next functions return the layout of a part of `self`, or nullopt after failing the context.
+// Negative indices count from the end.
 
-// Python's self[..., start:end:step, ...]: bounds are clamped, `step` is positive.
+// The layout of Python's self[..., start:end:step, ...]. Bounds are clamped; `step` must be
+// positive.
 std::optional<Layout> slice_layout(KernelContext& context, const Tensor& self, int64_t dim,
                                    std::optional<int64_t> start, std::optional<int64_t> end,
                                    int64_t step) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return std::nullopt;
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return std::nullopt;
   if (step <= 0) {
     context.fail(ErrorCode::kInvalidArgument, "step %lld is not positive",
                  static_cast<long long>(step));
     return std::nullopt;
   }
-  const int64_t size = self.size(*place);
+  const int64_t size = self.size(*axis);
   const auto clamped = [size](int64_t bound) {
     return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
   };
   const int64_t first = clamped(start.value_or(0));
   const int64_t last = std::max(first, clamped(end.value_or(size)));
   Layout view(self);
-  view.narrow(*place, first, (last - first) / step + ((last - first) % step != 0 ? 1 : 0), step);
+  view.narrow(*axis, first, (last - first) / step + ((last - first) % step != 0 ? 1 : 0), step);
   return view;
 }
 
-// self[..., index, ...]: without the dimension.
+// The layout of self[..., index, ...], which lacks the dimension.
 std::optional<Layout> select_layout(KernelContext& context, const Tensor& self, int64_t dim,
                                     int64_t index) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return std::nullopt;
-  const int64_t size = self.size(*place);
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return std::nullopt;
+  const int64_t size = self.size(*axis);
   if (index < -size || index >= size) {
-    context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range of %lld elements",
+    context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range for %lld elements",
                  static_cast<long long>(index), static_cast<long long>(size));
     return std::nullopt;
   }
   Layout view(self);
-  view.select(*place, index < 0 ? index + size : index);
+  view.select(*axis, index < 0 ? index + size : index);
   return view;
 }
 
-// self[..., start:start+length, ...], all of which must be there.
+// The layout of self[..., start:start+length, ...]. Fails unless all of these elements exist.
 std::optional<Layout> narrow_layout(KernelContext& context, const Tensor& self, int64_t dim,
                                     int64_t start, int64_t length) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return std::nullopt;
-  const int64_t size = self.size(*place);
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return std::nullopt;
+  const int64_t size = self.size(*axis);
   if (start >= -size && start < 0) start += size;
   if (start < 0 || length < 0 || start > size || length > size - start) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "%lld elements from %lld on are not all among %lld elements",
+    context.fail(ErrorCode::kInvalidArgument, "length %lld from start %lld exceeds the size, %lld",
                  static_cast<long long>(length), static_cast<long long>(start),
                  static_cast<long long>(size));
     return std::nullopt;
   }
   Layout view(self);
-  view.narrow(*place, start, length);
+  view.narrow(*axis, start, length);
   return view;
 }
 
@@ -103,64 +102,65 @@ void slice_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t d
   copy_part(context, self, slice_layout(context, self, dim, start, end, step), out);
 }
 
-// out = self with src at the place that place_in(out) gives.
-template <class PlaceIn>
+// Copies self to out and replaces the part part_of(out) by src.
+template <class PartOf>
 void scatter_part(KernelContext& context, const Tensor& self, const Tensor& src, Tensor& out,
-                  PlaceIn place_in) {
+                  PartOf part_of) {
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   copy_tensor(context, self, out);
   if (context.failed()) return;
-  const std::optional<Layout> place = place_in(out);
-  if (place) (void)copy_exact(context, src, out, *place);
+  const std::optional<Layout> part = part_of(out);
+  if (part) (void)copy_exact(context, src, out, *part);
 }
 
 void select_scatter_out(KernelContext& context, const Tensor& self, const Tensor& src, int64_t dim,
                         int64_t index, Tensor& out) {
   scatter_part(context, self, src, out,
-               [&](const Tensor& whole) { return select_layout(context, whole, dim, index); });
+               [&](const Tensor& copy) { return select_layout(context, copy, dim, index); });
 }
 
 void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor& src, int64_t dim,
                        std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
                        Tensor& out) {
-  scatter_part(context, self, src, out, [&](const Tensor& whole) {
-    return slice_layout(context, whole, dim, start, end, step);
+  scatter_part(context, self, src, out, [&](const Tensor& copy) {
+    return slice_layout(context, copy, dim, start, end, step);
   });
 }
 
-// outs[i] = the next length_of(i) elements of self along `dim`. Fails unless the parts are as many
-// as the outs and together all of self. Lengths may be anything.
+// Splits self along `dim` into `parts` parts; outs[i] receives the next length_of(i) elements.
+// Fails unless there is one output for each part and the parts cover self. Lengths are checked
+// here.
 template <class LengthOf>
 void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
                   std::span<Tensor* const> outs, int64_t parts, LengthOf length_of) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return;
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return;
   if (parts != static_cast<int64_t>(outs.size())) {
-    return context.fail(ErrorCode::kInvalidArgument, "%lld parts need as many outs, not %zu",
+    return context.fail(ErrorCode::kInvalidArgument, "there are %lld parts, but %zu outputs",
                         static_cast<long long>(parts), outs.size());
   }
   int64_t start = 0;
   for (int64_t i = 0; i < parts && !context.failed(); ++i) {
     const int64_t length = length_of(i);
     const std::optional<Layout> view =
-        narrow_layout(context, self, static_cast<int64_t>(*place), start, length);
+        narrow_layout(context, self, static_cast<int64_t>(*axis), start, length);
     if (!view) return;
     copy_view(context, self, *view, *outs[static_cast<size_t>(i)]);
     start += length;
   }
-  if (!context.failed() && start != self.size(*place)) {
-    context.fail(ErrorCode::kInvalidArgument, "the parts hold %lld of %d elements",
-                 static_cast<long long>(start), self.size(*place));
+  if (!context.failed() && start != self.size(*axis)) {
+    context.fail(ErrorCode::kInvalidArgument, "the parts cover %lld of %d elements",
+                 static_cast<long long>(start), self.size(*axis));
   }
 }
 
 void split_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t split_size,
                            int64_t dim, std::span<Tensor* const> out) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return;
-  const int64_t size = self.size(*place);
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return;
+  const int64_t size = self.size(*axis);
   if (split_size < 0 || (split_size == 0 && size != 0)) {
-    return context.fail(ErrorCode::kInvalidArgument, "split_size %lld cannot cut %lld elements",
+    return context.fail(ErrorCode::kInvalidArgument, "split_size %lld cannot split %lld elements",
                         static_cast<long long>(split_size), static_cast<long long>(size));
   }
   const int64_t parts = size == 0 ? 1 : (size - 1) / split_size + 1;
@@ -178,11 +178,11 @@ void split_with_sizes_copy_out(KernelContext& context, const Tensor& self,
 
 void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim,
                          std::span<Tensor* const> out) {
-  const std::optional<size_t> place = existing_dim(context, self, dim);
-  if (!place) return;
-  if (static_cast<int64_t>(out.size()) != self.size(*place)) {
-    return context.fail(ErrorCode::kInvalidArgument, "%d slices need as many outs, not %zu",
-                        self.size(*place), out.size());
+  const std::optional<size_t> axis = existing_dim(context, self, dim);
+  if (!axis) return;
+  if (static_cast<int64_t>(out.size()) != self.size(*axis)) {
+    return context.fail(ErrorCode::kInvalidArgument, "there are %d slices, but %zu outputs",
+                        self.size(*axis), out.size());
   }
   for (size_t i = 0; i < out.size() && !context.failed(); ++i) {
     select_copy_int_out(context, self, dim, static_cast<int64_t>(i), *out[i]);

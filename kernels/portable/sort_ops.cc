@@ -1,57 +1,52 @@
-// Sorting along a dimension.
+// Operators that sort elements or count them in bins.
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
 
 #include "kernels/util/along_dim.h"
+#include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
+#include "kernels/util/layout.h"
+#include "kernels/util/order_key.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 
 namespace {
 
-// Elements are compared by integers in the same order, so that one sort serves all dtypes.
-struct Entry {
+// A sort key with the index of its element. Keys are integers in the order of the elements, so that
+// one sort serves all dtypes.
+struct SortKey {
   int64_t key;
   int64_t index;
-  bool operator<(const Entry& other) const {
+  bool operator<(const SortKey& other) const {
     return key != other.key ? key < other.key : index < other.index;
   }
 };
 
-int64_t order_key(int64_t value) { return value; }
-
-int64_t order_key(double value) {
-  if (value != value) return INT64_MAX;
-  const int64_t bits = std::bit_cast<int64_t>(value);
-  // Sign and magnitude; the two zeros are equal.
-  return bits < 0 ? -(bits & INT64_MAX) : bits;
-}
-
 template <class T>
 void read_keys(const std::byte* values, int64_t stride, int64_t element_size,
-               const Conversion& load, bool descending, std::span<Entry> entries) {
+               const Conversion& load, bool descending, std::span<SortKey> keys) {
   Chunk chunk;
-  const int64_t length = static_cast<int64_t>(entries.size());
+  const int64_t length = static_cast<int64_t>(keys.size());
   for (int64_t done = 0; done < length; done += kChunkLength) {
     const int64_t count = std::min(kChunkLength, length - done);
     load.run(values + done * stride * element_size, stride, &chunk, 1, count);
     const T* numbers = reinterpret_cast<const T*>(&chunk);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t key = order_key(numbers[i]);
-      entries[static_cast<size_t>(done + i)] = {descending ? ~key : key, done + i};
+      keys[static_cast<size_t>(done + i)] = {descending ? ~key : key, done + i};
     }
   }
 }
 
-// The first `count` of each line along `dim` (as normalize_dim gives it) in ascending or descending
-// order, and their places in the line. Stable; a NaN counts as larger than every number, as in
-// PyTorch. `values` has self's dtype (REALHBBF16), `indices` is Long. 0 <= count <= the line's
-// length. Takes 16 bytes of temporary memory an element of a line.
+// Sorts each line along `dim`, a result of normalize_dim, and writes the first `count` elements and
+// their indices in the line. The sort is stable. NaN counts as larger than every number, as in
+// PyTorch. `values` must have self's dtype (REALHBBF16) and `indices` must be Long. 0 <= count <=
+// the line's length. Allocates 16 bytes of temporary memory for each element of a line.
 void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t count,
                 bool descending, Tensor& values, Tensor& indices) {
   std::array<int32_t, kMaxRank> sizes;
@@ -64,14 +59,15 @@ void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t 
     return;
   }
   if (&values == &self || &indices == &self || &values == &indices) {
-    return context.fail(ErrorCode::kInvalidArgument, "an output is also an argument");
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "an output must not be self or the other output");
   }
   if (!context.resize(values, out_sizes) || !context.resize(indices, out_sizes)) return;
   const int64_t length = size_at(self, dim);
   if (self.numel() == 0 || count == 0) return;
 
-  const std::span<Entry> entries = context.allocate_temp_array<Entry>(static_cast<size_t>(length));
-  if (entries.empty()) return;
+  const std::span<SortKey> keys = context.allocate_temp_array<SortKey>(static_cast<size_t>(length));
+  if (keys.empty()) return;
   const bool floating = is_floating(self.dtype());
   const ScalarType type = floating ? ScalarType::kDouble : ScalarType::kLong;
   Conversion load;
@@ -88,20 +84,20 @@ void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t 
       const std::byte* from =
           self.unchecked_data<std::byte>() + (first[2] + line * loop.row_stride(2)) * element_size;
       if (floating) {
-        read_keys<double>(from, stride, element_size, load, descending, entries);
+        read_keys<double>(from, stride, element_size, load, descending, keys);
       } else {
-        read_keys<int64_t>(from, stride, element_size, load, descending, entries);
+        read_keys<int64_t>(from, stride, element_size, load, descending, keys);
       }
-      std::partial_sort(entries.data(), entries.data() + count, entries.data() + entries.size());
+      std::partial_sort(keys.data(), keys.data() + count, keys.data() + keys.size());
       std::byte* to = values.unchecked_mutable_data<std::byte>() +
                       (first[0] + line * loop.row_stride(0)) * element_size;
-      int64_t* places =
+      int64_t* index_line =
           indices.unchecked_mutable_data<int64_t>() + first[1] + line * loop.row_stride(1);
       for (int64_t i = 0; i < count; ++i) {
-        const int64_t index = entries[static_cast<size_t>(i)].index;
+        const int64_t index = keys[static_cast<size_t>(i)].index;
         std::memcpy(to + i * line_stride(values, dim) * element_size,
                     from + index * stride * element_size, static_cast<size_t>(element_size));
-        places[i * line_stride(indices, dim)] = index;
+        index_line[i * line_stride(indices, dim)] = index;
       }
     }
   });
@@ -114,26 +110,74 @@ void sort_values(KernelContext& context, const Tensor& self, int64_t dim, bool d
   sort_lines(context, self, *along, size_at(self, *along), descending, values, indices);
 }
 
-// The order is always stable.
+// Ignores `stable`, because every sort is stable.
 void sort_values_stable(KernelContext& context, const Tensor& self, std::optional<bool> /*stable*/,
                         int64_t dim, bool descending, Tensor& values, Tensor& indices) {
   sort_values(context, self, dim, descending, values, indices);
 }
 
-// Any order is allowed without `sorted`.
+// Ignores `sorted`: a sorted result is allowed in both cases.
 void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
                  bool /*sorted*/, Tensor& values, Tensor& indices) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
   if (!along) return;
   if (k < 0 || k > size_at(self, *along)) {
-    return context.fail(ErrorCode::kInvalidArgument, "k is %lld, not in 0 to %lld",
+    return context.fail(ErrorCode::kInvalidArgument, "k is %lld, expected 0 to %lld",
                         static_cast<long long>(k), static_cast<long long>(size_at(self, *along)));
   }
   sort_lines(context, self, *along, k, largest, values, indices);
 }
 
+// Counts the elements in each of `bins` bins of equal width from `min` to `max`. If both are equal,
+// the bins cover the range of the elements.
+void histc_out(KernelContext& context, const Tensor& self, int64_t bins, const Scalar& min,
+               const Scalar& max, Tensor& out) {
+  if (bins < 1) {
+    return context.fail(ErrorCode::kInvalidArgument, "bins is %lld; it must be positive",
+                        static_cast<long long>(bins));
+  }
+  if (!check_dtype_in<FloatHBF16Types>(context, self) ||
+      !check_dtype(context, out, self.dtype(), "out") ||
+      !resize_to(context, out, std::array{bins}) || !check_data(context, {&self, &out}) ||
+      !check_no_overlap(context, out, {&self})) {
+    return;
+  }
+  dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
+    using C = Compute<T>;
+    const T* const elements = self.unchecked_data<T>();
+    T* const counts = out.unchecked_mutable_data<T>();
+    std::fill_n(counts, bins, T(0));
+    C low(min.to<C>());
+    C high(max.to<C>());
+    const int64_t numel = self.numel();  // the elements are dense
+    if (low == high && numel > 0) {
+      low = high = C(elements[0]);
+      for (int64_t i = 1; i < numel; ++i) {
+        low = smaller(low, C(elements[i]));
+        high = larger(high, C(elements[i]));
+      }
+    }
+    if (low == high) {
+      low -= 1;
+      high += 1;
+    }
+    if (!(std::isfinite(low) && std::isfinite(high) && low <= high)) {
+      return context.fail(ErrorCode::kInvalidArgument, "the range from %g to %g is not valid",
+                          static_cast<double>(low), static_cast<double>(high));
+    }
+    for (int64_t i = 0; i < numel; ++i) {
+      const C value(elements[i]);
+      if (!(value >= low && value <= high)) continue;
+      const C bin = (value - low) * static_cast<C>(bins) / (high - low);
+      const int64_t at = bin < static_cast<C>(bins) ? static_cast<int64_t>(bin) : bins - 1;
+      counts[std::min(at, bins - 1)] = T(C(counts[std::min(at, bins - 1)]) + C(1));
+    }
+  });
+}
+
 }  // namespace
 
+VITRINE_KERNEL(histc_out, "aten::histc.out", histc_out);
 VITRINE_KERNEL(sort_values, "aten::sort.values", sort_values);
 VITRINE_KERNEL(sort_values_stable, "aten::sort.values_stable", sort_values_stable);
 VITRINE_KERNEL(topk_values, "aten::topk.values", topk_values);

@@ -1,4 +1,4 @@
-// Copies of views: of the same elements in another shape or order, or of some of them.
+// Operators that copy a view of a tensor: its elements in another shape or order, or some of them.
 #include <algorithm>
 #include <array>
 
@@ -20,14 +20,14 @@ void view_copy_out(KernelContext& context, const Tensor& self, std::span<const i
 }
 
 void unsqueeze_copy_out(KernelContext& context, const Tensor& self, int64_t dim, Tensor& out) {
-  const std::optional<size_t> place = normalize_dim(context, dim, self.rank() + 1);
-  if (!place) return;
+  const std::optional<size_t> axis = normalize_dim(context, dim, self.rank() + 1);
+  if (!axis) return;
   Layout view(self);
-  view.insert(*place, 1, 0);
+  view.insert(*axis, 1, 0);
   copy_view(context, self, view, out);
 }
 
-// Dimensions that are not of size one stay.
+// Ignores listed dimensions whose size is not one.
 void squeeze_copy_dims_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dim,
                            Tensor& out) {
   const std::optional<uint32_t> mask = dim_mask(context, dim, self.rank());
@@ -50,13 +50,13 @@ void expand_copy_out(KernelContext& context, const Tensor& self, std::span<const
   bool fits = size.size() >= view.rank && size.size() <= kMaxRank;
   for (size_t i = 0; fits && i < size.size(); ++i) {
     const size_t added = size.size() - view.rank;
-    // -1 keeps a size that is there.
+    // -1 keeps the size of an existing dimension.
     target[i] = size[i] == -1 && i >= added ? view.sizes[i - added] : size[i];
     fits = target[i] >= 0;
   }
   if (!fits || !view.broadcast_to({target.data(), size.size()})) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "self, of rank %zu, does not expand to the %zu sizes given", self.rank(),
+                        "self of rank %zu does not expand to the given %zu sizes", self.rank(),
                         size.size());
   }
   copy_view(context, self, view, out);
@@ -66,7 +66,7 @@ void t_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   Layout view(self);
   if (view.rank > 2) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "t takes a tensor of at most two dimensions, not %zu", view.rank);
+                        "t expects rank 2 or less, but self has rank %zu", view.rank);
   }
   if (view.rank == 2) view.swap(0, 1);
   copy_view(context, self, view, out);
@@ -85,7 +85,7 @@ void transpose_copy_int_out(KernelContext& context, const Tensor& self, int64_t 
 void permute_copy_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dims,
                       Tensor& out) {
   if (dims.size() != self.rank()) {
-    return context.fail(ErrorCode::kInvalidArgument, "%zu dims cannot permute a tensor of rank %zu",
+    return context.fail(ErrorCode::kInvalidArgument, "dims has %zu numbers, but self has rank %zu",
                         dims.size(), self.rank());
   }
   if (!dim_mask(context, dims, self.rank())) return;
@@ -109,7 +109,7 @@ void flip_out(KernelContext& context, const Tensor& self, std::span<const int64_
   copy_view(context, self, view, out);
 }
 
-// The diagonal becomes the last dimension.
+// Copies a diagonal, which becomes the last dimension.
 void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offset, int64_t dim1,
                        int64_t dim2, Tensor& out) {
   const std::optional<size_t> row = normalize_dim(context, dim1, self.rank());
@@ -120,7 +120,7 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
   }
   const int64_t rows = self.size(*row);
   const int64_t columns = self.size(*column);
-  offset = std::clamp<int64_t>(offset, -rows, columns);  // beyond, nothing is left either way
+  offset = std::clamp<int64_t>(offset, -rows, columns);  // beyond, the diagonal is empty
   const int64_t first_row = std::max<int64_t>(-offset, 0);
   const int64_t first_column = std::max<int64_t>(offset, 0);
   const int64_t length = std::min(rows - first_row, columns - first_column);
@@ -134,7 +134,8 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
   copy_view(context, self, view, out);
 }
 
-// Windows of `size` elements, `step` apart, along a dimension; what they hold becomes the last one.
+// Copies windows of `size` elements, `step` apart along a dimension. A new last dimension holds the
+// elements of each window.
 void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimension, int64_t size,
                      int64_t step, Tensor& out) {
   const std::optional<size_t> dim = normalize_dim(context, dimension, self.rank());
@@ -144,25 +145,25 @@ void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimensi
   const int64_t available = view.sizes[*dim];
   if (size < 0 || size > available || step <= 0) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "windows of %lld elements, %lld apart, do not suit %lld elements",
+                        "windows of size %lld and step %lld do not fit %lld elements",
                         static_cast<long long>(size), static_cast<long long>(step),
                         static_cast<long long>(available));
   }
   const int64_t stride = view.strides[*dim];
   view.narrow(*dim, 0, (available - size) / step + 1, step);
   view.insert(view.rank, size, stride);
-  // A window of a 0-d tensor has the one dimension only.
+  // The result for a 0-d tensor has only the dimension of the window.
   if (self.rank() == 0) view.remove(0);
   copy_view(context, self, view, out);
 }
 
-// The strides are those of a row-major self: its elements are numbered in that order.
+// `size` and `stride` describe a view of the elements of self in row-major order.
 void as_strided_copy_out(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
                          std::span<const int64_t> stride, std::optional<int64_t> storage_offset,
                          Tensor& out) {
   Layout view;
   view.offset = storage_offset.value_or(0);
-  int64_t last = view.offset;  // the furthest element
+  int64_t last = view.offset;  // offset of the last element
   bool fits = size.size() == stride.size() && size.size() <= kMaxRank && last >= 0;
   bool empty = false;
   for (size_t i = 0; fits && i < size.size(); ++i) {
@@ -174,7 +175,7 @@ void as_strided_copy_out(KernelContext& context, const Tensor& self, std::span<c
   }
   if (!fits || (!empty && last >= self.numel())) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "size, stride and storage_offset reach beyond the %lld elements of self",
+                        "size, stride and storage_offset exceed the %lld elements of self",
                         static_cast<long long>(self.numel()));
   }
   if (check_contiguous(context, self, "self")) copy_view(context, self, view, out);

@@ -12,28 +12,30 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// The dtype that has the same bits, for conversions.
+// The dtype as which the elements are converted; it has the same number of bits.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }
 
-bool is_wide_unsigned(ScalarType dtype) { return storage(dtype) != dtype; }
+bool is_16_bit_unsigned(ScalarType dtype) { return storage(dtype) != dtype; }
 
-const void* element(const Tensor& tensor, int64_t index) {
+const void* element_address(const Tensor& tensor, int64_t index) {
   return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
-// One channel's elements may be anywhere only if all channels are alike.
+// Parameters for a whole tensor work with any dim order. For other parameters, both tensors must be
+// row-major.
 bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
                   const ChannelShape& shape) {
   if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);
   return check_contiguous(context, input, "input") && check_contiguous(context, out, "out");
 }
 
-// run(channel, first element, count) for all elements, at most kChunk at a time.
+// Calls run(channel, first element, count) until all elements are covered; count is at most kChunk.
 template <class Run>
-void each_chunk(const ChannelShape& shape, Run&& run) {
-  if (shape.channels == 0 || shape.inner == 0) return;  // however many there are of the others
+void for_each_chunk(const ChannelShape& shape, Run&& run) {
+  if (shape.channels == 0 || shape.inner == 0)
+    return;  // without elements, the loop over the channels does nothing
   for (int64_t o = 0; o < shape.outer; ++o) {
     for (int64_t c = 0; c < shape.channels; ++c) {
       const int64_t first = (o * shape.channels + c) * shape.inner;
@@ -44,11 +46,12 @@ void each_chunk(const ChannelShape& shape, Run&& run) {
   }
 }
 
-// `rounded` + zero_point within bounds, clamped first so that nothing overflows.
-int32_t place(double rounded, int64_t zero_point, int64_t lowest, int64_t highest) {
-  const int64_t most = int64_t{1} << 40;
-  const int64_t shifted =
-      std::clamp(convert<int64_t>(rounded), -most, most) + std::clamp(zero_point, -most, most);
+// Returns `rounded` + zero_point clamped to [lowest, highest]. The terms are clamped first, so that
+// the sum does not overflow.
+int32_t shift_and_clamp(double rounded, int64_t zero_point, int64_t lowest, int64_t highest) {
+  constexpr int64_t kMaxTerm = int64_t{1} << 40;
+  const int64_t shifted = std::clamp(convert<int64_t>(rounded), -kMaxTerm, kMaxTerm) +
+                          std::clamp(zero_point, -kMaxTerm, kMaxTerm);
   return static_cast<int32_t>(std::clamp(shifted, lowest, highest));
 }
 
@@ -62,10 +65,10 @@ struct QuantizeCall {
   ScalarType dtype;
 };
 
-// What zero points are added to.
-enum class Shift : uint8_t { kRounded, kProducts };
+// Zero points are added either after or before rounding.
+enum class Shift : uint8_t { kAfterRounding, kBeforeRounding };
 
-// Products are of type Real.
+// Quantizes with arithmetic in Real.
 template <class Real, Shift shift>
 void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
   if (!check_dtype_in<FloatHBF16Types>(context, q.input) ||
@@ -78,18 +81,20 @@ void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
       AffineParameters::make(context, q.scales, &q.zero_points, q.shape.channels, out);
   if (!parameters) return;
   const ConvertRun load = convert_run(q.input.dtype(), scalar_type_of<Real>);
-  each_chunk(q.shape, [&](int64_t channel, int64_t first, int64_t count) {
+  for_each_chunk(q.shape, [&](int64_t channel, int64_t first, int64_t count) {
     Real reals[kChunk];
     int32_t values[kChunk];
-    load(element(q.input, first), 1, reals, 1, count);
+    load(element_address(q.input, first), 1, reals, 1, count);
     const auto inverse = static_cast<Real>(1.0 / parameters->scale(channel));
     const int64_t zero_point = parameters->zero_point(channel);
     for (int64_t i = 0; i < count; ++i) {
-      if constexpr (shift == Shift::kRounded) {
-        values[i] = place(std::nearbyint(reals[i] * inverse), zero_point, q.lowest, q.highest);
+      if constexpr (shift == Shift::kAfterRounding) {
+        values[i] =
+            shift_and_clamp(std::nearbyint(reals[i] * inverse), zero_point, q.lowest, q.highest);
       } else {
-        values[i] = place(std::nearbyint(reals[i] * inverse + static_cast<Real>(zero_point)), 0,
-                          q.lowest, q.highest);
+        values[i] =
+            shift_and_clamp(std::nearbyint(reals[i] * inverse + static_cast<Real>(zero_point)), 0,
+                            q.lowest, q.highest);
       }
     }
     store_quantized(values, out, first, count);
@@ -107,7 +112,7 @@ std::optional<AffineParameters> AffineParameters::make(KernelContext& context, c
                                                         zero_points->dtype() == ScalarType::kInt)));
   if (!fits) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "scales and zero points are not %lld floating numbers and i32 or i64 numbers",
+                 "expected %lld floating scales and as many i32 or i64 zero points",
                  static_cast<long long>(count));
     return std::nullopt;
   }
@@ -125,15 +130,16 @@ std::optional<AffineParameters> AffineParameters::make(KernelContext& context, c
 
 double AffineParameters::scale(int64_t channel) const {
   double value = 0;
-  convert_run(scales_->dtype(), ScalarType::kDouble)(element(*scales_, channel), 1, &value, 1, 1);
+  convert_run(scales_->dtype(), ScalarType::kDouble)(element_address(*scales_, channel), 1, &value,
+                                                     1, 1);
   return value;
 }
 
 int64_t AffineParameters::zero_point(int64_t channel) const {
   int64_t value = 0;
   if (zero_points_ != nullptr) {
-    convert_run(zero_points_->dtype(), ScalarType::kLong)(element(*zero_points_, channel), 1,
-                                                          &value, 1, 1);
+    convert_run(zero_points_->dtype(), ScalarType::kLong)(element_address(*zero_points_, channel),
+                                                          1, &value, 1, 1);
   }
   return value;
 }
@@ -154,16 +160,16 @@ bool check_quantized(KernelContext& context, ScalarType dtype, int64_t lowest, i
       highest <= range->highest) {
     return true;
   }
-  context.fail(ErrorCode::kInvalidArgument, "%s holds no quantised values from %lld to %lld",
-               scalar_type_name(dtype), static_cast<long long>(lowest),
-               static_cast<long long>(highest));
+  context.fail(ErrorCode::kInvalidArgument,
+               "dtype %s cannot hold quantized values from %lld to %lld", scalar_type_name(dtype),
+               static_cast<long long>(lowest), static_cast<long long>(highest));
   return false;
 }
 
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values) {
-  convert_run(storage(tensor.dtype()), ScalarType::kInt)(element(tensor, offset), 1, values, 1,
-                                                         count);
-  if (!is_wide_unsigned(tensor.dtype())) return;
+  convert_run(storage(tensor.dtype()), ScalarType::kInt)(element_address(tensor, offset), 1, values,
+                                                         1, count);
+  if (!is_16_bit_unsigned(tensor.dtype())) return;
   for (int64_t i = 0; i < count; ++i) values[i] &= 0xffff;
 }
 
@@ -177,17 +183,17 @@ void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int6
 
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
                        int64_t highest) {
-  return place(std::nearbyint(value * inverse_scale), zero_point, lowest, highest);
+  return shift_and_clamp(std::nearbyint(value * inverse_scale), zero_point, lowest, highest);
 }
 
-ChannelShape whole(const Tensor& tensor) { return {1, 1, tensor.numel()}; }
+ChannelShape per_tensor(const Tensor& tensor) { return {1, 1, tensor.numel()}; }
 
-ChannelShape along(const Tensor& tensor, size_t axis) {
+ChannelShape per_channel(const Tensor& tensor, size_t axis) {
   return {size_product(tensor, 0, axis), size_at(tensor, axis),
           size_product(tensor, axis + 1, tensor.rank())};
 }
 
-ChannelShape by_token(const Tensor& tensor) {
+ChannelShape per_token(const Tensor& tensor) {
   const size_t last = tensor.rank() == 0 ? 0 : tensor.rank() - 1;
   return {1, size_product(tensor, 0, last), size_at(tensor, last)};
 }
@@ -197,19 +203,20 @@ void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
               ScalarType dtype, Tensor& out) {
   const QuantizeCall arguments{input, scales, zero_points, shape, lowest, highest, dtype};
   if (input.dtype() == ScalarType::kDouble) {
-    return quantize_in<double, Shift::kRounded>(context, arguments, out);
+    return quantize_in<double, Shift::kAfterRounding>(context, arguments, out);
   }
-  quantize_in<float, Shift::kRounded>(context, arguments, out);
+  quantize_in<float, Shift::kAfterRounding>(context, arguments, out);
 }
 
 void quantize_tokens(KernelContext& context, const Tensor& input, const Tensor& scales,
                      const Tensor& zero_points, int64_t lowest, int64_t highest, ScalarType dtype,
                      Tensor& out) {
-  const QuantizeCall arguments{input, scales, zero_points, by_token(input), lowest, highest, dtype};
+  const QuantizeCall arguments{input,  scales,  zero_points, per_token(input),
+                               lowest, highest, dtype};
   if (input.dtype() == ScalarType::kDouble || scales.dtype() == ScalarType::kDouble) {
-    return quantize_in<double, Shift::kProducts>(context, arguments, out);
+    return quantize_in<double, Shift::kBeforeRounding>(context, arguments, out);
   }
-  quantize_in<float, Shift::kProducts>(context, arguments, out);
+  quantize_in<float, Shift::kBeforeRounding>(context, arguments, out);
 }
 
 void dequantize(KernelContext& context, const Tensor& input, const Tensor& scales,
@@ -228,7 +235,7 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
   if (!parameters) return;
   const bool wide = out.dtype() == ScalarType::kDouble;
   const ConvertRun store = convert_run(ScalarType::kDouble, out.dtype());
-  each_chunk(shape, [&](int64_t channel, int64_t first, int64_t count) {
+  for_each_chunk(shape, [&](int64_t channel, int64_t first, int64_t count) {
     int32_t values[kChunk];
     double reals[kChunk];
     load_quantized(input, first, count, values);

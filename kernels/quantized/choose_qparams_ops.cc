@@ -1,4 +1,4 @@
-// Scales and zero points of tensors and of tokens.
+// Operators that choose scales and zero points for a tensor or for each token.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// As torch.ao's determine_qparams for an affine scheme, in float.
+// Chooses like torch.ao's determine_qparams for an affine scheme, in float.
 void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int64_t quant_min,
                                int64_t quant_max, double eps, ScalarType dtype, Tensor& scale_out,
                                Tensor& zero_point_out) {
@@ -24,9 +24,9 @@ void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int6
   }
   if (scale_out.numel() != 1 || zero_point_out.numel() != 1 || input.numel() == 0 ||
       quant_min >= quant_max) {
-    return context.fail(
-        ErrorCode::kInvalidArgument,
-        "input needs elements, quant_min must be below quant_max, and each out needs one element");
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "input must have elements, quant_min must be below quant_max, and each "
+                        "output must have 1 element");
   }
   if (!check_data(context, {&input, &scale_out, &zero_point_out})) return;
   const float* values = input.unchecked_data<float>();
@@ -44,7 +44,7 @@ void choose_qparams_per_token_asymmetric_out(KernelContext& context, const Tenso
                                              ScalarType dtype, Tensor& scale_out,
                                              Tensor& zero_point_out) {
   if (!check_token_parameters(context, input, dtype, scale_out, zero_point_out)) return;
-  const ChannelShape shape = by_token(input);
+  const ChannelShape shape = per_token(input);
   dispatch<FloatHBF16Types>(context, input.dtype(), [&]<class T>() {
     for (int64_t row = 0; row < shape.channels; ++row) {
       float low = 0;

@@ -1,4 +1,4 @@
-// Embedding tables of quantised rows.
+// Operators that look up rows of quantized embedding tables.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,14 +14,14 @@ namespace vitrine::quantized {
 
 namespace {
 
-// How many values a byte holds.
+// The packing of a table; the enum's value is the number of values in a byte.
 enum class Packing : uint8_t {
-  kByte = 1,   // as the table's dtype says
-  kBits4 = 2,  // the high nibble first, each plus 8
-  kBits2 = 4,  // the lowest bits first, each plus 2
+  kByte = 1,   // one value of the table's dtype
+  kBits4 = 2,  // two int4 values, the high bits first, each stored plus 8
+  kBits2 = 4,  // four int2 values, the low bits first, each stored plus 2
 };
 
-// The values of `count` bytes.
+// Unpacks the values of `count` bytes.
 void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
   if (packing == Packing::kBits4) {
     for (int64_t i = 0; i < 2 * count; i += 2) {
@@ -32,13 +32,13 @@ void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
-    for (int place = 0; place < 8; place += 2) {
-      *to++ = static_cast<float>(((bytes[i] >> place) & 3) - 2);
+    for (int bit = 0; bit < 8; bit += 2) {
+      *to++ = static_cast<float>(((bytes[i] >> bit) & 3) - 2);
     }
   }
 }
 
-// Element `index` of a dense floating tensor.
+// Returns element `index` of a dense floating tensor.
 float real(const Tensor& tensor, int64_t index) {
   float value = 0;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
@@ -53,9 +53,10 @@ struct Table {
   const Tensor* zero_points;
   Packing packing;
   int64_t columns;
-  int64_t groups;  // of a row
+  int64_t groups;  // groups in a row
 
-  // Columns from `first` on, at most kChunkLength and whole bytes.
+  // Reads `count` columns, at most kChunkLength, from column `first` on. Both must be multiples of
+  // the values per byte.
   void read(int64_t row, int64_t first, int64_t count, float* to) const {
     const auto values = static_cast<int64_t>(packing);
     const uint8_t* const bytes =
@@ -76,13 +77,13 @@ struct Table {
   }
 };
 
-// ns * kWorkPerNs of a value.
-constexpr int64_t kWorkAValue = 40;
+// Work per value, as ns * kWorkPerNs.
+constexpr int64_t kWorkPerValue = 40;
 
-// out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or
-// [rows, groups], each group as many columns; zero points are of the same shape, null for none.
-// Both may be of any floating dtype; indices are Int or Long. Resizes `out`, FLOATHBF16; writes
-// nothing to it if one of them is out of range.
+// Computes out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or
+// [rows, groups], where all groups have the same number of columns. `zero_points` has the same
+// shape or is null. Both may have any floating dtype. Indices are Int or Long. Resizes `out`, which
+// must be FLOATHBF16. Writes nothing to it if an index is out of range.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {
@@ -101,9 +102,10 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   const int64_t groups = grouped ? scales.size(1) : 1;
   if ((scales.rank() != 1 && !grouped) || scales.size(0) != rows || groups < 1 ||
       columns % groups != 0) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "weight_scales are not one or several for each of %lld rows",
-                        static_cast<long long>(rows));
+    return context.fail(
+        ErrorCode::kInvalidArgument,
+        "weight_scales must be [%lld] or [%lld,groups], with groups that divide the columns",
+        static_cast<long long>(rows), static_cast<long long>(rows));
   }
   if (!check_dtype_in<FloatHBF16Types>(context, scales) ||
       !check_contiguous(context, scales, "weight_scales") ||
@@ -115,7 +117,8 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   }
   Layout result(indices);
   if (result.rank >= kMaxRank) {
-    return context.fail(ErrorCode::kInvalidArgument, "indices are of rank %zu", result.rank);
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "indices have rank %zu, expected less than %zu", result.rank, kMaxRank);
   }
   result.insert(result.rank, columns, 1);
   const auto reader = IndexReader::make(context, indices);
@@ -123,11 +126,11 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
       !check_dtype_in<FloatHBF16Types>(context, out) ||
       !resize_to(context, out, result.size_span()) || !check_contiguous(context, out, "out") ||
       !check_data(context, {&weight, &scales, zero_points, &out}) ||
-      !check_no_overlap(context, out, {&indices})) {  // which are read twice
+      !check_no_overlap(context, out, {&indices})) {  // indices are read while out is written
     return;
   }
-  const Layout places(indices);
-  const auto row_of = [&](int64_t i) { return (*reader)[places.offset_of(i)]; };
+  const Layout index_layout(indices);
+  const auto row_of = [&](int64_t i) { return (*reader)[index_layout.offset_of(i)]; };
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (!check_index(context, row_of(i), rows)) return;
   }
@@ -135,7 +138,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   const ConvertRun store = convert_run(ScalarType::kFloat, out.dtype());
   const auto size = static_cast<int64_t>(out.element_size());
   parallel_ranges(
-      context, indices.numel(), 1, kWorkAValue * columns, [&](int64_t begin, int64_t end) {
+      context, indices.numel(), 1, kWorkPerValue * columns, [&](int64_t begin, int64_t end) {
         alignas(64) float chunk[kChunkLength];
         std::byte* to = out.unchecked_mutable_data<std::byte>() + begin * columns * size;
         for (int64_t i = begin; i < end; ++i) {

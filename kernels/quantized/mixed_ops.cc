@@ -1,4 +1,4 @@
-// Products of floats and quantised weights.
+// Operators that multiply floats by quantized weights.
 #include <algorithm>
 #include <array>
 
@@ -24,16 +24,16 @@ bool check_mixed(KernelContext& context, const Tensor& input, const Tensor& weig
          check_dtype(context, weight_scales, input.dtype(), "weight_scales");
 }
 
-// out[m, p] = sum over n of input[m, n] * the weight of n and p * scales[scale_at(n, p)], where n
-// counts along dimension `depth_dim` of weight.
+// Computes out[m, p] = sum over n of input[m, n] * w * scales[scale_at(n, p)]. w is the element of
+// `weight` with index n along dimension `depth_dim` and index p along the other dimension.
 template <class T, class ScaleAt>
 void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const Tensor& scales,
               Tensor& out, ScaleAt scale_at) {
-  if (out.numel() == 0) return;  // however many rows there are
+  if (out.numel() == 0) return;  // without elements, the loop over the rows does nothing
   const Layout rows(input);
   const Layout weights(weight);
   const Layout to(out);
-  const bool halves = out.dtype() == ScalarType::kHalf;
+  const bool is_half = out.dtype() == ScalarType::kHalf;
   for (int64_t m = 0; m < to.sizes[0]; ++m) {
     for (int64_t p = 0; p < to.sizes[1]; ++p) {
       float sum = 0;
@@ -44,18 +44,18 @@ void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const
         sum += float(input.unchecked_data<T>()[m * rows.strides[0] + n * rows.strides[1]]) *
                quantized * float(scales.unchecked_data<T>()[scale_at(n, p)]);
       }
-      const int64_t place = m * to.strides[0] + p * to.strides[1];
-      if (halves) {
-        out.unchecked_mutable_data<Half>()[place] = Half(sum);
+      const int64_t offset = m * to.strides[0] + p * to.strides[1];
+      if (is_half) {
+        out.unchecked_mutable_data<Half>()[offset] = Half(sum);
       } else {
-        out.unchecked_mutable_data<float>()[place] = sum;
+        out.unchecked_mutable_data<float>()[offset] = sum;
       }
     }
   }
 }
 
-// out[m, p] = sum over n of input[m, n] * weight[p, n] * the scale of n's group in row p, where
-// weight_scales is [p] or [p, groups].
+// Computes out[m, p] = sum over n of input[m, n] * weight[p, n] * s, where s is the scale of n's
+// group in row p. weight_scales is [rows of weight] or [rows of weight, groups].
 void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor& weight_scales, const Tensor* weight_zero_points,
                       std::optional<ScalarType> dtype, Tensor& out) {
@@ -69,8 +69,8 @@ void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor&
   const int64_t groups = weight_scales.rank() == 2 ? weight_scales.size(1) : 1;
   if (weight_scales.rank() < 1 || weight_scales.rank() > 2 || groups < 1 ||
       weight_scales.size(0) != weight.size(0)) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "weight_scales are not one or several for each of %d rows", weight.size(0));
+    return context.fail(ErrorCode::kInvalidArgument, "weight_scales must be [%d] or [%d,groups]",
+                        weight.size(0), weight.size(0));
   }
   if (!context.resize(out, std::array{input.size(0), weight.size(0)}) ||
       !check_data(context, {&input, &weight, &weight_scales, &out})) {
@@ -83,7 +83,7 @@ void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor&
   });
 }
 
-// out[m, p] = sum over n of input[m, n] * (weight[n, p] * weight_scales[n]).
+// Computes out[m, p] = sum over n of input[m, n] * (weight[n, p] * weight_scales[n]).
 void mixed_mm_out(KernelContext& context, const Tensor& input, const Tensor& weight,
                   const Tensor& weight_scales, const Tensor* weight_zero_points, Tensor& out) {
   if (!check_mixed(context, input, weight, weight_scales, weight_zero_points) ||

@@ -37,11 +37,11 @@ void add_out(KernelContext& context, const Tensor& a, double a_scale, int64_t a_
     return;
   }
   const float inverse = inverse_of(sum.scale);
-  constexpr int64_t kAtOnce = 64;
-  for (int64_t first = 0; first < a.numel(); first += kAtOnce) {
-    const int64_t count = std::min(kAtOnce, a.numel() - first);
-    int32_t lefts[kAtOnce];
-    int32_t rights[kAtOnce];
+  constexpr int64_t kBlockLength = 64;
+  for (int64_t first = 0; first < a.numel(); first += kBlockLength) {
+    const int64_t count = std::min(kBlockLength, a.numel() - first);
+    int32_t lefts[kBlockLength];
+    int32_t rights[kBlockLength];
     load_quantized(a, first, count, lefts);
     load_quantized(b, first, count, rights);
     for (int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Numbers to quantised ones and back.
+// Operators that quantize and dequantize tensors.
 #include "kernels/quantized/affine.h"
 #include "vitrine/kernel.h"
 

@@ -28,8 +28,10 @@ TokenParameters choose_token_parameters(float low, float high) {
 bool check_token_parameters(KernelContext& context, const Tensor& input, ScalarType dtype,
                             Tensor& scale_out, Tensor& zero_point_out) {
   if (dtype != ScalarType::kChar || input.rank() == 0) {
-    context.fail(ErrorCode::kInvalidArgument, "rows of the last dimension to i8 are needed, not %s",
-                 scalar_type_name(dtype));
+    context.fail(
+        ErrorCode::kInvalidArgument,
+        "expected dtype i8 and an input with at least one dimension, found %s and rank %zu",
+        scalar_type_name(dtype), input.rank());
     return false;
   }
   std::array<int32_t, kMaxRank> sizes;

@@ -1,5 +1,5 @@
-// Lines of elements: what softmax, norms and scans work along. Elements are read and written as T
-// by dense chunks, whatever the tensors' dtypes and the line's stride.
+// Line<T>: the elements along one dimension, for softmax, norms and scans. A line reads and writes
+// dense chunks of T, whatever the tensors' dtypes and the line's stride.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// How lines of a pair of tensors are read and written; the tensors keep their memory.
+// Conversions and element sizes for the lines of an input and an output. Does not own the tensors.
 struct LineFormat {
   Conversion load;
   Conversion store;
@@ -21,15 +21,15 @@ struct LineFormat {
   int64_t out_size = 0;
 };
 
-// Sets `format` for these tensors, with elements as `type` that are rounded to `common` when read.
-// Fails the context on a dtype that is not REALHBBF16.
+// Sets `format` to read and write elements as `type`, rounded to `common` on the way. Returns false
+// and fails the context if a dtype is not REALHBBF16.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 
 template <class T>
 class Line {
  public:
-  // Strides in elements.
+  // Strides are in elements.
   Line(const LineFormat& format, const std::byte* in, int64_t in_stride, std::byte* out,
        int64_t out_stride, int64_t length)
       : format_(format),
@@ -41,11 +41,11 @@ class Line {
 
   int64_t length() const { return length_; }
 
-  // visit(const T* values, int64_t count): chunk after chunk.
+  // Calls visit(const T* values, int64_t count) for each chunk, in order.
   template <class Visit>
   void read(Visit&& visit) const {
     if (length_ == 0) return;
-    if (reads_whole()) return visit(reinterpret_cast<const T*>(in_), length_);
+    if (reads_in_place()) return visit(reinterpret_cast<const T*>(in_), length_);
     Chunk chunk;
     for (int64_t done = 0; done < length_; done += kChunkLength) {
       const int64_t count = std::min(kChunkLength, length_ - done);
@@ -53,12 +53,12 @@ class Line {
     }
   }
 
-  // map(const T* in, T* out, int64_t count): chunk after chunk, out[i] from in[i].
+  // Calls map(const T* in, T* out, int64_t count) for each chunk; it computes out[i] from in[i].
   template <class Map>
   void map(Map&& map) const {
     if (length_ == 0) return;
-    const bool writes_whole = format_.store.identity() && out_stride_ == 1;
-    if (reads_whole() && writes_whole) {
+    const bool writes_in_place = format_.store.identity() && out_stride_ == 1;
+    if (reads_in_place() && writes_in_place) {
       return map(reinterpret_cast<const T*>(in_), reinterpret_cast<T*>(out_), length_);
     }
     Chunk in_chunk;
@@ -72,7 +72,7 @@ class Line {
   }
 
  private:
-  bool reads_whole() const { return format_.load.identity() && in_stride_ == 1; }
+  bool reads_in_place() const { return format_.load.identity() && in_stride_ == 1; }
   const T* load(int64_t done, int64_t count, Chunk& chunk) const {
     format_.load.run(in_ + done * in_stride_ * format_.in_size, in_stride_, &chunk, 1, count);
     return reinterpret_cast<const T*>(&chunk);
@@ -86,7 +86,7 @@ class Line {
   int64_t length_;
 };
 
-// Sizes and strides of all dimensions but `dim`, for a walk over the lines along it.
+// The sizes of all dimensions except `dim`, for a loop over the lines along `dim`.
 struct LineNest {
   size_t rank = 0;
   std::array<int64_t, kMaxRank> sizes{};
@@ -94,14 +94,15 @@ struct LineNest {
   explicit LineNest(const Tensor& tensor, size_t dim);
   std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
 };
+// The strides of the same dimensions.
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
-// Elements between neighbours of a line.
+// Distance between neighbors on a line, in elements.
 inline int64_t line_stride(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
 }
 
-// visit(const Line<T>&) for each line along `dim` (as normalize_dim gives it) of two tensors of the
-// same sizes.
+// Calls visit(const Line<T>&) for each line along `dim` of two tensors of the same sizes. `dim` is
+// a result of normalize_dim.
 template <class T, class Visit>
 void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, size_t dim,
                    Tensor& out, Visit&& visit) {

@@ -1,4 +1,4 @@
-// Arithmetic of elements that is defined for every value: integers wrap around, as in PyTorch.
+// Element arithmetic that is defined for every value. Integers wrap around, as in PyTorch.
 #pragma once
 
 #include <cmath>
@@ -52,13 +52,13 @@ constexpr T wrapping_neg(T a) {
   if constexpr (is_integer_v<T>) {
     return wrapping_sub(T(0), a);
   } else {
-    return -a;  // not 0 - a: the sign of zero
+    return -a;  // 0 - a would lose the sign of zero
   }
 }
 
-// --- Division. Integers: the divisor is not zero; the lowest value by -1 wraps to itself. ---
+// --- Division. An integer divisor must not be zero. The minimum divided by -1 wraps to itself. ---
 
-// Rounded toward zero.
+// Quotient rounded toward zero.
 template <class T>
 T divide_trunc(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -71,7 +71,7 @@ T divide_trunc(T a, T b) {
   }
 }
 
-// The remainder that has the dividend's sign.
+// Remainder with the dividend's sign.
 template <class T>
 T fmod_trunc(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -84,7 +84,7 @@ T fmod_trunc(T a, T b) {
   }
 }
 
-// The remainder that has the divisor's sign, as Python's %.
+// Remainder with the divisor's sign, like Python's %.
 template <class T>
 T remainder_floor(T a, T b) {
   const T remainder = fmod_trunc(a, b);
@@ -92,8 +92,8 @@ T remainder_floor(T a, T b) {
                                                                : remainder;
 }
 
-// Rounded toward negative infinity. For floating types the quotient is that of Python's //, which
-// floor(a / b) misses where the division rounds up.
+// Quotient rounded toward negative infinity. For floating types the result equals Python's //;
+// floor(a / b) would differ when the division rounds up.
 template <class T>
 T divide_floor(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -111,7 +111,7 @@ T divide_floor(T a, T b) {
   }
 }
 
-// --- Ordering: NaN wins, as in PyTorch. ---
+// --- Ordering. If an operand is NaN, the result is NaN, as in PyTorch. ---
 
 template <class T>
 constexpr T larger(T a, T b) {
@@ -121,7 +121,7 @@ template <class T>
 constexpr T smaller(T a, T b) {
   return b < a || b != b ? b : a;
 }
-// Held to [low, high]; `high` if they are the wrong way round. A NaN stays.
+// Clamps x to [low, high]; returns `high` if low > high. NaN stays NaN.
 template <class T>
 constexpr T clamped(T x, T low, T high) {
   const T raised = x < low ? low : x;
@@ -139,30 +139,30 @@ T absolute(T x) {
   }
 }
 
-// log(exp(a) + exp(b)) without overflow.
+// Computes log(exp(a) + exp(b)) without overflow.
 template <class T>
 T log_add_exp(T a, T b) {
   if (a == b && std::isinf(a)) return a;
   return larger(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
 }
 
-// x * log(y); 0 where x is 0, whatever y is but NaN.
+// Computes x * log(y), or 0 if x is 0 and y is not NaN.
 template <class T>
 T x_log_y(T x, T y) {
   return x == 0 && !std::isnan(y) ? T{0} : x * std::log(y);
 }
 
-// -1, 0 or 1; of NaN, 0.
+// Returns -1, 0 or 1; 0 for NaN.
 template <class T>
 constexpr T sign_of(T x) {
-  if constexpr (std::is_unsigned_v<T>) {  // and bool
+  if constexpr (std::is_unsigned_v<T>) {  // includes bool
     return static_cast<T>(x != 0);
   } else {
     return static_cast<T>((x > 0) - (x < 0));
   }
 }
 
-// NaN stays NaN.
+// max(x, 0). NaN stays NaN.
 template <class T>
 constexpr T rectified(T x) {
   if constexpr (std::is_signed_v<T>) {
@@ -183,7 +183,7 @@ constexpr T inverted(T x) {
   }
 }
 
-// Shifts by negative amounts, or by more bits than the type has, shift all bits out.
+// A negative shift, or one by at least the width of T, shifts all bits out.
 template <class T>
 constexpr T shift_left(T a, T bits) {
   constexpr T kWidth = static_cast<T>(sizeof(T) * 8);
@@ -193,12 +193,13 @@ constexpr T shift_left(T a, T bits) {
 template <class T>
 constexpr T shift_right(T a, T bits) {
   constexpr int kWidth = static_cast<int>(sizeof(T) * 8);
-  const bool all = bits < T(0) || bits >= T(kWidth);
-  if (all && std::is_unsigned_v<T>) return T(0);
-  return static_cast<T>(a >> (all ? kWidth - 1 : static_cast<int>(bits)));
+  const bool shifts_all = bits < T(0) || bits >= T(kWidth);
+  if (shifts_all && std::is_unsigned_v<T>) return T(0);
+  return static_cast<T>(a >> (shifts_all ? kWidth - 1 : static_cast<int>(bits)));
 }
 
-// Wraps around. For a negative exponent, truncates the fraction.
+// base to the power of exponent; wraps around. A negative exponent truncates the result to an
+// integer.
 template <class T>
 constexpr T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -209,8 +210,8 @@ constexpr T integer_power(T base, T exponent) {
     }
   }
   T result = 1;
-  for (T left = exponent; left != 0; left = static_cast<T>(left / 2)) {
-    if (left % 2 != 0) result = wrapping_mul(result, base);
+  for (T remaining = exponent; remaining != 0; remaining = static_cast<T>(remaining / 2)) {
+    if (remaining % 2 != 0) result = wrapping_mul(result, base);
     base = wrapping_mul(base, base);
   }
   return result;

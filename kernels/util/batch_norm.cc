@@ -10,7 +10,8 @@ namespace vitrine {
 
 namespace {
 
-// A vector in temporary memory, as a tensor that broadcasts along a channel dimension.
+// A vector in temporary memory, viewed as a tensor of shape [C, 1, ...] that broadcasts along
+// channels.
 template <class T>
 class ChannelVector {
  public:
@@ -40,7 +41,7 @@ constexpr size_t kChannelDim = 1;
 bool check_input(KernelContext& context, const Tensor& input) {
   if (!check_dtype_in<FloatHBF16Types>(context, input)) return false;
   if (input.rank() > kChannelDim) return true;
-  context.fail(ErrorCode::kInvalidArgument, "input has rank %zu and so no channel dimension",
+  context.fail(ErrorCode::kInvalidArgument, "input has rank %zu, but it needs a channel dimension",
                input.rank());
   return false;
 }
@@ -57,8 +58,8 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
   const T* bias = elements_as<T>(context, a.bias);
   if (context.failed()) return;
   for (size_t c = 0; c < channels; ++c) {
-    const double deviation = reciprocal_deviation(static_cast<double>(variance[c]), a.epsilon);
-    const double factor = deviation * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
+    const double rstd = reciprocal_deviation(static_cast<double>(variance[c]), a.epsilon);
+    const double factor = rstd * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
     const double offset = bias != nullptr ? static_cast<double>(bias[c]) : 0.0;
     scale[c] = static_cast<T>(factor);
     shift[c] = static_cast<T>(offset - static_cast<double>(mean[c]) * factor);
@@ -71,7 +72,7 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // T as the common dtype: Half inputs must not round scale and shift.
+    // The common dtype is T, so that Half inputs do not round scale and shift.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });
@@ -105,7 +106,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
   const size_t count = static_cast<size_t>(channels[0]);
-  // Also bounds the temporary memory: an input without elements may have any number of channels.
+  // These resizes also limit the temporary memory: an input without elements can have any number of
+  // channels.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

@@ -1,4 +1,4 @@
-// Batch normalisation with given or computed statistics.
+// Batch normalization with given or computed statistics.
 #pragma once
 
 #include "vitrine/kernel_context.h"
@@ -7,28 +7,29 @@ namespace vitrine {
 
 struct BatchNormArguments {
   const Tensor& input;     // [N, C, ...], floating, any dim order
-  const Tensor* weight;    // [C] or null: 1
-  const Tensor* bias;      // [C] or null: 0
+  const Tensor* weight;    // [C]; null means 1
+  const Tensor* bias;      // [C]; null means 0
   const Tensor& mean;      // [C]
   const Tensor& variance;  // [C]
   double epsilon;
 };
 
-// out = input * scale + shift, which broadcast; in the dtype of scale and shift. Resizes `out`.
+// Computes out = input * scale + shift in the dtype of scale and shift, which broadcast to the
+// input's shape. Resizes `out`.
 using ScaleAndShift = void (*)(KernelContext& context, const Tensor& input, const Tensor& scale,
                                const Tensor& shift, Tensor& out);
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out);
 
-// out = (input - mean) / sqrt(variance + epsilon) * weight + bias, channel by channel.
+// Computes out = (input - mean) / sqrt(variance + epsilon) * weight + bias per channel.
 void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out,
                 ScaleAndShift apply = scale_and_shift);
-// aten::_native_batch_norm_legit_no_training.out, over any way to compute it.
+// aten::_native_batch_norm_legit_no_training.out, computed by `apply`.
 void batch_norm_no_training(KernelContext& context, const BatchNormArguments& arguments,
                             Tensor& out, Tensor& save_mean, Tensor& save_invstd,
                             ScaleAndShift apply);
 
-// The same with mean and variance of the batch itself, which go out as save_mean and
+// Normalizes with the mean and variance of the batch itself. Writes them to save_mean and
 // save_invstd = 1 / sqrt(variance + epsilon), both [C].
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,

@@ -1,8 +1,8 @@
-// Walks a box of elements by rows, in several layouts at once, each with its own strides.
+// BoxLoop walks the elements of a shape row by row in N tensors at once, each with its own strides.
 //
-// Dimensions of size one vanish, neighbours that lie one after the other in every tensor become
-// one, and the rest may be reordered so that operand 0 is written front to back. So a copy between
-// dense tensors of one dim order is a single row, whatever its shape.
+// The loop drops dimensions of size one, merges adjacent dimensions that are contiguous in every
+// tensor, and may reorder the rest so that operand 0 is written front to back. A copy between dense
+// tensors of the same dim order is thus a single row, whatever their shape.
 #pragma once
 
 #include <array>
@@ -17,22 +17,22 @@
 
 namespace vitrine {
 
-// A view may have more dimensions than a tensor: repeat looks at each dimension as two.
+// A view may have more dimensions than a tensor: repeat splits each dimension into two.
 inline constexpr size_t kMaxLoopRank = 2 * kMaxRank;
 
 enum class LoopOrder : uint8_t {
-  kFree,      // the order that suits operand 0
-  kRowMajor,  // last dimension fastest: where a later element must overwrite an earlier one
+  kFree,      // decreasing strides of operand 0
+  kRowMajor,  // last dimension fastest, for loops in which later elements overwrite earlier ones
 };
 
-// N operands. Sizes are >= 0, strides are in elements and may be zero or negative. Nothing is
-// allocated; a loop is made once and may run at many offsets.
+// A loop over N operands. Sizes are >= 0; strides are in elements and may be zero or negative. A
+// loop allocates nothing and can run many times at different offsets.
 template <size_t N>
 class BoxLoop {
  public:
   using Offsets = std::array<int64_t, N>;
 
-  // Each of `strides` has as many entries as `sizes`, at most kMaxLoopRank.
+  // Each array in `strides` has as many elements as `sizes`, at most kMaxLoopRank.
   BoxLoop(std::span<const int64_t> sizes, const std::array<const int64_t*, N>& strides,
           LoopOrder order = LoopOrder::kFree) {
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -52,25 +52,27 @@ class BoxLoop {
     }
   }
 
-  // Elements between neighbours of a row.
+  // Distance between neighbors of a row, in elements.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
-  // row(const Offsets& first, int64_t count) for each row; `first` counts elements, from `offsets`.
+  // Calls row(const Offsets& first, int64_t count) for each row. `first` holds the element offsets
+  // of the row's first element, `offsets` included.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));
   }
 
-  // How many rows run() visits, and the elements of each.
+  // Number of rows that run() visits.
   int64_t rows() const {
     if (empty_) return 0;
     int64_t count = 1;
     for (size_t i = 0; i + 1 < rank_; ++i) count *= sizes_[i];
     return count;
   }
+  // Number of elements of each row.
   int64_t row_length() const { return empty_ ? 0 : sizes_[rank_ - 1]; }
 
-  // The same for the rows [begin, end) of them only.
+  // Like run(), but only for the rows [begin, end).
   template <class Row>
   void run_rows(Offsets offsets, int64_t begin, int64_t end, Row&& row) const {
     if (begin >= end) return;
@@ -80,10 +82,10 @@ class BoxLoop {
     }
     const size_t outer = rank_ - 1;
     std::array<int64_t, kMaxLoopRank> index;
-    int64_t number = begin;
+    int64_t remaining = begin;
     for (size_t i = outer; i-- > 0;) {
-      index[i] = number % sizes_[i];
-      number /= sizes_[i];
+      index[i] = remaining % sizes_[i];
+      remaining /= sizes_[i];
       for (size_t k = 0; k < N; ++k) offsets[k] += index[i] * strides_[i][k];
     }
     for (int64_t done = begin; done < end; ++done) {
@@ -100,9 +102,9 @@ class BoxLoop {
     }
   }
 
-  // The same box by planes: each row of this loop is several rows of the box, row_stride(k) apart.
-  // If the last operand has neighbours in another dimension than the box's rows, that is where the
-  // rows of a plane lie.
+  // A loop over the planes of this loop. Each of its rows is one plane: row_length() rows of this
+  // loop, row_stride(k) apart. If the last operand is contiguous in a dimension other than that of
+  // this loop's rows, the rows of a plane are along that dimension.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {
@@ -132,14 +134,14 @@ class BoxLoop {
   void merge() {
     size_t kept = 0;
     for (size_t i = 1; i < rank_; ++i) {
-      bool follows = true;
+      bool is_contiguous = true;
       for (size_t k = 0; k < N; ++k) {
-        follows = follows && strides_[kept][k] == strides_[i][k] * sizes_[i];
+        is_contiguous = is_contiguous && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      // A box beside a size of zero is never run and may hold more than can be counted.
-      int64_t both = 0;
-      if (follows && !mul_overflows(sizes_[kept], sizes_[i], &both)) {
-        sizes_[kept] = both;
+      // The product can overflow if a later size is zero; such a loop never runs.
+      int64_t merged = 0;
+      if (is_contiguous && !mul_overflows(sizes_[kept], sizes_[i], &merged)) {
+        sizes_[kept] = merged;
       } else {
         ++kept;
         sizes_[kept] = sizes_[i];

@@ -19,7 +19,7 @@ std::optional<std::span<const int32_t>> broadcast_sizes(KernelContext& context,
         size = tensor->size(i);
       } else if (tensor->size(i) != 1 && tensor->size(i) != size) {
         context.fail(ErrorCode::kInvalidArgument,
-                     "shapes do not broadcast: size %d of dimension %zu against %d",
+                     "shapes do not broadcast: size %d of dimension %zu is neither 1 nor %d",
                      tensor->size(i), i, size);
         return std::nullopt;
       }

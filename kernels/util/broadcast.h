@@ -1,4 +1,4 @@
-// Broadcasting: shapes are aligned at their last dimensions; sizes agree or one of them is 1.
+// Broadcasting: shapes are aligned at their last dimensions; aligned sizes are equal or one is 1.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace vitrine {
 
-// The shape that all of `tensors` broadcast to, put into `storage` (of kMaxRank). Fails the context
-// if there is none. A size of 0 with 1 gives 0.
+// Returns the shape to which all `tensors` broadcast, held in `storage` (kMaxRank elements). Sizes
+// 0 and 1 broadcast to 0. Fails the context if the shapes do not broadcast.
 [[nodiscard]] std::optional<std::span<const int32_t>> broadcast_sizes(
     KernelContext& context, std::span<const Tensor* const> tensors, std::span<int32_t> storage);
 
-// Strides of `tensor` as a member of a shape of `rank` dimensions that it broadcasts to: zero along
-// the dimensions where one element serves all. `strides` has `rank` places.
+// Writes the strides of `tensor` as broadcast to a shape of `rank` dimensions into `strides`, which
+// has `rank` elements. The stride is zero along dimensions in which the tensor is repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Whether `tensor` broadcasts to `sizes` without changing them; fails the context if not. Kernels
-// whose output tensor may also be an input call this after resizing.
+// Returns true if `tensor` broadcasts to `sizes`; otherwise fails the context. Kernels whose output
+// tensor may also be an input call this after resizing.
 [[nodiscard]] bool check_broadcastable(KernelContext& context, const Tensor& tensor,
                                        std::span<const int32_t> sizes);
 

@@ -7,7 +7,7 @@ namespace vitrine {
 
 namespace {
 
-// Room for a described tensor in a message.
+// The description of a tensor for a message.
 struct Text {
   explicit Text(const Tensor& tensor) { describe(tensor, chars, sizeof chars); }
   char chars[160];
@@ -21,7 +21,7 @@ void fail_unsupported_dtype(KernelContext& context, ScalarType type) {
                         "dtype %s is not in this build: add it to VITRINE_SELECT_OPS",
                         scalar_type_name(type));
   }
-  context.fail(ErrorCode::kInvalidArgument, "this operator does not take dtype %s (%d)",
+  context.fail(ErrorCode::kInvalidArgument, "this operator does not support dtype %s (%d)",
                scalar_type_name(type), static_cast<int>(type));
 }
 
@@ -29,7 +29,7 @@ std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t 
   const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
   if (dim < -count || dim >= count) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "dimension %lld is out of range: a tensor of rank %zu takes %lld to %lld",
+                 "dimension %lld is out of range for rank %zu: expected %lld to %lld",
                  static_cast<long long>(dim), rank, static_cast<long long>(-count),
                  static_cast<long long>(count - 1));
     return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<uint32_t> dim_mask(KernelContext& context, std::span<const int64_t
     const std::optional<size_t> index = normalize_dim(context, dim, rank);
     if (!index) return std::nullopt;
     if (((mask >> *index) & 1u) != 0) {
-      context.fail(ErrorCode::kInvalidArgument, "dimension %zu is named twice", *index);
+      context.fail(ErrorCode::kInvalidArgument, "dimension %zu is listed twice", *index);
       return std::nullopt;
     }
     mask |= 1u << *index;
@@ -66,12 +66,12 @@ bool check_data(KernelContext& context, std::initializer_list<const Tensor*> ten
 bool check_no_overlap(KernelContext& context, const Tensor& out,
                       std::initializer_list<const Tensor*> inputs) {
   const std::byte* const begin = out.unchecked_data<std::byte>();
-  const std::less<> before;  // of pointers into different blocks
+  const std::less<> before;  // orders pointers into different allocations
   for (const Tensor* input : inputs) {
     if (input == nullptr) continue;
     const std::byte* const data = input->unchecked_data<std::byte>();
     if (before(data, begin + out.nbytes()) && before(begin, data + input->nbytes())) {
-      context.fail(ErrorCode::kInvalidArgument, "the output lies in the memory of an input");
+      context.fail(ErrorCode::kInvalidArgument, "the output overlaps the memory of an input");
       return false;
     }
   }
@@ -81,14 +81,14 @@ bool check_no_overlap(KernelContext& context, const Tensor& out,
 bool check_dtype(KernelContext& context, const Tensor& tensor, ScalarType expected,
                  const char* name) {
   if (tensor.dtype() == expected) return true;
-  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of dtype %s", name, Text(tensor).chars,
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, expected dtype %s", name, Text(tensor).chars,
                scalar_type_name(expected));
   return false;
 }
 
 bool check_rank(KernelContext& context, const Tensor& tensor, size_t rank, const char* name) {
   if (tensor.rank() == rank) return true;
-  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of rank %zu", name, Text(tensor).chars,
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, expected rank %zu", name, Text(tensor).chars,
                rank);
   return false;
 }
@@ -104,18 +104,18 @@ bool check_sizes(KernelContext& context, const Tensor& tensor, std::span<const i
     length += static_cast<size_t>(std::snprintf(expected + length, sizeof expected - length, "%s%d",
                                                 i == 0 ? "" : ",", sizes[i]));
   }
-  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of shape [%s]", name, Text(tensor).chars,
-               expected);
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, expected shape [%s]", name,
+               Text(tensor).chars, expected);
   return false;
 }
 
 bool is_row_major(const Tensor& tensor) {
   if (tensor.is_contiguous() || tensor.numel() <= 1) return true;
-  int64_t last = -1;
+  int64_t previous = -1;
   for (const uint8_t dim : tensor.dim_order()) {
     if (tensor.size(dim) == 1) continue;
-    if (dim < last) return false;
-    last = dim;
+    if (dim < previous) return false;
+    previous = dim;
   }
   return true;
 }
@@ -129,7 +129,7 @@ bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* 
 
 bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b) {
   if (a.same_dim_order(b) || (is_row_major(a) && is_row_major(b))) return true;
-  context.fail(ErrorCode::kInvalidArgument, "%s and %s differ in dim order", Text(a).chars,
+  context.fail(ErrorCode::kInvalidArgument, "%s and %s have different dim orders", Text(a).chars,
                Text(b).chars);
   return false;
 }
@@ -138,7 +138,7 @@ std::optional<std::span<const int32_t>> read_sizes(KernelContext& context,
                                                    std::span<const int64_t> sizes,
                                                    std::span<int32_t> out) {
   if (sizes.size() > kMaxRank) {
-    context.fail(ErrorCode::kInvalidArgument, "%zu sizes exceed the highest rank, %zu",
+    context.fail(ErrorCode::kInvalidArgument, "%zu sizes exceed the maximum rank, %zu",
                  sizes.size(), kMaxRank);
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// Checks that most kernels need. Each fails the context with a text that names the error and
-// returns false (or nothing); the kernel must then return.
+// Checks that most kernels need. A check that fails reports its error to the context and returns
+// false or nullopt; the kernel must then return.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace vitrine {
 
-// The dimension, 0 .. rank-1, that `dim` names; -rank .. rank-1 are accepted. A 0-d tensor counts
-// as one dimension: it takes 0 and -1 and gives 0 (which its sizes() does not have: see size_at).
+// Maps `dim`, which must be in -rank .. rank-1, to 0 .. rank-1. A 0-d tensor counts as one
+// dimension: 0 and -1 are accepted and return 0. Its sizes() has no such element; size_at handles
+// that.
 [[nodiscard]] std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank);
 
-// A set of dimensions, one bit each. `dims` empty: none are set. Fails on a repeated dimension.
+// Returns a bit mask of the dimensions in `dims`; 0 if it is empty. Fails on a repeated dimension.
 [[nodiscard]] std::optional<uint32_t> dim_mask(KernelContext& context,
                                                std::span<const int64_t> dims, size_t rank);
 
-// Size of a dimension normalised by normalize_dim; 1 for a 0-d tensor.
+// Size of a dimension normalized by normalize_dim; 1 for a 0-d tensor.
 inline int64_t size_at(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.size(dim);
 }
-// Product of the sizes in [begin, end). Of a tensor without elements it may wrap around.
+// Product of the sizes in [begin, end). It may wrap around if the tensor has no elements.
 inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
   uint64_t product = 1;
   for (size_t i = begin; i < end && i < tensor.rank(); ++i) {
@@ -34,15 +35,15 @@ inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
   return static_cast<int64_t>(product);
 }
 
-// None of the tensors has elements but no memory. Null pointers in the list are skipped.
+// Fails if a tensor has elements but no memory. Null pointers in the list are skipped.
 [[nodiscard]] bool check_data(KernelContext& context, std::initializer_list<const Tensor*> tensors);
 
-// No byte of `out` is one of an input's: for kernels that read an input twice, and must find the
-// same there. Call it when `out` has its shape. Null pointers are skipped.
+// Fails if `out` shares a byte with an input. Kernels that read an input after they begin to write
+// `out` need this check. Call it after resizing `out`. Null pointers are skipped.
 [[nodiscard]] bool check_no_overlap(KernelContext& context, const Tensor& out,
                                     std::initializer_list<const Tensor*> inputs);
 
-// `name` is the argument's name in the operator's schema.
+// In the checks below, `name` is the argument's name in the operator's schema.
 [[nodiscard]] bool check_dtype(KernelContext& context, const Tensor& tensor, ScalarType expected,
                                const char* name);
 template <class List>
@@ -55,16 +56,17 @@ template <class List>
                               const char* name);
 [[nodiscard]] bool check_sizes(KernelContext& context, const Tensor& tensor,
                                std::span<const int32_t> sizes, const char* name);
-// Dim order 0, 1, 2, ... (dimensions of size one or zero elements do not matter).
+// Fails unless is_row_major(tensor).
 [[nodiscard]] bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name);
-// Whether elements have the same order in memory.
+// Fails unless the elements of both have the same order in memory.
 [[nodiscard]] bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b);
 
-// Whether the elements of `tensor` are in logical row-major order, whatever its dim order.
+// Returns true if the elements of `tensor` are in row-major order: its dim order is 0, 1, 2, ...
+// except for dimensions of size one, or it has at most one element.
 bool is_row_major(const Tensor& tensor);
 
-// Sizes given as int[] of a schema; fails if one is negative or above INT32_MAX, if there are more
-// than kMaxRank, or if their product overflows. `out` has kMaxRank places.
+// Converts sizes from a schema's int[]. Fails if one is negative or above INT32_MAX, if there are
+// more than kMaxRank, or if their product overflows. `out` has kMaxRank elements.
 [[nodiscard]] std::optional<std::span<const int32_t>> read_sizes(KernelContext& context,
                                                                  std::span<const int64_t> sizes,
                                                                  std::span<int32_t> out);

@@ -12,7 +12,7 @@ template <class From, class To>
 void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   const From* source = static_cast<const From*>(from);
   To* target = static_cast<To*>(to);
-  if (from_stride == 1 && to_stride == 1) {  // a loop that the compiler can vectorise
+  if (from_stride == 1 && to_stride == 1) {  // a loop that the compiler can vectorize
     VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) target[i] = convert<To>(load(source + i));
   } else if (from_stride == 0) {
@@ -25,7 +25,8 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   }
 }
 
-// Besides the selected dtypes, those that kernels compute with or read scalars as.
+// Returns true for dtypes in which kernels compute or read scalars, whether they are selected or
+// not.
 constexpr bool is_internal(ScalarType type) {
   return type == ScalarType::kBool || type == ScalarType::kInt || type == ScalarType::kLong ||
          type == ScalarType::kFloat || type == ScalarType::kDouble;
@@ -44,9 +45,9 @@ constexpr ConvertRun run_if_needed() {
   }
 }
 
-// Where a dtype's runs are in the table; kNumTypes if it is not REALHBBF16.
 constexpr size_t kNumTypes = 10;
-constexpr size_t place_of(ScalarType type) {
+// The dtype's index in the table; kNumTypes if it is not REALHBBF16.
+constexpr size_t table_index(ScalarType type) {
   if (type == ScalarType::kBool) return 8;
   if (type == ScalarType::kBFloat16) return 9;
   const auto number = static_cast<size_t>(type);
@@ -58,14 +59,14 @@ using Row = std::array<ConvertRun, kNumTypes>;
 template <class From, class... To>
 constexpr Row row(TypeList<To...>) {
   Row result{};
-  ((result[place_of(scalar_type_of<To>)] = run_if_needed<From, To>()), ...);
+  ((result[table_index(scalar_type_of<To>)] = run_if_needed<From, To>()), ...);
   return result;
 }
 
 template <class... From>
 constexpr std::array<Row, kNumTypes> table(TypeList<From...> list) {
   std::array<Row, kNumTypes> result{};
-  ((result[place_of(scalar_type_of<From>)] = row<From>(list)), ...);
+  ((result[table_index(scalar_type_of<From>)] = row<From>(list)), ...);
   return result;
 }
 
@@ -74,9 +75,10 @@ constexpr std::array<Row, kNumTypes> kTable = table(RealHBBF16Types{});
 }  // namespace
 
 ConvertRun convert_run(ScalarType from, ScalarType to) {
-  const size_t row_place = place_of(from);
-  const size_t column = place_of(to);
-  return row_place < kNumTypes && column < kNumTypes ? kTable[row_place][column] : nullptr;
+  const size_t row_index = table_index(from);
+  const size_t column_index = table_index(to);
+  return row_index < kNumTypes && column_index < kNumTypes ? kTable[row_index][column_index]
+                                                           : nullptr;
 }
 
 bool Conversion::set(ScalarType from, ScalarType middle, ScalarType to) {

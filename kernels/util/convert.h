@@ -1,4 +1,4 @@
-// Conversions between element types, one element at a time and by runs.
+// Conversions between element types, for single elements and for runs of elements.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace vitrine {
 
-// As PyTorch converts: to Bool, non-zero (NaN included) is true; floating to integer truncates
-// through int64 and then wraps. Cases that PyTorch leaves undefined are defined here: NaN becomes
-// 0, and values beyond int64 saturate first.
+// Converts as PyTorch does: any non-zero value (NaN included) is true; a floating value becomes an
+// integer by truncation to int64, which then wraps. Cases that PyTorch leaves undefined are defined
+// here: NaN becomes 0, and values beyond int64 saturate before they wrap.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
@@ -32,32 +32,33 @@ constexpr To convert(From value) {
   }
 }
 
-// Converts `count` elements that lie `from_stride` apart (0: one element repeated) into elements
-// that lie `to_stride` apart; strides in elements.
+// Converts `count` elements. Strides are in elements; a from_stride of 0 repeats one element.
 using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
                             int64_t count);
 
-// Null unless both dtypes are REALHBBF16; in a selective build also between two that are neither
-// selected nor alike.
+// Returns the conversion between two REALHBBF16 dtypes; null for other dtypes. In a selective
+// build, the result is also null for two different dtypes if neither is selected.
 ConvertRun convert_run(ScalarType from, ScalarType to);
 
-// Elements converted at a time by the machinery that works through buffers on the stack.
+// Number of elements in a conversion buffer on the stack.
 inline constexpr int64_t kChunkLength = 128;
 struct alignas(64) Chunk {
-  static constexpr size_t kMaxElementSize = 8;  // of REALHBBF16
+  static constexpr size_t kMaxElementSize = 8;  // bytes of the largest REALHBBF16 dtype
   std::byte bytes[static_cast<size_t>(kChunkLength) * kMaxElementSize];
 };
 
-// A conversion, in two hops where PyTorch rounds values to an operator's common dtype in between.
+// A conversion that rounds through an operator's common dtype where PyTorch does.
 class Conversion {
  public:
-  // `middle` counts if it is Half or BFloat16. False if a dtype is not REALHBBF16.
+  // Values are rounded to `middle` if it is Half or BFloat16; other dtypes have no effect. Returns
+  // false if a dtype is not REALHBBF16.
   [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
 
-  // Whether elements can be used as they are. Never so for Bool, whose bytes may be anything.
+  // True if elements can be used without conversion. False for Bool, whose bytes may have any
+  // value.
   bool identity() const { return identity_; }
 
-  // At most kChunkLength elements; strides as in ConvertRun.
+  // Converts at most kChunkLength elements. Strides are as in ConvertRun.
   void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) const;
 
  private:

@@ -12,19 +12,21 @@ namespace vitrine {
 
 namespace {
 
-using Place = std::array<int64_t, 3>;
+// A position or size in depth, height and width.
+using Spatial = std::array<int64_t, 3>;
 
-Place spatial_sizes(const Layout& layout) {
+Spatial spatial_sizes(const Layout& layout) {
   return {layout.sizes[2], layout.sizes[3], layout.sizes[4]};
 }
 
-// Row-major number -> place.
-Place place_of(int64_t number, const Place& sizes) {
-  return {number / sizes[2] / sizes[1], number / sizes[2] % sizes[1], number % sizes[2]};
+// The position with this row-major index.
+Spatial unravel(int64_t index, const Spatial& sizes) {
+  return {index / sizes[2] / sizes[1], index / sizes[2] % sizes[1], index % sizes[2]};
 }
 
-int64_t offset_of(const Place& place, const Layout& layout) {
-  return place[0] * layout.strides[2] + place[1] * layout.strides[3] + place[2] * layout.strides[4];
+int64_t offset_of(const Spatial& position, const Layout& layout) {
+  return position[0] * layout.strides[2] + position[1] * layout.strides[3] +
+         position[2] * layout.strides[4];
 }
 
 struct Operands {
@@ -33,15 +35,15 @@ struct Operands {
   const Tensor* bias;
   Tensor& out;
   Layout input_layout;
-  Layout weight_layout;  // [row channels, depth channels, kernel...] of one group
+  Layout weight_layout;  // [output channels, input channels, kernel...] of one group
   Layout out_layout;
   int64_t group_rows;      // output channels of a group
   int64_t group_channels;  // input channels of a group
   int64_t weight_group_stride;
 };
 
-// The product of one image and one group: rows are output channels, columns are output places, and
-// depth counts the input channels and, within each, the places of the kernel.
+// The operands of the product for one image and one group. Rows are output channels, columns are
+// output positions, and depth counts input channels and, within each, the taps of the kernel.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:
@@ -57,7 +59,7 @@ class PatchOperands final : public GemmOperands<Sum> {
         element_size_(static_cast<int64_t>(operands.input.element_size())),
         is_sum_(operands.input.dtype() == sum_dtype<Sum>) {
     const Layout& weight = operands.weight_layout;
-    const Place strides{weight.strides[2], weight.strides[3], weight.strides[4]};
+    const Spatial strides{weight.strides[2], weight.strides[3], weight.strides[4]};
     dense_weights_ = (kernel_[1] == 1 || strides[1] == strides[2] * kernel_[2]) &&
                      (kernel_[0] == 1 || strides[0] == strides[2] * kernel_[2] * kernel_[1]) &&
                      weight.strides[1] == strides[2] * kernel_[2] * kernel_[1] * kernel_[0];
@@ -86,7 +88,7 @@ class PatchOperands final : public GemmOperands<Sum> {
       }
       return;
     }
-    each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Place& tap) {
+    for_each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Spatial& tap) {
       load_.move(data, first + channel * layout.strides[1] + offset_of(tap, layout),
                  layout.strides[0], panel, d * kGemmTileRows, 1, count);
     });
@@ -94,7 +96,7 @@ class PatchOperands final : public GemmOperands<Sum> {
 
   void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
                     Sum* panel) override {
-    if (column != column_) locate(column, count);
+    if (column != column_) locate_patches(column, count);
     if (is_sum_) {
       gather(count, depth, depth_count, panel);
       return;
@@ -125,45 +127,45 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
     const Layout& layout = operands_.out_layout;
     const int64_t first = out_offset_ + row * layout.strides[1];
-    // Along a line of the output the stride is constant.
+    // The stride is constant only along a line of the output.
     for (int64_t i = 0; i < count;) {
-      const Place place = place_of(column + i, out_);
-      const int64_t part = std::min(count - i, out_[2] - place[2]);
-      store_.move(sums, i, 1, operands_.out.mutable_raw_data(), first + offset_of(place, layout),
+      const Spatial position = unravel(column + i, out_);
+      const int64_t part = std::min(count - i, out_[2] - position[2]);
+      store_.move(sums, i, 1, operands_.out.mutable_raw_data(), first + offset_of(position, layout),
                   layout.strides[4], part);
       i += part;
     }
   }
 
  private:
-  // tap(d, channel, place in the kernel) for each d < count, from `depth` on.
-  template <class Tap>
-  void each_tap(int64_t depth, int64_t count, Tap&& tap) const {
+  // Calls visit(d, channel, tap) for each d < count. `tap` is the kernel position at depth + d.
+  template <class Visit>
+  void for_each_tap(int64_t depth, int64_t count, Visit&& visit) const {
     const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];
     int64_t channel = depth / taps;
-    Place place = place_of(depth % taps, kernel_);
+    Spatial tap = unravel(depth % taps, kernel_);
     for (int64_t d = 0; d < count; ++d) {
-      tap(d, channel, std::as_const(place));
-      if (++place[2] < kernel_[2]) continue;
-      place[2] = 0;
-      if (++place[1] < kernel_[1]) continue;
-      place[1] = 0;
-      if (++place[0] < kernel_[0]) continue;
-      place[0] = 0;
+      visit(d, channel, std::as_const(tap));
+      if (++tap[2] < kernel_[2]) continue;
+      tap[2] = 0;
+      if (++tap[1] < kernel_[1]) continue;
+      tap[1] = 0;
+      if (++tap[0] < kernel_[0]) continue;
+      tap[0] = 0;
       ++channel;
     }
   }
 
-  // Notes where the patches of the tile of columns begin.
-  void locate(int64_t column, int64_t count) {
+  // Stores where the patches of a tile of columns begin.
+  void locate_patches(int64_t column, int64_t count) {
     column_ = column;
     inside_ = !window_.transposed;
     const Layout& in = operands_.input_layout;
     for (int64_t c = 0; c < count; ++c) {
-      const Place place = place_of(column + c, out_);
+      const Spatial position = unravel(column + c, out_);
       for (size_t i = 0; i < 3; ++i) {
-        starts_[c][i] = window_.transposed ? place[i] + window_.padding[i]
-                                           : place[i] * window_.stride[i] - window_.padding[i];
+        starts_[c][i] = window_.transposed ? position[i] + window_.padding[i]
+                                           : position[i] * window_.stride[i] - window_.padding[i];
         inside_ = inside_ && starts_[c][i] >= 0 &&
                   starts_[c][i] + (kernel_[i] - 1) * window_.dilation[i] < in_[i];
       }
@@ -173,9 +175,9 @@ class PatchOperands final : public GemmOperands<Sum> {
     for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
   }
 
-  // Where the input element under `tap` of the patch that begins at `start` is; false if in
-  // padding.
-  bool input_place(const Place& start, const Place& tap, Place& place) const {
+  // Sets `position` to the input element under `tap` of the patch that begins at `start`. Returns
+  // false if there is only padding.
+  bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];
       if (window_.transposed) {
@@ -186,7 +188,7 @@ class PatchOperands final : public GemmOperands<Sum> {
         at += tap[i] * window_.dilation[i];
       }
       if (at < 0 || at >= in_[i]) return false;
-      place[i] = at;
+      position[i] = at;
     }
     return true;
   }
@@ -195,12 +197,12 @@ class PatchOperands final : public GemmOperands<Sum> {
   void gather(int64_t count, int64_t depth, int64_t depth_count, Element* panel) const {
     const Layout& in = operands_.input_layout;
     const Element* data = operands_.input.template unchecked_data<Element>() + input_offset_;
-    each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Place& tap) {
+    for_each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Spatial& tap) {
       const Element* plane = data + channel * in.strides[1];
       Element* to = panel + d * kGemmTileColumns;
       if (inside_) {
-        const Place step{tap[0] * window_.dilation[0], tap[1] * window_.dilation[1],
-                         tap[2] * window_.dilation[2]};
+        const Spatial step{tap[0] * window_.dilation[0], tap[1] * window_.dilation[1],
+                           tap[2] * window_.dilation[2]};
         const Element* from = plane + offset_of(step, in);
         if (adjacent_) {
           std::memcpy(to, from + offsets_[0], kGemmTileColumns * sizeof(Element));
@@ -210,8 +212,8 @@ class PatchOperands final : public GemmOperands<Sum> {
         return;
       }
       for (int64_t c = 0; c < count; ++c) {
-        Place place;
-        to[c] = input_place(starts_[c], tap, place) ? plane[offset_of(place, in)] : Element(0);
+        Spatial position;
+        to[c] = find_input(starts_[c], tap, position) ? plane[offset_of(position, in)] : Element(0);
       }
     });
   }
@@ -220,9 +222,9 @@ class PatchOperands final : public GemmOperands<Sum> {
   const ConvolutionWindow& window_;
   const ElementMover& load_;
   const ElementMover& store_;
-  Place kernel_;
-  Place in_;
-  Place out_;
+  Spatial kernel_;
+  Spatial in_;
+  Spatial out_;
   int64_t element_size_;
   bool is_sum_;
   bool dense_weights_;
@@ -232,25 +234,25 @@ class PatchOperands final : public GemmOperands<Sum> {
   int64_t weight_offset_ = 0;
   int64_t out_offset_ = 0;
 
-  // The tile of columns that was located last.
+  // The tile of columns of the last locate_patches().
   int64_t column_ = -1;
-  bool inside_ = false;    // all patches are inside the input
-  bool adjacent_ = false;  // and begin at neighbouring elements
-  // Plain arrays, since an int64_t does not index a std::array on 32-bit machines.
-  Place starts_[kGemmTileColumns];
+  bool inside_ = false;    // true if no patch reaches into the padding
+  bool adjacent_ = false;  // true if inside_ and the patches begin at consecutive elements
+  // Plain arrays, because int64_t cannot index a std::array on 32-bit machines without a cast.
+  Spatial starts_[kGemmTileColumns];
   int64_t offsets_[kGemmTileColumns];
 };
 
 bool read_numbers(KernelContext& context, size_t spatial, std::span<const int64_t> list,
-                  int64_t lowest, const char* name, Place& numbers) {
+                  int64_t min, const char* name, Spatial& numbers) {
   if (list.size() != 1 && list.size() != spatial) {
-    context.fail(ErrorCode::kInvalidArgument, "%s has %zu numbers for %zu spatial dimensions", name,
+    context.fail(ErrorCode::kInvalidArgument, "%s has %zu numbers, expected 1 or %zu", name,
                  list.size(), spatial);
     return false;
   }
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t number = list[list.size() == 1 ? 0 : i];
-    if (number < lowest || number > INT32_MAX) {
+    if (number < min || number > INT32_MAX) {
       context.fail(ErrorCode::kInvalidArgument, "%s %lld is out of range", name,
                    static_cast<long long>(number));
       return false;
@@ -260,7 +262,7 @@ bool read_numbers(KernelContext& context, size_t spatial, std::span<const int64_
   return true;
 }
 
-// Fails unless `fits`, with the shapes of all operands.
+// Fails unless `fits` is true. The message shows the shapes of all operands.
 bool check_shapes(KernelContext& context, bool fits, const Tensor& input, const Tensor& weight,
                   const Tensor& out, int64_t groups) {
   if (fits) return true;
@@ -268,7 +270,7 @@ bool check_shapes(KernelContext& context, bool fits, const Tensor& input, const 
   const Tensor* tensors[] = {&input, &weight, &out};
   for (size_t i = 0; i < 3; ++i) describe(*tensors[i], texts[i], sizeof texts[i]);
   context.fail(ErrorCode::kInvalidArgument,
-               "input %s and weight %s in %lld groups do not make a convolution into %s", texts[0],
+               "the shapes of input %s and weight %s (%lld groups) do not match out %s", texts[0],
                texts[1], static_cast<long long>(groups), texts[2]);
   return false;
 }
@@ -284,7 +286,7 @@ std::optional<ConvolutionWindow> read_convolution_window(
   window.groups = groups;
   if (spatial < 1 || spatial > 3) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "a convolution has 1 to 3 spatial dimensions, not %zu", spatial);
+                 "a convolution has 1 to 3 spatial dimensions, found %zu", spatial);
     return std::nullopt;
   }
   if (groups < 1 || groups > INT32_MAX) {
@@ -322,7 +324,7 @@ std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, 
   return size;
 }
 
-Layout five_dimensions(const Tensor& tensor) {
+Layout layout_5d(const Tensor& tensor) {
   Layout layout(tensor);
   while (layout.rank < 5) layout.insert(2, 1, 0);
   return layout;
@@ -340,11 +342,11 @@ bool check_convolution(KernelContext& context, const Convolution& convolution) {
   const int64_t channels = input.size(1);
   const int64_t rows = out.size(1);
   const int64_t weight_channels = window.transposed ? channels : rows;
-  const int64_t others = window.transposed ? rows : channels;
+  const int64_t split_channels = window.transposed ? rows : channels;
   if (!check_shapes(context,
                     channels % window.groups == 0 && rows % window.groups == 0 &&
                         weight.size(0) == weight_channels &&
-                        weight.size(1) == others / window.groups,
+                        weight.size(1) == split_channels / window.groups,
                     input, weight, out, window.groups)) {
     return false;
   }
@@ -366,14 +368,14 @@ void convolve(KernelContext& context, const Convolution& convolution) {
   const Tensor& weight = convolution.weight;
   Tensor& out = convolution.out;
   const ConvolutionWindow& window = convolution.window;
-  if (out.numel() == 0) return;  // however many images and groups there are
+  if (out.numel() == 0) return;  // avoids a loop over possibly many empty images or groups
   Operands operands{input,
                     weight,
                     convolution.bias,
                     out,
-                    five_dimensions(input),
-                    five_dimensions(weight),
-                    five_dimensions(out),
+                    layout_5d(input),
+                    layout_5d(weight),
+                    layout_5d(out),
                     out.size(1) / window.groups,
                     input.size(1) / window.groups,
                     0};
@@ -400,7 +402,7 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
                  Tensor& out, Convolve convolve) {
   const size_t rank = input.rank();
   if (rank < 3 || rank > 5) {
-    return context.fail(ErrorCode::kInvalidArgument, "input is of rank %zu, not 3 to 5", rank);
+    return context.fail(ErrorCode::kInvalidArgument, "input has rank %zu, expected 3 to 5", rank);
   }
   if (!check_rank(context, weight, rank, "weight")) return;
   const auto window = read_convolution_window(context, rank - 2, stride, padding, dilation,
@@ -414,7 +416,7 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
         convolution_output_size(*window, 5 - rank + i - 2, input.size(i), weight.size(i));
     if (!size) {
       return context.fail(ErrorCode::kInvalidArgument,
-                          "a kernel of %d elements does not fit the input, of %d, in dimension %zu",
+                          "a kernel of size %d does not fit an input of size %d in dimension %zu",
                           weight.size(i), input.size(i), i);
     }
     sizes[i] = *size;

@@ -1,8 +1,8 @@
-// Convolution of any dtype, in one, two or three spatial dimensions, forwards and transposed.
+// Convolution and transposed convolution of any dtype in one, two or three spatial dimensions.
 //
-// Each group is a matrix product (gemm.h): weights by patches, where the patches are gathered from
-// the input as the product asks for them; a transposed convolution gathers, too. Strides express
-// memory formats.
+// Each group is a matrix product (gemm.h) of weights and patches. Patches are gathered from the
+// input when the product needs them, in transposed convolutions too. Strides express memory
+// formats.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace vitrine {
 
-// Windows over three spatial dimensions (depth, height, width; absent ones come first and have one
-// element and a window of one).
+// Windows over depth, height and width. The first dimensions may be absent: they have one element
+// and a window of one.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};
@@ -27,20 +27,20 @@ struct ConvolutionWindow {
   int64_t groups = 1;
 };
 
-// The schema's arguments for `spatial` dimensions, 1 to 3; a list of one number serves all.
-// Fails on anything out of range.
+// Reads the schema's arguments for `spatial` dimensions, 1 to 3. A list of one number applies to
+// all of them. Fails if an argument is out of range.
 [[nodiscard]] std::optional<ConvolutionWindow> read_convolution_window(
     KernelContext& context, size_t spatial, std::span<const int64_t> stride,
     std::span<const int64_t> padding, std::span<const int64_t> dilation, bool transposed,
     std::span<const int64_t> output_padding, int64_t groups);
 
-// Size of the output along spatial dimension `dim` (of three), or nothing if there is none.
+// Size of the output along spatial dimension `dim` (0 to 2), or nullopt if the kernel does not fit.
 std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, size_t dim,
                                                int64_t input, int64_t kernel);
 
-// input [N, Cin, spatial...]; weight [Cout, Cin/groups, kernel...], transposed [Cin, Cout/groups,
-// kernel...]; bias [Cout] or null; out [N, Cout, spatial...], whose spatial sizes are taken as they
-// are.
+// The operands: input [N, Cin, spatial...]; weight [Cout, Cin/groups, kernel...], or transposed
+// [Cin, Cout/groups, kernel...]; bias [Cout] or null; out [N, Cout, spatial...]. The spatial sizes
+// of `out` are not checked.
 struct Convolution {
   const Tensor& input;
   const Tensor& weight;
@@ -49,16 +49,16 @@ struct Convolution {
   Tensor& out;
 };
 
-// Fails if ranks, dtypes or channels do not fit, or a tensor has no memory.
+// Fails if ranks, dtypes or channels do not match, or if a tensor has no memory.
 [[nodiscard]] bool check_convolution(KernelContext& context, const Convolution& convolution);
 
-// How a convolution is computed. Arguments must be checked before.
+// A function that computes a convolution. The caller has checked the arguments.
 using Convolve = void (*)(KernelContext& context, const Convolution& convolution);
 
-// For every dtype and layout.
+// Computes a convolution of any dtype and layout.
 void convolve(KernelContext& context, const Convolution& convolution);
 
-// aten::convolution.out, over any way to compute it.
+// aten::convolution.out, computed by `convolve`.
 void convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
                  const Tensor* bias, std::span<const int64_t> stride,
                  std::span<const int64_t> padding, std::span<const int64_t> dilation,
@@ -75,7 +75,7 @@ void convolution_out(KernelContext& context, const Tensor& input, const Tensor& 
               groups, out, convolve);
 }
 
-// Batch, channels and three spatial dimensions.
-Layout five_dimensions(const Tensor& tensor);
+// The tensor's layout as batch, channels and three spatial dimensions.
+Layout layout_5d(const Tensor& tensor);
 
 }  // namespace vitrine

@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// Whether `out` has the dim order that the argument requests, if any.
+// Fails if the argument requests another dim order than that of `out`.
 [[nodiscard]] bool check_dim_order(KernelContext& context,
                                    std::optional<std::span<const int64_t>> dim_order,
                                    const Tensor& out);

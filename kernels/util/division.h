@@ -1,4 +1,4 @@
-// Division that may meet an integer zero.
+// Division that reports integer division by zero.
 #pragma once
 
 #include "kernels/util/arithmetic.h"
@@ -6,25 +6,27 @@
 
 namespace vitrine {
 
-// op(T, T) -> T in the common dtype of both; `other` is a tensor or a Scalar. Where the divisor is
-// an integer zero the output is 0, and in the end the operator fails.
+// Applies op(T, T) -> T in the common dtype of both; `other` is a tensor or a Scalar. Where an
+// integer divisor is zero, the element becomes 0; after all elements are computed, the operator
+// fails.
 template <class Other, class Op>
 void divide_checked(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                     const Op& op) {
-  bool met_zero = false;
+  bool found_zero = false;
   binary<RealTypes>(context, self, other, out, [&]<class T>(T a, T b) {
     if constexpr (is_integer_v<T>) {
       if (b == T(0)) {
-        met_zero = true;
+        found_zero = true;
         return T(0);
       }
     }
     return op(a, b);
   });
-  if (met_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
+  if (found_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
 }
 
-// For remainders, whose Scalar is a tensor to PyTorch, rounded to the common dtype.
+// divide_checked for remainders. PyTorch treats their Scalar as a tensor, so it is rounded to the
+// common dtype.
 template <class Op>
 void remainder_checked(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
                        const Op& op) {

@@ -1,9 +1,9 @@
-// From a ScalarType at run time to a C++ type at compile time, over the dtype classes of operators.
+// dispatch() maps a ScalarType at run time to a C++ type, over the dtype classes of operators.
 //
 //   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
 //
-// Each class multiplies code by its number of types, so name the smallest one that will do, and let
-// mixed dtypes go through kernels/util/convert.h instead of nesting dispatches.
+// A dispatch instantiates its function once per type of the class, so name the smallest class that
+// suffices, and convert mixed dtypes with kernels/util/convert.h instead of nesting dispatches.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ using RealBTypes = Join<RealTypes, BoolType>::type;
 using RealHBF16Types = Join<RealTypes, ReducedFloatTypes>::type;
 using RealHBBF16Types = Join<RealHBF16Types, BoolType>::type;
 
-// The type that arithmetic on T is done in: float for Half and BFloat16.
+// The type for arithmetic on T: float for Half and BFloat16, otherwise T.
 template <class T>
 using Compute =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -47,8 +47,8 @@ constexpr ScalarType compute_type(ScalarType type) {
   return type == ScalarType::kHalf || type == ScalarType::kBFloat16 ? ScalarType::kFloat : type;
 }
 
-// An element of a tensor. A Bool may hold any byte (tensors come from files), which a plain load of
-// a C++ bool must not meet; every non-zero byte is true.
+// Loads an element of a tensor. A Bool may hold any byte, because tensors come from files; a C++
+// bool with such a byte is undefined behavior. Every non-zero byte is true.
 template <class T>
 T load(const T* element) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -58,7 +58,7 @@ T load(const T* element) {
   }
 }
 
-// Whether `type` is one of the list's.
+// Returns true if `type` is in the list.
 template <class... T>
 constexpr bool is_one_of(ScalarType type, TypeList<T...>) {
   return ((type == scalar_type_of<T>) || ...);
@@ -68,16 +68,16 @@ constexpr bool is_one_of(ScalarType type) {
   return is_one_of(type, List{});
 }
 
-// Whether this build has kernels for the type.
+// Returns true if this build has kernels for the dtype.
 constexpr bool is_selected(ScalarType type) {
   return ((kSelectedDtypes >> static_cast<uint32_t>(type)) & 1u) != 0;
 }
 
-// Out of line, since it is rare. Says if the build lacks the dtype.
+// Fails the context. The message says whether the operator or only this build lacks the dtype.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
-// Calls `function.template operator()<T>()` for the T of `type`; InvalidArgument (and no call) if
-// the list has none. Types that are not selected cost no code.
+// dispatch calls `function.template operator()<T>()` for the T of `type`. If the list does not
+// contain it, the context fails with InvalidArgument. Types that are not selected generate no code.
 template <class T, class Function>
 bool call_if_selected(Function& function) {
   if constexpr (is_selected(scalar_type_of<T>)) {

@@ -12,13 +12,13 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kStrip = 64;     // columns, or rows: whole lines of the cache
-constexpr int64_t kFewPlanes = 8;  // each is then cut for the threads
+constexpr int64_t kStrip = 64;     // columns or rows of a strip, which has full cache lines
+constexpr int64_t kMinPlanes = 8;  // with fewer planes, each plane is divided among the threads
 
 template <size_t size>
 void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
-    // The two may overlap: memmove.
+    // memmove, because source and destination may overlap.
     std::memmove(to, from, static_cast<size_t>(count) * size);
     return;
   }
@@ -49,30 +49,31 @@ ConvertRun copy_run(size_t bytes) {
   }
 }
 
-// Rows of elements that lie in both tensors at their own strides.
+// Rows of elements of a source and a target, each with its own strides. Offsets and strides are in
+// elements.
 struct Plane {
   const ElementMover& mover;
   const void* source;
   void* target;
-  int64_t size;   // bytes of an element of the target
-  int64_t tile;   // transposed_tile(size), if elements keep their dtype; else 0
-  int64_t whole;  // elements of the plane that this one is a part of
-  int64_t from;   // the first element's place
+  int64_t size;            // bytes of an element of the target
+  int64_t tile;            // transpose_tile_size(size) if both have the same dtype, otherwise 0
+  int64_t plane_elements;  // elements of the undivided plane
+  int64_t from;            // offset of the first element
   int64_t to;
   int64_t rows;
-  int64_t from_step;  // from row to row
+  int64_t from_step;  // distance between rows
   int64_t to_step;
-  int64_t count;  // of a row
+  int64_t count;  // elements of a row
   int64_t from_stride;
   int64_t to_stride;
 
-  // Of the longer side.
+  // The part [begin, end) of the longer dimension.
   Plane part(int64_t begin, int64_t end) const {
     Plane result = *this;
-    const bool of_rows = rows >= count;
-    (of_rows ? result.rows : result.count) = end - begin;
-    result.from += begin * (of_rows ? from_step : from_stride);
-    result.to += begin * (of_rows ? to_step : to_stride);
+    const bool by_rows = rows >= count;
+    (by_rows ? result.rows : result.count) = end - begin;
+    result.from += begin * (by_rows ? from_step : from_stride);
+    result.to += begin * (by_rows ? to_step : to_stride);
     return result;
   }
 
@@ -94,7 +95,7 @@ struct Plane {
                to + row * to_step + begin * to_stride, to_stride, end - begin);
   }
 
-  Plane turned() const {
+  Plane swap_rows_and_columns() const {
     Plane result = *this;
     std::swap(result.rows, result.count);
     std::swap(result.from_step, result.from_stride);
@@ -102,21 +103,22 @@ struct Plane {
     return result;
   }
 
-  // Of one element. What is there is copied, twice as much each time.
+  // Fills a row with one element. Copies the part that is already filled, which doubles each time,
+  // up to kMax elements.
   void fill_row(int64_t row) const {
-    constexpr int64_t kMost = 512;
+    constexpr int64_t kMax = 512;
     std::byte* const first = static_cast<std::byte*>(target) + (to + row * to_step) * size;
     copy_row(row, 0, 1);
-    for (int64_t done = 1, more = 0; done < count; done += more) {
-      more = std::min({done, count - done, kMost});
-      std::memcpy(first + done * size, first, static_cast<size_t>(more * size));
+    for (int64_t done = 1, added = 0; done < count; done += added) {
+      added = std::min({done, count - done, kMax});
+      std::memcpy(first + done * size, first, static_cast<size_t>(added * size));
     }
   }
 
-  // Neighbours in one tensor are far apart in the other: a strip of columns stays in the cache
-  // until its neighbours are copied. Short rows are copied by columns.
+  // Copies strips of columns. Neighbors in one tensor are far apart in the other; the cache holds a
+  // narrow strip until all of its rows are copied. Short rows are copied by columns.
   void copy_strips() const {
-    if (count < std::min(rows, kStrip)) return turned().copy_strips();
+    if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
       const int64_t end = std::min(begin + kStrip, count);
       for (int64_t row = 0; row < rows; ++row) copy_row(row, begin, end);
@@ -128,7 +130,7 @@ struct Plane {
     const int64_t tiled_count = count / tile * tile;
     transpose_tiles(static_cast<const std::byte*>(source) + from * size, from_stride,
                     static_cast<std::byte*>(target) + to * size, to_step, tiled_rows, tiled_count,
-                    static_cast<size_t>(size), whole);
+                    static_cast<size_t>(size), plane_elements);
     for (int64_t row = tiled_rows; row < rows; ++row) copy_row(row, 0, tiled_count);
     for (int64_t i = tiled_count; i < count; ++i) {
       mover.move(source, from + i * from_stride, from_step, target, to + i * to_stride, to_step,
@@ -137,7 +139,7 @@ struct Plane {
   }
 };
 
-// A program may plan tensors over each other.
+// Returns true if the tensors share memory, which a program's memory plan may cause.
 bool overlap(const Tensor& a, const Tensor& b) {
   const auto first_of_a = reinterpret_cast<uintptr_t>(a.raw_data());
   const auto first_of_b = reinterpret_cast<uintptr_t>(b.raw_data());
@@ -176,10 +178,10 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   const BoxLoop<2> planes = loop.planes();
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  const int64_t tile = from.dtype() == to.dtype() ? transposed_tile(to.element_size()) : 0;
+  const int64_t tile = from.dtype() == to.dtype() ? transpose_tile_size(to.element_size()) : 0;
   const int64_t elements = planes.row_length() * loop.row_length();
-  // Elements one by one cost more than runs. Where one tensor overlaps the other, one thread's
-  // order counts.
+  // Strided elements cost more than contiguous runs. If the tensors overlap, the order of copying
+  // matters, so the cost is 0 and one thread copies all.
   const int64_t cost = overlap(from, to) ? 0 : loop.row_stride(0) == loop.row_stride(1) ? 1 : 4;
   const int64_t work = cost * (static_cast<int64_t>(from.element_size()) + size);
   const auto plane_at = [&](const BoxLoop<2>::Offsets& first) {
@@ -188,7 +190,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                  .target = to.mutable_raw_data(),
                  .size = size,
                  .tile = tile,
-                 .whole = elements,
+                 .plane_elements = elements,
                  .from = first[1],
                  .to = first[0],
                  .rows = planes.row_length(),
@@ -198,18 +200,21 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                  .from_stride = loop.row_stride(1),
                  .to_stride = loop.row_stride(0)};
   };
-  // Few planes are all cut into parts, many are shared out whole.
-  const bool few = planes.rows() < kFewPlanes;
+  // If there are few planes, each is divided among the threads; otherwise, each thread copies some
+  // planes.
+  const bool divide = planes.rows() < kMinPlanes;
   const int64_t length = std::max(planes.row_length(), loop.row_length());
-  const int64_t items = few ? length : planes.rows();
-  const int64_t each = few ? elements / std::max<int64_t>(length, 1) * planes.rows() : elements;
-  parallel_ranges(
-      context, items, few ? kStrip : 1, work_of({work, each}), [&](int64_t begin, int64_t end) {
-        planes.run_rows(start, few ? 0 : begin, few ? planes.rows() : end,
+  const int64_t items = divide ? length : planes.rows();
+  const int64_t item_elements =
+      divide ? elements / std::max<int64_t>(length, 1) * planes.rows() : elements;
+  parallel_ranges(context, items, divide ? kStrip : 1, work_of({work, item_elements}),
+                  [&](int64_t begin, int64_t end) {
+                    planes.run_rows(
+                        start, divide ? 0 : begin, divide ? planes.rows() : end,
                         [&](const auto& first, int64_t) {
-                          plane_at(first).part(few ? begin : 0, few ? end : length).copy();
+                          plane_at(first).part(divide ? begin : 0, divide ? end : length).copy();
                         });
-      });
+                  });
   return true;
 }
 
@@ -228,7 +233,8 @@ bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to, const La
   const Layout from_layout(from);
   return std::ranges::equal(from_layout.size_span(), to_layout.size_span())
              ? copy_elements(context, from, from_layout, to, to_layout)
-             : fail_sizes(context, from, "does not have the shape of the part it replaces");
+             : fail_sizes(context, from,
+                          "does not have the shape of the elements that it replaces");
 }
 
 bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
@@ -236,7 +242,7 @@ bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
   Layout from_layout(from);
   return from_layout.broadcast_to(to_layout.size_span())
              ? copy_elements(context, from, from_layout, to, to_layout)
-             : fail_sizes(context, from, "does not broadcast to the shape it is copied to");
+             : fail_sizes(context, from, "does not broadcast to the destination's shape");
 }
 
 bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
@@ -262,11 +268,10 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return;
   }
   if (self.numel() != out.numel()) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "%lld elements cannot fill an out of %lld elements",
+    return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // One of the two in row-major order can be looked at with the other's sizes.
+  // A tensor in row-major order can be viewed with the other tensor's sizes.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

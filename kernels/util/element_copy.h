@@ -1,4 +1,4 @@
-// Copying elements between layouts, with conversion where the dtypes differ.
+// Copies elements between layouts and converts them if the dtypes differ.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace vitrine {
 
-// Moves runs of elements of one dtype to another. Equal dtypes move as bytes, so any dtype will do;
-// different ones must both be REALHBBF16. Source and destination may be the same memory.
+// Copies runs of elements of one dtype into elements of another. Elements of equal dtypes, which
+// may be any, are copied as bytes; different dtypes must both be REALHBBF16. Source and destination
+// may be the same memory.
 class ElementMover {
  public:
-  // InvalidArgument if the conversion does not exist.
+  // Fails with InvalidArgument if no conversion exists.
   static std::optional<ElementMover> make(KernelContext& context, ScalarType from, ScalarType to);
 
-  // Offsets and strides count elements; strides may be negative.
+  // Offsets and strides are in elements; strides may be negative.
   void move(const void* from, int64_t from_offset, int64_t from_stride, void* to, int64_t to_offset,
             int64_t to_stride, int64_t count) const;
 
@@ -48,28 +49,28 @@ class ScalarElement {
   Tensor tensor_;
 };
 
-// Two layouts of equal sizes. Fails (and gives false) if a tensor has no memory or the conversion
-// does not exist.
+// Copies between two layouts of equal sizes. Returns false and fails the context if a tensor has no
+// memory or no conversion exists.
 [[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,
                                  const Layout& from_layout, Tensor& to, const Layout& to_layout);
 
-// The same from a whole tensor, which must have the layout's sizes.
+// Copies all elements of `from`, which must have the layout's sizes.
 [[nodiscard]] bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to,
                               const Layout& to_layout);
-// The same from a whole tensor, broadcast to the layout's sizes.
+// Copies all elements of `from`, broadcast to the layout's sizes.
 [[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                                   const Layout& to_layout);
 
-// Sets all elements of a layout to the scalar, converted as elements are.
+// Sets all elements of a layout to the scalar, converted to the dtype of `to`.
 [[nodiscard]] bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
                                  const Layout& to_layout);
 
-// out = view of self: resizes `out`, which has self's dtype, and copies.
+// Resizes `out` to the view's sizes and copies the view of `self`. Both must have the same dtype.
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);
-// out = self, of self's sizes, each with its own dim order; converts.
+// Resizes `out` to self's sizes and copies. Dtypes and dim orders may differ.
 void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out);
-// out = the elements of self in row-major order, with other sizes (as many elements) and the same
-// dtype; out is not resized.
+// Copies the elements of `self` in row-major order into `out`, which keeps its sizes. Both must
+// have the same dtype and number of elements.
 void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out);
 
 }  // namespace vitrine

@@ -15,10 +15,11 @@ constexpr size_t kOperands = Elementwise::kMaxInputs + 1;
 void run_general(KernelContext& context, const Elementwise& call,
                  std::span<const Tensor* const> inputs, Tensor& out) {
   Conversion conversions[kOperands];
-  bool known = conversions[0].set(call.run_out, call.common, out.dtype());
+  bool supported = conversions[0].set(call.run_out, call.common, out.dtype());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    known = known && conversions[i + 1].set(inputs[i]->dtype(), call.common, call.run_inputs[i]);
-    if (!known) return fail_unsupported_dtype(context, inputs[i]->dtype());
+    supported =
+        supported && conversions[i + 1].set(inputs[i]->dtype(), call.common, call.run_inputs[i]);
+    if (!supported) return fail_unsupported_dtype(context, inputs[i]->dtype());
   }
 
   const std::span<const int32_t> shape = out.sizes();
@@ -27,7 +28,7 @@ void run_general(KernelContext& context, const Elementwise& call,
     std::copy(shape.begin(), shape.end(), wide.begin());
     return wide;
   }();
-  // Operand 0 is the output; places that the formula does not use keep strides of zero.
+  // Operand 0 is the output. Unused operands have strides of zero.
   int64_t strides[kOperands][kMaxRank] = {};
   const std::byte* data[kOperands] = {};
   int64_t element_sizes[kOperands] = {};
@@ -74,7 +75,7 @@ void run_general(KernelContext& context, const Elementwise& call,
 void run_elementwise(KernelContext& context, const Elementwise& call,
                      std::span<const Tensor* const> inputs, Tensor& out) {
   if (!can_cast(call.result, out.dtype())) {
-    return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be put into %s",
+    return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be stored as %s",
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));
   }
   int32_t storage[kMaxRank];

@@ -1,12 +1,12 @@
-// Element-wise operators: a formula, a compute type and a common dtype make a kernel.
+// Element-wise operators. A formula, a compute type and a common dtype make a kernel:
 //
 //   elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
 //
-// computes out = op(inputs...) with broadcasting, any mix of REALHBBF16 dtypes and any dim orders.
-// Inputs are converted to the types that the formula takes (as PyTorch does: through the common
-// dtype where that is Half or BFloat16), results to the output's dtype. The output is resized to
-// the broadcast shape. Only the innermost loop is instantiated per formula and type, once; where
-// all tensors have the formula's types and one layout it runs over them whole.
+// computes out = op(inputs...) with broadcasting, for any mix of REALHBBF16 dtypes and dim orders.
+// Inputs are converted to the formula's parameter types (as in PyTorch, through the common dtype if
+// that is Half or BFloat16), and results to the output's dtype. The output is resized to the
+// broadcast shape. Only the innermost loop is instantiated for each formula and type. If all
+// tensors have the formula's types and the same layout, that loop runs once over all elements.
 #pragma once
 
 #include <array>
@@ -28,32 +28,32 @@ namespace vitrine {
 // An element-wise operator with its C++ types erased.
 struct Elementwise {
   static constexpr size_t kMaxInputs = 3;
-  // Applies `op` to dense runs.
+  // Applies `op` to `count` contiguous elements.
   using Run = void (*)(const void* op, const void* const* inputs, void* out, int64_t count);
 
   Run run;
   const void* op;
-  ScalarType common;   // type that inputs are rounded to before computing
-  ScalarType result;   // type of op's result, which decides what dtypes of out are allowed
-  ScalarType run_out;  // what `run` writes ...
-  std::array<ScalarType, kMaxInputs> run_inputs;  // ... and reads
+  ScalarType common;   // inputs are rounded to it before computing
+  ScalarType result;   // dtype of op's result, which decides the dtypes that `out` may have
+  ScalarType run_out;  // dtype that `run` writes
+  std::array<ScalarType, kMaxInputs> run_inputs;  // dtypes that `run` reads
 };
 
-// InvalidArgument if shapes do not broadcast, the output does not take the result's dtype or shape,
-// or a dtype is not REALHBBF16.
+// Fails with InvalidArgument if shapes do not broadcast, if the output cannot have the result's
+// dtype or shape, or if a dtype is not REALHBBF16.
 void run_elementwise(KernelContext& context, const Elementwise& call,
                      std::span<const Tensor* const> inputs, Tensor& out);
 
 namespace elementwise_internal {
 
-// One copy, of which kernels have the address too.
+// Not inlined, because its address is also taken: one copy serves both uses.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);
   Out* result = static_cast<Out*>(out);
   [&]<size_t... I>(std::index_sequence<I...>) {
     const std::tuple<const In*...> in{static_cast<const In*>(inputs[I])...};
-    // `out` may be one of the inputs, but no other part of one.
+    // `out` may be the same array as an input but must not overlap one in any other way.
     VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) result[i] = function(load(std::get<I>(in) + i)...);
   }
@@ -62,14 +62,14 @@ template <class Op, class Out, class... In>
 
 }  // namespace elementwise_internal
 
-// `Out` is what `op` returns, `In...` what it takes, one type an input.
+// `Out` is op's return type; `In...` are its parameter types, one for each input.
 template <class Out, class... In, class Op>
 void elementwise(KernelContext& context, ScalarType common,
                  const std::array<const Tensor*, sizeof...(In)>& inputs, Tensor& out,
                  const Op& op) {
   static_assert(sizeof...(In) <= Elementwise::kMaxInputs);
   constexpr ScalarType kOut = scalar_type_of<Out>;
-  // All as the formula wants it: nothing to prepare, one run over the whole.
+  // True if no conversion or broadcast is needed: one run covers all elements.
   const bool direct = compute_type(common) == common &&
                       out.dtype() == kOut&& [&]<size_t... I>(std::index_sequence<I...>) {
     return ((inputs[I]->dtype() == scalar_type_of<In> && inputs[I]->same_sizes(out) &&
@@ -91,21 +91,21 @@ void elementwise(KernelContext& context, ScalarType common,
 
 // --- Families ---
 
-// op(T) -> T in self's dtype. `List` names the compute types, here and below.
+// Applies op(T) -> T in self's dtype. `List`, here and below, holds the possible compute types.
 template <class List, class Op>
 void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   dispatch<List>(context, compute_type(self.dtype()),
                  [&]<class T>() { elementwise<T, T>(context, self.dtype(), {&self}, out, op); });
 }
 
-// Operators that take floating dtypes only and keep them.
+// Like `unary`, for floating dtypes only.
 template <class Op>
 void unary_floating(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   unary<FloatTypes>(context, self, out, op);
 }
 
-// sin, exp, ...: op(x) with x float or double; integers and Bool become Float. The output is
-// floating.
+// Applies op(x), such as sin or exp, where x is float or double. Integers and Bool become Float.
+// The output is floating.
 template <class Op>
 void unary_float(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   const ScalarType common = promote_to_float(self.dtype());
@@ -113,7 +113,7 @@ void unary_float(KernelContext& context, const Tensor& self, Tensor& out, const 
                        [&]<class T>() { elementwise<T, T>(context, common, {&self}, out, op); });
 }
 
-// floor, round, ...: op(x) with x float or double; integers stay as they are.
+// Applies op(x), such as floor or round, where x is float or double. Integers stay unchanged.
 template <class Op>
 void rounding(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   unary<RealTypes>(context, self, out, [&op]<class T>(T x) {
@@ -125,7 +125,7 @@ void rounding(KernelContext& context, const Tensor& self, Tensor& out, const Op&
   });
 }
 
-// op(x) -> bool with x float or double.
+// Applies op(x) -> bool, where x is float or double.
 template <class Op>
 void predicate_float(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   const ScalarType common = promote_to_float(self.dtype());
@@ -133,7 +133,7 @@ void predicate_float(KernelContext& context, const Tensor& self, Tensor& out, co
                        [&]<class T>() { elementwise<bool, T>(context, common, {&self}, out, op); });
 }
 
-// op(T, T) -> Out(T) in `common`; `other` is a tensor or a Scalar.
+// Applies op(T, T) -> Out<T> in the dtype `common`; `other` is a tensor or a Scalar.
 template <class List, template <class> class Out, class Op>
 void binary_in(KernelContext& context, ScalarType common, const Tensor& self, const Tensor& other,
                Tensor& out, const Op& op) {
@@ -155,7 +155,7 @@ using SameType = T;
 template <class T>
 using AlwaysBool = bool;
 
-// op(T, T) -> T in the common dtype of both.
+// Applies op(T, T) -> T in the common dtype of both.
 template <class List, class Other, class Op>
 void binary(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
             const Op& op) {
@@ -164,7 +164,7 @@ void binary(KernelContext& context, const Tensor& self, const Other& other, Tens
   }
 }
 
-// As `binary`, but integers and Bool become Float.
+// Like `binary`, but integers and Bool become Float.
 template <class Other, class Op>
 void binary_float(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                   const Op& op) {
@@ -173,7 +173,7 @@ void binary_float(KernelContext& context, const Tensor& self, const Other& other
   }
 }
 
-// op(T, T) -> bool in the common dtype of both.
+// Applies op(T, T) -> bool in the common dtype of both.
 template <class Op>
 void compare(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
              const Op& op) {
@@ -181,7 +181,7 @@ void compare(KernelContext& context, const Tensor& self, const Tensor& other, Te
     binary_in<RealBTypes, AlwaysBool>(context, *common, self, other, out, op);
   }
 }
-// A Scalar that the tensor's dtype cannot hold is refused; others are rounded to it.
+// Compares with a Scalar rounded to the common dtype. Fails if that dtype cannot hold the Scalar.
 template <class Op>
 void compare(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out,
              const Op& op) {
@@ -190,7 +190,7 @@ void compare(KernelContext& context, const Tensor& self, const Scalar& other, Te
   binary_in<RealBTypes, AlwaysBool>(context, common, self, rounded(other, common), out, op);
 }
 
-// op(bool, ...) -> bool: any number but zero is true.
+// Applies op(bool, ...) -> bool, where any non-zero element is true.
 template <class Op>
 void logical(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   elementwise<bool, bool>(context, ScalarType::kBool, {&self}, out, op);

@@ -11,7 +11,7 @@ void fill(KernelContext& context, const Scalar& value, Tensor& out) {
   const ConvertRun convert =
       convert_run(value.is_floating() ? ScalarType::kDouble : ScalarType::kLong, out.dtype());
   if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
-  if (!check_scalar(context, value, out.dtype(), "the value to fill with")) return;
+  if (!check_scalar(context, value, out.dtype(), "the fill value")) return;
   const void* from = &integer;
   if (value.is_floating()) from = &real;
   convert(from, 0, out.mutable_raw_data(), 1, out.numel());

@@ -6,8 +6,8 @@
 
 namespace vitrine {
 
-// Every element of `out` becomes `value`. InvalidArgument if its dtype is not REALHBBF16 or cannot
-// hold the value.
+// Sets every element of `out` to `value`. Fails with InvalidArgument if out's dtype is not
+// REALHBBF16 or cannot hold the value.
 void fill(KernelContext& context, const Scalar& value, Tensor& out);
 
 }  // namespace vitrine

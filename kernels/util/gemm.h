@@ -1,9 +1,10 @@
-// The one matrix product behind mm, bmm, addmm, linear and convolution.
+// The matrix product behind mm, bmm, addmm, linear and convolution.
 //
-// It sees its operands only as panels: small blocks, converted to the type of the sums and packed
-// in the order in which they are read. So whatever can fill a panel (a matrix of any dtype and
-// strides, the patches of an image) can be multiplied, and the loop that multiplies exists three
-// times: for float, double and uint64_t (all integer dtypes: sums wrap around).
+// gemm() reads its operands as panels: small blocks, converted to the type of the sums and packed
+// in the order in which they are read. Anything that can fill a panel (a matrix of any dtype and
+// strides, the patches of an image) can be multiplied, and the inner loop is instantiated only
+// three times: for float, double and uint64_t. The last serves all integer dtypes, whose sums wrap
+// around.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@
 
 namespace vitrine {
 
-// Rows and columns of the tile that is kept in registers.
+// Size of the tile of sums that is kept in registers.
 inline constexpr int64_t kGemmTileRows = 4;
 inline constexpr int64_t kGemmTileColumns = 8;
-// The sizes of packed blocks.
+// Sizes of packed blocks.
 inline constexpr int64_t kGemmBlockDepth = 128;
 inline constexpr int64_t kGemmBlockRows = 32;
 template <class Sum>
@@ -25,21 +26,22 @@ inline constexpr int64_t kGemmBlockColumns = 128 / sizeof(Sum);
 template <class Sum>
 class GemmOperands {
  public:
-  // panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count, d < depth_count. The
-  // rest of a partial panel is zero already.
+  // Sets panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count and d < depth_count.
+  // The caller has zeroed the rest of a partial panel.
   virtual void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
                          Sum* panel) = 0;
-  // panel[d * kGemmTileColumns + c] = right(depth + d, column + c), likewise.
+  // Sets panel[d * kGemmTileColumns + c] = right(depth + d, column + c) for c < count and
+  // d < depth_count. The caller has zeroed the rest of a partial panel.
   virtual void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
                             Sum* panel) = 0;
-  // result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. `sums` may be changed.
+  // Sets result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. May modify `sums`.
   virtual void store(int64_t row, int64_t column, int64_t count, Sum* sums) = 0;
 
  protected:
   ~GemmOperands() = default;
 };
 
-// Every element of the result is stored once; with depth 0 they are zero.
+// Computes and stores every element of the result once. With depth 0, all elements are zero.
 template <class Sum>
 void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& operands);
 
@@ -55,7 +57,7 @@ inline constexpr ScalarType sum_dtype<float> = ScalarType::kFloat;
 template <>
 inline constexpr ScalarType sum_dtype<double> = ScalarType::kDouble;
 
-// Calls function.template operator()<Sum>() with the type that products of `dtype` are summed in.
+// Calls function.template operator()<Sum>() with the type in which products of `dtype` are summed.
 template <class Function>
 void dispatch_sum(KernelContext& context, ScalarType dtype, Function&& function) {
   bool found = false;

@@ -28,14 +28,13 @@ void normalize(KernelContext& context, const GroupNorm& a) {
     line_at(start, a.channels * a.plane).read([&](const T* values, int64_t count) {
       moments.add(values, count);
     });
-    const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);
-    put(a.mean, row, moments.mean);
-    put(a.rstd, row, deviation);
+    const double rstd = reciprocal_deviation(moments.variance(0.0), a.epsilon);
+    write_element(a.mean, row, moments.mean);
+    write_element(a.rstd, row, rstd);
     if (a.plane == 0) continue;
     for (int64_t c = 0; c < a.channels; ++c) {
       const int64_t channel = row % a.groups * a.channels + c;
-      const double factor =
-          deviation * (weight != nullptr ? static_cast<double>(weight[channel]) : 1.0);
+      const double factor = rstd * (weight != nullptr ? static_cast<double>(weight[channel]) : 1.0);
       const double bias_value = bias != nullptr ? static_cast<double>(bias[channel]) : 0.0;
       const T scale = static_cast<T>(factor);
       const T shift = static_cast<T>(bias_value - moments.mean * factor);
@@ -59,13 +58,14 @@ void group_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
   if (input.rank() < 2 || input.size(0) != N || input.size(1) != C ||
       size_product(input, 2, input.rank()) != HxW) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "input does not have the shape [%lld, %lld, ...] with %lld elements a "
-                        "channel that the arguments give",
+                        "input does not match the arguments: expected shape [%lld,%lld,...] with "
+                        "%lld elements per channel",
                         static_cast<long long>(N), static_cast<long long>(C),
                         static_cast<long long>(HxW));
   }
   if (group <= 0 || group > INT32_MAX || C % group != 0) {
-    return context.fail(ErrorCode::kInvalidArgument, "%lld channels do not make %lld groups",
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "%lld channels cannot be divided into %lld groups",
                         static_cast<long long>(C), static_cast<long long>(group));
   }
   const std::array<int32_t, 2> statistics{input.size(0), static_cast<int32_t>(group)};

@@ -1,4 +1,4 @@
-// Group normalisation.
+// Group normalization.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,29 @@
 
 namespace vitrine {
 
-// Rows of channels * plane elements one after the other, in input and out; weight and bias (or
-// null) of groups * channels elements; mean and rstd of `rows` elements. All row-major and
-// floating.
+// Input and out are contiguous rows of channels * plane elements. Weight and bias are null or have
+// groups * channels elements; mean and rstd have `rows` elements. All are row-major and floating.
 struct GroupNorm {
   const Tensor& input;
   const Tensor* weight;
   const Tensor* bias;
   double epsilon;
-  int64_t rows;      // groups of all batches
-  int64_t groups;    // of one batch
-  int64_t channels;  // of one group
-  int64_t plane;     // elements of one channel
+  int64_t rows;      // groups in all batches
+  int64_t groups;    // groups in one batch
+  int64_t channels;  // channels in one group
+  int64_t plane;     // elements in one channel
   Tensor& out;
   Tensor& mean;
   Tensor& rstd;
 };
 
-// How groups are normalised. Arguments must be checked before.
+// A function that normalizes groups. The caller has checked the arguments.
 using NormalizeGroups = void (*)(KernelContext& context, const GroupNorm& arguments);
 
-// For every dtype; statistics in double.
+// Normalizes groups of any dtype, with statistics in double.
 void normalize_groups(KernelContext& context, const GroupNorm& arguments);
 
-// aten::native_group_norm.out, over any way to compute it.
+// aten::native_group_norm.out, computed by `normalize`.
 void group_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
                 const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
                 Tensor& out0, Tensor& out1, Tensor& out2, NormalizeGroups normalize);

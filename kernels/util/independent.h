@@ -1,7 +1,7 @@
-// For loops of which no iteration reads what another writes.
+// Marks a loop in which no iteration reads what another iteration writes.
 #pragma once
 
-// GCC then vectorises without a check whether the arrays overlap; clang finds out by itself.
+// With the mark, GCC vectorizes without checking whether the arrays overlap. Clang needs no mark.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VITRINE_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else

@@ -15,7 +15,7 @@ std::optional<IndexReader> IndexReader::make(KernelContext& context, const Tenso
   } else if (index.dtype() == ScalarType::kInt) {
     reader.narrow_ = index.unchecked_data<int32_t>();
   } else {
-    context.fail(ErrorCode::kInvalidArgument, "indices are of dtype %s, not i32 or i64",
+    context.fail(ErrorCode::kInvalidArgument, "indices have dtype %s, expected i32 or i64",
                  scalar_type_name(index.dtype()));
     return std::nullopt;
   }
@@ -24,7 +24,7 @@ std::optional<IndexReader> IndexReader::make(KernelContext& context, const Tenso
 
 bool check_index(KernelContext& context, int64_t index, int64_t size) {
   if (index >= 0 && index < size) return true;
-  context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range of %lld elements",
+  context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range for %lld elements",
                static_cast<long long>(index), static_cast<long long>(size));
   return false;
 }
@@ -78,7 +78,8 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
                                                tensor->dtype() == ScalarType::kByte);
     const size_t spanned = is_mask ? tensor->rank() : 1;
     if (spanned == 0 || dim + spanned > self.rank()) {
-      context.fail(ErrorCode::kInvalidArgument, "the indices do not suit a tensor of rank %zu",
+      context.fail(ErrorCode::kInvalidArgument,
+                   "there are more indices than dimensions, or a 0-d mask, for self of rank %zu",
                    self.rank());
       return std::nullopt;
     }
@@ -105,11 +106,11 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
     last = i;
     ++count;
   }
-  const bool neighbours = count > 0 && last - first + 1 == count;
-  index.position_ = neighbours ? first : 0;
+  const bool neighbors = count > 0 && last - first + 1 == count;
+  index.position_ = neighbors ? first : 0;
   if (index.block_.rank + index.shape_.rank > kMaxRank) {
-    context.fail(ErrorCode::kInvalidArgument, "the result of indexing has a rank above %zu",
-                 kMaxRank);
+    context.fail(ErrorCode::kInvalidArgument,
+                 "the result of indexing exceeds the maximum rank, %zu", kMaxRank);
     return std::nullopt;
   }
   for (size_t i = 0; i <= index.block_.rank; ++i) {
@@ -128,11 +129,11 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
   const int64_t size = self.size(dim);
   const int64_t stride = Layout(self).strides[dim];
   const int64_t count = index.numel();
-  // At least one element, since an empty span means an exhausted arena.
+  // Allocates at least one element, because an empty span means that the arena is exhausted.
   const std::span<int64_t> offsets =
       context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
   if (offsets.empty()) return false;
-  for (int64_t i = 0; i < count; ++i) {  // in memory order: the layout below is the tensor's own
+  for (int64_t i = 0; i < count; ++i) {  // memory order, which Layout(index) below describes
     int64_t at = (*reader)[i];
     if (at < 0 && at >= -size) at += size;
     if (!check_index(context, at, size)) return false;
@@ -144,7 +145,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
 
 bool AdvancedIndex::add_mask(KernelContext& context, const Tensor& self, const Tensor& mask,
                              size_t dim) {
-  if (!check_sizes(context, mask, self.sizes().subspan(dim, mask.rank()), "a mask") ||
+  if (!check_sizes(context, mask, self.sizes().subspan(dim, mask.rank()), "mask") ||
       !check_data(context, {&mask})) {
     return false;
   }
@@ -187,9 +188,10 @@ bool AdvancedIndex::broadcast(KernelContext& context) {
   shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
   int64_t numel = 1;
   for (size_t i = 0; i < rank; ++i) {
-    // More would take no memory where each index is short.
+    // Indices of few elements can broadcast to a shape of very many elements.
     if (mul_overflows(numel, sizes[i], &numel) || numel > INT32_MAX) {
-      context.fail(ErrorCode::kInvalidArgument, "the indices' shape is too large");
+      context.fail(ErrorCode::kInvalidArgument,
+                   "the indices broadcast to more than 2^31 - 1 elements");
       return false;
     }
   }

@@ -1,4 +1,4 @@
-// Tensors of indices: reading them, and the parts of a tensor that they pick.
+// Reads tensors of indices and computes which elements of a tensor they select.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace vitrine {
 // The elements of an Int or Long tensor.
 class IndexReader {
  public:
-  // Fails on another dtype, or without memory.
+  // Fails if the dtype is neither Int nor Long, or if the tensor has no memory.
   static std::optional<IndexReader> make(KernelContext& context, const Tensor& index);
 
-  // `offset` as in a Layout of the tensor.
+  // `offset` is in elements, as in a Layout of the tensor.
   int64_t operator[](int64_t offset) const {
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): tensors without elements are not read
     return wide_ != nullptr ? wide_[offset] : narrow_[offset];
@@ -32,36 +32,36 @@ class IndexReader {
   const int32_t* narrow_ = nullptr;
 };
 
-// Fails (and gives false) unless 0 <= index < size.
+// Fails unless 0 <= index < size.
 [[nodiscard]] bool check_index(KernelContext& context, int64_t index, int64_t size);
 
 // The tensor's layout; a 0-d tensor counts as one element in one dimension.
 Layout at_least_1d(const Tensor& tensor);
 
-// out[a..., i..., b...] = self[a..., index[i...], b...] for the dimension `dim` of self. The index
-// is not negative; `index_layout` says what its sizes count as. Resizes `out`.
+// Computes out[a..., i..., b...] = self[a..., index[i...], b...] along dimension `dim` of self, and
+// resizes `out`. Fails if an index is negative. `index_layout` is the layout to use for `index`.
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
                 const Layout& index_layout, Tensor& out);
 
-// What a list of indices as in self[i0, None, i2] picks from a tensor, by the rules of NumPy:
-// indices broadcast against each other; a mask of rank r stands for r indices; if the indexed
-// dimensions are neighbours the indices' shape takes their place in the result, else it comes
-// first.
+// The elements that a list of indices, as in self[i0, None, i2], selects from a tensor. NumPy's
+// rules apply: indices broadcast against each other, and a mask of rank r counts as r indices. The
+// broadcast shape of the indices replaces the indexed dimensions in the result if these are
+// adjacent; otherwise it becomes the leading dimensions.
 class AdvancedIndex {
  public:
-  // `self` gives sizes and strides. Fails on indices of other dtypes than Long, Int, Bool and Byte,
-  // out of range, or that do not broadcast. Takes temporary memory for as many numbers as the
-  // indices have elements.
+  // Uses the sizes and strides of `self`. Fails if an index is not Long, Int, Bool or Byte, is out
+  // of range or does not broadcast. Allocates temporary memory: one int64 for each element of the
+  // indices.
   static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
                                            const OptionalTensorList& indices);
 
   // Sizes of the result.
   std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
 
-  // For all that is picked, by runs: run(self_offset, self_stride, result_offset, result_stride,
-  // count). `result` has result_sizes().
+  // Calls run(self_offset, self_stride, result_offset, result_stride, count) until all selected
+  // elements are covered. `result` has result_sizes().
   template <class Run>
-  void each_run(const Layout& result, Run&& run) const {
+  void for_each_run(const Layout& result, Run&& run) const {
     Layout picks = result;
     Layout block = result;
     while (picks.rank > position_ + shape_.rank) picks.remove(picks.rank - 1);
@@ -80,10 +80,10 @@ class AdvancedIndex {
   }
 
  private:
-  // One index tensor: the offset into self that each of its elements adds.
+  // One index tensor, as the offset into self that each of its elements adds.
   struct Term {
     const int64_t* offsets;
-    Layout layout;  // of `offsets`, broadcast to shape_
+    Layout layout;  // layout of `offsets`, broadcast to shape_
   };
 
   bool add_mask(KernelContext& context, const Tensor& self, const Tensor& mask, size_t dim);
@@ -92,9 +92,9 @@ class AdvancedIndex {
 
   std::array<Term, kMaxRank> terms_;
   size_t num_terms_ = 0;
-  Layout shape_;         // of the indices, broadcast
+  Layout shape_;         // broadcast shape of the indices
   Layout block_;         // dimensions of self that are not indexed
-  size_t position_ = 0;  // of the indices' shape in the result
+  size_t position_ = 0;  // dimension of the result at which shape_ begins
   std::array<int64_t, kMaxLoopRank> sizes_;
   size_t rank_ = 0;
 };

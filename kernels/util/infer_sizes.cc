@@ -21,7 +21,7 @@ std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
     const int64_t product = *checked_numel(*others);
     if (product == 0 || numel % product != 0) {
       context.fail(ErrorCode::kInvalidArgument,
-                   "no value for -1 makes %lld elements from %lld times it",
+                   "cannot infer the size -1: %lld elements are not a multiple of %lld",
                    static_cast<long long>(numel), static_cast<long long>(product));
       return std::nullopt;
     }
@@ -30,7 +30,7 @@ std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
   }
   const auto result = read_sizes(context, sizes, storage);
   if (result && *checked_numel(*result) != numel) {
-    context.fail(ErrorCode::kInvalidArgument, "the sizes given do not hold %lld elements",
+    context.fail(ErrorCode::kInvalidArgument, "the sizes do not have a product of %lld elements",
                  static_cast<long long>(numel));
     return std::nullopt;
   }

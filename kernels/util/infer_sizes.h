@@ -1,4 +1,4 @@
-// The size list of view: one entry may be -1.
+// Infers the size -1 in a list of sizes, as in view.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace vitrine {
 
-// `sizes` with -1 replaced so that there are `numel` elements, put into `storage` (of kMaxRank).
-// Fails the context if there is no such size, or more than one.
+// Returns `sizes` with -1 replaced so that the product is `numel`, held in `storage` (kMaxRank
+// elements). Fails the context if no size or more than one size fits.
 [[nodiscard]] std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
                                                                   std::span<const int64_t> sizes,
                                                                   int64_t numel,

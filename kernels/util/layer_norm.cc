@@ -26,11 +26,11 @@ void normalize(KernelContext& context, const LayerNorm& a) {
                        a.row_length);
     Moments moments;
     line.read([&](const T* values, int64_t count) { moments.add(values, count); });
-    const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);
-    put(a.mean, row, moments.mean);
-    put(a.rstd, row, deviation);
+    const double rstd = reciprocal_deviation(moments.variance(0.0), a.epsilon);
+    write_element(a.mean, row, moments.mean);
+    write_element(a.rstd, row, rstd);
     const T center = static_cast<T>(moments.mean);
-    const T scale = static_cast<T>(deviation);
+    const T scale = static_cast<T>(rstd);
     int64_t column = 0;
     line.map([&](const T* in, T* result, int64_t count) {
       for (int64_t i = 0; i < count; ++i, ++column) {
@@ -55,8 +55,8 @@ void layer_norm(KernelContext& context, const Tensor& input,
   const size_t trailing = normalized_shape.size();
   if (trailing == 0 || trailing > input.rank()) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "normalized_shape has %zu dimensions, input has %zu", trailing,
-                        input.rank());
+                        "normalized_shape has %zu dimensions, expected 1 to %zu, the rank of input",
+                        trailing, input.rank());
   }
   const size_t leading = input.rank() - trailing;
   const std::span<const int32_t> row_sizes = input.sizes().subspan(leading);
@@ -79,9 +79,9 @@ void layer_norm(KernelContext& context, const Tensor& input,
                             out2};
   if (!check_norm(context, input, weight, bias, row_sizes, statistics_sizes, {out0, out1, out2}))
     return;
-  // An output that is given twice has changed its shape by now.
+  // If the same tensor is passed as two outputs, a later resize has changed its shape.
   if (!out0.same_sizes(input)) {
-    return context.fail(ErrorCode::kInvalidArgument, "two outputs are one tensor");
+    return context.fail(ErrorCode::kInvalidArgument, "two outputs are the same tensor");
   }
   normalize(context, arguments);
 }

@@ -1,4 +1,4 @@
-// Layer normalisation.
+// Layer normalization.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-// Rows of `row_length` elements one after the other, in input and out; weight and bias (or null) of
-// one row's length; mean and rstd of `rows` elements. All row-major and floating.
+// Input and out are contiguous rows of `row_length` elements. Weight and bias are null or have
+// `row_length` elements; mean and rstd have `rows` elements. All are row-major and floating.
 struct LayerNorm {
   const Tensor& input;
   const Tensor* weight;
@@ -23,13 +23,13 @@ struct LayerNorm {
   Tensor& rstd;
 };
 
-// How rows are normalised. Arguments must be checked before.
+// A function that normalizes rows. The caller has checked the arguments.
 using NormalizeRows = void (*)(KernelContext& context, const LayerNorm& arguments);
 
-// For every dtype; statistics in double.
+// Normalizes rows of any dtype, with statistics in double.
 void normalize_rows(KernelContext& context, const LayerNorm& arguments);
 
-// aten::native_layer_norm.out, over any way to compute it.
+// aten::native_layer_norm.out, computed by `normalize`.
 void layer_norm(KernelContext& context, const Tensor& input,
                 std::span<const int64_t> normalized_shape, const Tensor* weight, const Tensor* bias,
                 double eps, Tensor& out0, Tensor& out1, Tensor& out2, NormalizeRows normalize);

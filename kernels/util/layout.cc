@@ -9,13 +9,13 @@ namespace vitrine {
 Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
   for (size_t i = 0; i < rank; ++i) {
     sizes[i] = tensor.size(i);
-    // A tensor without elements may have no memory to lead into.
+    // A tensor without elements may have no memory for offsets to point into.
     strides[i] = tensor.numel() == 0 ? 0 : tensor.strides()[i];
   }
 }
 
 Layout::Layout(std::span<const int64_t> row_major_sizes) : rank(row_major_sizes.size()) {
-  uint64_t stride = 1;  // unsigned: beside a zero size the product may wrap, unused
+  uint64_t stride = 1;  // unsigned: if a size is zero, the product may wrap, but is not used
   for (size_t i = rank; i-- > 0;) {
     sizes[i] = row_major_sizes[i];
     strides[i] = static_cast<int64_t>(stride);
@@ -24,7 +24,7 @@ Layout::Layout(std::span<const int64_t> row_major_sizes) : rank(row_major_sizes.
 }
 
 int64_t Layout::numel() const {
-  uint64_t numel = 1;  // unsigned: before a zero size the product may wrap
+  uint64_t numel = 1;  // unsigned: the product may wrap before a zero size makes it 0
   for (const int64_t size : size_span()) numel *= static_cast<uint64_t>(size);
   return static_cast<int64_t>(numel);
 }

@@ -1,7 +1,7 @@
-// The positions of a view's elements in a tensor's memory; data movement is expressed with them.
+// Layout: where the elements of a view are in a tensor's memory.
 //
-// permute, slice, flip, expand, ... each turn the layout of their input into that of their result;
-// one routine (element_copy.h) then copies.
+// permute, slice, flip, expand and others turn the layout of their input into the layout of their
+// result; then one routine (element_copy.h) copies.
 #pragma once
 
 #include <array>
@@ -15,29 +15,29 @@
 
 namespace vitrine {
 
-// All numbers count elements. Who changes a layout keeps it inside the tensor's memory: nothing is
-// checked here.
+// Offsets and strides are in elements. Nothing is checked: the caller must keep a layout inside the
+// tensor's memory.
 struct Layout {
   Layout() = default;
-  // The tensor's layout; strides of a tensor without elements are zero.
+  // The tensor's layout. The strides are zero if the tensor has no elements.
   explicit Layout(const Tensor& tensor);
-  // Dense and row-major, of other sizes.
+  // A dense row-major layout of the given sizes.
   explicit Layout(std::span<const int64_t> row_major_sizes);
 
   std::span<const int64_t> size_span() const { return {sizes.data(), rank}; }
   int64_t numel() const;
-  // The offset of the element with this row-major number.
+  // Offset of the element with this row-major index.
   int64_t offset_of(int64_t index) const;
 
-  // `step` may be negative: then `start` is the last element's place.
+  // Keeps the `length` elements start, start + step, ... of a dimension. `step` may be negative.
   void narrow(size_t dim, int64_t start, int64_t length, int64_t step = 1);
-  // Drops the dimension.
+  // Keeps one index of a dimension and removes the dimension.
   void select(size_t dim, int64_t index);
   void remove(size_t dim) { select(dim, 0); }
   void insert(size_t dim, int64_t size, int64_t stride);
-  // One dimension becomes two; `inner` divides its size.
+  // Splits a dimension into two, the second of size `inner`, which must divide its size.
   void split(size_t dim, int64_t inner);
-  // New dimension i is the old order[i].
+  // Reorders dimensions: dimension i becomes the old order[i].
   template <class Index>
   void permute(std::span<const Index> order) {
     const Layout old = *this;
@@ -47,7 +47,7 @@ struct Layout {
     }
   }
   void swap(size_t a, size_t b);
-  // Numpy broadcast to `target`, right-aligned. False (and no change) if the sizes do not fit.
+  // Broadcasts to `target` as NumPy does. Returns false and changes nothing if that is impossible.
   [[nodiscard]] bool broadcast_to(std::span<const int64_t> target);
 
   size_t rank = 0;
@@ -56,7 +56,7 @@ struct Layout {
   std::array<int64_t, kMaxLoopRank> strides;
 };
 
-// Resizes `out` to the layout's sizes; fails if one of them is beyond int32 or the rank too high.
+// Resizes `out`. Fails if a size exceeds INT32_MAX or there are more than kMaxRank sizes.
 [[nodiscard]] bool resize_to(KernelContext& context, Tensor& out, std::span<const int64_t> sizes);
 
 }  // namespace vitrine

@@ -71,7 +71,7 @@ class MatrixOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // The type that a Scalar is read as: signed, unlike the sums.
+  // The type as which a Scalar is read. It is signed, unlike the sums.
   using Factor = std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, Sum>;
 
   static int64_t at(const Layout& layout, int64_t row, int64_t column) {
@@ -114,7 +114,7 @@ bool check_product(KernelContext& context, const MatrixProduct& product) {
   if (shapes_fit(left.layout, right.layout, out_layout, addend)) return true;
   context.fail(
       ErrorCode::kInvalidArgument,
-      "matrices of %lld x %lld and %lld x %lld do not multiply to %lld x %lld",
+      "matrices [%lld,%lld] and [%lld,%lld] do not have a product of shape [%lld,%lld]",
       static_cast<long long>(left.layout.sizes[0]), static_cast<long long>(left.layout.sizes[1]),
       static_cast<long long>(right.layout.sizes[0]), static_cast<long long>(right.layout.sizes[1]),
       static_cast<long long>(out_layout.sizes[0]), static_cast<long long>(out_layout.sizes[1]));
@@ -153,8 +153,8 @@ void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor&
     return;
   }
   if (self.size(0) != mat2.size(0)) {
-    return context.fail(ErrorCode::kInvalidArgument, "self has %d matrices, mat2 %d", self.size(0),
-                        mat2.size(0));
+    return context.fail(ErrorCode::kInvalidArgument, "self has %d matrices, but mat2 has %d",
+                        self.size(0), mat2.size(0));
   }
   if (!context.resize(out, std::array{self.size(0), self.size(1), mat2.size(2)})) return;
   for (int64_t i = 0; i < self.size(0) && !context.failed(); ++i) {
@@ -164,7 +164,7 @@ void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor&
     for (Layout* layout : {&left, &right, &result}) layout->select(0, i);
     const MatrixProduct product{{self, left}, {mat2, right}, out, result};
     if (!check_product(context, product)) return;
-    if (out.numel() == 0) return;  // however many there are
+    if (out.numel() == 0) return;  // avoids a loop over possibly many empty matrices
     multiply(context, product);
   }
 }
@@ -181,7 +181,7 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
   Layout added(self);
   if (!added.broadcast_to(result.size_span())) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "self does not broadcast to the product, %d x %d", out.size(0),
+                        "self does not broadcast to the product's shape, [%d,%d]", out.size(0),
                         out.size(1));
   }
   const Addend addend{self, added, beta};
@@ -192,7 +192,8 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply) {
   if (input.rank() == 0) {
-    return context.fail(ErrorCode::kInvalidArgument, "input is 0-d: it has no features");
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "input is 0-d, expected a dimension of features");
   }
   if (!check_rank(context, weight, 2, "weight") || !check_contiguous(context, input, "input")) {
     return;
@@ -215,8 +216,8 @@ void linear(KernelContext& context, const Tensor& input, const Tensor& weight, c
   if (bias != nullptr) {
     added = Layout(*bias);
     if (bias->rank() != 1 || !added.broadcast_to(result.size_span())) {
-      return context.fail(ErrorCode::kInvalidArgument,
-                          "bias does not have %d elements in one dimension", weight.size(0));
+      return context.fail(ErrorCode::kInvalidArgument, "bias must be 1-d with 1 or %d elements",
+                          weight.size(0));
     }
     addend.emplace(Addend{*bias, added, int64_t{1}});
   }

@@ -1,4 +1,4 @@
-// Products of two matrices that are parts of tensors.
+// Matrix products and the operators based on them.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace vitrine {
 
-// A tensor seen as a matrix by `layout`, of rank 2.
+// A tensor viewed as a matrix: `layout` has rank 2.
 struct MatrixView {
   const Tensor& tensor;
   const Layout& layout;
 };
 
-// What is added to the product: beta * tensor, the layout having the product's shape. With beta 0
-// the tensor is not read.
+// The term beta * tensor, which is added to a product. The layout has the product's shape. If beta
+// is 0, the tensor is not read.
 struct Addend {
   const Tensor& tensor;
   const Layout& layout;
   Scalar beta;
 };
 
-// out = alpha * (left x right) + addend.
+// The product out = alpha * (left x right) + addend.
 struct MatrixProduct {
   MatrixView left;
   MatrixView right;
@@ -34,17 +34,17 @@ struct MatrixProduct {
   Scalar alpha = int64_t{1};
 };
 
-// Fails if dtypes differ or are not REALHBF16, if the shapes do not fit, or if a tensor has no
+// Fails if dtypes differ or are not REALHBF16, if the shapes do not match, or if a tensor has no
 // memory.
 [[nodiscard]] bool check_product(KernelContext& context, const MatrixProduct& product);
 
-// How a product is computed. Arguments must be checked before.
+// A function that computes a product. The caller has checked the arguments.
 using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& product);
 
-// For every dtype and layout. Half and BFloat16 sum in float.
+// Computes a product of any dtype and layout. Half and BFloat16 are summed in float.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
 
-// --- The operators, over any way to multiply ---
+// --- The operators, computed by `multiply` ---
 
 void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
         MultiplyMatrices multiply);
@@ -52,11 +52,12 @@ void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor&
          MultiplyMatrices multiply);
 void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
            const Scalar& beta, const Scalar& alpha, Tensor& out, MultiplyMatrices multiply);
-// out[..., n] = input[..., k] x weight[n, k]^T + bias[n]; a bias of one element serves all columns.
+// out[..., n] = input[..., k] x weight[n, k]^T + bias[n]. A bias of one element applies to all
+// columns.
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply);
 
-// Kernels of them.
+// Kernels of these operators.
 
 template <MultiplyMatrices multiply>
 void mm_out(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {

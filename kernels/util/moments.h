@@ -13,7 +13,7 @@ struct Moments {
   double mean = 0;
   double squares = 0;  // sum of squared distances from the mean
 
-  // `count` > 0 values of one chunk.
+  // Adds a chunk of `length` values; `length` must be positive.
   template <class T>
   void add(const T* values, int64_t length) {
     const double n = static_cast<double>(length);
@@ -31,11 +31,13 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // NaN of nothing; infinite (or NaN) if `correction` leaves no degrees of freedom, as in PyTorch.
+  // Variance with the divisor count - correction. As in PyTorch, NaN if there are no values, and
+  // infinite or NaN if count <= correction.
   double variance(double correction) const;
 };
 
-// Variance with the divisor count - correction, and mean; `mean` may be null. Floating dtypes.
+// Computes the variance, with the divisor count - correction, and the mean over `dims` or over the
+// dimensions in `mask`. `mean` may be null. All dtypes must be floating.
 void variance(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dims, double correction, bool keepdim,
               Tensor* var, Tensor* mean);

@@ -26,7 +26,7 @@ bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
          check_contiguous(context, mean, "out1") && check_contiguous(context, rstd, "out2");
 }
 
-void put(Tensor& out, int64_t index, double value) {
+void write_element(Tensor& out, int64_t index, double value) {
   convert_run(ScalarType::kDouble, out.dtype())(
       &value, 1,
       out.unchecked_mutable_data<std::byte>() + index * static_cast<int64_t>(out.element_size()), 1,

@@ -1,4 +1,4 @@
-// Code that the normalising operators share.
+// Code that the normalizing operators share.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace vitrine {
 
-// The elements of a row-major `tensor` as T: its own memory if it has that dtype, else a copy in
-// temporary memory. Null if `tensor` is, and (after failing the context) on an unknown dtype.
+// Returns the elements of a row-major tensor as T: its own memory if it has that dtype, otherwise a
+// converted copy in temporary memory. Returns null if `tensor` is null, and if no conversion
+// exists, which also fails the context.
 template <class T>
 const T* elements_as(KernelContext& context, const Tensor* tensor) {
   if (tensor == nullptr) return nullptr;
@@ -25,25 +26,26 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
   return copy.data();
 }
 
-// An optional weight, bias or statistic: floating, of shape `sizes`, row-major.
+// Fails unless `tensor`, a weight, bias or statistic, is null or is floating, row-major and of
+// shape `sizes`.
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 
-// The outputs of a normalisation of `input` by rows or groups.
+// The outputs of a normalization by rows or groups.
 struct NormOutputs {
   Tensor& out;
   Tensor& mean;
   Tensor& rstd;
 };
 
-// Checks dtypes, and that all is row-major; resizes the outputs. Weight and bias have the sizes
-// `parameters`, mean and rstd `statistics`.
+// Resizes the outputs and checks that all tensors are floating and row-major. `parameters` is the
+// shape of weight and bias, `statistics` that of mean and rstd.
 [[nodiscard]] bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
                               const Tensor* bias, std::span<const int32_t> parameters,
                               std::span<const int32_t> statistics, const NormOutputs& outputs);
 
-// Writes one number into element `index` of a row-major floating tensor.
-void put(Tensor& out, int64_t index, double value);
+// Writes `value` into element `index` of a row-major floating tensor.
+void write_element(Tensor& out, int64_t index, double value);
 
 // 1 / sqrt(variance + epsilon)
 double reciprocal_deviation(double variance, double epsilon);

@@ -1,4 +1,4 @@
-// Work in parallel on the method's thread pool.
+// Runs the parts of a kernel in parallel on the method's thread pool.
 #pragma once
 
 #include <algorithm>
@@ -13,57 +13,59 @@ namespace vitrine {
 
 inline constexpr int64_t kMaxWorkers = 64;
 
-// Threads that parallel() may use: scratch memory of a worker is taken once for each.
-inline int64_t worker_count(const KernelContext& context) {
-  if (context.pool() == nullptr) return 1;
+// A region with less work than this runs on its caller. Work counts arithmetic operations, or bytes
+// read and written.
+inline constexpr int64_t kWorkPerNs = 20;  // a rough speed of one thread
+inline constexpr int64_t kParallelWork = kWorkPerNs * int64_t{ThreadPool::kMinWorkNs};
+
+// Maximum number of threads that parallel() uses for this work. Kernels allocate scratch memory
+// once per worker.
+inline int64_t worker_count(const KernelContext& context, int64_t work = INT64_MAX) {
+  if (work < kParallelWork || context.pool() == nullptr) return 1;
   return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
 }
 
-// Arithmetic operations, or bytes read and written, below which waking threads costs more than it
-// saves.
-inline constexpr int64_t kParallelWork = 320'000;
-inline constexpr int64_t kWorkPerNs = 40;
-
-// What a product of sizes costs; no more than can be counted.
+// Product of the factors as an amount of work; INT64_MAX if it overflows.
 inline int64_t work_of(std::initializer_list<int64_t> factors) {
   return checked_product(factors).value_or(INT64_MAX);
 }
 
-// What parallel() runs: a body, once in the program for all of its kinds.
+// The implementations of parallel() and parallel_ranges(), which all types of bodies share.
 using Item = void (*)(const void* body, int64_t item, int64_t worker);
 using Range = void (*)(const void* body, int64_t begin, int64_t end);
 void run_items(KernelContext& context, int64_t items, int64_t work, Item run, const void* body);
 void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each, Range run,
                 const void* body);
 
-// Calls body(item, worker) for every item < items, in any order; worker < worker_count(context),
-// and no two threads share one. `work` is the cost of all items: see kParallelWork. The body must
-// not fail the context or allocate from it.
+// Calls body(item, worker) for every item < items, in any order. No two threads have the same
+// worker index, which is below worker_count(context). `work` is the cost of all items together; see
+// kParallelWork. The body must not fail the context or allocate from it.
 //
-// A worker begins with the same part of the items each time, because what a kernel wrote is in the
-// cache of the core that wrote it. Then it helps the others: cores may differ, or be busy.
+// Each worker starts with the same share of the items in every call, because the results of an
+// earlier kernel are in the cache of the core that wrote them. When its share is done, it takes
+// items of other workers, whose cores may be slower or busy.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(
       context, items, work,
-      [](const void* of, int64_t item, int64_t worker) {
-        (*static_cast<const Body*>(of))(item, worker);
+      [](const void* erased, int64_t item, int64_t worker) {
+        (*static_cast<const Body*>(erased))(item, worker);
       },
       &body);
 }
 
-// A grain for elements that are computed one by one.
+// Grain for elements that are computed one at a time.
 inline constexpr int64_t kGrain = 4096;
 
-// Calls body(begin, end) for parts of [0, count), each a multiple of `grain` but the last.
-// `work_each` is the cost of one of `count`.
+// Divides [0, count) into ranges and calls body(begin, end) for each. All lengths except the last
+// are multiples of `grain`. `work_each` is the cost of one element of [0, count).
 template <class Body>
 void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each,
                      const Body& body) {
   run_ranges(
       context, count, grain, work_each,
-      [](const void* of, int64_t begin, int64_t end) {
-        (*static_cast<const Body*>(of))(begin, end);
+      [](const void* erased, int64_t begin, int64_t end) {
+        (*static_cast<const Body*>(erased))(begin, end);
       },
       &body);
 }

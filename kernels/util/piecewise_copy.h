@@ -1,4 +1,4 @@
-// Tensors whose elements along a dimension come from stretches of another: pads and roll.
+// Copies a tensor in segments along each dimension, for pad and roll.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace vitrine {
 
-// `length` elements of a dimension of the result, from `to` on, come from `from`, `from + step`,
-// ...
+// In one dimension, copies the input's elements from, from + step, ... to the result's elements to,
+// to + 1, ...
 struct Segment {
   int64_t to;
   int64_t from;
   int64_t length;
-  int64_t step;  // 1, -1 (mirrored) or 0 (one element repeated)
+  int64_t step;  // 1, -1 (reversed) or 0 (one element repeated)
 };
 
 // The segments of one dimension, at most three.
@@ -26,14 +26,14 @@ struct SegmentList {
   std::array<Segment, 3> items;
   size_t count = 0;
 
-  // Empty ones are left out.
+  // Ignores empty segments.
   void add(const Segment& segment) {
     if (segment.length > 0) items[count++] = segment;
   }
 };
 
-// Copies every combination of segments, one list a dimension of `self` and `out`, which have the
-// same dtype. Elements of `out` in no segment stay as they are.
+// Copies every combination of segments. `dimensions` has one list for each dimension of `self` and
+// `out`, which have the same dtype. Elements of `out` outside all segments stay unchanged.
 void copy_segments(KernelContext& context, const Tensor& self,
                    std::span<const SegmentList> dimensions, Tensor& out);
 

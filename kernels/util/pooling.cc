@@ -7,17 +7,17 @@ namespace vitrine {
 
 namespace {
 
-// One or two numbers within [lowest, INT32_MAX].
-bool read_pair(KernelContext& context, std::span<const int64_t> list, int64_t lowest,
-               const char* name, std::array<int64_t, 2>& pair) {
+// Reads one or two numbers in [min, INT32_MAX]; one number counts for both.
+bool read_pair(KernelContext& context, std::span<const int64_t> list, int64_t min, const char* name,
+               std::array<int64_t, 2>& pair) {
   if (list.empty() || list.size() > 2) {
-    context.fail(ErrorCode::kInvalidArgument, "%s has %zu numbers, not one or two", name,
+    context.fail(ErrorCode::kInvalidArgument, "%s has %zu numbers, expected 1 or 2", name,
                  list.size());
     return false;
   }
   pair = {list.front(), list.back()};
   for (const int64_t number : pair) {
-    if (number >= lowest && number <= INT32_MAX) continue;
+    if (number >= min && number <= INT32_MAX) continue;
     context.fail(ErrorCode::kInvalidArgument, "%s %lld is out of range", name,
                  static_cast<long long>(number));
     return false;
@@ -63,7 +63,7 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
     const int64_t output = window_count(sliding, input, ceil_mode).value_or(0);
     if (window.padding[i] > reach / 2 || output < 1) {
       context.fail(ErrorCode::kInvalidArgument,
-                   "a window over %lld elements with padding %lld does not suit %lld elements",
+                   "a window of %lld elements with padding %lld does not fit %lld elements",
                    static_cast<long long>(reach), static_cast<long long>(window.padding[i]),
                    static_cast<long long>(input));
       return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<AdaptiveWindow> read_adaptive_window(KernelContext& context, const
   AdaptiveWindow window;
   if (!check_images(context, self)) return std::nullopt;
   if (output_size.size() != 2) {
-    context.fail(ErrorCode::kInvalidArgument, "output_size has %zu numbers, not two",
+    context.fail(ErrorCode::kInvalidArgument, "output_size has %zu numbers, expected 2",
                  output_size.size());
     return std::nullopt;
   }
@@ -93,8 +93,7 @@ bool check_images(KernelContext& context, const Tensor& self) {
   if ((rank == 3 || rank == 4) && size_product(self, rank - 3, rank) > 0) return true;
   char text[96];
   describe(self, text, sizeof text);
-  context.fail(ErrorCode::kInvalidArgument, "%s is not [C, H, W] or [N, C, H, W] with elements",
-               text);
+  context.fail(ErrorCode::kInvalidArgument, "%s is not a non-empty [C,H,W] or [N,C,H,W]", text);
   return false;
 }
 

@@ -1,4 +1,4 @@
-// Windows over the last two dimensions of images, and the loops over them that pooling shares.
+// Windows over the last two dimensions of images, and the loop over windows that pooling ops share.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace vitrine {
 
-// The positions of one dimension that an element of the result reads: begin, begin + step, ... <
-// end, all inside the input.
+// The input positions that an output element reads in one dimension: begin, begin + step, ...,
+// below `end`. All are inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;
   int64_t step;
-  int64_t padded;  // elements with those in the padding that count
+  int64_t padded;  // length of the window, including padding, for count_include_pad
 
   int64_t count() const { return end > begin ? (end - begin - 1) / step + 1 : 0; }
 };
 
-// Sizes and steps of windows; index 0 is height, 1 is width.
+// Sizes and steps of windows. Index 0 is height, index 1 is width.
 struct PoolWindow {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
@@ -36,8 +36,8 @@ struct PoolWindow {
   PoolRange range(size_t dim, int64_t at) const;
 };
 
-// The arguments of max_pool2d and avg_pool2d for an image tensor of rank 3 or 4; `stride` empty
-// means `kernel_size`. Fails on anything out of range, or if no output is left.
+// Reads the arguments of max_pool2d and avg_pool2d for an image tensor of rank 3 or 4. An empty
+// `stride` means `kernel_size`. Fails if an argument is out of range or the output would be empty.
 [[nodiscard]] std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor& self,
                                                          std::span<const int64_t> kernel_size,
                                                          std::span<const int64_t> stride,
@@ -45,7 +45,7 @@ struct PoolWindow {
                                                          std::span<const int64_t> dilation,
                                                          bool ceil_mode);
 
-// Windows that divide the input evenly into output_size parts (which may share a row or column).
+// Windows that divide the input evenly into `output` parts, which may overlap by a row or column.
 struct AdaptiveWindow {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
@@ -55,19 +55,19 @@ struct AdaptiveWindow {
 [[nodiscard]] std::optional<AdaptiveWindow> read_adaptive_window(
     KernelContext& context, const Tensor& self, std::span<const int64_t> output_size);
 
-// `self` is an image tensor, [C, H, W] or [N, C, H, W], and has elements.
+// Fails unless `self` is an image tensor, [C, H, W] or [N, C, H, W], whose images are not empty.
 [[nodiscard]] bool check_images(KernelContext& context, const Tensor& self);
-// Resizes `out` to self's sizes with other ones for height and width.
+// Resizes `out` to self's sizes, with `size` as height and width.
 [[nodiscard]] bool resize_images(KernelContext& context, const Tensor& self,
                                  const std::array<int64_t, 2>& size, Tensor& out);
-// [N, C, H, W], with N = 1 if the tensor lacks that dimension.
+// The tensor's layout as [N, C, H, W], with N = 1 if the tensor has rank 3.
 Layout image_layout(const Tensor& tensor);
 
-// element(offset of the input's plane, height range, width range, offset of the output's element)
-// for every element of the result.
+// Calls element(offset of the input's plane, height range, width range, offset of the output's
+// element) for every element of the result.
 template <class Window, class Element>
-void each_window(const Window& window, const Layout& input, const Layout& output,
-                 Element&& element) {
+void for_each_window(const Window& window, const Layout& input, const Layout& output,
+                     Element&& element) {
   for (int64_t n = 0; n < output.sizes[0]; ++n) {
     for (int64_t c = 0; c < output.sizes[1]; ++c) {
       const int64_t from = n * input.strides[0] + c * input.strides[1];

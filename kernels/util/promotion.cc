@@ -21,7 +21,7 @@ bool can_cast(ScalarType from, ScalarType to) {
   const int category_from = promotion_category(from);
   const int category_to = promotion_category(to);
   if (category_from == 0 || category_to == 0) return false;
-  // Integers of any width and sign convert into each other.
+  // Within a category, any width and sign is allowed.
   return category_from <= category_to;
 }
 

@@ -1,5 +1,6 @@
-// PyTorch's type promotion, as programs rely on it: 0-d tensors promote like any other (the export
-// has made eager mode's exceptions explicit), and a Scalar weighs less than any tensor of its kind.
+// PyTorch's type promotion, as programs rely on it. 0-d tensors promote like any other tensor,
+// since export makes eager mode's exceptions explicit. A Scalar changes a tensor's dtype only if
+// its category (Bool, integer, floating) is higher.
 #pragma once
 
 #include <optional>
@@ -12,28 +13,29 @@
 namespace vitrine {
 
 std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b);
-// promote_types; fails the context where there is no common dtype.
+// Returns the common dtype; fails the context if there is none.
 [[nodiscard]] inline std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
                                                        const Tensor& b) {
   if (a.dtype() == b.dtype()) return a.dtype();
   return promote_different(context, a.dtype(), b.dtype());
 }
 
-// With a Scalar: only a floating one changes a tensor of integers (to Float), and any number
-// changes a tensor of Bool.
+// Returns the common dtype of a tensor and a Scalar. A floating Scalar changes integers and Bool to
+// Float; an integer Scalar changes only Bool, to Long.
 ScalarType promote(ScalarType tensor, const Scalar& scalar);
 inline std::optional<ScalarType> promote(KernelContext&, const Tensor& tensor,
                                          const Scalar& scalar) {
   return promote(tensor.dtype(), scalar);
 }
 
-// What functions that give fractions compute: floating dtypes stay, the others become Float.
+// The dtype of functions with fractional results: floating and complex dtypes stay, others become
+// Float.
 inline ScalarType promote_to_float(ScalarType type) {
   return is_floating(type) || is_complex(type) ? type : ScalarType::kFloat;
 }
 
-// Whether a result of dtype `from` may be put into an output of dtype `to`: a category may not fall
-// from complex to real, from floating to integral, from number to Bool.
+// Returns true if a result of dtype `from` may be stored in an output of dtype `to`. Complex
+// results do not fit real outputs, floating results integral ones, or numbers Bool.
 bool can_cast(ScalarType from, ScalarType to);
 
 }  // namespace vitrine

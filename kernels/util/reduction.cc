@@ -10,7 +10,7 @@ namespace vitrine {
 
 namespace {
 
-// The dimensions of a walk over self and the outputs: operand 0 is self.
+// Sizes and strides for a loop over self, which is operand 0, and the outputs.
 struct Nest {
   static constexpr size_t kOperands = Reduction::kMaxOutputs + 1;
 
@@ -43,7 +43,7 @@ Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor
       continue;
     }
     nest.sizes[nest.rank] = self.size(dim);
-    // A tensor without elements may have no memory to lead into.
+    // A tensor without elements may have no memory for offsets to point into.
     nest.strides[0][nest.rank] = self.numel() == 0 ? 0 : self.strides()[dim];
     for (size_t k = 0; k < outs.size(); ++k) {
       if (outs[k] != nullptr) nest.strides[k + 1][nest.rank] = outs[k]->strides()[out_dim];
@@ -102,8 +102,8 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
   const BoxLoop<1> inner({reduced.sizes, reduced.rank}, {reduced.strides[0]},
                          reduction.rules.logical_order ? LoopOrder::kRowMajor : LoopOrder::kFree);
   const bool direct = input.identity() && inner.row_stride(0) == 1;
-  const bool nothing = std::any_of(reduced.sizes, reduced.sizes + reduced.rank,
-                                   [](int64_t size) { return size == 0; });
+  const bool is_empty = std::any_of(reduced.sizes, reduced.sizes + reduced.rank,
+                                    [](int64_t size) { return size == 0; });
   const size_t element_size = self.element_size();
   const std::byte* data = self.unchecked_data<std::byte>();
   Chunk chunk;
@@ -111,8 +111,9 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
 
   outer.run({}, [&](const OuterLoop::Offsets& first, int64_t count) {
     if (context.failed()) return;
-    if (nothing && reduction.rules.needs_elements) {
-      return context.fail(ErrorCode::kInvalidArgument, "there is nothing to reduce: a size is 0");
+    if (is_empty && reduction.rules.needs_elements) {
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "a reduced dimension has size 0, but this reduction needs elements");
     }
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(state, reduction.initial, reduction.state_size);
@@ -128,15 +129,15 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
           reduction.add(state, &chunk, part);
         }
       });
-      uint64_t results[Reduction::kMaxOutputs];  // room for any element
-      void* places[Reduction::kMaxOutputs] = {&results[0], &results[1]};
-      reduction.result(state, places);
+      uint64_t results[Reduction::kMaxOutputs];  // each holds an element of any dtype
+      void* result_pointers[Reduction::kMaxOutputs] = {&results[0], &results[1]};
+      reduction.result(state, result_pointers);
       for (size_t k = 0; k < outs.size(); ++k) {
         if (outs[k] == nullptr) continue;
         const int64_t at = first[k + 1] + i * outer.row_stride(k + 1);
         std::byte* to = outs[k]->unchecked_mutable_data<std::byte>() +
                         static_cast<size_t>(at) * outs[k]->element_size();
-        outputs[k].run(places[k], 1, to, 1, 1);
+        outputs[k].run(result_pointers[k], 1, to, 1, 1);
       }
     }
   });

@@ -1,16 +1,16 @@
-// Reductions: an accumulator makes a kernel.
+// Reductions. An accumulator makes a kernel:
 //
-//   struct Count {                          // trivially copyable: copied anew for each output
-//     using In = bool;                      // elements are converted to it (REALHBBF16)
-//     using Results = TypeList<int64_t>;    // one type an output, at most two
+//   struct Count {                          // trivially copyable; copied for each output element
+//     using In = bool;                      // elements are converted to this REALHBBF16 type
+//     using Results = TypeList<int64_t>;    // one type for each output, at most two
 //     int64_t seen = 0;
 //     void add(std::span<const bool> values);
 //     void result(int64_t& count) const;
 //   };
 //   reduce(context, Count{}, self, mask, keepdim, {&out});
 //
-// Only add() and result() are instantiated per accumulator; the walk is shared. Elements may lie in
-// any dim order.
+// Only add() and result() are instantiated for each accumulator; all reductions share the loop over
+// elements. Tensors may have any dim order.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@ namespace vitrine {
 
 // Options of an accumulator.
 struct ReductionRules {
-  // Elements are rounded to it before they are added; Bool, integral: has no effect.
+  // Elements are rounded to this dtype before they are added if it is Half or BFloat16.
   ScalarType common;
-  bool logical_order = false;   // elements must come in row-major order
-  bool needs_elements = false;  // no result of nothing: InvalidArgument
+  bool logical_order = false;   // true: elements are added in row-major order
+  bool needs_elements = false;  // true: a reduction of no elements fails with InvalidArgument
 };
 
 // A reduction with its C++ types erased.
@@ -48,16 +48,16 @@ struct Reduction {
   ReductionRules rules;
 };
 
-// Dimensions to reduce, as a mask. None or an empty list names all of them.
+// Returns the dimensions to reduce as a mask. No list, or an empty one, means all dimensions.
 [[nodiscard]] std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
                                                    std::optional<std::span<const int64_t>> dims);
 [[nodiscard]] std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
                                                   std::optional<int64_t> dim);
-// All 16 possible ones: more than a tensor has do no harm.
+// A mask of all 16 possible dimensions. Bits beyond a tensor's rank are ignored.
 inline constexpr uint32_t kAllDims = 0xffff;
 
-// Resizes the outputs to self's shape without the dimensions in `mask` (with `keepdim`: with size 1
-// there) and fills them. Null outputs are not written.
+// Reduces `self` over the dimensions in `mask`. Resizes each output to self's shape without these
+// dimensions, or, with `keepdim`, to size 1 in them. Null outputs are skipped.
 void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
                    uint32_t mask, bool keepdim, std::span<Tensor* const> outs);
 

@@ -16,7 +16,7 @@ std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& 
   if (output_size.has_value() == scale_factors.has_value() ||
       (output_size ? output_size->size() : scale_factors->size()) != 2) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "one of output_size and scale_factors is needed, with two numbers");
+                 "expected either output_size or scale_factors, with two numbers");
     return std::nullopt;
   }
   Resampling result;
@@ -32,7 +32,7 @@ std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& 
       result.factors[i] = factor;
     }
     if (result.output[i] < 1 || result.output[i] > INT32_MAX) {
-      context.fail(ErrorCode::kInvalidArgument, "%lld elements cannot become %lld",
+      context.fail(ErrorCode::kInvalidArgument, "cannot resample %lld elements to %lld",
                    static_cast<long long>(result.input[i]),
                    static_cast<long long>(result.output[i]));
       return std::nullopt;
@@ -41,7 +41,25 @@ std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& 
   if (!resize_images(context, self, result.output, out) || !check_data(context, {&self, &out})) {
     return std::nullopt;
   }
-  if (out.numel() == 0) return std::nullopt;  // no images: nothing to go over pixel by pixel
+  if (out.numel() == 0) return std::nullopt;  // no images, so callers have nothing to do
+  return result;
+}
+
+std::optional<Resampling> read_nearest_resampling(
+    KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
+    std::optional<std::span<const double>> scale_factors, Tensor& out) {
+  std::optional<Resampling> result =
+      read_resampling(context, self, output_size, scale_factors, out);
+  if (!result) return result;
+  // PyTorch has two kernels. The one for small images and for the channels-last layout ignores a
+  // factor that keeps or doubles the size.
+  if (out.size(2) + out.size(3) <= 128 || (self.is_channels_last() && self.size(1) > 3)) {
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t ratio = result->output[i] / result->input[i];
+      const bool is_exact = result->output[i] % result->input[i] == 0;
+      if (is_exact && ratio <= 2) result->factors[i].reset();
+    }
+  }
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The coordinates of upsampling, as PyTorch computes them.
+// Coordinates of upsampling, computed as in PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 
 namespace vitrine {
 
-// Height (0) and width (1) of images before and after, and the given factors, if any.
+// Sizes of images before and after, and the given scale factors, if any. Index 0 is height, index 1
+// is width.
 struct Resampling {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
   std::array<std::optional<double>, 2> factors;
 
-  // Input elements to an output element. C is the type that coordinates are computed in.
+  // Input elements per output element. C is the type in which coordinates are computed.
   template <class C>
   C scale(size_t dim, bool align_corners) const {
     if (align_corners) {
@@ -31,31 +32,37 @@ struct Resampling {
   }
 };
 
-// For the vec overloads: exactly one of a size and factors is there, of two numbers each. `self` is
-// [N, C, H, W] with elements; resizes `out`, of self's dtype.
+// Reads the arguments of the vec overloads, which must have either output_size or scale_factors,
+// with two numbers. `self` must be [N, C, H, W] with images that are not empty, and `out` must have
+// its dtype. Resizes `out`. Returns nullopt without failing if N or C is 0.
 [[nodiscard]] std::optional<Resampling> read_resampling(
+    KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
+    std::optional<std::span<const double>> scale_factors, Tensor& out);
+
+// Like read_resampling(), for the nearest element. Drops the factors that PyTorch ignores.
+[[nodiscard]] std::optional<Resampling> read_nearest_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
 // The two input elements around an output element, and the weight of the second.
 template <class C>
-struct LinearPlace {
+struct LinearSample {
   int64_t first;
   int64_t second;
   C weight;
 };
-// Those of one dimension.
+// Maps each output index of one dimension to its LinearSample.
 template <class C>
-class LinearPlaces {
+class LinearSampler {
  public:
-  LinearPlaces(const Resampling& resampling, size_t dim, bool align_corners)
+  LinearSampler(const Resampling& resampling, size_t dim, bool align_corners)
       : size_(resampling.input[dim]),
-        stays_(size_ == resampling.output[dim]),
+        same_size_(size_ == resampling.output[dim]),
         align_corners_(align_corners),
         scale_(resampling.scale<C>(dim, align_corners)) {}
 
-  LinearPlace<C> operator()(int64_t at) const {
-    if (stays_) return {at, at, C(0)};  // copies, whatever the factor
+  LinearSample<C> operator()(int64_t at) const {
+    if (same_size_) return {at, at, C(0)};  // copies, whatever the scale factor
     const C exact = align_corners_
                         ? scale_ * static_cast<C>(at)
                         : std::max(scale_ * (static_cast<C>(at) + C(0.5)) - C(0.5), C(0));
@@ -67,13 +74,13 @@ class LinearPlaces {
 
  private:
   int64_t size_;
-  bool stays_;
+  bool same_size_;
   bool align_corners_;
   C scale_;
 };
 
-// The input element that an output element takes.
-inline int64_t nearest_place(int64_t at, float scale, int64_t size) {
+// Input index nearest to output index `at`.
+inline int64_t nearest_index(int64_t at, float scale, int64_t size) {
   const float exact = std::floor(static_cast<float>(at) * scale);
   return exact >= static_cast<float>(size - 1) ? size - 1 : static_cast<int64_t>(exact);
 }

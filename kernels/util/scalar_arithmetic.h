@@ -1,5 +1,5 @@
-// Arithmetic of single numbers: the operators that shapes and loop counters are computed with. They
-// follow Python, whose programs they were traced from, on 64-bit integers that wrap around.
+// Arithmetic on single numbers, for the operators that compute shapes and loop counters. It follows
+// Python, from which programs are traced, except that 64-bit integers wrap around.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace vitrine {
 
-// The Int, Double or Bool of `value`; fails the context with InvalidType on another kind.
+// Returns the Int, Double or Bool in `value`; fails the context with InvalidType on any other
+// value.
 [[nodiscard]] std::optional<Scalar> read_number(KernelContext& context, const EValue& value);
-// The same without Bool.
+// Returns the Int or Double in `value`; fails the context with InvalidType on any other value.
 [[nodiscard]] std::optional<Scalar> read_int_or_double(KernelContext& context, const EValue& value);
 
-// result = op(a, b) of two Ints or, if one of them is a Double, of two Doubles.
+// Sets result = op(a, b), computed on Doubles if one of the two is a Double, otherwise on Ints.
 template <class Op>
 void binary_number(KernelContext& context, const EValue& a, const EValue& b, EValue& result,
                    const Op& op) {
@@ -30,14 +31,14 @@ void binary_number(KernelContext& context, const EValue& a, const EValue& b, EVa
   }
 }
 
-// As binary_number on Ints; fails on the divisor 0.
+// Sets result = op(a, b); fails if b is 0.
 template <class Op>
 void divide_ints(KernelContext& context, int64_t a, int64_t b, EValue& result, const Op& op) {
   if (b == 0) return context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
   result = EValue(op(a, b));
 }
 
-// Converts a double to an integer; fails the context if it is not one.
+// Truncates a double to an integer; fails the context if the value does not fit.
 [[nodiscard]] std::optional<int64_t> to_int(KernelContext& context, double value);
 
 }  // namespace vitrine

@@ -9,7 +9,7 @@ namespace vitrine {
 
 namespace {
 
-double highest(ScalarType dtype) {
+double max_value(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::kHalf:
       return 65504.0;
@@ -41,7 +41,7 @@ bool fits(const Scalar& scalar, ScalarType dtype) {
   if (is_integral(dtype)) return fits_integral(scalar, dtype);
   if (!is_floating(dtype)) return true;
   const double value = scalar.to<double>();
-  return !std::isfinite(value) || std::fabs(value) <= highest(dtype);
+  return !std::isfinite(value) || std::fabs(value) <= max_value(dtype);
 }
 
 Scalar rounded(const Scalar& scalar, ScalarType dtype) {

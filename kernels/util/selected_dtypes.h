@@ -1,12 +1,12 @@
-// The dtypes that kernels of this build take. This file selects all; a selective build finds its
-// own file first (cmake/SelectOps.cmake).
+// The dtypes that kernels of this build support. This file selects all; a selective build includes
+// a generated file instead (cmake/SelectOps.cmake).
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine {
 
-// Bit n: ScalarType n.
+// Bit n is set if ScalarType n is selected.
 constexpr uint32_t kSelectedDtypes = 0xffffffff;
 
 }  // namespace vitrine

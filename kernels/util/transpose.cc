@@ -12,13 +12,13 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kVectorBytes = 16;  // what every instruction set has
-constexpr int64_t kLineBytes = 64;    // of the cache
-constexpr int64_t kDepth = 4;         // blocks one after the other along a row of the result
-[[maybe_unused]] constexpr int64_t kStreamFrom = int64_t{16} << 20;
+constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
+constexpr int64_t kLineBytes = 64;    // size of a cache line
+constexpr int64_t kDepth = 4;         // number of consecutive blocks along a row of the result
+[[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
-// Each round interleaves the first half of the rows with the second; as many rounds as an index has
-// bits exchange the indices. Strides count bytes.
+// Each round interleaves the first half of the rows with the second half. After log2(kLanes)
+// rounds, rows and columns are exchanged. Strides are in bytes.
 template <class Element>
 void transpose_tile(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride) {
   using Vector [[gnu::vector_size(kVectorBytes)]] = Element;
@@ -62,7 +62,7 @@ Tile tile_of(size_t size) {
   }
 }
 
-// What is moved at a time, transposed: lines of the result.
+// A transposed block that is stored at once; it consists of lines of the result.
 struct Block {
   alignas(kLineBytes) std::byte lines[kLineBytes][kLineBytes];
 
@@ -94,17 +94,18 @@ struct Block {
 #endif
 };
 
-// Bytes of a first short block in each row, after which all others are whole lines; 0 if rows
-// differ in that.
-int64_t lead(const std::byte* first, int64_t stride) {
-  const auto before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
-  return stride % kLineBytes == 0 && before % kVectorBytes == 0 ? before : 0;
+// Distance in bytes from the start of a cache line to the first element, so that all blocks but the
+// first can be full lines. Returns 0 if that distance differs between rows or splits a vector.
+int64_t line_offset(const std::byte* first, int64_t stride) {
+  const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
+  return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
 }
 
-// Results that no cache will hold go to memory past it: it need not be read first.
+// Returns true if the result is too large for a cache and can be stored past it, which saves
+// reading the destination first.
 bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 #ifdef __SSE2__
-  return bytes >= kStreamFrom && stride % kLineBytes == 0 &&
+  return bytes >= kMinStreamedBytes && stride % kLineBytes == 0 &&
          reinterpret_cast<uintptr_t>(to) % kVectorBytes == 0;
 #else
   (void)to, (void)stride, (void)bytes;
@@ -114,23 +115,23 @@ bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 
 }  // namespace
 
-int64_t transposed_tile(size_t size) {
+int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// By blocks of whole lines, both in `from` and in `to`: if strides are powers of two, the cache
-// does not hold several lines of different rows until they are full.
+// Works by blocks of full cache lines, both in `from` and in `to`: if strides are powers of two,
+// the cache cannot hold partly written lines of many rows until they are full.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
-                     int64_t rows, int64_t columns, size_t size, int64_t whole) {
+                     int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);
   const auto bytes = static_cast<int64_t>(size);
   const int64_t lanes = kVectorBytes / bytes;
   const int64_t line = kLineBytes / bytes;
   from_stride *= bytes;
   to_stride *= bytes;
-  const int64_t lead_of_row = lead(to, to_stride) / bytes;
-  const int64_t lead_of_column = lead(from, from_stride) / bytes;
-  const bool stream = may_stream(to, to_stride, whole * bytes);
+  const int64_t row_line_offset = line_offset(to, to_stride) / bytes;
+  const int64_t column_line_offset = line_offset(from, from_stride) / bytes;
+  const bool stream = may_stream(to, to_stride, matrix_elements * bytes);
   Block block;
   const auto move = [&](int64_t row, int64_t column, int64_t height, int64_t width) {
     const std::byte* const source = from + column * from_stride + row * bytes;
@@ -142,9 +143,9 @@ void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, 
     }
     block.store(to + row * to_stride + column * bytes, to_stride, height, width * bytes, stream);
   };
-  for (int64_t start = -lead_of_row; start < columns; start += kDepth * line) {
+  for (int64_t start = -row_line_offset; start < columns; start += kDepth * line) {
     const int64_t end = std::min(columns, start + kDepth * line);
-    for (int64_t row = -lead_of_column; row < rows; row += line) {
+    for (int64_t row = -column_line_offset; row < rows; row += line) {
       const int64_t first_row = std::max<int64_t>(row, 0);
       for (int64_t column = start; column < end; column += line) {
         const int64_t first = std::max<int64_t>(column, 0);

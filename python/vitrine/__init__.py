@@ -1,4 +1,4 @@
-"""Runs, profiles, lowers and looks into ExecuTorch programs.
+"""Runs, profiles, lowers and inspects ExecuTorch programs.
 
     import numpy, vitrine
 
@@ -9,16 +9,27 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import json
 import operator
 import os
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy
 
-from . import _vitrine
+try:
+    from . import _vitrine
+except ImportError as error:
+    _built = [name for name in os.listdir(os.path.dirname(__file__)) if name.startswith("_vitrine.c")]
+    if any("_vitrine" + suffix in _built for suffix in importlib.machinery.EXTENSION_SUFFIXES):
+        raise
+    raise ImportError(
+        f"this build of vitrine is for another Python: it has {', '.join(_built) or 'no module'}, but this is "
+        f"{sys.implementation.cache_tag} ({sys.executable}). Run the Python that CMake found, or configure with "
+        f"-DPython_EXECUTABLE={sys.executable}") from error
 from ._vitrine import Error
 
 if TYPE_CHECKING:
@@ -26,28 +37,28 @@ if TYPE_CHECKING:
 
 __version__: str = _vitrine.version
 __all__ = ["Error", "Lowered", "DelegationInfo", "Profile", "Program", "Spec",
-           "delegation_info", "inspect", "lower"]
+           "delegation_info", "inspect", "load_library", "lower"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 Bytes = Union[bytes, bytearray, memoryview]
 
 
-def _count(name: str, value: Any, least: int) -> int:
+def _count(name: str, value: Any, minimum: int) -> int:
     try:
         count = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}; it takes an int") from None
-    if count < least:
-        raise ValueError(f"{name} is {count}; it takes {least} or more")
+        raise TypeError(f"{name} must be an int, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be {minimum} or more, got {count}")
     if count > sys.maxsize:
-        raise ValueError(f"{name} is {count}; it takes at most {sys.maxsize}")
+        raise ValueError(f"{name} must be at most {sys.maxsize}, got {count}")
     return count
 
 
 def _items(name: str, value: Any) -> list[Any]:
-    """A list of strings or paths. One alone would be taken for a list of letters."""
+    """Returns a list of strings or paths. Rejects a single string, which would become a list of letters."""
     if isinstance(value, (str, bytes, os.PathLike)):
-        raise TypeError(f"{name} is {value!r}; it takes a list: [{value!r}]")
+        raise TypeError(f"{name} must be a list, got {value!r}: use [{value!r}]")
     return list(value)
 
 
@@ -55,47 +66,51 @@ def _option(name: str, value: Any) -> tuple[str, Union[bool, int, str]]:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if not isinstance(value, (bool, int, str)):
-        raise TypeError(f"backend option {name} is {value!r}; it takes a bool, an int or a str")
+        raise TypeError(f"backend option {name} must be a bool, an int or a str, got {value!r}")
     return name, value
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a method takes or gives at one place."""
+    """Describes an input or output of a method."""
 
-    kind: str  # "array", or that of another value: "Int", "Double", "Bool", "String", "None"
-    dtype: Optional[numpy.dtype]  # bfloat16, which NumPy lacks, is uint16: the same bits
+    kind: str  # "array", "Int", "Double", "Bool", "String" or "None"
+    dtype: Optional[numpy.dtype]  # bfloat16, which NumPy does not have, is uint16 with the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
-    # The key of its dict or keyword argument in the model, or the path from there: "state.keys[0]".
-    # None if the program has no name for it. Not always unique.
+    # The key of the dict or keyword argument in the model, or a path that starts with it, such as
+    # "state.keys[0]". None if the program has no name for the value. Not always unique.
     name: Optional[str] = None
 
 
 class Program:
-    """A .pte file, or its bytes: `Lowered.program`.
+    """A program: the path of a .pte file, or its bytes, such as `Lowered.program`.
 
-    A file is mapped into memory: it must not be truncated while this lives. Bytes are copied.
-    `threads` counts the caller's; 0 means as many as the machine has performing cores. `data` are
-    .ptd files. `backend_options` are as `executor_runner --backend_option` has them: those of
-    XNNPACK by name, {"workspace_sharing_mode": 2}, others as "Backend:name" (docs/xnnpack.md).
-    The limits bound what a hostile file can ask for; 0 stands for the default (docs/trust.md).
-    Errors are `vitrine.Error`, and TypeError or ValueError for wrong inputs.
+    A file is mapped into memory and must not be truncated while the program exists. Bytes are copied.
+    `threads` includes the calling thread; 0 means the number of performance cores. `data` lists .ptd
+    files. `backend_options` has the options of `executor_runner --backend_option`: those of XNNPACK by
+    name, {"workspace_sharing_mode": 2}, those of other backends as "Backend:name" (docs/xnnpack.md).
+    The limits bound what a hostile file can request; 0 means the default (docs/trust.md).
+    `accept_unwritten_outputs` loads methods with an output that nothing writes.
+    Methods raise `vitrine.Error`, or TypeError and ValueError for invalid arguments.
     """
 
     def __init__(self, program: Union[PathLike, Bytes], *, threads: int = 0,
                  optimized_kernels: bool = True, data: Sequence[PathLike] = (),
                  backend_options: Optional[Mapping[str, Union[bool, int, PathLike]]] = None,
                  max_memory_bytes: int = 0, max_load_steps: int = 0,
-                 max_instructions_per_run: int = 0) -> None:
+                 max_instructions_per_run: int = 0, max_milliseconds_per_run: int = 0,
+                 accept_unwritten_outputs: bool = False) -> None:
         limits = _vitrine.MethodLimits()
         limits.max_memory_bytes = _count("max_memory_bytes", max_memory_bytes, 0)
         limits.max_load_steps = _count("max_load_steps", max_load_steps, 0)
         limits.max_instructions_per_run = _count("max_instructions_per_run", max_instructions_per_run, 0)
+        limits.max_milliseconds_per_run = _count("max_milliseconds_per_run", max_milliseconds_per_run, 0)
         settings = _vitrine.ProgramSettings()
         settings.limits = limits
         settings.threads = _count("threads", threads, 0)
         settings.optimized_kernels = optimized_kernels
+        settings.accept_unwritten_outputs = accept_unwritten_outputs
         settings.data = [os.fspath(file) for file in _items("data", data)]
         settings.backend_options = [_option(*option) for option in (backend_options or {}).items()]
         self._program = _vitrine.Program(
@@ -104,7 +119,7 @@ class Program:
 
     @property
     def path(self) -> Optional[str]:
-        """As it was given; None for a program of bytes."""
+        """The path as it was given; None if the program was given as bytes."""
         return self._program.path() or None
 
     @property
@@ -124,19 +139,27 @@ class Program:
     def call(self, method: str, *inputs: Any) -> tuple[Any, ...]:
         """Calls a method with arrays and numbers.
 
-        Arrays are of exactly the dtype that the method takes, in row-major order, and are not
-        copied on their way to it. Numbers are of the kind that it takes, or ints for floats,
-        which become the nearest float. Outputs are arrays with memory of their own.
+        Arrays must have exactly the dtype of the input and be in row-major order. They are not copied
+        unless they are unaligned. Numbers must have the kind of the input; an int is also accepted for
+        a float and becomes the nearest one. Arrays in the result own their memory.
         """
         return self._program.call(method, *inputs)
 
+    def cancel(self) -> None:
+        """Ends the call that another thread has in progress, if any: it raises `vitrine.Error`.
+
+        Takes effect before the next instruction or the next operator of a delegate. The program can be
+        called again.
+        """
+        self._program.cancel()
+
     def profile(self, *inputs: Any, method: str = "forward", runs: Optional[int] = None,
                 warmup: Optional[int] = None, record: Optional[PathLike] = None) -> "Profile":
-        """Runs a method, as `executor_runner --profile` does, and tells where the time goes.
+        """Profiles a method like `executor_runner --profile`: reports where the time goes.
 
-        Without inputs, they are random. `runs` is 1 or more, by default as many as fit into two
-        seconds, 5 to 50. `warmup` runs come before; by default enough for times to settle.
-        `record` is an ETRecord, for programs that do not carry their own.
+        If no inputs are given, they are random. `runs` is the number of runs, by default 5 to 50, as many
+        as fit into two seconds. `warmup` is the number of runs before these, by default enough for
+        times to settle. `record` is an ETRecord, for programs that do not contain one.
         """
         runs = None if runs is None else _count("runs", runs, 1)
         warmup = None if warmup is None else _count("warmup", warmup, 0)
@@ -147,7 +170,7 @@ class Program:
 
 
 class Profile:
-    """Where the time of a run goes, row by row; prints as a table."""
+    """Says where the time of a run goes, row by row. str() makes a table."""
 
     def __init__(self, profile: "_vitrine.Profile") -> None:
         self._profile = profile
@@ -155,12 +178,12 @@ class Profile:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """In run order. Times are nanoseconds per run."""
+        """The rows in run order. Times are in nanoseconds per run."""
         return self.data["rows"]
 
     @property
     def wall_ns(self) -> dict[str, float]:
-        """Statistics of a run: min, p50, avg and others."""
+        """Statistics of the time of a run in nanoseconds: min, p50, avg and others."""
         return self.data["wall_ns"]
 
     def to_pandas(self) -> "pandas.DataFrame":
@@ -172,7 +195,7 @@ class Profile:
         return self._profile.table(width, costs, ids)
 
     def save(self, path: PathLike) -> None:
-        """Writes .html, .json or, with another ending, the table."""
+        """Writes HTML or JSON if the path ends in .html or .json, else the table."""
         path = os.fspath(path)
         text = (self._profile.html() if path.endswith(".html")
                 else self._profile.json() if path.endswith(".json") else self.table())
@@ -185,7 +208,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class DelegationInfo:
-    """How much of a method is delegated, counted as ExecuTorch's get_delegation_info does."""
+    """Says how much of a method is delegated, counted like ExecuTorch's get_delegation_info."""
 
     subgraphs: int
     delegated_nodes: int
@@ -203,7 +226,7 @@ class DelegationInfo:
 
 
 class Lowered:
-    """What lower() makes: a program, and what is known of how it was made."""
+    """The result of lower(): a program, and information about how it was lowered."""
 
     def __init__(self, model: "_vitrine.Lowered") -> None:
         self._model = model
@@ -215,38 +238,38 @@ class Lowered:
 
     @property
     def record(self) -> bytes:
-        """The bytes of an ETRecord; empty unless lower() was asked for it."""
+        """The bytes of an ETRecord; empty unless lower() was called with record=True."""
         return self._model.record()
 
     @property
     def notes(self) -> Sequence[str]:
-        """What lower() was asked to change and left as it is, and why."""
+        """Requested changes that lower() did not make, with reasons."""
         return self._model.notes()
 
     @property
     def data(self) -> Mapping[str, bytes]:
-        """Weights outside of the program, by file name: with `external_constants`."""
+        """External weights by file name; empty unless lower() was called with external_constants=True."""
         return self._model.data()
 
     def save(self, path: PathLike) -> None:
-        """The program, and files of `data` beside it."""
+        """Writes the program to `path`, and the files of `data` to the same folder."""
         self._model.save(os.fspath(path))
 
     def delegation_info(self, method: Optional[str] = None) -> DelegationInfo:
-        """Of a method, which may be left out if there is one only."""
+        """Returns the delegation of a method. `method` is optional if the program has a single one."""
         infos = self._model.delegation_info()
         if method is None:
             if len(infos) != 1:
-                raise ValueError(f"which method? There are {', '.join(infos)}")
+                raise ValueError(f"method must be one of {', '.join(infos)}")
             method = next(iter(infos))
         if method not in infos:
-            raise ValueError(f"no method {method!r}; there are {', '.join(infos)}")
+            raise ValueError(f"no method {method!r}; the program has {', '.join(infos)}")
         subgraphs, delegated, others, by_op, text = infos[method]
         keys = ("op_type", "delegated", "non_delegated")
         return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
 
     def explain(self) -> str:
-        """What `optimize` did, and why calls are not delegated, most expensive first."""
+        """Lists the changes of `optimize`, and why calls are not delegated, most expensive first."""
         return self._model.explain()
 
     def __str__(self) -> str:
@@ -257,43 +280,72 @@ Number = Union[int, float, bool]
 
 
 def _bounds(name: str, bounds: Any) -> str:
+    if isinstance(bounds, int):
+        return f"{name}={bounds}"
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-        raise TypeError(f"dynamic {name!r} is {bounds!r}; it takes two ints, the least and the greatest")
+        raise TypeError(f"dynamic {name!r} must be the maximum, or the minimum and the maximum, got {bounds!r}")
     return f"{name}={bounds[0]}:{bounds[1]}"
+
+
+def _calibration_paths(calibrate: Any, folder: str) -> list[str]:
+    """Returns the paths of calibration data. Samples in memory become files of `folder`."""
+    if calibrate is None:
+        return []
+    if isinstance(calibrate, (str, os.PathLike)):
+        return [os.fspath(calibrate)]
+    paths = []
+    for index, sample in enumerate(calibrate):
+        if isinstance(sample, (str, os.PathLike)):
+            paths.append(os.fspath(sample))
+            continue
+        arrays = sample if isinstance(sample, (tuple, list)) else [sample]
+        paths.append(os.path.join(folder, f"sample {index}.npz"))
+        numpy.savez(paths[-1], *arrays)
+    if not paths:
+        raise ValueError("calibrate has no samples")
+    return paths
 
 
 def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           backend: Union[str, Sequence[str], None] = "xnnpack",
+          backend_options: Sequence[str] = (),
           only_ops: Sequence[str] = (), exclude_ops: Sequence[str] = (),
           attention: Optional[str] = None, quantize: Optional[str] = None,
+          calibrate: Union[PathLike, Sequence[Any], None] = None, keep: Optional[Mapping[str, str]] = None,
           fold_constants: bool = False, optimize: bool = False,
           metadata: Optional[Mapping[str, Union[Number, Sequence[Number]]]] = None,
-          dynamic: Optional[Mapping[str, tuple[int, int]]] = None, operators: Sequence[str] = (),
+          dynamic: Optional[Mapping[str, Union[int, tuple[int, int]]]] = None, operators: Sequence[str] = (),
           share_mutable_buffers: bool = False, external_constants: bool = False,
           plan_inputs: bool = True, plan_outputs: bool = True,
           debug_maps: bool = True, record: bool = False) -> Lowered:
-    """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
+    """Lowers models that torch.export.save wrote: a .pt2 file, or one file for each method.
 
-    `backend` is "xnnpack", "mapping-demo", several in order of preference, or None; `only_ops` and
-    `exclude_ops` say what it is offered.
-    `attention="custom_sdpa"` computes attention, and writes to caches, by the operators of language
-    models; "auto" does so where it is faster.
-    `quantize` is a scheme for float weights, as pte_lower has it: "8da4w:32,embedding:4:32".
-    `optimize` goes beyond ExecuTorch's lowering for speed; `explain()` tells what it did.
-    `metadata` adds methods that give a value or list: {"get_max_seq_len": 2048}.
-    `dynamic` narrows bounds of sizes, inclusive: {"x.0": (1, 8)}.
+    `backend` is "xnnpack", "xnnpack-dynamic", "xnnpack-branches", a list of several in order of
+    preference, or None. `backend_options=["enable_bf16"]` lets XNNPACK take bf16 tensors.
+    `only_ops` and `exclude_ops` limit the operators that a backend may take.
+    `attention="custom_sdpa"` uses the operators of language models for attention and for writes to
+    caches; "auto" does so where it is faster.
+    `quantize` is a scheme, as for pte_lower: "8da4w:32,embedding:4:32" for float weights, or "int8".
+    `calibrate` is the calibration data of int8: a file or folder, or a sequence of them or of samples. A
+    sample is a NumPy array, or a sequence with an array for each input.
+    `keep` gives parts of an int8 model another scheme: {"classifier.*": "float"}.
+    `optimize` optimizes for speed beyond ExecuTorch's lowering; `explain()` lists the changes.
+    `metadata` adds methods that return a value or list: {"get_max_seq_len": 2048}.
+    `dynamic` narrows the inclusive bounds of sizes: {"x.0": (1, 8)}, or sets the maximum: {"x.0": 8}.
     `operators` declares custom operators: "my::op(Tensor(a!) x, float y=1.0) -> Tensor".
-    `share_mutable_buffers` gives methods one state; `external_constants` moves weights to `data`.
-    Without `plan_inputs` or `plan_outputs` the caller gives their memory. `debug_maps` is what
-    profiles are joined with; `record` makes an ETRecord too.
+    `share_mutable_buffers` lets methods share state; `external_constants` moves weights to `data`.
+    Without `plan_inputs` or `plan_outputs`, the caller provides the memory of inputs or outputs.
+    `debug_maps` adds the maps that give profiles source ops; `record` also makes an ETRecord.
     """
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
     settings.backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
+    settings.backend_options = _items("backend_options", backend_options)
     settings.only_ops = _items("only_ops", only_ops)
     settings.exclude_ops = _items("exclude_ops", exclude_ops)
     settings.attention = attention or ""
     settings.quantize = quantize or ""
+    settings.keep = [f"{part}={scheme}" for part, scheme in (keep or {}).items()]
     settings.fold_constants = fold_constants
     settings.optimize = optimize
     settings.metadata = dict(metadata or {})
@@ -305,13 +357,25 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     settings.plan_outputs = plan_outputs
     settings.debug_maps = debug_maps
     settings.record = record
-    return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()}, settings))
+    paths = {name: os.fspath(path) for name, path in models.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        settings.calibrate = _calibration_paths(calibrate, folder)
+        return Lowered(_vitrine.lower(paths, settings))
 
 
 def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:
     return lowered.delegation_info(method)
 
 
+def load_library(path: PathLike) -> None:
+    """Loads a shared library with operators and backends that this build lacks (vitrine/extension.h).
+
+    Call it before programs are loaded. The library stays loaded until the process ends. It runs code in this
+    process: load only libraries that you trust.
+    """
+    _vitrine.load_library(os.fspath(path))
+
+
 def inspect(path: PathLike) -> dict[str, Any]:
-    """Describes a .pte, .bpte, .ptd, .pt2, ETDump or ETRecord, as `pte_inspect --json` does."""
+    """Describes a .pte, .bpte, .ptd, .pt2, ETDump or ETRecord file like `pte_inspect --json`."""
     return json.loads(_vitrine.inspect_json(os.fspath(path)))

@@ -18,10 +18,12 @@ class MethodLimits:
     max_memory_bytes: int
     max_load_steps: int
     max_instructions_per_run: int
+    max_milliseconds_per_run: int
 
 class ProgramSettings:
     threads: int
     optimized_kernels: bool
+    accept_unwritten_outputs: bool
     data: list[str]
     backend_options: list[tuple[str, Union[bool, int, str]]]
     limits: MethodLimits
@@ -33,6 +35,7 @@ class Program:
     def inputs(self, method: str, /) -> list[_Spec]: ...
     def outputs(self, method: str, /) -> list[_Spec]: ...
     def call(self, method: str, /, *inputs: Any) -> tuple[Any, ...]: ...
+    def cancel(self) -> None: ...
     def profile(self, method: str, runs: Optional[int], warmup: Optional[int], record: str, /,
                 *inputs: Any) -> Profile: ...
 
@@ -48,6 +51,7 @@ class Lowered:
 
 class LowerSettings:
     backends: list[str]
+    backend_options: list[str]
     only_ops: list[str]
     exclude_ops: list[str]
     dynamic: list[str]
@@ -55,6 +59,8 @@ class LowerSettings:
     metadata: dict[str, Any]
     attention: str
     quantize: str
+    calibrate: list[str]
+    keep: list[str]
     fold_constants: bool
     optimize: bool
     record: bool
@@ -66,3 +72,4 @@ class LowerSettings:
 
 def lower(models: dict[str, str], settings: LowerSettings, /) -> Lowered: ...
 def inspect_json(path: str, /) -> str: ...
+def load_library(path: str, /) -> None: ...

@@ -1,4 +1,5 @@
-// Overflow-checked arithmetic for numbers that come from files. True on overflow, as the builtins.
+// Overflow-checked arithmetic for numbers that come from files. Like the builtins of the compiler,
+// the functions return true on overflow.
 #pragma once
 
 #include <concepts>
@@ -24,7 +25,7 @@ template <std::integral A, std::integral B, std::integral R>
   return __builtin_mul_overflow(a, b, result);
 }
 
-// The product of numbers that are not negative; nothing if one is, or on overflow.
+// Returns the product of the factors, or nothing on overflow or if a factor is negative.
 [[nodiscard]] constexpr std::optional<int64_t> checked_product(
     std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -34,16 +35,17 @@ template <std::integral A, std::integral B, std::integral R>
   return product;
 }
 
-// The most bytes of one piece of memory: its addresses can be subtracted, and what is added for
-// alignment and slack fits into a size_t. On 32 bits, numbers in files may be larger.
-inline constexpr uint64_t kMostBytes = SIZE_MAX / 2 - 4095;
+// The largest size of a block of memory. Differences of its addresses fit into a ptrdiff_t, and
+// sums with alignment and slack fit into a size_t. On 32-bit machines, sizes in files may be
+// larger.
+inline constexpr uint64_t kMaxBytes = SIZE_MAX / 2 - 4095;
 
-// Whether [offset, offset + size) lies inside [0, limit), with no wrap-around.
+// True if [offset, offset + size) is inside [0, limit). Correct also if offset + size overflows.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;
 }
 
-// `alignment` is a power of two; the caller knows that `value` is far from the type's end.
+// Rounds up to a multiple of `alignment`, a power of two. The result must fit into a size_t.
 [[nodiscard]] constexpr size_t round_up(size_t value, size_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

@@ -1,5 +1,5 @@
-// A vector whose growth can fail. std::vector ends the process of code without exceptions when
-// memory runs out.
+// CheckedVector is a vector that returns an error if memory runs out. In code without exceptions,
+// std::vector would end the process.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace vitrine {
 
-// MemoryAllocationFailed, with the number of items and their size.
+// Returns MemoryAllocationFailed with the number of items and their size.
 Error no_memory_for(size_t count, size_t item_bytes);
 
-// As std::vector, but for what can fail: that gives MemoryAllocationFailed, and the vector stays as
-// it was. Moved, not copied.
+// Functions have the names and meanings of std::vector's. Those that can fail return
+// MemoryAllocationFailed and then leave the vector unchanged. Vectors can be moved but not copied.
 template <class T>
 class CheckedVector {
   static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -53,7 +53,7 @@ class CheckedVector {
     capacity_ = capacity;
     return Error();
   }
-  // New items are value-initialised.
+  // New items are value-initialized.
   Error resize(size_t size) {
     VITRINE_RETURN_IF_ERROR(reserve(size));
     while (size_ > size) items_[--size_].~T();
@@ -70,7 +70,7 @@ class CheckedVector {
     new (items_ + size_++) T(std::move(item));
     return Error();
   }
-  // `added` lies outside this vector.
+  // `added` must not be part of this vector.
   Error append(std::span<const T> added) {
     VITRINE_RETURN_IF_ERROR(make_room(added.size()));
     for (const T& item : added) new (items_ + size_++) T(item);

@@ -9,12 +9,12 @@
 namespace vitrine {
 namespace {
 
-// Long enough to name every operator that a large program lacks; bounded, since names in a file
-// are not.
+// Enough to name every operator that is missing for a large program. There must be a limit, because
+// names in files can have any length.
 constexpr size_t kMaxMessage = 16000;
 
-// The state of an error with this code and the formatted text, then ": " and `rest` unless that is
-// null; cut at kMaxMessage.
+// Returns the state of an error with this code. Its message is the formatted text, followed by ": "
+// and `rest` unless `rest` is null, and is cut at kMaxMessage characters.
 uintptr_t make_state(ErrorCode code, const char* format, va_list arguments, const char* rest) {
   va_list measured;
   va_copy(measured, arguments);
@@ -82,7 +82,7 @@ const char* error_code_name(ErrorCode code) {
     case ErrorCode::kDelegateInvalidHandle:
       return "DelegateInvalidHandle";
   }
-  return "Unknown";
+  return static_cast<uint32_t>(code) == 0x40 ? "Canceled" : "Unknown";  // stop_signal.h
 }
 
 Error Error::make(ErrorCode code, const char* format, ...) {

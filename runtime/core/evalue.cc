@@ -4,8 +4,8 @@ namespace vitrine {
 namespace {
 
 Error not_a(EValue::Tag wanted, EValue::Tag found) {
-  return Error::make(ErrorCode::kInvalidType, "the value is a %s, not a %s", tag_name(found),
-                     tag_name(wanted));
+  return Error::make(ErrorCode::kInvalidType, "the value must be of kind %s, but it is %s",
+                     tag_name(wanted), tag_name(found));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace vitrine {
 namespace {
 
-// Bytes to skip from `base + used` to reach `alignment`.
+// Returns the number of bytes to skip after `base + used` to reach `alignment`.
 size_t padding(const void* base, size_t used, size_t alignment) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(base) + used;
   return (alignment - (address & (alignment - 1))) & (alignment - 1);
@@ -51,13 +51,16 @@ void* HeapArena::allocate(size_t bytes, size_t alignment) {
   const uint64_t left = budget_ != nullptr ? budget_->left() : UINT64_MAX;
   wanted = std::max(wanted, static_cast<size_t>(std::min<uint64_t>(chunk_bytes_, left)));
   size_t with_header = 0;
-  if (wanted > left || add_overflows(wanted, sizeof(Chunk), &with_header)) return nullptr;
+  if (add_overflows(wanted, sizeof(Chunk), &with_header)) return nullptr;
+  if (budget_ != nullptr && !budget_->take(wanted)) return nullptr;
   void* memory = std::malloc(with_header);
-  if (memory == nullptr) return nullptr;
-  if (budget_ != nullptr && !budget_->take(wanted)) return nullptr;  // there is enough: see above
+  if (memory == nullptr) {
+    if (budget_ != nullptr) budget_->give_back(wanted);
+    return nullptr;
+  }
   chunks_ = new (memory) Chunk{chunks_, wanted};
   reserved_ += wanted;
-  most_reserved_ = std::max(most_reserved_, reserved_);
+  max_reserved_ = std::max(max_reserved_, reserved_);
   std::byte* base = reinterpret_cast<std::byte*>(chunks_ + 1);
   const size_t skip = padding(base, 0, alignment);
   used_ = skip + bytes;

@@ -1,4 +1,4 @@
-// Text to double, as std::from_chars: the same in every locale.
+// Parses a double like std::from_chars, independently of the locale.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace vitrine {
 
-// Whether `text` is a number from its first character to its last, which then is in `number`.
+// Returns true and sets `number` if all of `text` is a number.
 inline bool parse_real(std::string_view text, double& number) {
 #ifdef __cpp_lib_to_chars
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && stop == end;
-#else  // libc++ before its version 20
+#else  // libc++ before version 20
   char copy[64];
   if (text.empty() || text.size() >= sizeof copy) return false;
-  // What strtod reads and from_chars does not.
+  // strtod accepts leading spaces, a plus sign and hexadecimal numbers; from_chars does not.
   if (text.front() <= ' ' || text.front() == '+') return false;
   if (text.find_first_of("xX") != std::string_view::npos) return false;
   *std::copy(text.begin(), text.end(), copy) = '\0';

@@ -8,7 +8,8 @@ namespace {
 
 enum : int { kNone, kBools, kIntegral, kFloating, kComplex };
 
-// Bytes of the real numbers that a floating or complex dtype is made of; 0 for the others.
+// Returns the size in bytes of a floating-point number, or of the real part of a complex number; 0
+// for other dtypes.
 size_t real_size(ScalarType type) {
   if (is_floating(type)) return element_size(type);
   return is_complex(type) ? element_size(type) / 2 : 0;
@@ -19,7 +20,7 @@ bool is_wide_unsigned(ScalarType type) {
 }
 
 ScalarType promote_integral(ScalarType a, ScalarType b) {
-  // Byte is the only unsigned one; against Char neither holds the other.
+  // Byte is the only unsigned type here. Neither Byte nor Char can hold all values of the other.
   const bool byte_and_char = std::max(a, b) == ScalarType::kChar;
   return byte_and_char ? ScalarType::kShort : std::max(a, b);
 }
@@ -29,7 +30,7 @@ ScalarType promote_floating(ScalarType a, ScalarType b) {
   return real_size(a) > real_size(b) ? a : b;
 }
 
-// With complex numbers only the real size counts; integers and Bool bring none.
+// If a dtype is complex, the larger real size decides. Integers and Bool have no real size.
 ScalarType promote_complex(ScalarType a, ScalarType b) {
   const size_t bytes = std::max(real_size(a), real_size(b));
   // BFloat16 has more range than ComplexHalf.

@@ -1,5 +1,5 @@
-// The dtype that values of two dtypes are computed in: one rule for kernels and for shape
-// inference.
+// Type promotion as in PyTorch: the dtype in which values of two dtypes are computed. Kernels and
+// shape inference use the same rules.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,14 @@
 
 namespace vitrine {
 
-// Bool < integral < floating < complex; 0 for the dtypes that PyTorch does not compute with
-// (quantised, bits, float8 and unsigned 16 to 64 bit types).
+// Returns the category of a dtype: 1 for Bool, 2 for integers, 3 for floating point, 4 for complex.
+// Returns 0 for dtypes with which PyTorch does not compute (quantized, bits, float8 and unsigned
+// integers of 16 to 64 bits).
 int promotion_category(ScalarType type);
 
-// torch.promote_types. Nothing if PyTorch refuses the pair: a dtype of category 0 goes with itself
-// only, but unsigned integers of 16 to 64 bits go with floating dtypes, too.
+// Does the same as torch.promote_types. Returns nothing for pairs that PyTorch rejects: a dtype of
+// category 0 can be combined only with itself, except that unsigned integers of 16 to 64 bits can
+// also be combined with floating-point dtypes.
 std::optional<ScalarType> promote_types(ScalarType a, ScalarType b);
 
 }  // namespace vitrine

@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// The name in place: a pointer would cost a relocation each.
+// Names are stored inline, because each pointer would need a relocation.
 struct TypeInfo {
   char name[11];
   uint8_t size;

@@ -1,5 +1,5 @@
-// Shared ownership that can fail to begin. std::make_shared ends the process of code without
-// exceptions when memory runs out.
+// Makes a shared pointer, and returns null if memory runs out. In code without exceptions,
+// std::make_shared would end the process.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace internal {
 
 inline constexpr size_t kControlBlockBytes = 128;
 
-// Gives a block that was allocated before to the one control block that asks for memory.
+// An allocator for the control block of a shared pointer. It returns a block that was allocated
+// before.
 template <class T>
 struct BlockAllocator {
   using value_type = T;
@@ -36,7 +37,8 @@ struct BlockAllocator {
 
 }  // namespace internal
 
-// Null if `owned` is, or if there is no memory to share it; it is destroyed then.
+// Turns a unique pointer into a shared one. Returns null if `owned` is null, or if no memory is
+// left; then the object is destroyed.
 template <class T>
 std::shared_ptr<T> share(std::unique_ptr<T> owned) {
   void* block = owned ? std::malloc(internal::kControlBlockBytes) : nullptr;

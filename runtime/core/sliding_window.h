@@ -1,7 +1,7 @@
-// How many windows of a convolution or a pool fit along one dimension, in checked arithmetic.
+// Counts the windows of a convolution or pooling along one dimension, with checked arithmetic.
 //
-// `Size` is int64_t, or a type with its operators + - * / and a constructor from it (the symbolic
-// sizes of the ahead-of-time side).
+// `Size` is int64_t, or a type with the operators + - * / and a constructor from int64_t, such as
+// the symbolic sizes of the ahead-of-time side.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct SlidingWindow {
   int64_t kernel = 1;
   int64_t stride = 1;
   int64_t dilation = 1;
-  int64_t padding = 0;  // before and after the input, together
+  int64_t padding = 0;  // sum of the padding before and after the input
 };
 
-// Elements from the first to the last that a window covers. Nothing if kernel, stride or dilation
-// is below 1, or on overflow.
+// Returns the number of elements from the first to the last in a window. Returns nothing if kernel,
+// stride or dilation is less than 1, or on overflow.
 constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   int64_t reach = 0;
   if (window.kernel < 1 || window.stride < 1 || window.dilation < 1 ||
@@ -31,9 +31,10 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   return reach;
 }
 
-// The windows that fit over `size` elements; 0 if none does. With `ceil_mode` (padding is the same
-// on both sides) the last one may reach beyond, but begins inside the input or the padding before
-// it; of a symbolic size that is not asked for. Nothing as above.
+// Returns the number of windows that fit over `size` elements, which may be 0. With `ceil_mode`,
+// the last window may extend beyond the input, but it must begin inside the input or the padding
+// before it; this requires equal padding on both sides, and is not checked for symbolic sizes.
+// Returns nothing in the cases of window_reach(), and on overflow.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {
@@ -47,7 +48,7 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
       return std::nullopt;
     }
     if (room < 0) return 0;
-    const int64_t last = room / window.stride;  // window
+    const int64_t last = room / window.stride;  // index of the last window
     const bool outside = ceil_mode && last * window.stride - window.padding / 2 >= size;
     return outside ? last : last + 1;
   } else {
@@ -55,8 +56,9 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
   }
 }
 
-// The size of what a transposed convolution makes of `size` elements: as many as `size` windows
-// need. May be negative. Nothing as above.
+// Returns the output size of a transposed convolution for `size` input elements, which is the
+// number of elements that `size` windows cover. It may be negative. Returns nothing in the cases of
+// window_reach(), and on overflow.
 template <class Size>
 constexpr std::optional<Size> transposed_size(const SlidingWindow& window, const Size& size,
                                               int64_t output_padding) {

@@ -1,4 +1,4 @@
-// One small sort for all: a heap sort is never quadratic, whatever a file holds.
+// A sort with small code. It is a heap sort, so that no file can make it take quadratic time.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace vitrine {
 
-// `less` gets two items and `context`.
+// Sorts `count` items of `item_bytes` bytes. `less` is called with two items and `context`.
 using ItemLess = bool (*)(const void* a, const void* b, const void* context);
 void sort_items(void* items, size_t count, size_t item_bytes, ItemLess less, const void* context);
 
-// Not stable.
+// Sorts items by `less`. The sort is not stable.
 template <class T, class Less>
 void sort(std::span<T> items, const Less& less) {
   static_assert(std::is_trivially_copyable_v<T>);

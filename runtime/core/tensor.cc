@@ -9,7 +9,7 @@
 namespace vitrine {
 namespace {
 
-// "[2,3]", cut with "..." if `size` is too small.
+// Writes sizes as "[2,3]". If `size` is too small, the text is cut and ends in "...".
 void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   size_t length = 0;
   const auto append = [&](const char* separator, int32_t number) {
@@ -28,10 +28,10 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  // Bytes are counted, of the largest element, and zeros count as one: strides and work are
-  // products of the other sizes.
-  constexpr ptrdiff_t kLargestElement = 16;
-  ptrdiff_t bytes = kLargestElement;
+  // The product must fit in bytes even for the largest element type. Zeros count as one, because
+  // strides are products of the other sizes.
+  constexpr ptrdiff_t kMaxElementBytes = 16;
+  ptrdiff_t bytes = kMaxElementBytes;
   bool empty = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) {
@@ -44,7 +44,7 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }
-  return empty ? 0 : int64_t{bytes / kLargestElement};
+  return empty ? 0 : int64_t{bytes / kMaxElementBytes};
 }
 
 bool is_permutation(std::span<const uint8_t> dim_order) {
@@ -81,7 +81,7 @@ Tensor::Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8
     numel_ *= sizes[i];
     contiguous_ = contiguous_ && dim_order[i] == i;
   }
-  bound_numel_ = room_numel_ = numel_;
+  bound_numel_ = capacity_numel_ = numel_;
   strides_from_dim_order(sizes, dim_order, strides);
 }
 
@@ -104,7 +104,7 @@ Error Tensor::alias(const Tensor& other, std::span<const int32_t> sizes) {
   data_ = other.data_;
   read_only_ = other.read_only_;
   has_slack_ = other.has_slack_;
-  room_numel_ = room;
+  capacity_numel_ = room;
   return Error();
 }
 
@@ -135,7 +135,7 @@ Error Tensor::check_sizes(std::span<const int32_t> sizes, int64_t max_numel) con
   }
   if (*numel > max_numel) {
     char reason[64];
-    std::snprintf(reason, sizeof reason, "there is room for %lld elements",
+    std::snprintf(reason, sizeof reason, "at most %lld elements are possible",
                   static_cast<long long>(max_numel));
     return refuse(ErrorCode::kInvalidArgument, reason);
   }

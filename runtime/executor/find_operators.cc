@@ -1,17 +1,17 @@
-// Kernels and backends by the names that the plan has for them, and what is missing of them.
+// Looks up the kernels and backends that a plan names, and reports all that are missing.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
 
 #include "runtime/core/sort.h"
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
+#include "runtime/platform/vector_size.h"
 
 namespace vitrine {
 namespace {
 
-// "aten::add" and "out" give "aten::add.out". Null if there is no memory.
+// Joins "aten::add" and "out" to "aten::add.out". Returns null if there is no memory.
 const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   const std::string_view name = op.name()->string_view();
   const std::string_view overload =
@@ -27,8 +27,8 @@ const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   return text.data();
 }
 
-// "a, b, c", each once and sorted: a hostile file may name a thing as often as it likes. Without
-// memory the text is empty.
+// Returns the names as "a, b, c", sorted and without duplicates, because a hostile file may repeat
+// a name many times. Returns an empty text if there is no memory.
 const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
   sort(names, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   size_t bytes = 1;
@@ -51,24 +51,26 @@ const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
 Error MethodLoader::find_kernels_and_backends() {
   operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
   if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-  // Names may be long, and shared. Naming what is missing sorts them.
+  // Sorting the missing names reads each letter about log(n) times. Names may be long, and
+  // operators may share them.
   const auto per_letter =
       static_cast<uint64_t>(std::bit_width(operators_.size() + size_of(plan_.delegates())));
   bool all_found = true;
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     ResolvedOperator& op = operators_[i];
     const fbs::Operator& from = *plan_.operators()->Get(i);
-    VITRINE_RETURN_IF_ERROR(work((from.name()->size() + size_of(from.overload())) * per_letter));
+    VITRINE_RETURN_IF_ERROR(
+        charge_steps((from.name()->size() + size_of(from.overload())) * per_letter));
     op.name = join_name(from, arena_);
     if (op.name == nullptr) return no_memory("operator names");
     if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
     all_found = all_found && op.found.kernel != nullptr;
   }
   for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
-    VITRINE_RETURN_IF_ERROR(work(plan_.delegates()->Get(i)->id()->size() * per_letter));
+    VITRINE_RETURN_IF_ERROR(charge_steps(plan_.delegates()->Get(i)->id()->size() * per_letter));
     all_found = all_found && has_backend(i);
   }
-  return all_found ? Error() : name_missing();
+  return all_found ? Error() : missing_names_error();
 }
 
 bool MethodLoader::has_backend(uint32_t delegate) const {
@@ -76,7 +78,7 @@ bool MethodLoader::has_backend(uint32_t delegate) const {
          options_.backends->find(plan_.delegates()->Get(delegate)->id()->string_view()) != nullptr;
 }
 
-Error MethodLoader::name_missing() {
+Error MethodLoader::missing_names_error() {
   const std::span<const char*> names =
       arena_.allocate_array<const char*>(operators_.size() + size_of(plan_.delegates()));
   if (names.empty()) return no_memory("missing names");
@@ -98,7 +100,7 @@ Error MethodLoader::name_missing() {
       list_names(names.subspan(operators, backends), arena_));
 }
 
-Error MethodLoader::name_missing_dtypes() {
+Error MethodLoader::missing_dtypes_error() {
   std::array<const char*, kNumScalarTypes> names{};
   size_t count = 0;
   for (int i = 0; i < kNumScalarTypes; ++i) {

@@ -1,5 +1,7 @@
-// When each place of a row was last written: a segment tree, so that a write to many places, and a
-// question about many, take a logarithm of their number.
+// LatestWrites records when each position of an array was last written.
+//
+// It is a segment tree, so a write to a range of positions and a query for a range take time in
+// proportion to the logarithm of the array's size.
 #pragma once
 
 #include <cstddef>
@@ -10,27 +12,31 @@ namespace vitrine {
 
 class LatestWrites {
  public:
-  static constexpr size_t kWordsPerPlace = 3;
+  static constexpr size_t kWordsPerPosition = 3;
 
   LatestWrites() = default;
-  // `words`: kWordsPerPlace for each place, zeroed, not owned.
+  // `words` has kWordsPerPosition zeroed elements for each position, and must outlive this object.
   explicit LatestWrites(std::span<uint32_t> words)
-      : places_(words.size() / kWordsPerPlace),
-        latest_(words.first(2 * places_)),
-        of_all_(words.subspan(2 * places_)) {}
+      : num_positions_(words.size() / kWordsPerPosition),
+        latest_(words.first(2 * num_positions_)),
+        latest_full_(words.subspan(2 * num_positions_)) {}
 
-  // Places [begin, end), not empty. `time` is at least that of all writes before.
+  // Records a write to positions [begin, end), which must not be empty. `time` must not be less
+  // than the time of any earlier write.
   void write(size_t begin, size_t end, uint32_t time);
-  // The time of the latest write to any of these places (at least one place); 0: none.
+  // Returns the time of the latest write to any position in [begin, end), which must not be empty.
+  // 0 if there was none.
   uint32_t latest(size_t begin, size_t end) const;
 
  private:
   void write_node(size_t node, uint32_t time);
 
-  // Node 1 is the root, node n has the children 2n and 2n + 1, the last `places_` are the places.
-  size_t places_ = 0;
-  std::span<uint32_t> latest_;  // of writes to any place below a node
-  std::span<uint32_t> of_all_;  // of writes to all places below an inner node
+  // Node 1 is the root, node n has the children 2n and 2n + 1, and the last num_positions_ nodes
+  // are the positions.
+  size_t num_positions_ = 0;
+  std::span<uint32_t> latest_;  // by node: time of the latest write to any position below it
+  std::span<uint32_t>
+      latest_full_;  // indexed by inner node: latest write to all positions below it
 };
 
 }  // namespace vitrine

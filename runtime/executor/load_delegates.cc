@@ -1,8 +1,8 @@
-// Delegates of a plan: each by its backend.
+// Loads the delegates of a plan through their backends.
 #include <span>
 
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
+#include "runtime/platform/vector_size.h"
 
 namespace vitrine {
 
@@ -34,10 +34,10 @@ Error MethodLoader::load_delegates() {
 
 Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::BackendDelegate& delegate,
                                                               BackendInitContext& context) {
-  VITRINE_ASSIGN_OR_RETURN(const DataBuffer processed,
-                           ProgramAccess::delegate_data(program_, *delegate.processed()));
-  // Delegates may share a payload, and copy it. Backends count its items.
-  VITRINE_RETURN_IF_ERROR(work_on_bytes(processed.bytes().size()));
+  VITRINE_ASSIGN_OR_RETURN(const DataBuffer payload,
+                           ProgramAccess::payload(program_, *delegate.processed()));
+  // Delegates may share a payload and may copy it. Backends charge for its items.
+  VITRINE_RETURN_IF_ERROR(charge_bytes(payload.bytes().size()));
   const uint32_t num_specs = size_of(delegate.compile_specs());
   const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);
   if (specs.size() != num_specs) return no_memory("compile specs");
@@ -56,8 +56,8 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
   context.memory = &method_.memory_;
   context.load_steps = &method_.load_steps_;
   const BackendInterface* backend = options_.backends->find(delegate.id()->string_view());
-  Result<std::unique_ptr<Delegate>> made = backend->init(context, processed.bytes(), specs);
-  ProgramAccess::release_delegate_data(program_, *delegate.processed());
+  Result<std::unique_ptr<Delegate>> made = backend->init(context, payload.bytes(), specs);
+  ProgramAccess::release_payload(program_, *delegate.processed());
   return made;
 }
 

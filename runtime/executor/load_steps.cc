@@ -1,16 +1,16 @@
-// Instructions of a plan: steps that are ready to run.
+// Turns the instructions of a plan into steps that are ready to run.
 #include <algorithm>
 #include <bit>
 
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
+#include "runtime/platform/vector_size.h"
 
 namespace vitrine {
 namespace {
 
-// Whether one may take the other's place: a value keeps its kind, a tensor its dtype and rank, so
-// that what was checked at load holds in every execution.
-bool are_alike(const EValue& a, const EValue& b) {
+// True if a move may replace one value by the other. A value must keep its kind, and a tensor its
+// dtype and rank, because steps rely on what was checked at load.
+bool are_exchangeable(const EValue& a, const EValue& b) {
   if (a.tag() != b.tag()) return false;
   if (!a.is_tensor()) return true;
   const Tensor& x = a.unchecked_tensor();
@@ -43,13 +43,13 @@ Error MethodLoader::make_steps() {
                               "%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i);
     }
   }
-  VITRINE_RETURN_IF_ERROR(keep_exchanged());
-  return missing_dtypes_ == 0 ? Error() : name_missing_dtypes();
+  VITRINE_RETURN_IF_ERROR(save_exchanged_values());
+  return missing_dtypes_ == 0 ? Error() : missing_dtypes_error();
 }
 
-Error MethodLoader::keep_exchanged() {
+Error MethodLoader::save_exchanged_values() {
   const auto count = static_cast<size_t>(std::ranges::count(exchanged_, true));
-  method_.restored_ = arena_.allocate_array<Method::Restored>(count);
+  method_.restored_ = arena_.allocate_array<Method::RestoredValue>(count);
   if (method_.restored_.size() != count) return no_memory("values");
   auto next = method_.restored_.begin();
   for (size_t i = 0; i < exchanged_.size(); ++i) {
@@ -73,8 +73,9 @@ Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
       step.kind = TraceRecord::Kind::kMove;
       for (const int32_t value : from_and_to) exchanged_[static_cast<size_t>(value)] = true;
       VITRINE_RETURN_IF_ERROR(set_arguments(from_and_to, 2, step));
-      if (are_alike(*step.arguments[0], *step.arguments[1])) return Error();
-      return Error::make(ErrorCode::kInvalidProgram, "moves to another kind, dtype or rank");
+      if (are_exchangeable(*step.arguments[0], *step.arguments[1])) return Error();
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "a move must be between values of the same kind, dtype and rank");
     }
     case fbs::InstructionArguments::JumpFalseCall: {
       const fbs::JumpFalseCall& call = *from.instr_args_as_JumpFalseCall();
@@ -93,7 +94,7 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
   const uint32_t count = size_of(call.args());
   if (count != op.found.kernel->num_arguments) {
-    return Error::make(ErrorCode::kInvalidProgram, "%s takes %u arguments, not %u", op.name,
+    return Error::make(ErrorCode::kInvalidProgram, "%s needs %u arguments, got %u", op.name,
                        op.found.kernel->num_arguments, count);
   }
   step.kind = TraceRecord::Kind::kKernelCall;
@@ -105,6 +106,7 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   VITRINE_RETURN_IF_ERROR(set_arguments(indices, count, step));
   const uint32_t outputs = op.found.kernel->outputs;
   const uint32_t results = op.found.kernel->results;
+  has_unknown_writes_ |= (outputs | results) == 0;
   for (uint32_t left = outputs | results; left != 0; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));
     const bool is_result = (results >> i & 1u) != 0;
@@ -120,6 +122,7 @@ Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step
   step.kind = TraceRecord::Kind::kDelegateCall;
   step.delegate = method_.delegates_[delegate];
   step.name = plan_.delegates()->Get(delegate)->id()->c_str();
+  VITRINE_RETURN_IF_ERROR(set_scratch(call, step));
   if (call.args() == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
   for (uint32_t i = 0; i < step.num_arguments; ++i) {
@@ -132,6 +135,26 @@ Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step
                          i);
     }
   }
+  return Error();
+}
+
+Error MethodLoader::set_scratch(const fbs::DelegateCall& call, Step& step) {
+  const uint32_t count = size_of(call.scratch());
+  if (count == 0) return Error();
+  VITRINE_RETURN_IF_ERROR(charge_steps(count));
+  const std::span<std::span<std::byte>> scratch =
+      arena_.allocate_array<std::span<std::byte>>(count);
+  if (scratch.size() != count) return no_memory("the scratch memory of a delegate");
+  for (uint32_t i = 0; i < count; ++i) {
+    const fbs::DelegateScratch& from = *call.scratch()->Get(i);
+    const fbs::AllocationDetails& info = *from.allocation();
+    std::byte* const buffer = method_.buffers_[info.memory_id() - 1].data;
+    if (buffer != nullptr) {
+      scratch[i] = {buffer + planned_offset(info), static_cast<size_t>(from.size())};
+    }
+  }
+  step.scratch = scratch.data();
+  step.num_scratch = count;
   return Error();
 }
 
@@ -158,7 +181,7 @@ Error MethodLoader::note_dtypes(const Step& step, uint32_t kernel_dtypes) {
     std::span<Tensor* const> list;
     if (value.is_tensor()) note(&value.unchecked_tensor());
     if (value.is_tensor_list() && value.read_tensor_list(&list)) {
-      VITRINE_RETURN_IF_ERROR(work(list.size()));
+      VITRINE_RETURN_IF_ERROR(charge_steps(list.size()));
       std::ranges::for_each(list, note);
     }
   }

@@ -1,4 +1,4 @@
-// Values of a plan: numbers, lists, tensors and where their memory is.
+// Makes the values of a plan: numbers, lists and tensors with their memory.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -63,7 +63,7 @@ Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
   }
 }
 
-// Copied: a byte other than 0 and 1 in the file would not be a bool.
+// Copies the list, because bytes in the file other than 0 and 1 are not valid bools.
 Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
   const std::span<bool> list = arena_.allocate_array<bool>(items.size());
   if (list.size() != items.size()) return no_memory("a bool list");
@@ -121,30 +121,31 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
   return find_data(from, tensor[0]);
 }
 
-// Where a tensor's memory is: planned, in the program, in external data, or given later.
+// Sets the memory of a tensor: planned memory, the program or external data. Inputs and outputs may
+// get theirs later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
-  SharedState::Place* place = nullptr;
+  SharedMemory::StateTensor* state = nullptr;
   if (const fbs::AllocationDetails* info = from.allocation_info()) {
-    const uint64_t offset =
-        info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
+    const uint64_t offset = planned_offset(*info);
     const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
     if (buffer.data != nullptr) {
       tensor.set_data(buffer.data + offset,
                       range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
     }
     if (method_.is_shared(info->memory_id() - 1) && tensor.nbytes() != 0) {
-      place = &method_.shared_state_->place_at(offset);
+      state = &method_.shared_state_->tensor_at(offset);
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // What another method made of it stays. reset_state() copies the value, so it counts.
-  if (place != nullptr && place->has_value) return work_on_bytes(tensor.nbytes());
+  // The state keeps the bytes that another method has written to it. They are charged anyway,
+  // because reset_state() copies the initial value.
+  if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
-  if (place != nullptr) place->has_value = error.ok();
+  if (state != nullptr) state->has_value = error.ok();
   return error;
 }
 
-// What a tensor holds: constants, or what its planned memory begins with.
+// Sets the content of a tensor: a constant, or the initial value of planned memory.
 Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   if (is_external(from)) {
     return find_external_data(*from.extra_tensor_info(), from.allocation_info() != nullptr, tensor);
@@ -159,9 +160,10 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   return set_constant(bytes, ProgramAccess::constants_have_slack(program_), tensor);
 }
 
-// Any number of states may begin with the same bytes of a file.
+// Charges the bytes, because any number of states may have the same bytes of the file as their
+// initial value.
 Error MethodLoader::copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
-  Error error = work_on_bytes(tensor.nbytes());
+  Error error = charge_bytes(tensor.nbytes());
   if (error.ok() && tensor.nbytes() != 0) {
     std::memcpy(tensor.mutable_raw_data(), bytes.data(), tensor.nbytes());
   }
@@ -172,8 +174,8 @@ Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slac
   const std::byte* data = bytes.data();
   const size_t alignment = std::min<size_t>(tensor.element_size(), 8);
   if (tensor.nbytes() != 0 && reinterpret_cast<uintptr_t>(data) % alignment != 0) {
-    // A file may place a constant anywhere; kernels may not read it there.
-    VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
+    // A file may contain a constant at any offset, but kernels need aligned elements.
+    VITRINE_RETURN_IF_ERROR(charge_bytes(tensor.nbytes()));
     void* copy = arena_.allocate(tensor.nbytes(), 16);
     if (copy == nullptr) return no_memory("a misaligned constant");
     std::memcpy(copy, data, tensor.nbytes());
@@ -189,34 +191,34 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
                                        Tensor& tensor) {
   const std::string_view key = extra.fully_qualified_name()->string_view();
   const auto refuse = [key](const char* why) {
-    return Error::make(ErrorCode::kInvalidExternalData, "the weight %.*s %s",
+    return Error::make(ErrorCode::kInvalidExternalData, "weight %.*s %s",
                        static_cast<int>(key.size()), key.data(), why);
   };
   if (options_.external_data == nullptr) {
-    return refuse("is kept outside the program: give its .ptd file");
+    return refuse("is stored outside the program; pass its .ptd file (--data)");
   }
-  VITRINE_RETURN_IF_ERROR(work(key.size()));  // keys may be long, and shared
+  VITRINE_RETURN_IF_ERROR(charge_steps(key.size()));  // keys may be long, and tensors may share one
   VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
   if (!layout || layout->dtype != tensor.dtype() || !tensor.has_sizes(layout->sizes) ||
       !std::ranges::equal(layout->dim_order, tensor.dim_order())) {
-    return refuse("has another dtype, shape or dim order in the .ptd file than in the program");
+    return refuse("has a different dtype, shape or dim order in the .ptd file than in the program");
   }
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  // Read for this value alone, and perhaps larger than it.
-  if (data->is_owned()) VITRINE_RETURN_IF_ERROR(work_on_bytes(data->size()));
+  // An owned buffer was read for this value only. It may be larger than the value.
+  if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // At most as many as there are values.
+  // Each value keeps at most one buffer, so the array is large enough.
   if (method_.external_.empty()) {
-    external_room_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
+    external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }
-  const bool has_room =
-      !external_room_.empty() && (!data->is_owned() || method_.memory_.take(data->size()));
-  auto* kept = has_room ? new (std::nothrow) DataBuffer(std::move(*data)) : nullptr;
+  const bool has_memory =
+      !external_slots_.empty() && (!data->is_owned() || method_.memory_.take(data->size()));
+  auto* kept = has_memory ? new (std::nothrow) DataBuffer(std::move(*data)) : nullptr;
   if (kept == nullptr) return no_memory("external data");
-  external_room_[method_.external_.size()] = kept;
-  method_.external_ = external_room_.first(method_.external_.size() + 1);
+  external_slots_[method_.external_.size()] = kept;
+  method_.external_ = external_slots_.first(method_.external_.size() + 1);
   return set_constant(kept->bytes(), kept->has_slack(), tensor);
 }
 

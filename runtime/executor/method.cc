@@ -6,6 +6,8 @@
 #include <functional>
 
 #include "runtime/executor/load_steps.h"
+#include "runtime/executor/method_parts.h"
+#include "runtime/executor/shared_memory.h"
 #include "runtime/executor/step.h"
 #include "runtime/executor/tensor_memory.h"
 #include "runtime/platform/clock.h"
@@ -20,7 +22,7 @@ constexpr uint64_t kDefaultInstructions = 10'000'000;
 
 using Kind = TraceRecord::Kind;
 
-// A Bool, or a bool tensor of which every element is true.
+// The condition of a jump is a Bool, or a bool tensor; a tensor is true if all elements are true.
 Result<bool> condition_holds(const EValue& value) {
   if (value.is_bool()) return value.unchecked_bool();
   if (value.is_tensor() && value.unchecked_tensor().dtype() == ScalarType::kBool &&
@@ -29,7 +31,8 @@ Result<bool> condition_holds(const EValue& value) {
     return std::all_of(elements, elements + value.unchecked_tensor().numel(),
                        [](uint8_t element) { return element != 0; });
   }
-  return Error::make(ErrorCode::kInvalidProgram, "the condition is neither Bool nor a bool tensor");
+  return Error::make(ErrorCode::kInvalidProgram,
+                     "the condition must be a Bool or a bool tensor with memory");
 }
 
 template <class T, class Same>
@@ -37,13 +40,14 @@ bool same_items(std::span<const T> a, std::span<const T> b, Same same) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
-// With ExecuTorch's tolerance.
+// Compares with ExecuTorch's tolerance.
 bool same_double(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y)) ||
          (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));
 }
 
-// Inputs that are not tensors were compiled into the program. Of the same kind.
+// Compares an input that is not a tensor with its value in the program, which was fixed at export.
+// Precondition: a and b have the same tag.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
     case EValue::Tag::kNone:
@@ -92,7 +96,20 @@ const char* kind_name(Kind kind) {
   }
 }
 
+// Returns the error of an execution that ends before its last instruction. A `budget` below 0 means
+// that the limit on instructions ended it.
+Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
+  if (budget != UINT64_MAX) return stop.error();
+  return Error::make(ErrorCode::kInvalidProgram,
+                     "stopped after %llu instructions (max_instructions_per_run): an endless loop?",
+                     static_cast<unsigned long long>(max_instructions));
+}
+
 }  // namespace
+
+bool Method::is_shared(size_t index) const {
+  return shared_state_ != nullptr && index + 1 == SharedMemory::kMemoryId;
+}
 
 void Method::FreePlanned::operator()(std::byte* memory) const { std::free(memory); }
 
@@ -104,8 +121,11 @@ Method::Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
       max_instructions_(options.limits.max_instructions_per_run != 0
                             ? options.limits.max_instructions_per_run
                             : kDefaultInstructions),
+      max_milliseconds_(options.limits.max_milliseconds_per_run),
+      cancel_flag_(options.cancel_flag != nullptr ? options.cancel_flag : &is_canceled_),
+      stop_(cancel_flag_),
       memory_(options.limits.max_memory_bytes != 0 ? options.limits.max_memory_bytes
-                                                   : platform::machine_memory()),
+                                                   : platform::available_memory()),
       load_steps_(options.limits.max_load_steps),
       arena_(16384, &memory_),
       temp_(16384, &memory_),
@@ -137,7 +157,7 @@ void Method::add_memory_usage(MemoryUsage& sum) const {
     }
   }
   sum.metadata += arena_.reserved();
-  sum.temporary += temp_.most_reserved();
+  sum.temporary += temp_.max_reserved();
   sum.budget += memory_.limit();
   sum.taken += memory_.used();
   for (const Delegate* delegate : delegates_) delegate->report_memory(sum.delegates);
@@ -145,13 +165,15 @@ void Method::add_memory_usage(MemoryUsage& sum) const {
 
 Error Method::set_input(size_t index, const EValue& value) {
   if (index >= inputs_.size()) {
-    return Error::make(ErrorCode::kInvalidArgument, "input %zu of %zu", index, inputs_.size());
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "input index %zu is out of range: the method has %zu inputs", index,
+                       inputs_.size());
   }
   Input& slot = inputs_[index];
-  Restored* const restored = slot.restored;
-  const EValue& input = restored != nullptr ? restored->before : *slot.value;
+  RestoredValue* const restored = slot.restored;
+  const EValue& input = restored != nullptr ? restored->initial : *slot.value;
   if (value.tag() != input.tag()) {
-    return Error::make(ErrorCode::kInvalidArgument, "input %zu is a %s, not a %s", index,
+    return Error::make(ErrorCode::kInvalidArgument, "input %zu must be of kind %s, got %s", index,
                        tag_name(input.tag()), tag_name(value.tag()));
   }
   if (!input.is_tensor()) {
@@ -169,18 +191,18 @@ Error Method::set_input(size_t index, const EValue& value) {
   const Tensor& given = value.unchecked_tensor();
   Tensor& planned = input.unchecked_tensor();
   if (given.dtype() != planned.dtype()) {
-    return Error::make(ErrorCode::kInvalidArgument, "input %zu is %s, not %s", index,
+    return Error::make(ErrorCode::kInvalidArgument, "input %zu must have dtype %s, got %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  // Another rank gets a more specific error below.
+  // If the rank differs, resizing reports a more specific error below.
   if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
-                       "input %zu has another dim order than the program expects", index);
+                       "input %zu has a different dim order than the program expects", index);
   }
   if (!given.is_readable()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu has no data", index);
   }
-  if (restored != nullptr) planned.return_to(restored->memory);
+  if (restored != nullptr) planned.restore_memory(restored->memory);
   Error error = slot.is_planned ? copy_to(given, planned) : alias_input(given, planned);
   if (!error.ok()) return std::move(error).in("input %zu", index);
   if (restored != nullptr) restored->memory = planned;
@@ -190,26 +212,27 @@ Error Method::set_input(size_t index, const EValue& value) {
 
 const EValue& Method::input(size_t index) const {
   if (index >= inputs_.size()) return kNone;
-  const Restored* const restored = inputs_[index].restored;
-  return restored != nullptr ? restored->before : *inputs_[index].value;
+  const RestoredValue* const restored = inputs_[index].restored;
+  return restored != nullptr ? restored->initial : *inputs_[index].value;
 }
 
-// Never inline: copies in its callers take 0.4 KB.
-[[gnu::noinline]] Method::Restored* Method::find_restored(const EValue* value) const {
-  const auto found = std::ranges::lower_bound(restored_, value, {}, &Restored::value);
+// Never inline: each inlined copy takes 0.4 KB.
+[[gnu::noinline]] Method::RestoredValue* Method::find_restored(const EValue* value) const {
+  const auto found = std::ranges::lower_bound(restored_, value, {}, &RestoredValue::value);
   return found != restored_.end() && found->value == value ? &*found : nullptr;
 }
 
 void Method::restore() {
-  for (const Restored& each : restored_) {
-    *each.value = each.before;
-    if (each.before.is_tensor()) each.before.unchecked_tensor().return_to(each.memory);
+  for (const RestoredValue& each : restored_) {
+    *each.value = each.initial;
+    if (each.initial.is_tensor()) each.initial.unchecked_tensor().restore_memory(each.memory);
   }
 }
 
 Error Method::execute() {
-  const SharedState::Turn turn(shared_state_);
-  if (!turn) return no_turn();
+  is_canceled_.store(false, std::memory_order_relaxed);
+  const SharedMemory::ExclusiveUse use(shared_state_);
+  if (!use) return state_in_use_error();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
@@ -218,19 +241,15 @@ Error Method::execute() {
                            : "input %zu is not set",
                        i);
   }
-  if (is_half_reset_ || (shared_state_ != nullptr && shared_state_->is_half_reset_)) {
-    return Error::make(ErrorCode::kInvalidState, "reset_state failed, and must be called again");
+  if (is_half_reset_ || (shared_state_ != nullptr && shared_state_->is_half_reset)) {
+    return Error::make(ErrorCode::kInvalidState,
+                       "the last reset_state() failed; call it again before the next execution");
   }
   restore();
-  uint64_t shape = 0;  // inputs of other sizes mostly give another number
-  for (const Input& input : inputs_) {
-    if (!input.value->is_tensor()) continue;
-    shape = shape * 32 + static_cast<uint64_t>(input.value->unchecked_tensor().numel());
-  }
   ThreadPool* const pool = kernel_context_.pool();
-  const uint64_t start_ns = pool != nullptr ? pool->begin_run(trial_, shape) : 0;
+  if (pool != nullptr) pool->begin_run();
   Error error = run();
-  if (pool != nullptr) pool->end_run(trial_, start_ns);
+  if (pool != nullptr) pool->end_run();
   for (Input& input : inputs_) {
     if (!input.is_reused) continue;
     input.is_set = false;
@@ -239,65 +258,67 @@ Error Method::execute() {
   return error;
 }
 
-Error Method::no_turn() const {
+Error Method::state_in_use_error() const {
   return Error::make(ErrorCode::kInvalidState,
-                     "%s must wait: another method is using the state that they share",
+                     "%s: another method is using the shared state; wait until it is done",
                      ProgramAccess::plan(meta_).name()->c_str());
 }
 
 Error Method::run() {
-  TraceRecord whole;
+  TraceRecord execution;
   if (tracer_ != nullptr) {
     tracer_->begin_block("Execute");
-    whole.name = "Method::execute";
-    whole.start_ns = platform::quick_now_ns();
+    execution.name = "Method::execute";
+    execution.start_ns = platform::quick_now_ns();
   }
   uint64_t budget = max_instructions_;
+  stop_.set_deadline(max_milliseconds_);
   Error error;
   for (size_t i = 0; i < chains_.size() && error.ok(); ++i) {
     error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
-  if (error.ok() && deliver_ != nullptr) error = deliver_(*this);
+  if (error.ok() && finish_outputs_ != nullptr) error = finish_outputs_(*this);
   if (tracer_ != nullptr) {
-    whole.end_ns = platform::quick_now_ns();
-    tracer_->record(whole);
+    execution.end_ns = platform::quick_now_ns();
+    tracer_->record(execution);
     if (error.ok()) tracer_->record_outputs(outputs_);
   }
   return error;
 }
 
-// By itself: inlined into every caller it would cost bytes and save nothing.
+// Never inline: more copies would cost bytes and save no time.
 [[gnu::noinline]] Error Method::run_chain(int32_t chain_index, const ChainSteps& chain,
                                           uint64_t* budget) {
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);
-  // One clock read a step: a step's end is the next one's start.
+  // The end of a step is the start of the next one, so each step reads the clock once.
   EventTracer* const tracer = tracer_;
   uint64_t start_ns = 0;
   if (tracer != nullptr) start_ns = platform::quick_now_ns();
   size_t position = 0;
   while (position < steps.size()) {
-    if ((*budget)-- == 0) {
-      return at(steps[position], chain_index, position,
-                Error::make(
-                    ErrorCode::kInvalidProgram,
-                    "stopped after %llu instructions (max_instructions_per_run): an endless loop?",
-                    static_cast<unsigned long long>(max_instructions_)));
-    }
     const Step& step = steps[position];
+    if ((*budget)-- == 0 || stop_.is_set()) {
+      return add_location(step, chain_index, position,
+                          end_early(*budget, max_instructions_, stop_));
+    }
     size_t next = position + 1;
     switch (step.kind) {
       case Kind::kKernelCall:
         step.function(kernel_context_, step.arguments);
         if (kernel_context_.failed()) {
           temp_.reset();
-          return at(step, chain_index, position, kernel_context_.take_error());
+          return add_location(step, chain_index, position, kernel_context_.take_error());
         }
         if (!temp_.empty()) temp_.reset();
         break;
       case Kind::kDelegateCall: {
-        const BackendExecutionContext context{tracer, chain_index, static_cast<int32_t>(position)};
+        const BackendExecutionContext context{tracer,
+                                              chain_index,
+                                              static_cast<int32_t>(position),
+                                              &stop_,
+                                              {step.scratch, step.num_scratch}};
         Error error = step.delegate->execute(context, {step.arguments, step.num_arguments});
-        if (!error.ok()) return at(step, chain_index, position, std::move(error));
+        if (!error.ok()) return add_location(step, chain_index, position, std::move(error));
         break;
       }
       case Kind::kMove:
@@ -305,11 +326,11 @@ Error Method::run() {
         break;
       case Kind::kJumpFalse: {
         Result<bool> holds = condition_holds(*step.arguments[0]);
-        if (!holds.ok()) return at(step, chain_index, position, holds.take_error());
+        if (!holds.ok()) return add_location(step, chain_index, position, holds.take_error());
         if (!*holds) next = step.destination;
         break;
       }
-      default:  // kFree: planned memory is there for the Method's life
+      default:  // kFree: planned memory is kept until the Method is destroyed
         break;
     }
     if (tracer != nullptr) {
@@ -334,7 +355,8 @@ Error Method::run() {
   return Error();
 }
 
-Error Method::at(const Step& step, int32_t chain_index, size_t position, Error error) const {
+Error Method::add_location(const Step& step, int32_t chain_index, size_t position,
+                           Error error) const {
   return std::move(error).in("%s, chain %d, instruction %zu (%s %s)",
                              ProgramAccess::plan(meta_).name()->c_str(), chain_index, position,
                              kind_name(step.kind), step.name != nullptr ? step.name : "");

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/data/vector_size.h"
 #include "runtime/platform/clock.h"
+#include "runtime/platform/vector_size.h"
 
 namespace vitrine {
 namespace {
@@ -18,45 +18,46 @@ constexpr size_t kPlannedAlignment = 64;
 Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(find_kernels_and_backends());
   VITRINE_RETURN_IF_ERROR(find_shared_state());
-  const SharedState::Turn turn(method_.shared_state_);
-  if (!turn) return method_.no_turn();
+  const SharedMemory::ExclusiveUse use(method_.shared_state_);
+  if (!use) return method_.state_in_use_error();
   VITRINE_RETURN_IF_ERROR(take_planned_memory());
   VITRINE_RETURN_IF_ERROR(make_values());
   VITRINE_RETURN_IF_ERROR(make_inputs_and_outputs());
   VITRINE_RETURN_IF_ERROR(load_delegates());
   VITRINE_RETURN_IF_ERROR(make_steps());
+  VITRINE_RETURN_IF_ERROR(check_written());
   VITRINE_RETURN_IF_ERROR(find_reused_inputs());
-  return options_.check_plan != nullptr ? options_.check_plan(*this) : Error();
+  return options_.check_plan != nullptr ? options_.check_plan->check(*this) : Error();
 }
 
 Error MethodLoader::no_memory(const char* what) const {
   return Error::make(
       ErrorCode::kMemoryAllocationFailed,
-      "no memory for %s: %llu bytes of the %llu that max_memory_bytes allows are taken", what,
+      "no memory for %s: %llu of the %llu bytes that max_memory_bytes allows are in use", what,
       static_cast<unsigned long long>(method_.memory_.used()),
       static_cast<unsigned long long>(method_.memory_.limit()));
 }
 
-Error MethodLoader::work(uint64_t steps) {
+Error MethodLoader::charge_steps(uint64_t steps) {
   if (method_.load_steps_.take(steps)) return Error();
   return Error::make(ErrorCode::kOutOfResources,
-                     "loading takes more than %llu steps (max_load_steps): the file "
-                     "uses the same lists again and again",
+                     "loading needs more than %llu steps (max_load_steps): the file "
+                     "refers to the same lists many times",
                      static_cast<unsigned long long>(method_.load_steps_.limit()));
 }
 
-Error MethodLoader::work_on_bytes(uint64_t bytes) {
-  constexpr uint64_t kBytesAStep = 64;
-  return work(1 + bytes / kBytesAStep);
+Error MethodLoader::charge_bytes(uint64_t bytes) {
+  constexpr uint64_t kBytesPerStep = 64;
+  return charge_steps(1 + bytes / kBytesPerStep);
 }
 
 Error MethodLoader::find_shared_state() {
-  SharedState* const state = options_.shared_state;
+  auto* const state = static_cast<SharedMemory*>(options_.shared_state);
   if (state == nullptr) return Error();
   if (&state->program() != &program_) {
-    return Error::make(ErrorCode::kInvalidArgument, "the shared state is that of another program");
+    return Error::make(ErrorCode::kInvalidArgument, "the shared state belongs to another program");
   }
-  if (method_.meta_.num_planned_buffers() >= SharedState::kMemoryId) method_.shared_state_ = state;
+  if (method_.meta_.num_planned_buffers() >= SharedMemory::kMemoryId) method_.shared_state_ = state;
   return Error();
 }
 
@@ -65,8 +66,8 @@ Error MethodLoader::take_planned_memory() {
   method_.buffers_ = arena_.allocate_array<Method::PlannedBuffer>(count);
   if (method_.buffers_.size() != count) return no_memory("planned buffers");
   if (method_.shared_state_ != nullptr) {
-    const std::span<std::byte> shared = method_.shared_state_->memory_;
-    method_.buffers_[SharedState::kMemoryId - 1] = {shared.data(), shared.size()};
+    const std::span<std::byte> shared = method_.shared_state_->memory();
+    method_.buffers_[SharedMemory::kMemoryId - 1] = {shared.data(), shared.size()};
   }
   if (!options_.planned_memory.empty()) return check_planned_memory();
   uint64_t total = 0;
@@ -74,14 +75,15 @@ Error MethodLoader::take_planned_memory() {
     if (method_.is_shared(i)) continue;
     uint64_t size = method_.meta_.planned_buffer_size(i);
     if (add_overflows(size, kPlannedAlignment - 1, &size) || add_overflows(total, size, &total) ||
-        total > kMostBytes) {
+        total > kMaxBytes) {
       return no_memory("planned memory");
     }
     total = total / kPlannedAlignment * kPlannedAlignment;
   }
   if (total == 0) return Error();
   if (method_.memory_.take(total)) {
-    // calloc: large blocks come zeroed from the system, untouched.
+    // Memory from calloc costs no time here: the system zeroes large blocks when they are first
+    // touched.
     method_.planned_.reset(static_cast<std::byte*>(
         std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
   }
@@ -99,8 +101,8 @@ Error MethodLoader::take_planned_memory() {
 
 Error MethodLoader::check_planned_memory() {
   if (options_.planned_memory.size() != method_.buffers_.size()) {
-    return Error::make(ErrorCode::kInvalidArgument, "planned_memory has %zu buffers, not %zu",
-                       options_.planned_memory.size(), method_.buffers_.size());
+    return Error::make(ErrorCode::kInvalidArgument, "planned_memory must have %zu buffers, got %zu",
+                       method_.buffers_.size(), options_.planned_memory.size());
   }
   for (size_t i = 0; i < method_.buffers_.size(); ++i) {
     if (method_.is_shared(i)) continue;
@@ -108,7 +110,7 @@ Error MethodLoader::check_planned_memory() {
     if (given.size() < method_.meta_.planned_buffer_size(i) ||
         reinterpret_cast<uintptr_t>(given.data()) % 16 != 0) {
       return Error::make(ErrorCode::kInvalidArgument,
-                         "planned_memory[%zu] must be %zu bytes, 16-byte aligned; it is %zu at %p",
+                         "planned_memory[%zu] must have %zu bytes, 16-byte aligned; got %zu at %p",
                          i, method_.meta_.planned_buffer_size(i), given.size(),
                          static_cast<const void*>(given.data()));
     }
@@ -128,7 +130,7 @@ Error MethodLoader::make_inputs_and_outputs() {
   for (uint32_t i = 0; i < num_inputs; ++i) {
     Method::Input& input = method_.inputs_[i];
     input.value = &method_.values_[static_cast<size_t>(plan_.inputs()->Get(i))];
-    // Inputs that are not tensors already have their only allowed value.
+    // An input that is not a tensor is set already: its only possible value is in the program.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
     if (input.value->is_tensor() && input.value->unchecked_tensor().is_read_only()) {
@@ -144,14 +146,14 @@ Error MethodLoader::make_inputs_and_outputs() {
 
 Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> program,
                                              std::string_view name, const MethodOptions& options) {
-  TraceRecord whole;
+  TraceRecord load;
   TraceRecord init;
   EventTracer* tracer = options.tracer;
   if (tracer != nullptr) {
     tracer->begin_block("Default");
-    whole.name = "Program::load_method";
+    load.name = "Program::load_method";
     init.name = "Method::init";
-    whole.start_ns = platform::now_ns();
+    load.start_ns = platform::now_ns();
   }
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   std::unique_ptr<Method> method(new (std::nothrow) Method(std::move(program), meta, options));
@@ -161,8 +163,8 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
   if (tracer != nullptr) {
     init.end_ns = platform::now_ns();
     tracer->record(init);
-    whole.end_ns = platform::now_ns();
-    tracer->record(whole);
+    load.end_ns = platform::now_ns();
+    tracer->record(load);
   }
   return method;
 }

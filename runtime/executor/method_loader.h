@@ -1,13 +1,15 @@
-// Turns an execution plan into a Method: memory, values, kernels, delegates, steps. The plan is
-// verified (runtime/program/program_verifier.h): indices need no second check here.
+// MethodLoader turns an execution plan into a Method: memory, values, kernels, delegates and steps.
 //
-// One file a job: find_operators.cc, load_values.cc, load_delegates.cc, load_steps.cc,
-// find_reused_inputs.cc, refuse_overlaps.cc; the rest in method_loader.cc.
+// The plan was verified (runtime/program/program_verifier.h), so indices are not checked again.
+// Each stage has its own file: find_operators.cc, load_values.cc, load_delegates.cc, load_steps.cc,
+// written_values.cc and refuse_overlaps.cc. The rest is in method_loader.cc.
 #pragma once
 
 #include <memory>
 #include <span>
 
+#include "runtime/executor/method_parts.h"
+#include "runtime/executor/shared_memory.h"
 #include "runtime/executor/step.h"
 #include "runtime/program/program_access.h"
 #include "vitrine/method.h"
@@ -15,6 +17,11 @@
 namespace vitrine {
 
 namespace fbs = schema::program;
+
+class MethodLoader;
+struct PlanCheck {
+  Error (*check)(MethodLoader& loader);
+};
 
 class MethodLoader {
  public:
@@ -28,10 +35,9 @@ class MethodLoader {
 
   Error load();
 
- private:
-  friend Error refuse_overlaps(MethodLoader& loader);
-  class OverlapSearch;
+  class OverlapCheck;  // refuse_overlaps.cc
 
+ private:
   struct ResolvedOperator {
     FoundKernel found;
     const char* name = nullptr;
@@ -39,7 +45,7 @@ class MethodLoader {
 
   Error find_kernels_and_backends();
   bool has_backend(uint32_t delegate) const;
-  Error name_missing();
+  Error missing_names_error();
 
   Error find_shared_state();
   Error take_planned_memory();
@@ -68,31 +74,45 @@ class MethodLoader {
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
   Error make_delegate_step(const fbs::DelegateCall& call, Step& step);
+  Error set_scratch(const fbs::DelegateCall& call, Step& step);
   Error set_arguments(const int32_t* indices, size_t count, Step& step);
   Error note_dtypes(const Step& step, uint32_t kernel_dtypes);
-  Error name_missing_dtypes();
+  Error missing_dtypes_error();
 
-  Error find_reused_inputs();
+  struct PlannedRange;
   Error mark_written(int32_t value);
-  Error keep_exchanged();
+  // Checks that something writes each output, and each result of a delegate that a step reads.
+  // Otherwise InvalidProgram, or a warning.
+  Error check_written();
+  Error check_written(uint32_t value, const char* name);
+  bool has_source(uint32_t value) const;
+  Result<bool> is_read_besides(const Step& step, uint32_t value);
+  Error find_reused_inputs();
+  PlannedRange planned_range(uint32_t value) const;
+  Error sort_written_ranges();
+  bool overlaps_written(uint32_t value) const;
+  Result<bool> overlaps_scratch(const Tensor& tensor);
+  Error save_exchanged_values();
 
   Error no_memory(const char* what) const;
-  // OutOfResources if the file asks for more than MethodLimits::max_load_steps.
-  Error work(uint64_t steps);
-  // Of bytes that are looked at or copied.
-  Error work_on_bytes(uint64_t bytes);
+  // Charges work to the load budget. OutOfResources if MethodLimits::max_load_steps is used up.
+  Error charge_steps(uint64_t steps);
+  // Charges work for bytes that are read or copied.
+  Error charge_bytes(uint64_t bytes);
 
   Method& method_;
   const MethodOptions& options_;
   const fbs::ExecutionPlan& plan_;
   const Program& program_;
-  HeapArena& arena_;   // of what stays
-  HeapArena scratch_;  // of what only loading needs
+  HeapArena& arena_;   // memory that the Method keeps
+  HeapArena scratch_;  // memory that only loading needs
   std::span<ResolvedOperator> operators_;
-  uint32_t missing_dtypes_ = 0;  // that kernels are given and do not take
-  std::span<bool> written_;      // by value: whether a step writes it
-  std::span<bool> exchanged_;    // and whether it becomes another one
-  std::span<DataBuffer*> external_room_;
+  uint32_t missing_dtypes_ = 0;  // bit n: a kernel that was not built for ScalarType n needs it
+  std::span<bool> written_;      // by value: true if a step writes it
+  std::span<bool> exchanged_;    // by value: true if a step may replace it by another value
+  std::span<PlannedRange> written_ranges_;
+  bool has_unknown_writes_ = false;  // true if a kernel does not declare its outputs
+  std::span<DataBuffer*> external_slots_;
 };
 
 }  // namespace vitrine

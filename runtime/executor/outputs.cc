@@ -1,8 +1,10 @@
-// Memory for outputs that a program does not plan, and how results get there.
+// Sets or allocates the memory of outputs that are not memory-planned, and copies results into it
+// if an execution left them elsewhere.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/executor/method_parts.h"
 #include "runtime/executor/tensor_memory.h"
 #include "vitrine/method.h"
 
@@ -14,26 +16,27 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
                        index);
   }
   if (meta_.output_tensor(index).is_memory_planned) {
-    return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
+    return Error::make(ErrorCode::kInvalidState,
+                       "output %zu is memory-planned, so its memory cannot be set", index);
   }
   if (is_input(outputs_[index])) {
     return Error::make(ErrorCode::kInvalidState,
-                       "output %zu is an input, too: set_input gives its memory", index);
+                       "output %zu is also an input; set its memory with set_input()", index);
   }
-  Restored* const restored = find_restored(outputs_[index]);
-  const EValue& value = restored != nullptr ? restored->before : *outputs_[index];
+  RestoredValue* const restored = find_restored(outputs_[index]);
+  const EValue& value = restored != nullptr ? restored->initial : *outputs_[index];
   Tensor& output = value.unchecked_tensor();
   if (memory.size() < output.bound_nbytes()) {
-    return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, not %zu", index,
+    return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, got %zu", index,
                        output.bound_nbytes(), memory.size());
   }
   if (!is_aligned(memory.data(), output)) return misaligned(output).in("output %zu", index);
-  if (restored != nullptr) output.return_to(restored->memory);
+  if (restored != nullptr) output.restore_memory(restored->memory);
   output.set_data(memory.data(), memory.size() - output.bound_nbytes() >= kReadableSlack);
   if (restored != nullptr) {
     restored->memory = output;
-    restored->is_given = true;
-    deliver_ = deliver;
+    restored->has_caller_memory = true;
+    finish_outputs_ = finish_outputs;
   }
   return Error();
 }
@@ -42,15 +45,17 @@ bool Method::is_input(const EValue* value) const {
   return std::ranges::find(inputs_, value, &Input::value) != inputs_.end();
 }
 
-// A branch's move, or a view, puts another tensor or other memory where an output was.
-bool Method::Restored::is_elsewhere() const {
-  if (!is_given) return false;
+// A move instruction in a branch puts another tensor where the output was; a view gives the output
+// other memory.
+bool Method::RestoredValue::was_moved() const {
+  if (!has_caller_memory) return false;
   const Tensor& result = value->unchecked_tensor();
-  return &result != &before.unchecked_tensor() || result.raw_data() != memory.raw_data();
+  return &result != &initial.unchecked_tensor() || result.raw_data() != memory.raw_data();
 }
 
-// Makes `result` a copy in temporary memory, which stays while other tensors are written.
-Error Method::set_aside(EValue& result) {
+// Replaces `result` by a copy in temporary memory, so that writing other tensors does not change
+// it.
+Error Method::copy_to_temporary(EValue& result) {
   const Tensor& from = result.unchecked_tensor();
   const std::span<Tensor> tensor = temp_.allocate_array<Tensor>(1);
   const std::span<int32_t> sizes = temp_.allocate_array<int32_t>(from.rank());
@@ -67,32 +72,33 @@ Error Method::set_aside(EValue& result) {
   return Error();
 }
 
-// Where there are several, one may lie in another's memory, so all are set aside first.
-Error Method::place_results() {
-  const auto count = std::ranges::count_if(restored_, &Restored::is_elsewhere);
-  for (Restored& each : restored_) {
-    if (!each.is_elsewhere()) continue;
+// If several outputs moved, a result may be in the memory of another output. All results are
+// therefore first copied to temporary memory.
+Error Method::copy_moved_outputs() {
+  const auto count = std::ranges::count_if(restored_, &RestoredValue::was_moved);
+  for (RestoredValue& each : restored_) {
+    if (!each.was_moved()) continue;
     const Tensor& result = each.value->unchecked_tensor();
     if (!result.same_dim_order(each.memory) || !result.is_readable()) {
       return Error::make(ErrorCode::kInvalidProgram,
-                         "an output has no memory, or another dim order than it should");
+                         "the result for an output has no memory or a different dim order");
     }
-    if (count > 1) VITRINE_RETURN_IF_ERROR(set_aside(*each.value));
+    if (count > 1) VITRINE_RETURN_IF_ERROR(copy_to_temporary(*each.value));
   }
-  for (Restored& each : restored_) {
-    if (!each.is_elsewhere()) continue;
+  for (RestoredValue& each : restored_) {
+    if (!each.was_moved()) continue;
     const Tensor result = each.value->unchecked_tensor();
-    Tensor& own = each.before.unchecked_tensor();
-    own.return_to(each.memory);
-    *each.value = each.before;
+    Tensor& own = each.initial.unchecked_tensor();
+    own.restore_memory(each.memory);
+    *each.value = each.initial;
     VITRINE_RETURN_IF_ERROR(copy_to(result, own));
   }
   return Error();
 }
 
-Error Method::deliver(Method& method) {
-  Error error = method.place_results();
-  if (!error.ok()) method.restore();  // nothing refers to what was set aside
+Error Method::finish_outputs(Method& method) {
+  Error error = method.copy_moved_outputs();
+  if (!error.ok()) method.restore();  // values must not refer to temporary memory
   if (!method.temp_.empty()) method.temp_.reset();
   return error;
 }
@@ -101,20 +107,20 @@ Error Method::allocate_outputs() {
   constexpr size_t kAlignment = 64;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i]->is_tensor() || meta_.output_tensor(i).is_memory_planned) continue;
-    const Restored* const restored = find_restored(outputs_[i]);
+    const RestoredValue* const restored = find_restored(outputs_[i]);
     const Tensor& output = restored != nullptr ? restored->memory : outputs_[i]->unchecked_tensor();
     if (output.raw_data() != nullptr) continue;
     if (!load_steps_.take(inputs_.size())) {
       return Error::make(ErrorCode::kOutOfResources,
-                         "too many inputs and outputs (max_load_steps)");
+                         "the method has too many inputs and outputs (max_load_steps)");
     }
     if (is_input(outputs_[i])) continue;
     const size_t bytes = output.bound_nbytes() + kReadableSlack;
     auto* memory = static_cast<std::byte*>(arena_.allocate(bytes, kAlignment));
     if (memory == nullptr) {
       return Error::make(ErrorCode::kMemoryAllocationFailed,
-                         "no memory for output %zu: %llu bytes of the %llu that max_memory_bytes "
-                         "allows are taken",
+                         "no memory for output %zu: %llu of the %llu bytes that max_memory_bytes "
+                         "allows are in use",
                          i, static_cast<unsigned long long>(memory_.used()),
                          static_cast<unsigned long long>(memory_.limit()));
     }

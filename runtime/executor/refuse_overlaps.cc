@@ -1,12 +1,12 @@
-// Values whose planned memory another value takes while they are needed.
+// Finds values whose planned memory is overwritten by another value while they are still needed.
 //
-// The steps are followed in their order. A result, or an input, has to be as it was written when a
-// step reads it, or when the method ends: nothing else may have been written to its bytes. A plan
-// cannot tell every overlap that is meant from a mistake, so some are left to the kernels:
-// - What a step writes where it reads may be work in place, and does not count as written.
-// - Values that no step computes as a whole (states, views that take no step, what is put together
-//   in its place) may be parts of any other; a write in place (`copy_`) changes what they have.
-// - Where jumps meet, earlier writes are unknown.
+// The check goes through the steps in order. When a step reads an input or a result of an earlier
+// step, or when the method returns it, no other value may have been written to its bytes since. The
+// plan does not tell which overlaps are intended, so these are allowed:
+// - A step may write over an operand that it reads, because it may work in place.
+// - A value that no single step computes (a state, a view without a step, or a tensor that is
+//   assembled in place) may be part of any other value. In-place operators (`copy_`) change it.
+// - After a jump target, earlier writes are unknown, because control may have come from elsewhere.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/latest_writes.h"
 #include "runtime/executor/method_loader.h"
+#include "runtime/platform/vector_size.h"
 
 namespace vitrine {
 namespace {
@@ -33,96 +33,108 @@ bool is_written(uint32_t outputs, uint32_t argument) {
   return argument < 32 && (outputs >> argument & 1u) != 0;
 }
 
-// "aten::copy_", "aten::add_.Tensor"
+// True for names such as "aten::copy_" and "aten::add_.Tensor".
 bool is_named_in_place(std::string_view name) {
   const size_t end = std::min(name.find('.'), name.size());
   return end != 0 && name[end - 1] == '_';
 }
 
-// Where a value begins or ends.
-struct Bound {
+// The address at which a value begins or ends.
+struct Boundary {
   uintptr_t address;
   uint32_t value;
   bool is_end;
 };
 
-// In linear time: byte by byte, from the lowest. The result is in one of the two.
-std::span<Bound> sort_by_address(std::span<Bound> bounds, std::span<Bound> room) {
+// Radix sort by address, least significant byte first. Returns whichever of the two spans holds the
+// result.
+std::span<Boundary> sort_by_address(std::span<Boundary> boundaries, std::span<Boundary> buffer) {
   uintptr_t differing = 0;
-  for (const Bound& bound : bounds) differing |= bound.address ^ bounds[0].address;
+  for (const Boundary& boundary : boundaries) differing |= boundary.address ^ boundaries[0].address;
   for (uint32_t shift = 0; shift < 8 * sizeof(uintptr_t); shift += 8) {
     if ((differing >> shift & 0xFFu) == 0) continue;
     std::array<size_t, 257> starts{};
-    for (const Bound& bound : bounds) ++starts[(bound.address >> shift & 0xFFu) + 1];
+    for (const Boundary& boundary : boundaries) ++starts[(boundary.address >> shift & 0xFFu) + 1];
     for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-    for (const Bound& bound : bounds) room[starts[bound.address >> shift & 0xFFu]++] = bound;
-    std::swap(bounds, room);
+    for (const Boundary& boundary : boundaries)
+      buffer[starts[boundary.address >> shift & 0xFFu]++] = boundary;
+    std::swap(boundaries, buffer);
   }
-  return bounds;
+  return boundaries;
 }
 
 }  // namespace
 
-class MethodLoader::OverlapSearch {
+class MethodLoader::OverlapCheck {
  public:
-  explicit OverlapSearch(MethodLoader& loader)
+  explicit OverlapCheck(MethodLoader& loader)
       : loader_(loader), method_(loader.method_), plan_(loader.plan_) {}
 
   Error run();
 
  private:
-  // A value's place and past. Times count results and inputs.
-  struct Value {
-    uint32_t begin = 0;  // among the places; an empty range: it is not followed
-    uint32_t end = 0;
-    uint32_t known = 0;    // it has all that was written there up to this time; 0: is not known
-    uint32_t written = 0;  // when it was last written over other values; 0: never
-    uint32_t writer = 0;   // the last step that wrote it as a whole
+  // A value's intervals and history. A time is the number of writes so far.
+  struct TrackedValue {
+    uint32_t begin = 0;  // first interval
+    uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
+    uint32_t intact_since = 0;    // the value is intact as of this write; 0 if unknown
+    uint32_t last_overwrite = 0;  // last time it was written over other values; 0 if never
+    uint32_t writer = 0;          // the last step that wrote all of it
   };
-  struct Range {
+  struct IntervalRange {
     uint32_t begin;
     uint32_t end;
   };
-  using Visit = Error (OverlapSearch::*)(uint32_t value);
+  using Visit = Error (OverlapCheck::*)(uint32_t value);
 
-  Error find_places();
-  Error find_meetings();
-  Error follow(const fbs::Instruction& instruction);
-  Error follow_kernel(const fbs::KernelCall& call);
-  Error follow_delegate(const fbs::DelegateCall& call);
+  Error find_scratch();
+  Error find_intervals();
+  // The memory of an element of values_. Empty if it is not tracked.
+  std::span<const std::byte> memory_of(uint32_t value) const;
+  Error find_jump_targets();
+  Error check_instruction(const fbs::Instruction& instruction);
+  Error check_kernel_call(const fbs::KernelCall& call);
+  Error check_delegate_call(const fbs::DelegateCall& call);
   uint32_t first_result(const fbs::KernelCall& call) const;
-  void meet();
+  Error for_each_scratch(uint32_t count, Visit visit);
+  void handle_jump_target();
 
-  // Visits a tensor, or those of a list.
-  Error each(int32_t value, Visit visit);
+  // Visits a tensor, or the tensors of a list.
+  Error for_each_tensor(int32_t value, Visit visit);
   Error read(uint32_t value);
   Error write(uint32_t value);
-  Error change(uint32_t value);   // in part, or perhaps not
-  Error abandon(uint32_t value);  // it may be elsewhere from now on
+  Error may_modify(uint32_t value);     // the step may have modified part of the value
+  Error stop_tracking(uint32_t value);  // the value may have other memory from now on
 
-  Error no_memory() const { return loader_.no_memory("the places of values"); }
-  Error refuse(uint32_t value, uint32_t time) const;
-  void describe_writer(const Value& value, std::span<char> text) const;
-  void describe_bytes(uint32_t value, std::span<char> text) const;
+  Error no_memory() const { return loader_.no_memory("the check of the memory plan"); }
+  Error overlap_error(uint32_t value, uint32_t time) const;
+  void describe_writer(const TrackedValue& value, std::span<char> text) const;
+  void describe(uint32_t value, std::span<char> text) const;
 
   MethodLoader& loader_;
   Method& method_;
   const fbs::ExecutionPlan& plan_;
-  std::span<Value> values_;
-  std::span<bool> meetings_;  // by instruction of the method, and one behind the last: jumped to
+  // The values of the method, then the scratch memory of its delegate calls.
+  std::span<TrackedValue> values_;
+  std::span<std::span<std::byte>> scratch_;
+  uint32_t next_scratch_ = 0;  // number of scratch memories in the steps before the current one
+  // Indexed by instruction of the method, with one more element for the end of the last chain.
+  std::span<bool> is_jump_target_;
   LatestWrites writes_;
-  std::array<Range, 32> reads_{};  // of the step; the last one spans all that have no room
+  // Operands of the current step. If there are more than fit, the last element spans the rest.
+  std::array<IntervalRange, 32> reads_{};
   uint32_t num_reads_ = 0;
-  uint32_t depth_ = 0;      // of the tree: the work of a read or write
-  uint32_t step_ = 0;       // inputs come before instructions
-  uint32_t time_ = 0;       // of the latest write
-  uint32_t forgotten_ = 0;  // what was written up to this time is not known
+  uint32_t depth_ = 0;           // depth of the tree, which is the work of a read or write
+  uint32_t step_ = 0;            // number of the step; inputs count as steps before the first one
+  uint32_t time_ = 0;            // time of the latest write
+  uint32_t unknown_before_ = 0;  // writes up to this time are unknown
 };
 
-Error MethodLoader::OverlapSearch::run() {
-  VITRINE_RETURN_IF_ERROR(find_places());
+Error MethodLoader::OverlapCheck::run() {
+  VITRINE_RETURN_IF_ERROR(find_scratch());
+  VITRINE_RETURN_IF_ERROR(find_intervals());
   if (values_.empty()) return Error();
-  VITRINE_RETURN_IF_ERROR(find_meetings());
+  VITRINE_RETURN_IF_ERROR(find_jump_targets());
   for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) {
     ++step_;
     VITRINE_RETURN_IF_ERROR(write(static_cast<uint32_t>(plan_.inputs()->Get(i))));
@@ -130,98 +142,120 @@ Error MethodLoader::OverlapSearch::run() {
   for (uint32_t c = 0; c < plan_.chains()->size(); ++c) {
     const auto* instructions = plan_.chains()->Get(c)->instructions();
     for (uint32_t i = 0; i < size_of(instructions); ++i) {
-      meet();
+      handle_jump_target();
       ++step_;
       num_reads_ = 0;
-      VITRINE_RETURN_IF_ERROR(follow(*instructions->Get(i)), "%s, chains[%u].instructions[%u]",
-                              plan_.name()->c_str(), c, i);
+      VITRINE_RETURN_IF_ERROR(check_instruction(*instructions->Get(i)),
+                              "%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i);
     }
   }
-  meet();
+  handle_jump_target();
   for (uint32_t i = 0; i < size_of(plan_.outputs()); ++i) {
-    VITRINE_RETURN_IF_ERROR(each(plan_.outputs()->Get(i), &OverlapSearch::read), "%s, outputs[%u]",
-                            plan_.name()->c_str(), i);
+    VITRINE_RETURN_IF_ERROR(for_each_tensor(plan_.outputs()->Get(i), &OverlapCheck::read),
+                            "%s, outputs[%u]", plan_.name()->c_str(), i);
   }
   return Error();
 }
 
-// Places lie between neighbouring bounds of values: no value begins or ends inside one.
-Error MethodLoader::OverlapSearch::find_places() {
-  const auto count = static_cast<uint32_t>(method_.values_.size());
-  const auto is_followed = [](const EValue& value) {
-    return value.is_tensor() && !value.unchecked_tensor().is_read_only() &&
-           value.unchecked_tensor().raw_data() != nullptr &&
-           value.unchecked_tensor().bound_nbytes() != 0;
-  };
-  const auto followed = static_cast<size_t>(std::ranges::count_if(method_.values_, is_followed));
-  if (followed < 2) return Error();
-  depth_ = static_cast<uint32_t>(std::bit_width(2 * followed));
-  VITRINE_RETURN_IF_ERROR(loader_.work(2 * followed * sizeof(uintptr_t)));
+Error MethodLoader::OverlapCheck::find_scratch() {
+  size_t count = 0;
+  for (const Step& step : method_.steps_) count += step.num_scratch;
+  VITRINE_RETURN_IF_ERROR(loader_.charge_steps(method_.steps_.size() + count));
+  scratch_ = loader_.scratch_.allocate_array<std::span<std::byte>>(count);
+  if (scratch_.size() != count) return no_memory();
+  auto next = scratch_.begin();
+  for (const Step& step : method_.steps_) {
+    next = std::copy_n(step.scratch, step.num_scratch, next);
+  }
+  return Error();
+}
+
+std::span<const std::byte> MethodLoader::OverlapCheck::memory_of(uint32_t value) const {
+  const size_t num_values = method_.values_.size();
+  if (value >= num_values) return scratch_[value - num_values];
+  const EValue& from = method_.values_[value];
+  if (!from.is_tensor() || from.unchecked_tensor().is_read_only()) return {};
+  const Tensor& tensor = from.unchecked_tensor();
+  if (tensor.raw_data() == nullptr) return {};
+  return {static_cast<const std::byte*>(tensor.raw_data()), tensor.bound_nbytes()};
+}
+
+// Splits memory into intervals at every address where a value begins or ends, so that no value
+// begins or ends inside an interval.
+Error MethodLoader::OverlapCheck::find_intervals() {
+  const auto count = static_cast<uint32_t>(method_.values_.size() + scratch_.size());
+  size_t num_tracked = 0;
+  for (uint32_t i = 0; i < count; ++i) num_tracked += memory_of(i).empty() ? 0 : 1;
+  if (num_tracked < 2) return Error();
+  depth_ = static_cast<uint32_t>(std::bit_width(2 * num_tracked));
+  VITRINE_RETURN_IF_ERROR(loader_.charge_steps(2 * num_tracked * sizeof(uintptr_t)));
   HeapArena& scratch = loader_.scratch_;
-  values_ = scratch.allocate_array<Value>(count);
-  std::span<Bound> bounds = scratch.allocate_array<Bound>(2 * followed);
-  const std::span<Bound> room = scratch.allocate_array<Bound>(2 * followed);
-  if (values_.empty() || bounds.empty() || room.empty()) return no_memory();
-  auto next = bounds.begin();
+  values_ = scratch.allocate_array<TrackedValue>(count);
+  std::span<Boundary> boundaries = scratch.allocate_array<Boundary>(2 * num_tracked);
+  const std::span<Boundary> buffer = scratch.allocate_array<Boundary>(2 * num_tracked);
+  if (values_.empty() || boundaries.empty() || buffer.empty()) return no_memory();
+  auto next = boundaries.begin();
   for (uint32_t i = 0; i < count; ++i) {
-    if (!is_followed(method_.values_[i])) continue;
-    const Tensor& tensor = method_.values_[i].unchecked_tensor();
-    const auto begin = reinterpret_cast<uintptr_t>(tensor.raw_data());
+    const std::span<const std::byte> memory = memory_of(i);
+    if (memory.empty()) continue;
+    const auto begin = reinterpret_cast<uintptr_t>(memory.data());
     *next++ = {begin, i, false};
-    *next++ = {begin + tensor.bound_nbytes(), i, true};
+    *next++ = {begin + memory.size(), i, true};
   }
-  bounds = sort_by_address(bounds, room);
-  uint32_t place = 0;
-  uintptr_t address = bounds[0].address;
-  for (const Bound& bound : bounds) {
-    if (bound.address != address) ++place;
-    address = bound.address;
-    Value& value = values_[bound.value];
-    (bound.is_end ? value.end : value.begin) = place;
+  boundaries = sort_by_address(boundaries, buffer);
+  uint32_t interval = 0;
+  uintptr_t address = boundaries[0].address;
+  for (const Boundary& boundary : boundaries) {
+    if (boundary.address != address) ++interval;
+    address = boundary.address;
+    TrackedValue& value = values_[boundary.value];
+    (boundary.is_end ? value.end : value.begin) = interval;
   }
-  const auto words = scratch.allocate_array<uint32_t>(LatestWrites::kWordsPerPlace * place);
+  const auto words = scratch.allocate_array<uint32_t>(LatestWrites::kWordsPerPosition * interval);
   if (words.empty()) return no_memory();
   writes_ = LatestWrites(words);
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::find_meetings() {
-  meetings_ = loader_.scratch_.allocate_array<bool>(method_.steps_.size() + 1);
-  if (meetings_.empty()) return no_memory();
+Error MethodLoader::OverlapCheck::find_jump_targets() {
+  is_jump_target_ = loader_.scratch_.allocate_array<bool>(method_.steps_.size() + 1);
+  if (is_jump_target_.empty()) return no_memory();
   for (const Method::ChainSteps& chain : method_.chains_) {
     for (const Step& step : method_.steps_.subspan(chain.first, chain.count)) {
       if (step.kind != TraceRecord::Kind::kJumpFalse) continue;
-      meetings_[chain.first + step.destination] = true;
+      is_jump_target_[chain.first + step.destination] = true;
     }
   }
   return Error();
 }
 
-void MethodLoader::OverlapSearch::meet() {
-  if (meetings_[step_ - method_.inputs_.size()]) forgotten_ = time_;
+void MethodLoader::OverlapCheck::handle_jump_target() {
+  if (is_jump_target_[step_ - method_.inputs_.size()]) unknown_before_ = time_;
 }
 
-Error MethodLoader::OverlapSearch::follow(const fbs::Instruction& instruction) {
+Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& instruction) {
   switch (instruction.instr_args_type()) {
     case fbs::InstructionArguments::KernelCall:
-      return follow_kernel(*instruction.instr_args_as_KernelCall());
+      return check_kernel_call(*instruction.instr_args_as_KernelCall());
     case fbs::InstructionArguments::DelegateCall:
-      return follow_delegate(*instruction.instr_args_as_DelegateCall());
+      return check_delegate_call(*instruction.instr_args_as_DelegateCall());
     case fbs::InstructionArguments::JumpFalseCall:
-      return each(instruction.instr_args_as_JumpFalseCall()->cond_value_index(),
-                  &OverlapSearch::read);
+      return for_each_tensor(instruction.instr_args_as_JumpFalseCall()->cond_value_index(),
+                             &OverlapCheck::read);
     case fbs::InstructionArguments::MoveCall:
-      VITRINE_RETURN_IF_ERROR(
-          each(instruction.instr_args_as_MoveCall()->move_from(), &OverlapSearch::abandon));
-      return each(instruction.instr_args_as_MoveCall()->move_to(), &OverlapSearch::abandon);
+      VITRINE_RETURN_IF_ERROR(for_each_tensor(instruction.instr_args_as_MoveCall()->move_from(),
+                                              &OverlapCheck::stop_tracking));
+      return for_each_tensor(instruction.instr_args_as_MoveCall()->move_to(),
+                             &OverlapCheck::stop_tracking);
     default:
       return Error();
   }
 }
 
-// Results are the last arguments, and what the call returns repeats them. What else is written is
-// changed in place.
-uint32_t MethodLoader::OverlapSearch::first_result(const fbs::KernelCall& call) const {
+// Returns the index of the first argument that is a result. Results are the last arguments before
+// the trailing return value, which repeats them. Other arguments that are written are modified in
+// place.
+uint32_t MethodLoader::OverlapCheck::first_result(const fbs::KernelCall& call) const {
   const MethodLoader::ResolvedOperator& op =
       loader_.operators_[static_cast<size_t>(call.op_index())];
   const Indices& args = *call.args();
@@ -238,119 +272,135 @@ uint32_t MethodLoader::OverlapSearch::first_result(const fbs::KernelCall& call) 
   return first == 0 ? last : first;
 }
 
-Error MethodLoader::OverlapSearch::follow_kernel(const fbs::KernelCall& call) {
+Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call) {
   if (size_of(call.args()) == 0) return Error();
   const Indices& args = *call.args();
   const uint32_t last = args.size() - 1;
   const uint32_t outputs =
       loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel->outputs;
-  if (outputs == 0) {  // it says nothing about tensors; views give theirs another place
-    for (const int32_t arg : args) VITRINE_RETURN_IF_ERROR(each(arg, &OverlapSearch::change));
-    return each(args[last], &OverlapSearch::abandon);
+  if (outputs == 0) {  // the kernel declares no outputs; if it is a view, its result moves
+    for (const int32_t arg : args)
+      VITRINE_RETURN_IF_ERROR(for_each_tensor(arg, &OverlapCheck::may_modify));
+    return for_each_tensor(args[last], &OverlapCheck::stop_tracking);
   }
   for (uint32_t i = 0; i < last; ++i) {
     if (is_written(outputs, i)) continue;
-    VITRINE_RETURN_IF_ERROR(each(args[i], &OverlapSearch::read));
+    VITRINE_RETURN_IF_ERROR(for_each_tensor(args[i], &OverlapCheck::read));
   }
   const uint32_t first = first_result(call);
   for (uint32_t i = 0; i < last; ++i) {
     if (!is_written(outputs, i)) continue;
-    const Visit visit = i < first ? &OverlapSearch::change : &OverlapSearch::write;
-    VITRINE_RETURN_IF_ERROR(each(args[i], visit));
+    const Visit visit = i < first ? &OverlapCheck::may_modify : &OverlapCheck::write;
+    VITRINE_RETURN_IF_ERROR(for_each_tensor(args[i], visit));
   }
   return Error();
 }
 
-// One that writes all of its arguments does not know.
-Error MethodLoader::OverlapSearch::follow_delegate(const fbs::DelegateCall& call) {
+// A delegate that reports every argument as an output gives no information, so its arguments count
+// as possibly modified. Scratch memory must keep its bytes from the first read to the last write.
+Error MethodLoader::OverlapCheck::check_delegate_call(const fbs::DelegateCall& call) {
   const Delegate& delegate = *method_.delegates_[static_cast<size_t>(call.delegate_index())];
-  bool knows = false;
+  const uint32_t num_scratch = size_of(call.scratch());
+  VITRINE_RETURN_IF_ERROR(for_each_scratch(num_scratch, &OverlapCheck::write));
+  bool has_inputs = false;
   for (uint32_t i = 0; i < size_of(call.args()); ++i) {
     if (delegate.is_output(i)) continue;
-    knows = true;
-    VITRINE_RETURN_IF_ERROR(each(call.args()->Get(i), &OverlapSearch::read));
+    has_inputs = true;
+    VITRINE_RETURN_IF_ERROR(for_each_tensor(call.args()->Get(i), &OverlapCheck::read));
   }
-  const Visit visit = knows ? &OverlapSearch::write : &OverlapSearch::change;
+  const Visit visit = has_inputs ? &OverlapCheck::write : &OverlapCheck::may_modify;
   for (uint32_t i = 0; i < size_of(call.args()); ++i) {
-    if (delegate.is_output(i)) VITRINE_RETURN_IF_ERROR(each(call.args()->Get(i), visit));
+    if (delegate.is_output(i)) VITRINE_RETURN_IF_ERROR(for_each_tensor(call.args()->Get(i), visit));
   }
+  num_reads_ = 0;
+  VITRINE_RETURN_IF_ERROR(for_each_scratch(num_scratch, &OverlapCheck::read));
+  next_scratch_ += num_scratch;
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::each(int32_t value, Visit visit) {
+Error MethodLoader::OverlapCheck::for_each_scratch(uint32_t count, Visit visit) {
+  VITRINE_RETURN_IF_ERROR(loader_.charge_steps(uint64_t{count} * depth_));
+  const auto first = static_cast<uint32_t>(method_.values_.size()) + next_scratch_;
+  for (uint32_t i = 0; i < count; ++i) VITRINE_RETURN_IF_ERROR((this->*visit)(first + i));
+  return Error();
+}
+
+Error MethodLoader::OverlapCheck::for_each_tensor(int32_t value, Visit visit) {
   const auto index = static_cast<uint32_t>(value);
   if (!method_.values_[index].is_tensor_list()) {
     if (values_[index].begin == values_[index].end) return Error();
-    VITRINE_RETURN_IF_ERROR(loader_.work(depth_));
+    VITRINE_RETURN_IF_ERROR(loader_.charge_steps(depth_));
     return (this->*visit)(index);
   }
   const Indices* items = tensors_of_list(*plan_.values()->Get(index));
-  VITRINE_RETURN_IF_ERROR(loader_.work(uint64_t{items->size()} * depth_));
+  VITRINE_RETURN_IF_ERROR(loader_.charge_steps(uint64_t{items->size()} * depth_));
   for (const int32_t item : *items) {
     if (item >= 0) VITRINE_RETURN_IF_ERROR((this->*visit)(static_cast<uint32_t>(item)));
   }
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::read(uint32_t index) {
-  const Value& value = values_[index];
+Error MethodLoader::OverlapCheck::read(uint32_t index) {
+  const TrackedValue& value = values_[index];
   if (value.begin == value.end) return Error();
-  if (value.known > forgotten_) {
+  if (value.intact_since > unknown_before_) {
     const uint32_t latest = writes_.latest(value.begin, value.end);
-    if (latest > value.known) return refuse(index, latest);
+    if (latest > value.intact_since) return overlap_error(index, latest);
   }
   if (num_reads_ < reads_.size()) {
     reads_[num_reads_++] = {value.begin, value.end};
   } else {
-    Range& last = reads_.back();
+    IntervalRange& last = reads_.back();
     last = {std::min(last.begin, value.begin), std::max(last.end, value.end)};
   }
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::write(uint32_t index) {
-  Value& value = values_[index];
+Error MethodLoader::OverlapCheck::write(uint32_t index) {
+  TrackedValue& value = values_[index];
   if (value.begin == value.end || time_ == UINT32_MAX) return Error();
-  value.known = ++time_;
+  value.intact_since = ++time_;
   value.writer = step_;
   const bool is_in_place = std::any_of(
       reads_.begin(), reads_.begin() + num_reads_,
-      [&](const Range& read) { return read.begin < value.end && value.begin < read.end; });
+      [&](const IntervalRange& read) { return read.begin < value.end && value.begin < read.end; });
   if (is_in_place) return Error();
-  value.written = time_;
+  value.last_overwrite = time_;
   writes_.write(value.begin, value.end, time_);
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::change(uint32_t index) {
-  Value& value = values_[index];
-  if (value.known > forgotten_) value.known = time_;
+Error MethodLoader::OverlapCheck::may_modify(uint32_t index) {
+  TrackedValue& value = values_[index];
+  if (value.intact_since > unknown_before_) value.intact_since = time_;
   return Error();
 }
 
-Error MethodLoader::OverlapSearch::abandon(uint32_t index) {
+Error MethodLoader::OverlapCheck::stop_tracking(uint32_t index) {
   values_[index].begin = values_[index].end;
   return Error();
 }
 
-// `time` is that of a write to some of the value's bytes.
-Error MethodLoader::OverlapSearch::refuse(uint32_t value, uint32_t time) const {
-  const auto other = std::ranges::find(values_, time, &Value::written);
-  char bytes[80];
+// `time` is the time of a write to some of the value's bytes.
+Error MethodLoader::OverlapCheck::overlap_error(uint32_t value, uint32_t time) const {
+  const auto other = std::ranges::find(values_, time, &TrackedValue::last_overwrite);
+  char needed[112];
   char writer[160];
-  char other_bytes[80];
+  char overwriting[112];
   char other_writer[160];
-  describe_bytes(value, bytes);
+  describe(value, needed);
   describe_writer(values_[value], writer);
-  describe_bytes(static_cast<uint32_t>(other - values_.begin()), other_bytes);
+  describe(static_cast<uint32_t>(other - values_.begin()), overwriting);
   describe_writer(*other, other_writer);
-  return Error::make(ErrorCode::kInvalidProgram,
-                     "needs values[%u] (%s) as %s left it, but %s has written values[%td] (%s) "
-                     "over it: the memory plan is wrong",
-                     value, bytes, writer, other_writer, other - values_.begin(), other_bytes);
+  return Error::make(
+      ErrorCode::kInvalidProgram,
+      "needs %s as written by %s, but %s has overwritten it with %s: the memory plan "
+      "is wrong",
+      needed, writer, other_writer, overwriting);
 }
 
-void MethodLoader::OverlapSearch::describe_writer(const Value& value, std::span<char> text) const {
+void MethodLoader::OverlapCheck::describe_writer(const TrackedValue& value,
+                                                 std::span<char> text) const {
   const size_t num_inputs = method_.inputs_.size();
   if (value.writer <= num_inputs) {
     std::snprintf(text.data(), text.size(), "inputs[%zu]", size_t{value.writer} - 1);
@@ -366,17 +416,23 @@ void MethodLoader::OverlapSearch::describe_writer(const Value& value, std::span<
                 name != nullptr ? name : "");
 }
 
-void MethodLoader::OverlapSearch::describe_bytes(uint32_t value, std::span<char> text) const {
-  const fbs::AllocationDetails& info =
-      *plan_.values()->Get(value)->val_as_Tensor()->allocation_info();
-  const uint64_t begin = info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high())
-                                                        << 32;
-  const uint64_t end = begin + method_.values_[value].unchecked_tensor().bound_nbytes();
-  std::snprintf(text.data(), text.size(), "bytes %llu to %llu of memory %u",
-                static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
-                info.memory_id());
+void MethodLoader::OverlapCheck::describe(uint32_t value, std::span<char> text) const {
+  const std::span<const std::byte> bytes = memory_of(value);
+  size_t memory = 0;
+  while (bytes.data() < method_.buffers_[memory].data ||
+         bytes.data() >=
+             method_.buffers_[memory].data + method_.meta_.planned_buffer_size(memory)) {
+    ++memory;
+  }
+  const auto begin = static_cast<unsigned long long>(bytes.data() - method_.buffers_[memory].data);
+  const size_t num_values = method_.values_.size();
+  const bool is_scratch = value >= num_values;
+  std::snprintf(text.data(), text.size(), "%s[%zu] (bytes %llu to %llu of memory %zu)",
+                is_scratch ? "scratch" : "values", is_scratch ? value - num_values : size_t{value},
+                begin, begin + bytes.size(), memory + 1);
 }
 
-Error refuse_overlaps(MethodLoader& loader) { return MethodLoader::OverlapSearch(loader).run(); }
+constinit const PlanCheck refuse_overlaps = {
+    [](MethodLoader& loader) { return MethodLoader::OverlapCheck(loader).run(); }};
 
 }  // namespace vitrine

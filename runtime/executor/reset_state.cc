@@ -1,10 +1,12 @@
-// Planned memory as it was after loading.
+// Resets planned memory to its content after loading.
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <utility>
 
 #include "runtime/core/sort.h"
+#include "runtime/executor/method_parts.h"
+#include "runtime/executor/shared_memory.h"
 #include "runtime/program/program_access.h"
 #include "vitrine/method.h"
 
@@ -12,8 +14,9 @@ namespace vitrine {
 
 namespace fbs = schema::program;
 
-// Empty if the value is no tensor that can be a state: these have one shape. Others are computed.
-// Where the plan has it: a view may have been given another place since.
+// Returns the bytes of a value that can be state, or nothing. State has a static shape: values with
+// dynamic shapes are computed by each execution. The bytes are those of the plan, because an
+// execution may have given a view other memory.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr ||
@@ -23,37 +26,37 @@ std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::AllocationDetails& info = *tensor->allocation_info();
   std::byte* const buffer = buffers_[info.memory_id() - 1].data;
   if (buffer == nullptr) return {};
-  const uint64_t offset =
-      info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
+  const uint64_t offset = planned_offset(info);
   size_t bytes = element_size(static_cast<ScalarType>(tensor->scalar_type()));
   for (const int32_t size : *tensor->sizes()) bytes *= static_cast<size_t>(size);
   return {buffer + offset, bytes};
 }
 
 Error Method::reset_state() {
-  const SharedState::Turn turn(shared_state_);
-  if (!turn) return no_turn();
-  Error error = zero_states();
+  const SharedMemory::ExclusiveUse use(shared_state_);
+  if (!use) return state_in_use_error();
+  Error error = zero_state_memory();
   temp_.reset();
   VITRINE_RETURN_IF_ERROR(std::move(error));
   for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
-  mark_half_reset(true);
-  // Later, since views of a state have its place, and no value of their own.
+  set_half_reset(true);
+  // Copies initial values only after all memory is zero, because a view without an initial value
+  // may have the same bytes as a state with one.
   for (uint32_t i = 0; i < values_.size(); ++i) {
     const std::span<std::byte> to = bytes_to_reset(i);
-    if (!to.empty()) VITRINE_RETURN_IF_ERROR(set_initial(i, to), "values[%u]", i);
+    if (!to.empty()) VITRINE_RETURN_IF_ERROR(copy_initial_value(i, to), "values[%u]", i);
   }
-  mark_half_reset(false);
+  set_half_reset(false);
   return Error();
 }
 
-void Method::mark_half_reset(bool is_half_reset) {
+void Method::set_half_reset(bool is_half_reset) {
   is_half_reset_ = is_half_reset;
-  if (shared_state_ != nullptr) shared_state_->is_half_reset_ = is_half_reset;
+  if (shared_state_ != nullptr) shared_state_->is_half_reset = is_half_reset;
 }
 
-// Each byte once: any number of values may lie over each other.
-Error Method::zero_states() {
+// Writes each byte once, although any number of values may overlap.
+Error Method::zero_state_memory() {
   const auto bytes = temp_.allocate_array<std::span<std::byte>>(values_.size());
   if (bytes.size() != values_.size()) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory to list states");
@@ -72,8 +75,8 @@ Error Method::zero_states() {
   return Error();
 }
 
-// Loading has compared the layouts.
-Error Method::set_initial(uint32_t value, std::span<std::byte> to) {
+// Loading has checked that the layouts are equal.
+Error Method::copy_initial_value(uint32_t value, std::span<std::byte> to) {
   const fbs::Tensor& tensor = *ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   const bool is_external =

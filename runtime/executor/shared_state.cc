@@ -1,4 +1,4 @@
-#include "vitrine/shared_state.h"
+#include "runtime/executor/shared_memory.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/core/sort.h"
-#include "runtime/data/vector_size.h"
 #include "runtime/platform/memory.h"
+#include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
 #include "vitrine/tensor.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-constexpr uint32_t kSharedMemoryId = SharedState::kMemoryId;
+constexpr uint32_t kSharedMemoryId = SharedMemory::kMemoryId;
 constexpr uint64_t kAlignment = 64;
 
 uint64_t shared_size(const fbs::ExecutionPlan& plan) {
@@ -35,10 +35,7 @@ const fbs::Tensor* shared_tensor(const fbs::EValue& value) {
   return is_shared ? tensor : nullptr;
 }
 
-uint64_t offset_of(const fbs::Tensor& tensor) {
-  const fbs::AllocationDetails& info = *tensor.allocation_info();
-  return info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
-}
+uint64_t offset_of(const fbs::Tensor& tensor) { return planned_offset(*tensor.allocation_info()); }
 
 uint64_t bytes_of(const fbs::Tensor& tensor) {
   uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
@@ -54,18 +51,8 @@ bool has_shared_input(const fbs::ExecutionPlan& plan) {
   return false;
 }
 
-}  // namespace
-
-void SharedState::FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
-
-SharedState::Turn::Turn(SharedState* state)
-    : state_(state), has_(state == nullptr || !state->is_running_.exchange(true)) {}
-SharedState::Turn::~Turn() {
-  if (state_ != nullptr && has_) state_->is_running_ = false;
-}
-
-// 0 if the plans' buffers are not those of methods that share some.
-size_t SharedState::shared_bytes(const Program& program) {
+// Returns the size of the shared buffer, or 0 if the program's methods share no state.
+size_t shared_bytes(const Program& program) {
   uint64_t bytes = 0;
   size_t sharing = 0;
   for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
@@ -75,63 +62,78 @@ size_t SharedState::shared_bytes(const Program& program) {
     bytes = size;
     ++sharing;
   }
-  return sharing < 2 || bytes > kMostBytes ? 0 : static_cast<size_t>(bytes);
+  return sharing < 2 || bytes > kMaxBytes ? 0 : static_cast<size_t>(bytes);
 }
 
-// Sorted, each place once. None if tensors overlap: the memory is used again and again, and holds
-// no state.
-Result<SharedState::Places> SharedState::find_places(const Program& program) {
+// Returns the tensors of the shared buffer, sorted and without duplicates. Returns none if tensors
+// overlap in part: then the memory is reused during an execution and cannot hold state.
+Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
+  using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {
     for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
       for (const fbs::EValue* value : *plan->values()) {
         const fbs::Tensor* tensor = shared_tensor(*value);
-        if (tensor != nullptr) visit(Place{offset_of(*tensor), bytes_of(*tensor), false});
+        if (tensor != nullptr) visit(StateTensor{offset_of(*tensor), bytes_of(*tensor), false});
       }
     }
   };
-  Places places;
-  for_each([&](const Place& place) { places.count += place.bytes != 0 ? 1 : 0; });
-  places.all.reset(new (std::nothrow) Place[places.count]);
-  if (!places.all) {
-    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for the places of a state");
+  SharedMemory::StateTensors tensors;
+  for_each([&](const StateTensor& state) { tensors.count += state.bytes != 0 ? 1 : 0; });
+  tensors.all.reset(new (std::nothrow) StateTensor[tensors.count]);
+  if (!tensors.all) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed,
+                       "no memory for the tensors of a shared state");
   }
-  Place* end = places.all.get();
-  for_each([&](const Place& place) {
-    if (place.bytes != 0) *end++ = place;
+  StateTensor* end = tensors.all.get();
+  for_each([&](const StateTensor& state) {
+    if (state.bytes != 0) *end++ = state;
   });
-  sort(std::span(places.all.get(), end), std::less<>());
-  const auto same = [](const Place& a, const Place& b) { return !(a < b) && !(b < a); };
-  end = std::unique(places.all.get(), end, same);
-  const auto overlap = [](const Place& a, const Place& b) { return a.offset + a.bytes > b.offset; };
-  const bool is_apart = std::adjacent_find(places.all.get(), end, overlap) == end;
-  places.count = is_apart ? static_cast<size_t>(end - places.all.get()) : 0;
-  return places;
+  sort(std::span(tensors.all.get(), end), std::less<>());
+  const auto same = [](const StateTensor& a, const StateTensor& b) { return !(a < b) && !(b < a); };
+  end = std::unique(tensors.all.get(), end, same);
+  const auto overlap = [](const StateTensor& a, const StateTensor& b) {
+    return a.offset + a.bytes > b.offset;
+  };
+  const bool is_apart = std::adjacent_find(tensors.all.get(), end, overlap) == end;
+  tensors.count = is_apart ? static_cast<size_t>(end - tensors.all.get()) : 0;
+  return tensors;
 }
 
-Error SharedState::take_memory(std::span<std::byte> memory, uint64_t max_bytes) {
+}  // namespace
+
+void SharedMemory::FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
+
+SharedMemory::ExclusiveUse::ExclusiveUse(SharedMemory* state)
+    : state_(state), acquired_(state == nullptr || !state->is_running_.exchange(true)) {}
+SharedMemory::ExclusiveUse::~ExclusiveUse() {
+  if (state_ != nullptr && acquired_) state_->is_running_ = false;
+}
+
+Error SharedMemory::take_memory(std::span<std::byte> memory, uint64_t max_bytes) {
   if (!memory.empty()) {
     if (memory.size() < bytes_ || reinterpret_cast<uintptr_t>(memory.data()) % 16 != 0) {
       return Error::make(ErrorCode::kInvalidArgument,
-                         "the methods share %zu bytes, 16-byte aligned; the memory has %zu", bytes_,
+                         "the shared memory must have %zu bytes, 16-byte aligned; got %zu", bytes_,
                          memory.size());
     }
     memory_ = memory;
     return Error();
   }
   const size_t total = bytes_ + kReadableSlack;
-  // calloc: large blocks come zeroed from the system, untouched.
-  const uint64_t bound = max_bytes != 0 ? max_bytes : platform::machine_memory();
+  // Memory from calloc costs no time here: the system zeroes large blocks when they are first
+  // touched.
+  const uint64_t bound = max_bytes != 0 ? max_bytes : platform::available_memory();
   if (bytes_ <= bound) {
-    own_.reset(static_cast<std::byte*>(std::calloc(1, total + kAlignment)));
+    owned_memory_.reset(static_cast<std::byte*>(std::calloc(1, total + kAlignment)));
   }
-  if (!own_) {
+  if (!owned_memory_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "no memory for the %zu bytes that the methods share, of the %llu that "
-                       "max_memory_bytes allows",
+                       "no memory for the %zu bytes that the methods share; max_memory_bytes "
+                       "allows %llu",
                        bytes_, static_cast<unsigned long long>(bound));
   }
-  const auto address = reinterpret_cast<uintptr_t>(own_.get());
-  memory_ = {own_.get() + (round_up(address, kAlignment) - address), total};
+  const auto address = reinterpret_cast<uintptr_t>(owned_memory_.get());
+  memory_ = {owned_memory_.get() + (round_up(address, kAlignment) - address), total};
   return Error();
 }
 
@@ -140,19 +142,20 @@ Result<std::unique_ptr<SharedState>> SharedState::create(std::shared_ptr<const P
                                                          uint64_t max_bytes) {
   const size_t bytes = shared_bytes(*program);
   if (bytes == 0) return std::unique_ptr<SharedState>();
-  VITRINE_ASSIGN_OR_RETURN(Places places, find_places(*program));
-  if (places.count == 0) return std::unique_ptr<SharedState>();
-  std::unique_ptr<SharedState> state(new (std::nothrow) SharedState(std::move(program), bytes));
-  if (!state) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a state");
-  state->places_ = std::move(places);
+  VITRINE_ASSIGN_OR_RETURN(SharedMemory::StateTensors tensors, find_tensors(*program));
+  if (tensors.count == 0) return std::unique_ptr<SharedState>();
+  std::unique_ptr<SharedMemory> state(
+      new (std::nothrow) SharedMemory(std::move(program), bytes, std::move(tensors)));
+  if (!state)
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a shared state");
   VITRINE_RETURN_IF_ERROR(state->take_memory(memory, max_bytes));
-  return state;
+  return std::unique_ptr<SharedState>(std::move(state));
 }
 
-SharedState::Place& SharedState::place_at(uint64_t offset) {
-  Place* const all = places_.all.get();
-  const auto is_before = [offset](const Place& place) { return place.offset < offset; };
-  return *std::partition_point(all, all + places_.count, is_before);
+SharedMemory::StateTensor& SharedMemory::tensor_at(uint64_t offset) {
+  StateTensor* const all = tensors_.all.get();
+  const auto is_before = [offset](const StateTensor& state) { return state.offset < offset; };
+  return *std::partition_point(all, all + tensors_.count, is_before);
 }
 
 }  // namespace vitrine

@@ -1,7 +1,9 @@
-// An instruction made ready to run: no names to look up, no indices to check.
+// Step is a loaded instruction. Running it needs no lookup of names and no check of indices.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "vitrine/backend.h"
@@ -14,16 +16,19 @@ struct Step {
   // kKernelCall, kDelegateCall, kMove, kJumpFalse or kFree.
   TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
   uint32_t num_arguments = 0;
-  // kKernelCall, kDelegateCall: as the instruction lists them. kMove: from, to. kJumpFalse: the
-  // condition.
+  // kKernelCall and kDelegateCall: the arguments in the order of the instruction. kMove: source and
+  // destination. kJumpFalse: the condition.
   EValue* const* arguments = nullptr;
   union {
     Kernel::Function function = nullptr;  // kKernelCall
     Delegate* delegate;                   // kDelegateCall
-    uint32_t destination;                 // kJumpFalse: position in the chain
+    uint32_t destination;                 // kJumpFalse: index in the chain
   };
   const char* name = nullptr;  // operator or backend id
-  std::string_view table;      // kKernelCall: the kernel table that has it
+  std::string_view table;      // kKernelCall: name of the kernel's table
+  // kDelegateCall: memory that the backend may use during the call.
+  const std::span<std::byte>* scratch = nullptr;
+  uint32_t num_scratch = 0;
 };
 
 }  // namespace vitrine

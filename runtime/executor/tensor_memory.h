@@ -1,4 +1,4 @@
-// What memory that a caller gives must be like, and copies to what is planned.
+// Checks memory that a caller supplies, and copies tensors into planned memory.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline Error misaligned(const Tensor& tensor) {
 
 inline Error copy_to(const Tensor& given, Tensor& planned) {
   if (!planned.is_writable()) {
-    return Error::make(ErrorCode::kInvalidState, "the program left no memory to copy it to");
+    return Error::make(ErrorCode::kInvalidState, "the program has no memory for a copy of it");
   }
   VITRINE_RETURN_IF_ERROR(planned.resize(given.sizes()));
   if (given.nbytes() != 0) {

@@ -6,34 +6,40 @@
 namespace vitrine::platform {
 namespace {
 
+uint64_t read_ns(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// A rate is measured over as much time, and believed for as long as it was measured.
-constexpr uint64_t kPeriodNs = 1'000'000;
-constexpr uint64_t kLongestNs = 4 * kPeriodNs;
+// The rate of the counter is measured over a period between these limits, and is used for a period
+// of the same length.
+constexpr uint64_t kMinPeriodNs = 1'000'000;
+constexpr uint64_t kMaxPeriodNs = 4 * kMinPeriodNs;
 
 struct Counter {
-  // Where the counter stood when the clock was read.
+  // Clock and counter at the last reading of the clock.
   uint64_t ns = 0;
   uint64_t ticks = 0;
-  uint64_t rate = 0;      // 2^-32 nanoseconds a tick; 0: not known
-  uint64_t believed = 0;  // so many ticks after `ticks`
-  uint64_t given_ns = 0;  // never less afterwards
+  uint64_t rate = 0;         // in 2^-32 nanoseconds per tick; 0 if unknown
+  uint64_t valid_ticks = 0;  // the rate may be used for this many ticks after `ticks`
+  uint64_t last_ns = 0;      // the last result of quick_now_ns()
 };
 thread_local Counter counter;
 
-// A rate that differs from the one before tells of a thread that had to wait between the two
-// readings, of a machine that slept, or of counters that differ between processors: the clock
-// serves until two rates agree.
+// Reads the clock and measures the counter's rate. If the rate differs from the one before, the
+// thread had to wait between reading the clock and the counter, the machine slept, or the counters
+// of two processors differ. Then the counter is not used until two successive rates agree.
 uint64_t read_clock() {
   const uint64_t now = now_ns();
   const uint64_t now_ticks = ticks();
   const uint64_t passed = now - counter.ns;
-  if (passed < kPeriodNs) return now;
+  if (passed < kMinPeriodNs) return now;
   const uint64_t passed_ticks = now_ticks - counter.ticks;
-  const uint64_t rate = passed < kLongestNs ? (passed << 32) / (passed_ticks | 1) : 0;
-  const uint64_t change = std::max(rate, counter.rate) - std::min(rate, counter.rate);
-  counter.believed = change < rate / 1024 ? passed_ticks : 0;
+  const uint64_t rate = passed < kMaxPeriodNs ? (passed << 32) / (passed_ticks | 1) : 0;
+  counter.valid_ticks = rates_agree(rate, counter.rate) ? passed_ticks : 0;
   counter.ns = now;
   counter.ticks = now_ticks;
   counter.rate = rate;
@@ -44,20 +50,17 @@ uint64_t read_clock() {
 
 }  // namespace
 
-uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
+uint64_t now_ns() { return read_ns(CLOCK_MONOTONIC); }
+uint64_t thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
 uint64_t quick_now_ns() {
   const uint64_t passed = ticks() - counter.ticks;
   const uint64_t ns =
-      passed < counter.believed ? counter.ns + (passed * counter.rate >> 32) : read_clock();
-  counter.given_ns = std::max(counter.given_ns, ns);
-  return counter.given_ns;
+      passed < counter.valid_ticks ? counter.ns + (passed * counter.rate >> 32) : read_clock();
+  counter.last_ns = std::max(counter.last_ns, ns);
+  return counter.last_ns;
 }
 
 #else

@@ -33,7 +33,7 @@ uint64_t stamp_of(const struct stat& status) {
 
 }  // namespace
 
-// The finaliser of SplitMix64.
+// The finalizer of SplitMix64.
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u + b;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -42,7 +42,7 @@ uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 Result<File> File::open(const char* path) {
-  // A pipe without a writer would block.
+  // Without O_NONBLOCK, opening a pipe that has no writer would block.
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     const int reason = errno;
@@ -61,12 +61,12 @@ Result<File> File::open(const char* path) {
   file.size_ = static_cast<uint64_t>(status.st_size);
   file.stamp_ = stamp_of(status);
   file.modified_ns_ = time_of(status.st_mtim);
-  // File systems keep times to two seconds at worst.
-  constexpr uint64_t kCoarsest = 2'000'000'000;
+  // The coarsest file systems store times in units of two seconds.
+  constexpr uint64_t kMaxTimeUnitNs = 2'000'000'000;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   const uint64_t changed = std::max(time_of(status.st_mtim), time_of(status.st_ctim));
-  file.settled_ = changed + kCoarsest < time_of(now);
+  file.settled_ = changed + kMaxTimeUnitNs < time_of(now);
   file.private_ = (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
                   (status.st_uid == ::geteuid() || status.st_uid == 0);
   return file;
@@ -107,7 +107,7 @@ Error File::check_addressable() const {
     return Error();
   }
   return Error::make(ErrorCode::kNotSupported,
-                     "the file has %llu bytes: too many for a machine of %zu-bit addresses",
+                     "the file has %llu bytes, which is too much for %zu-bit addresses",
                      static_cast<unsigned long long>(size_), 8 * sizeof(size_t));
 }
 
@@ -120,7 +120,7 @@ Error File::read(uint64_t offset, std::span<std::byte> out) const {
     if (count <= 0) {
       return Error::make(ErrorCode::kAccessFailed, "reading %zu bytes at offset %llu: %s",
                          out.size(), static_cast<unsigned long long>(offset),
-                         count == 0 ? "the file ends before" : std::strerror(errno));
+                         count == 0 ? "the file is too short" : std::strerror(errno));
     }
     done += static_cast<size_t>(count);
   }
@@ -141,7 +141,8 @@ Result<Mapping> Mapping::map(const File& file) {
   if (file.size_ == 0) return Mapping({}, stamp);
   VITRINE_RETURN_IF_ERROR(file.check_addressable());
   const auto size = static_cast<size_t>(file.size_);
-  // The slack after the file's last page: zero pages, over which the file is mapped.
+  // Maps zero pages first, and the file over them. The zero pages after the file's last page are
+  // the slack.
   const size_t reserved = mapped_bytes(size);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -169,7 +170,7 @@ void Mapping::release(size_t offset, size_t size) const {
   const size_t first = round_up(offset, page);
   const size_t last = (offset + size) / page * page;
   if (first >= last) return;
-  // Clean pages of a private file mapping: the file still has them.
+  // The pages are unmodified, so the system reads them from the file again.
   ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
 }
 

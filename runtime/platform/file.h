@@ -1,4 +1,4 @@
-// Files: reading and read-only mapping. With clock.h, the only calls to the operating system.
+// Reads files and maps them read-only. Only runtime/platform calls the operating system.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace vitrine::platform {
 
-// An open file. Thread-safe: reads carry their own offset.
+// An open file. Thread-safe, because each read names its offset.
 class File {
  public:
-  // NotFound or AccessFailed, with the system's reason. Regular files only.
+  // Opens a regular file. Errors are NotFound and AccessFailed, with the system's reason.
   static Result<File> open(const char* path);
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
   ~File();
 
   uint64_t size() const { return size_; }
-  // Stands for the file's identity, size and times of change when it was opened: another file, or
-  // the same one after a change, has another stamp. Never 0.
+  // A hash of the file's identity, size and modification times at the time it was opened. Other
+  // files, and later versions of this file, have different stamps. Never 0.
   uint64_t stamp() const { return stamp_; }
-  // Time of the last change of its bytes, in ns since 1970.
+  // Modification time in nanoseconds since 1970.
   uint64_t modified_ns() const { return modified_ns_; }
-  // Whether only this user (and the system's) can write to it.
+  // True if only this user and root can write to the file.
   bool is_private() const { return private_; }
-  // Whether a change after it was opened would give another stamp: not if the last one is so recent
-  // that the file system may give both the same time.
+  // True if any change after the file was opened would change the stamp. False if the last change
+  // is so recent that another one could have the same modification time.
   bool is_settled() const { return settled_; }
-  // Sets the time of the last change, in whole seconds since 1970, unless the file has changed
-  // since it was opened. Best effort: a file of somebody else stays as it is.
+  // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
+  // was opened. Does nothing if the system refuses, as for files of other users.
   void seal(uint64_t modified_s) const;
-  // NotSupported if there are not addresses for all bytes, and some to spare: on 32-bit machines.
+  // NotSupported if the file is too large for the address space of a 32-bit machine.
   Error check_addressable() const;
-  // Fills `out` entirely or fails with AccessFailed.
+  // Fills `out` completely, or returns AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
 
  private:
@@ -48,8 +48,8 @@ class File {
   bool settled_ = false;
 };
 
-// A whole file in the address space, read-only and private, with slack (kReadableSlack). The file
-// may be closed afterwards.
+// Maps an entire file, read-only and private, with slack (kReadableSlack). The File may be closed
+// afterward.
 class Mapping {
  public:
   static Result<Mapping> map(const File& file);
@@ -58,10 +58,10 @@ class Mapping {
   ~Mapping();
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // The file's; 0 if it was not settled.
+  // The file's stamp; 0 if the file was not settled.
   uint64_t stamp() const { return stamp_; }
-  // Lets the system drop the pages inside the range until they are read again. `offset` + `size` <=
-  // bytes().size().
+  // Lets the system drop the pages inside the range until they are read again. The range must be
+  // inside bytes().
   void release(size_t offset, size_t size) const;
 
  private:
@@ -70,7 +70,7 @@ class Mapping {
   uint64_t stamp_ = 0;
 };
 
-// One number of two, in which every bit of both counts. For stamps, not against attackers.
+// Hashes two numbers into one, for stamps. Not secure against attackers.
 uint64_t mix(uint64_t a, uint64_t b);
 
 }  // namespace vitrine::platform

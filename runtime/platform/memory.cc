@@ -1,12 +1,17 @@
 #include "runtime/platform/memory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
+
+#include "runtime/platform/clock.h"
+#include "runtime/platform/control_group.h"
+#include "runtime/platform/system_file.h"
 
 namespace vitrine::platform {
 namespace {
@@ -14,36 +19,37 @@ namespace {
 constexpr size_t kHugePage = size_t{2} << 20;
 
 uint64_t resident_now() {
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
+  char text[256];
+  read_start("/proc/self/statm", text, sizeof text);
   unsigned long long all = 0;
   unsigned long long resident = 0;
-  const int count = std::fscanf(file, "%llu %llu", &all, &resident);
-  std::fclose(file);
+  const int count = std::sscanf(text, "%llu %llu", &all, &resident);
   return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
 }  // namespace
 
-uint64_t memory_limit(const char* path) {
-  char text[32] = {};
-  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
-  [[maybe_unused]] const ssize_t size = ::pread(descriptor, text, sizeof text - 1, 0);
-  ::close(descriptor);
-  uint64_t bytes = 0;
-  unsigned digit = 0;
-  for (const char* at = text; (digit = static_cast<unsigned>(*at - '0')) < 10; ++at) {
-    bytes = bytes * 10 + digit;
+uint64_t available_memory() {
+  constexpr uint64_t kValidNs = 100'000'000;
+  // Several threads may find the value outdated at the same time; each of them then reads it.
+  static std::atomic<uint64_t> known{0};
+  static std::atomic<uint64_t> read_ns{0};
+  const uint64_t now = quick_now_ns();
+  if (now - read_ns.load(std::memory_order_relaxed) >= kValidNs) {
+    known.store(read_available_memory(), std::memory_order_relaxed);
+    read_ns.store(now, std::memory_order_relaxed);
   }
-  return bytes != 0 ? bytes : UINT64_MAX;
+  return known.load(std::memory_order_relaxed);
 }
 
-uint64_t machine_memory() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page = ::sysconf(_SC_PAGESIZE);
-  const uint64_t all =
-      pages > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : UINT64_MAX;
-  return std::min(all, memory_limit("/sys/fs/cgroup/memory.max"));
+uint64_t read_available_memory(const char* root) {
+  char path[256];
+  std::snprintf(path, sizeof path, "%s/proc/meminfo", root);
+  char text[256];  // long enough for the third line
+  read_start(path, text, sizeof text);
+  const char* const kilobytes = find_line(text, "MemAvailable:");
+  const uint64_t all = kilobytes != nullptr ? std::strtoull(kilobytes, nullptr, 10) : 0;
+  return std::min(all != 0 ? all * 1024 : UINT64_MAX, control_group_memory(root));
 }
 
 void* allocate_aligned(size_t alignment, size_t size) {
@@ -63,7 +69,7 @@ ResidentMemory resident_memory() {
     memory.peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
   memory.now = resident_now();
-  // The system counts the peak less exactly than the present.
+  // The system updates the peak less often than the current size.
   memory.peak = std::max(memory.peak, memory.now);
   return memory;
 }

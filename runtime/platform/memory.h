@@ -1,4 +1,4 @@
-// How much memory this process has, and large blocks of it.
+// Reports the memory that this process uses and can still use, and allocates large blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory();
 
-// What the machine has, or what the container of this process may use; UINT64_MAX if the system
-// does not tell.
-uint64_t machine_memory();
+// Bytes that this process can still use: the memory that the system reports as available, or the
+// memory that the process's control groups leave if that is less. UINT64_MAX if neither is known. A
+// reading takes tens of microseconds and is reused for a tenth of a second.
+uint64_t available_memory();
+// The same without reuse. `root` is prepended to the paths of the system's files; tests set it.
+uint64_t read_available_memory(const char* root = "");
 
-// The number in a file of a control group, such as memory.max; UINT64_MAX if there is none ("max").
-uint64_t memory_limit(const char* path);
-
-// For free(); null if there is none. A block of some megabytes begins at a huge page, and the
-// system is asked for huge pages in it, as far as they are filled: nothing is spent on a part of
-// one. `alignment` is a power of two and a multiple of a pointer's size.
+// Allocates memory to be freed with free(). Returns null if there is none. `alignment` must be a
+// power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge page,
+// and the system is asked to use huge pages for the part of it that fills them.
 void* allocate_aligned(size_t alignment, size_t size);
 
 }  // namespace vitrine::platform

@@ -22,14 +22,15 @@ Error failed(const char* path, const char* what) {
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
-// Replaces a link by what it leads to: the file itself is replaced, not the link.
+// Replaces `path` by the target of the symbolic link, so that the target is replaced and not the
+// link.
 Error follow_links(CheckedVector<char>& path) {
-  constexpr int kMost = 40;  // as the system
+  constexpr int kMaxLinks = 40;  // as in Linux
   char target[PATH_MAX];
-  for (int links = 0; links < kMost; ++links) {
+  for (int links = 0; links < kMaxLinks; ++links) {
     const ssize_t size = ::readlink(path.data(), target, sizeof target);
-    if (size < 0) return Error();  // no link
-    size_t folder = 0;             // a relative target begins in the link's folder
+    if (size < 0) return Error();  // not a link
+    size_t folder = 0;             // length of the link's folder, where a relative target begins
     for (size_t i = 0; target[0] != '/' && path[i] != '\0'; ++i) {
       if (path[i] == '/') folder = i + 1;
     }
@@ -57,14 +58,14 @@ Result<NewFile> NewFile::create(const char* path, Kind kind) {
   }
   VITRINE_RETURN_IF_ERROR(follow_links(file.path_));
   CheckedVector<char> temporary;
-  constexpr size_t kEnding = 8;  // with its zero
+  constexpr size_t kSuffixBytes = 8;  // including the zero at the end
   const size_t length = file.path_.size() - 1;
   VITRINE_RETURN_IF_ERROR(temporary.append({file.path_.data(), length}));
-  VITRINE_RETURN_IF_ERROR(temporary.resize(length + kEnding));
+  VITRINE_RETURN_IF_ERROR(temporary.resize(length + kSuffixBytes));
   const mode_t mode = kind == Kind::kPrivate ? 0600 : 0666;
   auto number = static_cast<uint32_t>(now_ns());
-  do {  // until nobody has a file of that name
-    std::snprintf(temporary.data() + length, kEnding, ".%06x", ++number & 0xffffff);
+  do {  // tries names until one does not exist
+    std::snprintf(temporary.data() + length, kSuffixBytes, ".%06x", ++number & 0xffffff);
     file.descriptor_ = ::open(temporary.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   } while (file.descriptor_ < 0 && errno == EEXIST);
   if (file.descriptor_ < 0) return failed(file.path_.data(), "cannot create");
@@ -86,7 +87,7 @@ Error NewFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = EIO;  // for ever, if it were tried again
+    if (count == 0) errno = EIO;  // trying again could loop forever
     if (count <= 0) return failed(path_.data(), "cannot write");
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
@@ -96,7 +97,8 @@ Error NewFile::write(std::span<const std::byte> bytes) {
 Error NewFile::seal(uint64_t modified_s) {
   const timespec times[2] = {at_second(modified_s), at_second(modified_s)};
   if (::fsync(descriptor_) != 0) return failed(path_.data(), "cannot write to disk");
-  if (::futimens(descriptor_, times) != 0) return failed(path_.data(), "cannot set its time");
+  if (::futimens(descriptor_, times) != 0)
+    return failed(path_.data(), "cannot set the modification time");
   return Error();
 }
 

@@ -1,4 +1,4 @@
-// Writing a file so that readers see the whole of it or nothing.
+// Writes a file atomically: readers see the complete new file or the old one.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +10,42 @@
 
 namespace vitrine::platform {
 
-// A file in the making, beside its path. The former file stays at the path until commit(), and
-// whoever has it open keeps it. Not thread-safe; several processes may make the same file: the last
-// to commit wins.
+// A file that is being written under a temporary name in the folder of its path. commit() renames
+// it. Until then an old file stays at the path, and processes that have opened it can go on reading
+// it. Not thread-safe. Several processes may write the same file; the last commit() wins.
 class NewFile {
  public:
   enum class Kind : uint8_t {
-    kPrivate,  // readable by its owner only; AccessFailed if anything but a regular file is there
-    kOutput,   // readable as the user's umask says; devices and pipes are written in place
+    kPrivate,  // only the owner can read it; AccessFailed if the path is not a regular file
+    kOutput,   // permissions follow the umask; devices and pipes are written in place
   };
-  // AccessFailed with the path and the system's reason, as for all calls; MemoryAllocationFailed.
-  // Links are followed, to files that are still missing too.
+  // Errors of all functions are AccessFailed, with the path and the system's reason, and
+  // MemoryAllocationFailed. Symbolic links are followed, even if their target does not exist yet.
   static Result<NewFile> create(const char* path, Kind kind);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();  // removes an uncommitted file
 
-  // Appends.
+  // Appends bytes.
   Error write(std::span<const std::byte> bytes);
-  // Brings all to the disk and sets the time of modification, in whole seconds since 1970. Without
-  // it, a power failure after commit() may leave a file without its bytes.
+  // Flushes the file to disk and sets its modification time, in whole seconds since 1970. Without
+  // this call, the file may be incomplete after a power failure, even after commit().
   Error seal(uint64_t modified_s);
-  // Ends the writing. Some file systems say only here that there is no room.
+  // Closes the file. Some file systems report only here that the disk is full.
   Error finish();
-  // Puts the file, finished or not, at its path.
+  // The file to write before commit(): a temporary name, or null if the file is written in place.
+  const char* temporary_path() const { return temporary_.empty() ? nullptr : temporary_.data(); }
+  // Renames the file to its path. Calls finish() if necessary.
   Error commit();
 
  private:
   NewFile() = default;
   int descriptor_ = -1;
-  CheckedVector<char> path_;       // zero-terminated, as the other
-  CheckedVector<char> temporary_;  // empty if nothing is to be renamed or removed
+  CheckedVector<char> path_;       // zero-terminated
+  CheckedVector<char> temporary_;  // zero-terminated; empty if there is no temporary file
 };
 
-// Now, in seconds since 1970.
+// The current time in seconds since 1970.
 uint64_t wall_clock_s();
 
 }  // namespace vitrine::platform

@@ -14,7 +14,8 @@
 namespace vitrine::platform {
 namespace {
 
-// How many bytes the system filled. Not every C library knows the call.
+// Returns the number of bytes that the system filled. Calls the system directly, because some C
+// libraries lack getrandom().
 size_t fill_by_system(std::span<std::byte> out) {
   size_t filled = 0;
 #ifdef SYS_getrandom

@@ -1,4 +1,4 @@
-// Numbers that nobody can guess.
+// Random bytes that are hard to guess.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace vitrine::platform {
 
-// From the system, which does not wait for it: early after a machine's start, or on a system that
-// has none, they come from the clock and the places of things in memory, and are hard to guess.
+// Fills `out` with random bytes from the system, without waiting for it. If the system has none
+// yet, as shortly after boot, the bytes are derived from the clock and from memory addresses.
 void fill_random(std::span<std::byte> out);
 
 }  // namespace vitrine::platform

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/data/little_endian.h"
+#include "runtime/platform/little_endian.h"
 
 namespace vitrine {
 namespace {

@@ -1,6 +1,6 @@
 #include "vitrine/method_meta.h"
 
-#include "runtime/data/vector_size.h"
+#include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
 
 namespace vitrine {
@@ -8,7 +8,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Null if the list is shorter.
+// Returns null if `index` is out of range.
 const fbs::EValue* value_at(const fbs::ExecutionPlan& plan,
                             const flatbuffers::Vector<int32_t>* list, size_t index) {
   if (index >= size_of(list)) return nullptr;

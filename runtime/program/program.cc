@@ -6,8 +6,8 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/core/share.h"
-#include "runtime/data/key_index.h"
-#include "runtime/data/vector_size.h"
+#include "runtime/platform/key_index.h"
+#include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
 #include "runtime/program/program_verifier.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Named data of the program's own segments.
+// The named data in the segments of the program file.
 class ProgramNamedData final : public NamedDataMap {
  public:
   explicit ProgramNamedData(const Program& program) : program_(program) {}
@@ -68,7 +68,7 @@ Error check_identifier(std::span<const std::byte> head) {
   if (std::memcmp(head.data() + 4, "ET12", 4) == 0) return Error();
   if (std::memcmp(head.data() + 4, "ET", 2) == 0) {
     return Error::make(ErrorCode::kInvalidProgram,
-                       "byte 4: this is a program of another format version (%.4s, not ET12)",
+                       "byte 4: format version %.4s is not supported; expected ET12",
                        reinterpret_cast<const char*>(head.data() + 4));
   }
   return Error::make(ErrorCode::kInvalidProgram,
@@ -103,11 +103,11 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
       !range_fits(header.segment_base, header.segment_data_size, file_size) ||
       (header.segment_base != 0 && header.segment_base < header.program_size)) {
     return Error::make(ErrorCode::kInvalidProgram,
-                       "extended header: program of %llu bytes, then segments from %llu, %llu "
-                       "bytes: not in a file of %llu bytes (truncated?)",
+                       "extended header: a program of %llu bytes and segments of %llu bytes at "
+                       "offset %llu do not fit in the file of %llu bytes (truncated?)",
                        static_cast<unsigned long long>(header.program_size),
-                       static_cast<unsigned long long>(header.segment_base),
                        static_cast<unsigned long long>(header.segment_data_size),
+                       static_cast<unsigned long long>(header.segment_base),
                        static_cast<unsigned long long>(file_size));
   }
   VITRINE_ASSIGN_OR_RETURN(DataBuffer flatbuffer, source->read(0, header.program_size));
@@ -116,10 +116,12 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
-  // Items take four bytes and more, bools aside: only what is shared can be met more often.
+  // One step per byte is enough for a file without shared items: an item has at least four bytes,
+  // or one byte in a list of bools.
   Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
-    // Old headers lack the end of the last segment, so the file's end bounds the segments.
+    // Old headers do not contain the size of the segments; the segments then extend to the end of
+    // the file.
     const uint64_t segment_bytes = header.segment_base == 0 ? 0
                                    : header.segment_data_size != 0
                                        ? header.segment_data_size
@@ -141,7 +143,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 
 Error Program::load_constants() {
   const fbs::SubsegmentOffsets* constants = ProgramAccess::root(*this).constant_segment();
-  // Entry 0 stands for "not a constant": a lone one means that there are none.
+  // Entry 0 means "not a constant", so a list with one entry has no constants.
   if (constants == nullptr || constants->offsets() == nullptr ||
       constants->offsets()->size() <= 1) {
     return Error();
@@ -173,7 +175,7 @@ Result<MethodMeta> Program::method_meta(std::string_view name) const {
     if (written < 0 || length + static_cast<size_t>(written) >= sizeof names) break;
     length += static_cast<size_t>(written);
   }
-  return Error::make(ErrorCode::kInvalidArgument, "no method %.*s; the program has: %s",
+  return Error::make(ErrorCode::kInvalidArgument, "the program has no method %.*s; it has: %s",
                      static_cast<int>(name.size()), name.data(), names);
 }
 
@@ -190,8 +192,8 @@ void ProgramAccess::release_segment(const Program& program, uint32_t index) {
   program.source_->release(program.segment_base_ + segment->offset(), segment->size());
 }
 
-void ProgramAccess::release_delegate_data(const Program& program,
-                                          const fbs::BackendDelegateDataReference& reference) {
+void ProgramAccess::release_payload(const Program& program,
+                                    const fbs::BackendDelegateDataReference& reference) {
   if (reference.location() != fbs::DataLocation::SEGMENT) return;
   release_segment(program, reference.index());
 }
@@ -216,8 +218,8 @@ Result<DataBuffer> ProgramAccess::mutable_data(const Program& program, uint32_t 
       program.segment_base_ + segment->offset() + initial->offsets()->Get(index), nbytes);
 }
 
-Result<DataBuffer> ProgramAccess::delegate_data(
-    const Program& program, const fbs::BackendDelegateDataReference& reference) {
+Result<DataBuffer> ProgramAccess::payload(const Program& program,
+                                          const fbs::BackendDelegateDataReference& reference) {
   Result<DataBuffer> data = [&]() -> Result<DataBuffer> {
     if (reference.location() == fbs::DataLocation::SEGMENT) {
       return segment(program, reference.index());

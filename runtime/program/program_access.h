@@ -1,5 +1,5 @@
-// What a program's file holds, in the types of its schema: for the executor and tools. Users get
-// Program and MethodMeta, whose headers do not name these types.
+// ProgramAccess returns the content of a program in the types of its schema, for the executor and
+// the tools. The public headers do not use these types.
 #pragma once
 
 #include "schema/program_generated.h"
@@ -7,7 +7,12 @@
 
 namespace vitrine {
 
-// Indices and references are those of the program, which was verified: nothing is checked here.
+// The offset of planned memory in its buffer.
+inline uint64_t planned_offset(const schema::program::AllocationDetails& info) {
+  return info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
+}
+
+// Indices and references must come from the verified program; they are not checked here.
 struct ProgramAccess {
   static const schema::program::Program& root(const Program& program) {
     return *static_cast<const schema::program::Program*>(program.root_);
@@ -26,14 +31,14 @@ struct ProgramAccess {
     return program.constants_.has_slack();
   }
   static Result<DataBuffer> mutable_data(const Program& program, uint32_t index, size_t nbytes);
-  // A delegate's payload, 16-byte aligned.
-  static Result<DataBuffer> delegate_data(
-      const Program& program, const schema::program::BackendDelegateDataReference& reference);
-  static Result<DataBuffer> segment(const Program& program, uint32_t index);
-  // As DataSource::release.
-  static void release_segment(const Program& program, uint32_t index);
-  static void release_delegate_data(const Program& program,
+  // The payload of a delegate, 16-byte aligned.
+  static Result<DataBuffer> payload(const Program& program,
                                     const schema::program::BackendDelegateDataReference& reference);
+  static Result<DataBuffer> segment(const Program& program, uint32_t index);
+  // Release bytes with DataSource::release().
+  static void release_segment(const Program& program, uint32_t index);
+  static void release_payload(const Program& program,
+                              const schema::program::BackendDelegateDataReference& reference);
 };
 
 }  // namespace vitrine

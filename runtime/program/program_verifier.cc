@@ -3,8 +3,10 @@
 #include <concepts>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/data/table_verifier.h"
-#include "runtime/data/vector_size.h"
+#include "runtime/platform/format_version.h"
+#include "runtime/platform/table_verifier.h"
+#include "runtime/platform/vector_size.h"
+#include "runtime/program/program_access.h"
 #include "schema/program_generated.h"
 #include "schema/program_shapes.h"
 #include "vitrine/tensor.h"
@@ -16,12 +18,12 @@ namespace fbs = schema::program;
 
 Error invalid(const char* what) { return Error::make(ErrorCode::kInvalidProgram, "%s", what); }
 
-// Signed indices come as they are in the file; negative ones are out of range.
+// Indices come from the file and may be signed; negative ones are out of range.
 bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// Enumerations come as they are in the file.
+// Enumerators come from the file and may be unknown.
 template <class Enum>
 bool is_known(Enum value) {
   return value >= Enum::MIN && value <= Enum::MAX;
@@ -32,7 +34,8 @@ Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count,
   if (!steps.take(size_of(indices))) return too_many_items(steps);
   for (uint32_t i = 0; i < size_of(indices); ++i) {
     if (!in_range(indices->Get(i), count)) {
-      return Error::make(ErrorCode::kInvalidProgram, "%s[%u]: value %d of %u", field, i,
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "%s[%u]: value %d does not exist; there are %u values", field, i,
                          indices->Get(i), count);
     }
   }
@@ -45,6 +48,8 @@ class ProgramVerifier {
       : program_(program), segment_bytes_(segment_bytes), steps_(steps) {}
 
   Error verify() const {
+    VITRINE_RETURN_IF_ERROR(
+        check_version("program", program_.version(), ErrorCode::kInvalidProgram));
     if (size_of(program_.execution_plan()) == 0) return invalid("execution_plan: has no method");
     VITRINE_RETURN_IF_ERROR(verify_segments());
     VITRINE_RETURN_IF_ERROR(verify_offsets(program_.constant_segment()), "constant_segment");
@@ -53,7 +58,7 @@ class ProgramVerifier {
                               "mutable_data_segments[%u]", i);
     }
     if (has_constant_segment() && size_of(program_.constant_buffer()) > 0) {
-      return invalid("constant_segment and constant_buffer are both there");
+      return invalid("constant_segment and constant_buffer must not both be present");
     }
     for (uint32_t i = 0; i < size_of(program_.named_data()); ++i) {
       const fbs::NamedData* entry = program_.named_data()->Get(i);
@@ -118,8 +123,8 @@ class ProgramVerifier {
         return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
                            i);
       }
-      // Offsets inside it are computed with the machine's addresses.
-      if (static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(i)) > kMostBytes) {
+      // Offsets inside the buffer must fit into an address.
+      if (static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(i)) > kMaxBytes) {
         return Error::make(ErrorCode::kInvalidProgram,
                            "non_const_buffer_sizes[%u] cannot be addressed", i);
       }
@@ -166,7 +171,7 @@ class ProgramVerifier {
       case fbs::KernelTypes::DoubleList:
         return value.val_as_DoubleList()->items() != nullptr ? Error()
                                                              : invalid("items: is missing");
-      case fbs::KernelTypes::BoolList:  // which loading copies
+      case fbs::KernelTypes::BoolList:  // charged, because loading copies it
         if (value.val_as_BoolList()->items() == nullptr) return invalid("items: is missing");
         return steps_.take(value.val_as_BoolList()->items()->size()) ? Error()
                                                                      : too_many_items(steps_);
@@ -239,7 +244,7 @@ class ProgramVerifier {
     return verify_memory(plan, tensor, dtype, static_cast<uint64_t>(*numel) * element_size(dtype));
   }
 
-  // Where the tensor's bytes are.
+  // Verifies where the tensor's bytes are.
   Error verify_memory(const fbs::ExecutionPlan& plan, const fbs::Tensor& tensor, ScalarType dtype,
                       uint64_t nbytes) const {
     const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
@@ -272,11 +277,11 @@ class ProgramVerifier {
                                  uint64_t nbytes, ScalarType dtype) {
     const uint32_t buffers = size_of(plan.non_const_buffer_sizes());
     if (info.memory_id() == 0 || info.memory_id() >= buffers) {
-      return Error::make(ErrorCode::kInvalidProgram, "allocation_info.memory_id: buffer %u of %u",
-                         info.memory_id(), buffers);
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "allocation_info.memory_id: must be at least 1 and less than %u, got %u",
+                         buffers, info.memory_id());
     }
-    const uint64_t offset =
-        info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
+    const uint64_t offset = planned_offset(info);
     const auto size = static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(info.memory_id()));
     if (!range_fits(offset, nbytes, size)) {
       return Error::make(ErrorCode::kInvalidProgram,
@@ -285,9 +290,22 @@ class ProgramVerifier {
                          static_cast<unsigned long long>(offset), info.memory_id(),
                          static_cast<unsigned long long>(size));
     }
-    // The buffers are aligned for every type; so must be the place inside.
+    // Buffers are aligned for every dtype, so the offset must be aligned as well.
     const size_t alignment = element_size(dtype) < 16 ? element_size(dtype) : 8;
     if (offset % alignment != 0) return invalid("allocation_info: the offset is not aligned");
+    return Error();
+  }
+
+  static Error verify_scratch(const fbs::ExecutionPlan& plan, const fbs::DelegateCall& call) {
+    for (uint32_t i = 0; i < size_of(call.scratch()); ++i) {
+      const fbs::DelegateScratch& scratch = *call.scratch()->Get(i);
+      if (scratch.allocation() == nullptr) {
+        return Error::make(ErrorCode::kInvalidProgram, "scratch[%u].allocation: is missing", i);
+      }
+      VITRINE_RETURN_IF_ERROR(
+          verify_allocation(plan, *scratch.allocation(), scratch.size(), ScalarType::kByte),
+          "scratch[%u]", i);
+    }
     return Error();
   }
 
@@ -304,12 +322,13 @@ class ProgramVerifier {
 
   Error verify_range(const fbs::SubsegmentOffsets& table, uint32_t index, uint64_t nbytes) const {
     if (!in_range(index, size_of(table.offsets()))) {
-      return Error::make(ErrorCode::kInvalidProgram, "data_buffer_idx: %u of %u", index,
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "data_buffer_idx: index %u is out of range; there are %u offsets", index,
                          size_of(table.offsets()));
     }
     const uint64_t limit = program_.segments()->Get(table.segment_index())->size();
     if (!range_fits(table.offsets()->Get(index), nbytes, limit)) {
-      return invalid("data_buffer_idx: the tensor's data exceed their segment");
+      return invalid("data_buffer_idx: the tensor's data exceeds its segment");
     }
     return Error();
   }
@@ -323,7 +342,8 @@ class ProgramVerifier {
     const uint32_t count =
         in_segment ? size_of(program_.segments()) : size_of(program_.backend_delegate_data());
     if (!in_range(processed->index(), count)) {
-      return Error::make(ErrorCode::kInvalidProgram, "processed: %s %u of %u",
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "processed: %s %u does not exist; there are %u",
                          in_segment ? "segment" : "inline data", processed->index(), count);
     }
     for (uint32_t i = 0; i < size_of(delegate.compile_specs()); ++i) {
@@ -360,6 +380,7 @@ class ProgramVerifier {
         if (!in_range(call.delegate_index(), size_of(plan.delegates()))) {
           return invalid("delegate_index: no such delegate");
         }
+        VITRINE_RETURN_IF_ERROR(verify_scratch(plan, call));
         return check_indices(call.args(), count, "args", steps_);
       }
       case fbs::InstructionArguments::MoveCall: {
@@ -373,7 +394,7 @@ class ProgramVerifier {
         if (!in_range(call.cond_value_index(), count)) {
           return invalid("cond_value_index: no such value");
         }
-        // One past the end leaves the chain.
+        // A jump to one past the last instruction leaves the chain.
         return in_range(call.destination_instruction(), num_instructions + 1)
                    ? Error()
                    : invalid("destination_instruction: outside the chain");
@@ -400,7 +421,7 @@ Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_byt
       !verify_tables(flatbuffer, fbs::kTableShapes, steps)) {
     if (steps.left() == 0) return too_many_items(steps);
     return invalid(
-        "the flatbuffer is damaged: an offset leads outside it, or to a misaligned place "
+        "the flatbuffer is damaged: an offset is outside it or misaligned "
         "(truncated?)");
   }
   return ProgramVerifier(*fbs::GetProgram(flatbuffer.data()), segment_bytes, steps).verify();

@@ -1,5 +1,5 @@
-// Verification of the program format: structure (runtime/data/table_verifier.h) and meaning (every
-// index, offset and size). See docs/trust.md for what later code may assume.
+// Verifies a program: its structure (runtime/platform/table_verifier.h), and every index, offset
+// and size in it. docs/trust.md lists what later code may assume.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace vitrine {
 
-// `flatbuffer`: the program from the start of the file, 16-byte aligned; `segment_bytes`: bytes of
-// segment data that the file holds; `steps`: what the work is taken from, one a table and one an
-// item of a list. InvalidProgram or NotSupported, with the place; OutOfResources beyond the steps.
+// `flatbuffer` is the program from the start of the file and must be 16-byte aligned.
+// `segment_bytes` is the size of the segment data in the file. Charges one step per table and one
+// per item of a list to `steps`. InvalidProgram or NotSupported name the location; OutOfResources
+// if `steps` is used up.
 Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes, Budget& steps);
 
 }  // namespace vitrine

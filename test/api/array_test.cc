@@ -33,7 +33,7 @@ TEST(Array, BorrowsMemory) {
   EXPECT_FALSE(array->owns_memory());
 }
 
-TEST(Array, CopiesShareMemoryThatLivesAsLongAsTheLast) {
+TEST(Array, CopiesShareMemoryUntilTheLastIsDestroyed) {
   Array kept;
   {
     auto array = Array::copy_of<float>(kNumbers, {6});
@@ -44,7 +44,7 @@ TEST(Array, CopiesShareMemoryThatLivesAsLongAsTheLast) {
   EXPECT_THAT(*kept.data<float>(), ElementsAre(7, 2, 3, 4, 5, 6));
 }
 
-TEST(Array, IsZeroAndMayBeEmpty) {
+TEST(Array, ZerosAcceptsEmptyShapesAndScalars) {
   auto array = Array::zeros(ScalarType::kInt, {2, 0});
   ASSERT_TRUE(array.ok()) << array.error().message();
   EXPECT_EQ(array->numel(), 0);
@@ -53,7 +53,7 @@ TEST(Array, IsZeroAndMayBeEmpty) {
   EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
 }
 
-TEST(Array, ReordersOtherLayouts) {
+TEST(Array, CopyOfReordersOtherLayouts) {
   // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} is at w * 2 + c.
   std::array<int32_t, 4> sizes = {1, 2, 1, 3};
   std::array<uint8_t, 4> order = {0, 2, 3, 1};
@@ -65,7 +65,7 @@ TEST(Array, ReordersOtherLayouts) {
   EXPECT_THAT(*array->data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
 }
 
-TEST(Array, TakesRowMajorElementsWhateverItsDimOrder) {
+TEST(Array, CopyFromExpectsRowMajorElements) {
   constexpr std::array<uint8_t, 4> kChannelsLast = {0, 2, 3, 1};
   auto array = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, kChannelsLast);
   ASSERT_TRUE(array.ok()) << array.error().message();
@@ -73,18 +73,18 @@ TEST(Array, TakesRowMajorElementsWhateverItsDimOrder) {
   EXPECT_THAT(array->tensor().dim_order(), testing::ElementsAreArray(kChannelsLast));
   EXPECT_TRUE(array->tensor().has_slack());
   ASSERT_TRUE(array->copy_from(std::as_bytes(std::span(kNumbers))).ok());
-  // Element (c, w) is number 3 * c + w, and lies at w * 2 + c.
+  // Element (c, w) has index 3 * c + w in row-major order and w * 2 + c in memory.
   EXPECT_THAT(*array->data<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
   EXPECT_THAT(*Array::copy_of(array->tensor())->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST(Array, TakesElementsOfItsNumberOnly) {
+TEST(Array, RejectsOtherNumbersOfElements) {
   auto array = Array::zeros(ScalarType::kInt, {2});
   const std::array<int32_t, 3> numbers = {1, 2, 3};
   const auto bytes = std::as_bytes(std::span(numbers));
   const Error error = array->copy_from(bytes);
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error.message(), HasSubstr("12 bytes do not fill an array of 8"));
+  EXPECT_THAT(error.message(), HasSubstr("the array needs 8 bytes, got 12"));
   EXPECT_THAT(*array->data<int32_t>(), ElementsAre(0, 0));
   ASSERT_TRUE(array->copy_from(bytes.first(8)).ok());
   EXPECT_THAT(*array->data<int32_t>(), ElementsAre(1, 2));
@@ -93,25 +93,25 @@ TEST(Array, TakesElementsOfItsNumberOnly) {
   EXPECT_FALSE(empty.copy_from(bytes).ok());
 }
 
-TEST(Array, DimOrdersListEachDimOnce) {
+TEST(Array, RejectsDimOrdersThatAreNotPermutations) {
   const std::vector<std::vector<uint8_t>> wrong = {{0}, {0, 1, 2}, {1, 1}, {0, 2}};
   for (const std::vector<uint8_t>& order : wrong) {
     const auto array = Array::zeros(ScalarType::kInt, {2, 2}, order);
     EXPECT_EQ(array.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(array.error().message(), HasSubstr("each of the 2 dims once"));
+    EXPECT_THAT(array.error().message(), HasSubstr("each of the 2 dimensions once"));
   }
 }
 
-TEST(Array, SaysWhatDoesNotFit) {
+TEST(Array, ReportsInvalidArguments) {
   const auto message = [](auto result) {
     EXPECT_FALSE(result.ok());
     return std::string(result.ok() ? "" : result.error().message());
   };
-  EXPECT_THAT(message(Array::copy_of<float>(kNumbers, {7})), HasSubstr("24 bytes"));
+  EXPECT_THAT(message(Array::copy_of<float>(kNumbers, {7})), HasSubstr("needs 28 bytes, got 24"));
   EXPECT_THAT(message(Array::zeros(ScalarType::kFloat, {-1})), HasSubstr("-1"));
   EXPECT_THAT(message(Array::zeros(static_cast<ScalarType>(77), {1})), HasSubstr("77"));
   EXPECT_THAT(message(Array::zeros(ScalarType::kByte, std::vector<int32_t>(17, 1))),
-              HasSubstr("17 dims"));
+              HasSubstr("at most 16 dimensions, got 17"));
   // 2^62 elements of 8 bytes.
   EXPECT_THAT(message(Array::zeros(ScalarType::kDouble, {1 << 30, 1 << 30, 4})),
               HasSubstr("overflow"));
@@ -122,7 +122,7 @@ TEST(Array, SaysWhatDoesNotFit) {
   EXPECT_THAT(message(array->data<int32_t>()), HasSubstr("f32, not i32"));
 }
 
-TEST(Array, AnEmptyOneHasNothingAndSaysSo) {
+TEST(Array, EmptyArrayHasNoElements) {
   Array empty;
   EXPECT_EQ(empty.numel(), 0);
   EXPECT_EQ(empty.dtype(), ScalarType::kByte);
@@ -134,7 +134,7 @@ TEST(Array, AnEmptyOneHasNothingAndSaysSo) {
   EXPECT_EQ(empty.mutable_data<float>().error().code(), ErrorCode::kInvalidState);
 }
 
-TEST(Array, HoldsUnsignedNumbers) {
+TEST(Array, AcceptsUnsignedIntegers) {
   constexpr std::array<uint16_t, 2> kSmall = {1, 65535};
   constexpr std::array<uint32_t, 2> kWide = {1, 4000000000};
   constexpr std::array<uint64_t, 2> kLong = {1, 1ULL << 63};
@@ -145,10 +145,10 @@ TEST(Array, HoldsUnsignedNumbers) {
   EXPECT_THAT(*wide->data<uint32_t>(), ElementsAre(1, 4000000000));
 }
 
-TEST(Array, MoreMemoryThanThereIsIsAnError) {
+TEST(Array, ReportsFailedAllocation) {
   const auto array = Array::zeros(ScalarType::kByte, {1 << 30, 1 << 28});
   ASSERT_FALSE(array.ok());
-  // Where a size_t has 32 bits it could not even be said.
+  // A 32-bit size_t cannot represent the size, so the argument is invalid.
   EXPECT_EQ(array.error().code(),
             sizeof(size_t) == 8 ? ErrorCode::kMemoryAllocationFailed : ErrorCode::kInvalidArgument);
 }

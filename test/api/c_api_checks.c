@@ -8,7 +8,7 @@ int failures = 0;
 
 void expect(int holds, const char* what) {
   if (holds) return;
-  fprintf(stderr, "not so: %s\n", what);
+  fprintf(stderr, "failed: %s\n", what);
   ++failures;
 }
 

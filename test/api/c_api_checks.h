@@ -1,4 +1,4 @@
-/* What the tests in C share. */
+/* Functions that the C tests share. */
 #ifndef VITRINE_TEST_API_C_API_CHECKS_H
 #define VITRINE_TEST_API_C_API_CHECKS_H
 
@@ -7,11 +7,11 @@
 extern int failures;
 
 void expect(int holds, const char* what);
-/* Ends the program if there is an error: what follows would have nothing to look at. */
+/* Ends the program if there is an error, because later checks need the result. */
 void need(vitrine_error* error);
-/* Frees the error. Its message must hold `text`. */
+/* Checks the code of an error and that its message contains `text`. Frees the error. */
 void expect_error(vitrine_error* error, uint32_t code, const char* text);
-/* `forward`, which takes one array and gives one. */
+/* Calls the method `forward`, which has one array as input and one as output. */
 void call_with_zeros(vitrine_module* module);
 
 #endif

@@ -1,12 +1,16 @@
-/* Options of the C API: c_api_options_test SAMPLES_FOLDER FOLDER_TO_WRITE_TO. */
+/* Tests the options of the C API.
+ * Usage: c_api_options_test SAMPLES_FOLDER FOLDER_TO_WRITE_TO */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test/api/c_api_checks.h"
 
-/* Options of a program that was compiled before `profile` was there. */
+/* Passes the options of a program that was compiled before `profile` was added. */
 static void check_older_options(const char* path) {
   vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
@@ -33,11 +37,11 @@ static void check_options(const char* path) {
   const char* const none[] = {NULL};
   files.data_files = none;
   expect_error(vitrine_module_load_file(path, &files, &module), 0x12, "data_files[0] is NULL");
-  expect(module == NULL, "nothing is given for wrong options");
+  expect(module == NULL, "no module is returned for invalid options");
 }
 
-/* Options of a program that was compiled when they had `struct_size` bytes: what lies behind its
- * members, padding included, means nothing. */
+/* Returns the options of a program that was compiled when they had `struct_size` bytes. Bytes after
+ * the members, including padding, are undefined. */
 static vitrine_options older_options(size_t struct_size) {
   vitrine_options options;
   memset(&options, 0xFF, sizeof(options));
@@ -57,12 +61,13 @@ static void check_padding(const char* path) {
   call_with_zeros(module);
   char* json = NULL;
   need(vitrine_module_profile_json(module, &json));
-  expect(strstr(json, "\"library\":\"optimized\"") != NULL, "optimised kernels");
+  expect(strstr(json, "\"library\":\"optimized\"") != NULL, "optimized kernels are used");
   vitrine_string_free(json);
   vitrine_module_free(module);
 }
 
-/* Its texts are copied: they change before the delegate is made, at the first call. */
+/* Checks that texts are copied: the test changes them before the first call, which makes the
+ * delegate. */
 static void check_backend_options(const char* path, const char* folder) {
   char file[4096];
   char kept[4096];
@@ -120,9 +125,9 @@ static void check_wrong_backend_options(const char* path) {
   given[0].backend = "xnnpack";
   expect_error(vitrine_module_load_file(path, &options, &module), 0x12,
                "backend_options[0]: this build has no backend xnnpack");
-  expect(module == NULL, "nothing is given for wrong backend options");
+  expect(module == NULL, "no module is returned for invalid backend options");
 
-  /* What the backend itself refuses. */
+  /* The backend itself rejects this value. */
   given[0].backend = "XnnpackBackend";
   given[0].as.integer = 7;
   need(vitrine_module_load_file(path, &options, &module));
@@ -135,7 +140,7 @@ static void check_wrong_backend_options(const char* path) {
   vitrine_error* error = vitrine_module_call(module, "forward", &input, 1, &output, 1);
   expect(strstr(vitrine_error_message(error), "XnnpackBackend") != NULL, "the backend is named");
   expect_error(error, 0x12,
-               "workspace_sharing_mode takes 0 (none), 1 (per program) or 2 (global), not 7");
+               "workspace_sharing_mode must be 0 (none), 1 (per program) or 2 (global), got 7");
   vitrine_value_clear(&input);
   vitrine_module_free(module);
 }
@@ -147,7 +152,7 @@ static void check_without_later_members(const char* path) {
   before_limits.portable_kernels_only = 0;
   before_limits.backend_options = NULL;
   before_limits.num_backend_options = 0;
-  before_limits.max_load_steps = 1; /* would not suffice */
+  before_limits.max_load_steps = 1; /* not sufficient, but must be ignored */
   const vitrine_options* const all[] = {&before_backends, &before_limits};
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
     vitrine_module* module = NULL;
@@ -168,7 +173,7 @@ static void check_limits(const char* path) {
     const vitrine_options* options;
     uint32_t code;
     const char* what;
-  } cases[] = {{&memory, 0x21, "of the 10000 that max_memory_bytes allows"},
+  } cases[] = {{&memory, 0x21, "of the 10000 bytes that max_memory_bytes allows"},
                {&steps, 0x25, "more than 10 steps (max_load_steps)"},
                {&instructions, 0x23, "after 1 instructions (max_instructions_per_run)"}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -187,6 +192,52 @@ static void check_limits(const char* path) {
   }
 }
 
+/* Calls the sample whose method multiplies matrices as long as its input is false. */
+static vitrine_error* call_loop(vitrine_module* module, uint8_t ends) {
+  const int32_t size = 1;
+  vitrine_value input;
+  vitrine_value output;
+  input.kind = VITRINE_ARRAY;
+  need(vitrine_array_new(VITRINE_BOOL, &size, 1, &input.as.array));
+  memcpy(vitrine_array_data(input.as.array), &ends, 1);
+  vitrine_error* error = vitrine_module_call(module, "forward", &input, 1, &output, 1);
+  vitrine_value_clear(&input);
+  return error;
+}
+
+static void check_deadline(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.max_instructions_per_run = UINT64_MAX;
+  options.max_milliseconds_per_run = 500;
+  need(vitrine_module_load_file(path, &options, &module));
+  expect_error(call_loop(module, 0), 0x25, "max_milliseconds_per_run");
+  need(call_loop(module, 1));
+  vitrine_module_free(module);
+}
+
+static vitrine_module* endless;
+
+static void cancel_endless(int signal_number) {
+  (void)signal_number;
+  vitrine_module_cancel(endless);
+  alarm(1); /* in case the call had not begun */
+}
+
+static void check_cancel(const char* path) {
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.max_instructions_per_run = UINT64_MAX;
+  need(vitrine_module_load_file(path, &options, &endless));
+  signal(SIGALRM, cancel_endless);
+  alarm(1);
+  expect_error(call_loop(endless, 0), 0x40, "canceled");
+  alarm(0);
+  vitrine_module_cancel(endless);
+  vitrine_module_cancel(NULL);
+  need(call_loop(endless, 1));
+  vitrine_module_free(endless);
+}
+
 static void check_portable_kernels(const char* path) {
   vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
@@ -197,8 +248,8 @@ static void check_portable_kernels(const char* path) {
   call_with_zeros(module);
   char* json = NULL;
   need(vitrine_module_profile_json(module, &json));
-  expect(strstr(json, "\"library\":\"portable\"") != NULL, "portable kernels");
-  expect(strstr(json, "\"library\":\"optimized\"") == NULL, "no optimised ones");
+  expect(strstr(json, "\"library\":\"portable\"") != NULL, "portable kernels are used");
+  expect(strstr(json, "\"library\":\"optimized\"") == NULL, "optimized kernels are not used");
   vitrine_string_free(json);
   vitrine_module_free(module);
 }
@@ -216,5 +267,8 @@ int main(int argc, char** argv) {
   check_padding(path);
   check_portable_kernels(path);
   check_limits(path);
+  snprintf(path, sizeof(path), "%s/endless_loop/model.pte", argv[1]);
+  check_deadline(path);
+  check_cancel(path);
   return failures == 0 ? 0 : 1;
 }

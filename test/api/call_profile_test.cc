@@ -100,7 +100,7 @@ TEST(CallProfile, SumsByInstructionAndOperator) {
                             times(2, 68, 33, 35)));
 }
 
-TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
+TEST(CallProfile, CountsInstructionsSeparatelyInBranches) {
   CallProfile profile;
   profile.begin_method("forward");
   run(profile, {kernel(0, 1), kernel(2, 2), kernel(3, 3)}, 6);
@@ -108,14 +108,14 @@ TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
   const json method = parsed(profile).at("methods").at(0);
   std::vector<uint64_t> totals;
   for (const json& row : method.at("rows")) totals.push_back(row.at("total_ns"));
-  EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // by instruction
+  EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // in order of instructions
 }
 
-TEST(CallProfile, FindsTheRowsOfManyInstructionsInAnyOrder) {
+TEST(CallProfile, FindsRowsInAnyOrderOfInstructions) {
   constexpr int32_t kCount = 20'000;
   CallProfile profile;
   profile.begin_method("forward");
-  for (const int32_t step : {1, 7919}) {  // prime: each instruction once
+  for (const int32_t step : {1, 7919}) {  // 7919 is prime, so the loop visits each instruction once
     profile.begin_block("Execute");
     for (int64_t i = 0; i < kCount; ++i) {
       const auto instruction = static_cast<int32_t>(i * step % kCount);
@@ -138,7 +138,7 @@ TEST(CallProfile, FindsTheRowsOfManyInstructionsInAnyOrder) {
   }
 }
 
-TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
+TEST(CallProfile, SeparatesMethodsAndResetsCalls) {
   CallProfile profile;
   for (const char* name : {"encode", "decode", "encode"}) {
     profile.begin_method(name);
@@ -161,11 +161,11 @@ TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
   EXPECT_EQ(parsed(profile).at("methods")[0].at("total_ns"), 4);
 }
 
-TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
+TEST(CallProfile, OperatorsWithTheSameIdentifierHaveSeparateRows) {
   CallProfile profile;
   profile.begin_method("forward");
   for (const uint64_t ns : {1, 3}) {
-    // Twice in each run, as in a loop.
+    // Each instruction runs twice per call, as in a loop.
     run(profile,
         {inside(0, 9, ns), inside(0, 9, 10 * ns), delegate(0, 20 * ns), inside(0, 9, ns),
          inside(0, 9, 10 * ns), delegate(0, 20 * ns)},
@@ -181,14 +181,14 @@ TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
   EXPECT_EQ(operators[1].at("total_ns"), 2 * (10 + 30));
 }
 
-TEST(CallProfile, OperatorsOfADelegateCallThatFailedHaveNoRow) {
+TEST(CallProfile, OmitsOperatorsOfFailedDelegateCalls) {
   CallProfile profile;
   profile.begin_method("forward");
   run(profile, {kernel(0, 1), inside(1, 7, 10)}, 20);
   EXPECT_EQ(parsed(profile).at("methods")[0].at("rows").size(), 1);
 }
 
-TEST(CallProfile, IsJsonWhateverTheNamesAre) {
+TEST(CallProfile, WritesValidJsonForAnyNames) {
   const std::string names[] = {"a\"b\\c\n\x01", "caf\xC3\xA9 \xF0\x9F\x98\x80"};
   CallProfile profile;
   for (const std::string& name : names) profile.begin_method(name);

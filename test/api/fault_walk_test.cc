@@ -1,6 +1,6 @@
-// Every allocation of loading a module, calling it and writing its profile fails in turn, by the
-// API for C and by that for C++. Each failure is an error that says that memory ran out; then the
-// steps that are left, on the same module, give the right outputs and profile.
+// Makes each allocation of loading a module, calling it and writing its profile fail in turn, in
+// the C API and in the C++ API. Each failure must be reported as an error. The remaining steps on
+// the same module must then produce the correct outputs and profile.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,8 +21,8 @@
 namespace vitrine::test {
 namespace {
 
-// Lets the allocations of `run(n)` fail one by one. It gives whether the n-th, 0 being none, has
-// failed, and whether all went well.
+// Calls `run(n)` for n = 0, 1, 2 ...; `run` makes its n-th allocation fail (0: no allocation) and
+// returns whether that allocation was reached and whether all calls succeeded.
 struct Outcome {
   bool failed = false;
   bool went_well = false;
@@ -44,7 +44,7 @@ void walk(const Run& run) {
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GE(refusals, 4);
-  std::cout << failures << " allocations failed, " << refusals << " refusals\n";
+  std::cout << failures << " allocations failed, " << refusals << " errors reported\n";
 }
 
 Outcome end_of_faults(bool went_well) {
@@ -53,7 +53,7 @@ Outcome end_of_faults(bool went_well) {
   return {failed, went_well};
 }
 
-// From here on in C's terms.
+// The following helpers use the C API.
 
 bool took(vitrine_error* error) {
   const bool went_well = error == nullptr;
@@ -82,7 +82,7 @@ struct Steps {
     vitrine_module_free(module);
   }
 
-  // What is left of loading, then a call and its profile.
+  // Does the remaining steps of loading, then a call, and writes its profile.
   bool go(const char* path) {
     vitrine_info info{};
     input.kind = VITRINE_ARRAY;
@@ -100,7 +100,7 @@ struct Steps {
     vitrine_string_free(std::exchange(json, nullptr));
     return took(vitrine_module_profile_json(module, &json));
   }
-  // Without times.
+  // Returns the profile without its times.
   std::string profile() const {
     return std::regex_replace(json == nullptr ? "" : json, std::regex("_ns\": *[0-9]+"), "");
   }
@@ -127,7 +127,7 @@ void walk_c(const char* sample_name, int profile) {
     const Outcome outcome = end_of_faults(steps.go(path.c_str()));
     if (!outcome.went_well) {
       if (profile != 0 && steps.module != nullptr) {
-        if (!steps.write_profile()) {  // it lacks a row, and calls do not bring it back
+        if (!steps.write_profile()) {  // the profile lacks a row, and later calls do not add it
           ++incomplete;
           EXPECT_TRUE(steps.call());
           EXPECT_FALSE(steps.write_profile());
@@ -147,12 +147,12 @@ void walk_c(const char* sample_name, int profile) {
   EXPECT_EQ(incomplete > 0, profile != 0);
 }
 
-TEST(ApiFaultTest, Kernels) { walk_c("linear_relu", 0); }
-TEST(ApiFaultTest, KernelsWithAProfile) { walk_c("linear_relu", 1); }
-TEST(ApiFaultTest, ADelegate) { walk_c("digits_xnnpack", 0); }
-TEST(ApiFaultTest, ADelegateWithAProfile) { walk_c("digits_xnnpack", 1); }
+TEST(ApiFaultTest, KernelsReportEachFailedAllocation) { walk_c("linear_relu", 0); }
+TEST(ApiFaultTest, ProfiledKernelsReportEachFailedAllocation) { walk_c("linear_relu", 1); }
+TEST(ApiFaultTest, DelegateReportsEachFailedAllocation) { walk_c("digits_xnnpack", 0); }
+TEST(ApiFaultTest, ProfiledDelegateReportsEachFailedAllocation) { walk_c("digits_xnnpack", 1); }
 
-TEST(ApiFaultTest, ErrorsOfDataFiles) {
+TEST(ApiFaultTest, DataFilesReportEachFailedAllocation) {
   const std::string path = sample("linear_relu/model.pte");
   const char* const files[] = {path.c_str()};
   for (int n = 1;; ++n) {
@@ -169,7 +169,7 @@ TEST(ApiFaultTest, ErrorsOfDataFiles) {
   }
 }
 
-// Strings are longer than what a std::string holds in itself.
+// The strings are too long for the internal buffer of a std::string, so they are allocated.
 AlignedBytes program_of_strings() {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
@@ -180,7 +180,7 @@ AlignedBytes program_of_strings() {
   return builder.build();
 }
 
-TEST(ApiFaultTest, StringsInC) {
+TEST(ApiFaultTest, CStringsReportEachFailedAllocation) {
   const AlignedBytes program = program_of_strings();
   walk([&](int n) {
     vitrine_module* module = nullptr;
@@ -204,7 +204,7 @@ TEST(ApiFaultTest, StringsInC) {
     fail_allocation(n);
     const Outcome outcome = end_of_faults(go());
     if (!outcome.went_well) {
-      EXPECT_EQ(outputs[2].kind, VITRINE_OTHER);  // unchanged
+      EXPECT_EQ(outputs[2].kind, VITRINE_OTHER);  // a failed call must not change outputs
       EXPECT_TRUE(go());
     }
     EXPECT_STREQ(outputs[1].as.string, "a string that comes out of it");
@@ -216,7 +216,7 @@ TEST(ApiFaultTest, StringsInC) {
   });
 }
 
-TEST(ApiFaultTest, ModulesInCpp) {
+TEST(ApiFaultTest, CppModulesReportEachFailedAllocation) {
   const AlignedBytes program = program_of_strings();
   walk([&](int n) {
     const Value text = "the string that it was exported with";

@@ -28,7 +28,7 @@ TEST(HashIndex, FindsManyItemsWithFewComparisons) {
   EXPECT_EQ(find(0), HashIndex::kNone);
 }
 
-TEST(HashIndex, AsksWhichOfAHashIsMeant) {
+TEST(HashIndex, DistinguishesItemsWithTheSameHash) {
   HashIndex index;
   for (size_t i = 0; i < 100; ++i) {
     ASSERT_TRUE(index.make_room().ok());

@@ -1,4 +1,4 @@
-// How modules take arrays: in whose memory, and in which order.
+// Memory and dim order of the arrays that modules accept as inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ std::vector<float> elements_of(const Array& array) {
   return {data->begin(), data->end()};
 }
 
-// x = 2 x, in an input that is not planned, and y = 2 x.
-TEST(Module, BorrowedInputsAreNotWrittenNorReadPastTheirEnd) {
+// The program computes x = 2 x in its unplanned input, then y = 2 x.
+TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
   constexpr size_t kCount = 12;
   const std::vector<int32_t> sizes = {kCount};
   test::ProgramBuilder builder;
@@ -54,10 +54,11 @@ TEST(Module, BorrowedInputsAreNotWrittenNorReadPastTheirEnd) {
     EXPECT_THAT(elements_of(*outputs->at(0).array()), Each(12));
   }
   EXPECT_THAT(memory, Each(3));
-  EXPECT_THAT(elements_of(owned), Each(6)) << "the program works in an array that owns its memory";
+  EXPECT_THAT(elements_of(owned), Each(6))
+      << "the program may write to an array that owns its memory";
 }
 
-// Gives its input, which it has in that dim order, and in memory of its own or of the caller.
+// A program that returns its input, which has `dim_order` and uses planned memory or the caller's.
 test::AlignedBytes program_in_order(const std::vector<uint8_t>& dim_order, bool is_planned) {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
@@ -69,7 +70,7 @@ test::AlignedBytes program_in_order(const std::vector<uint8_t>& dim_order, bool 
   return builder.build();
 }
 
-TEST(Module, TakesInputsInAnyDimOrder) {
+TEST(Module, AcceptsInputsInAnyDimOrder) {
   const std::vector<std::vector<uint8_t>> orders = {{0, 1, 2, 3}, {0, 2, 3, 1}};
   const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};
   for (const bool is_planned : {true, false}) {
@@ -88,7 +89,8 @@ TEST(Module, TakesInputsInAnyDimOrder) {
   }
 }
 
-// y = |x|; then a tensor of another dim order stands where x was, and 8 where 7 was.
+// A program that computes y = |x|, then replaces its inputs: x by a tensor of another dim order,
+// and 7 by 8.
 class ModuleInputs : public testing::Test {
  protected:
   ModuleInputs() {
@@ -121,7 +123,7 @@ class ModuleInputs : public testing::Test {
   std::optional<Module> module_;
 };
 
-TEST_F(ModuleInputs, HaveTheDimOrderThatTheProgramDeclares) {
+TEST_F(ModuleInputs, AreConvertedToTheProgramsDimOrder) {
   for (const std::vector<uint8_t>& order :
        {std::vector<uint8_t>{0, 1}, std::vector<uint8_t>{1, 0}}) {
     for (int run = 0; run < 2; ++run) {
@@ -132,7 +134,7 @@ TEST_F(ModuleInputs, HaveTheDimOrderThatTheProgramDeclares) {
   }
 }
 
-TEST_F(ModuleInputs, MustHaveTheValuesThatTheProgramDeclares) {
+TEST_F(ModuleInputs, MustEqualTheProgramsValues) {
   ASSERT_TRUE(call({0, 1}, 7).ok());
   const auto refused = call({0, 1}, 8);
   ASSERT_FALSE(refused.ok());

@@ -1,4 +1,4 @@
-// Outputs that a hostile program leaves without memory, or that would take too much.
+// Hostile programs whose outputs have no memory or need too much.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr int32_t kBytes = 1 << 20;
 
-// Its outputs are one tensor of kBytes, again and again.
+// A program whose outputs all are one tensor of kBytes.
 AlignedBytes program_of_outputs(std::vector<int32_t> (*list)(int), bool is_planned) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
@@ -36,10 +36,12 @@ std::vector<int32_t> once(int value) { return {value}; }
 std::vector<int32_t> ten_times(int value) { return std::vector<int32_t>(10, value); }
 
 Result<Module> load(const AlignedBytes& file, uint64_t max_memory_bytes) {
-  return Module::load(file, {.threads = 1, .limits = {.max_memory_bytes = max_memory_bytes}});
+  return Module::load(file, {.threads = 1,
+                             .accept_unwritten_outputs = true,
+                             .limits = {.max_memory_bytes = max_memory_bytes}});
 }
 
-// The error of a call in C++ and in C.
+// Returns the error of a call, which must be the same in C++ and in C.
 std::string refusal(const AlignedBytes& file, uint64_t max_memory_bytes, ErrorCode code) {
   auto module = load(file, max_memory_bytes);
   EXPECT_TRUE(module.ok()) << module.error().message();
@@ -53,6 +55,7 @@ std::string refusal(const AlignedBytes& file, uint64_t max_memory_bytes, ErrorCo
   vitrine_options options = VITRINE_OPTIONS_INIT;
   options.threads = 1;
   options.max_memory_bytes = max_memory_bytes;
+  options.accept_unwritten_outputs = 1;
   EXPECT_EQ(vitrine_module_load_memory(file.data(), file.size(), &options, &in_c), nullptr);
   std::vector<vitrine_value> values(module->method_meta("forward")->num_outputs());
   vitrine_error* error =
@@ -76,14 +79,14 @@ AlignedBytes program_without_memory(bool is_planned) {
   return builder.build();
 }
 
-TEST(ModuleOutputs, WithoutMemoryAreAnError) {
+TEST(ModuleOutputs, AreRejectedWithoutMemory) {
   EXPECT_EQ(refusal(program_without_memory(true), 0, ErrorCode::kInvalidState),
             "forward: output 0: the tensor has no memory");
   EXPECT_EQ(refusal(program_without_memory(false), 0, ErrorCode::kInvalidProgram),
-            "an output has no memory, or another dim order than it should");
+            "the result for an output has no memory or a different dim order");
 }
 
-TEST(ModuleOutputs, OfNoBytesNeedNoMemory) {
+TEST(ModuleOutputs, NeedNoMemoryIfEmpty) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
   const int nothing = method.tensor({.sizes = {0}});
@@ -96,10 +99,10 @@ TEST(ModuleOutputs, OfNoBytesNeedNoMemory) {
   EXPECT_EQ(outputs->at(0).array()->numel(), 0);
 }
 
-TEST(ModuleOutputs, ThatAreNotPlannedAreTakenFromTheBudget) {
+TEST(ModuleOutputs, UnplannedOutputsAreChargedToTheBudget) {
   constexpr uint64_t kEnough = kBytes + 100'000;
   EXPECT_THAT(refusal(program_of_outputs(once, false), kBytes, ErrorCode::kMemoryAllocationFailed),
-              HasSubstr("of the 1048576 that max_memory_bytes allows"));
+              HasSubstr("of the 1048576 bytes that max_memory_bytes allows"));
   const AlignedBytes file = program_of_outputs(once, false);
   auto module = load(file, kEnough);
   const auto outputs = module->forward({});
@@ -108,7 +111,7 @@ TEST(ModuleOutputs, ThatAreNotPlannedAreTakenFromTheBudget) {
   EXPECT_GE(module->memory_usage().taken, uint64_t{kBytes});
 }
 
-TEST(ModuleOutputs, ThatAreNotPlannedHaveMemoryOnce) {
+TEST(ModuleOutputs, UnplannedOutputsAreAllocatedOnce) {
   const AlignedBytes file = program_of_outputs(ten_times, false);
   auto module = load(file, uint64_t{20} * kBytes);
   const auto outputs = module->forward({});
@@ -117,21 +120,21 @@ TEST(ModuleOutputs, ThatAreNotPlannedHaveMemoryOnce) {
   EXPECT_LT(module->memory_usage().taken, uint64_t{2} * kBytes);
 }
 
-TEST(ModuleOutputs, AreBoundedTogether) {
+TEST(ModuleOutputs, AreLimitedInTotal) {
   const AlignedBytes file = program_of_outputs(ten_times, true);
   EXPECT_EQ(refusal(file, 10 * kBytes - 1, ErrorCode::kMemoryAllocationFailed),
-            "forward: its outputs take more than the 10485759 bytes that max_memory_bytes allows");
+            "forward: the outputs need more than the 10485759 bytes that max_memory_bytes allows");
   const auto outputs = load(file, 10 * kBytes)->forward({});
   ASSERT_TRUE(outputs.ok()) << outputs.error().message();
   EXPECT_EQ(outputs->size(), 10u);
 }
 
-TEST(ModuleOutputs, ThatAreTextsCountToo) {
+TEST(ModuleOutputs, LimitIncludesStrings) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
   method.outputs = ten_times(method.string(std::string(100'000, 'a')));
   EXPECT_EQ(refusal(builder.build(), 999'999, ErrorCode::kMemoryAllocationFailed),
-            "forward: its outputs take more than the 999999 bytes that max_memory_bytes allows");
+            "forward: the outputs need more than the 999999 bytes that max_memory_bytes allows");
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -44,7 +47,7 @@ std::vector<float> floats_of(const Value& value) {
   return {data->begin(), data->end()};
 }
 
-TEST(Module, GivesWhatPyTorchGives) {
+TEST(Module, MatchesPyTorch) {
   for (const std::string name : {"digits_portable", "digits_xnnpack", "mv2_025_xnnpack"}) {
     Module module = load(name);
     const auto meta = module.method_meta("forward");
@@ -72,7 +75,7 @@ TEST(Module, OutputsOutliveTheNextCallAndTheModule) {
               Pointwise(IsNear(), read_floats(sample("digits_xnnpack/expected_0.bin"))));
 }
 
-TEST(Module, MethodsShareTheStateThatTheProgramShares) {
+TEST(Module, MethodsShareTheProgramsState) {
   test::ProgramBuilder builder;
   for (const char* name : {"add_one", "add_two"}) {
     test::MethodSpec& method = builder.method(name);
@@ -96,7 +99,7 @@ TEST(Module, MethodsShareTheStateThatTheProgramShares) {
   EXPECT_EQ(add("add_one", 1), 4);
 }
 
-TEST(Module, TakesSizesThatChange) {
+TEST(Module, AcceptsChangingSizes) {
   Module module = load("dynamic_batch_xnnpack");
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   const auto width = static_cast<size_t>(info.sizes[1]);
@@ -111,7 +114,7 @@ TEST(Module, TakesSizesThatChange) {
   }
 }
 
-TEST(Module, RunsOnPortableKernelsAloneAndAlike) {
+TEST(Module, PortableKernelsProduceTheSameResults) {
   Module module = load("digits_portable", {.threads = 1, .optimized_kernels = false});
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   const auto outputs = module.forward({array_of("digits_portable/input_0.bin", info.sizes)});
@@ -120,7 +123,7 @@ TEST(Module, RunsOnPortableKernelsAloneAndAlike) {
               Pointwise(IsNear(), read_floats(sample("digits_portable/expected_0.bin"))));
 }
 
-TEST(Module, SaysWhatDoesNotFitAndGoesOn) {
+TEST(Module, ReportsInvalidCallsAndStaysUsable) {
   Module module = load("add_mul");
   EXPECT_EQ(module.num_methods(), 1U);
   EXPECT_EQ(module.method_name(0), "forward");
@@ -132,12 +135,12 @@ TEST(Module, SaysWhatDoesNotFitAndGoesOn) {
     EXPECT_FALSE(outputs.ok());
     return std::string(outputs.ok() ? "" : outputs.error().message());
   };
-  EXPECT_THAT(message({x}), HasSubstr("forward: it takes 2 inputs, not 1"));
-  EXPECT_THAT(message({x, 3}), HasSubstr("forward: input 1 is a Tensor, not a Int"));
-  EXPECT_THAT(message({x, Value()}), HasSubstr("input 1 is a Tensor, not a None"));
+  EXPECT_THAT(message({x}), HasSubstr("forward: the method has 2 inputs, got 1"));
+  EXPECT_THAT(message({x, 3}), HasSubstr("forward: input 1 must be of kind Tensor, got Int"));
+  EXPECT_THAT(message({x, Value()}), HasSubstr("input 1 must be of kind Tensor, got None"));
   EXPECT_THAT(message({x, Array()}), HasSubstr("input 1 is an empty array"));
   EXPECT_THAT(message({x, *Array::zeros(ScalarType::kInt, info.sizes)}),
-              HasSubstr("input 1 is f32, not i32"));
+              HasSubstr("input 1 must have dtype f32, got i32"));
   EXPECT_THAT(message({x, *Array::zeros(ScalarType::kFloat, {1, 2, 3, 4, 5})}),
               HasSubstr("input 1"));
   EXPECT_THAT(message({x, y}, "backward"), HasSubstr("backward"));
@@ -151,7 +154,7 @@ static_assert(!std::is_constructible_v<Value, float*>);
 static_assert(!std::is_constructible_v<Value, const void*>);
 static_assert(!std::is_constructible_v<Value, void (*)()>);
 
-TEST(Value, IsOfTheKindThatItIsMadeFrom) {
+TEST(Value, HasTheKindOfItsArgument) {
   EXPECT_TRUE(Value(static_cast<const char*>(nullptr)).is_none());
   char text[] = "abc";
   char* const pointer = text;
@@ -164,7 +167,7 @@ TEST(Value, IsOfTheKindThatItIsMadeFrom) {
   EXPECT_TRUE(*Value(true).boolean());
 }
 
-// A method that wants 7, 0.5, true and "exactly this".
+// A method whose inputs must be 7, 0.5, true and "exactly this".
 test::AlignedBytes program_of_constants() {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
@@ -174,7 +177,7 @@ test::AlignedBytes program_of_constants() {
   return builder.build();
 }
 
-TEST(Module, SaysWhichValueAnInputMustHave) {
+TEST(Module, ErrorNamesTheExpectedValue) {
   const test::AlignedBytes file = program_of_constants();
   auto module = Module::load(file);
   ASSERT_TRUE(module.ok()) << module.error().message();
@@ -194,7 +197,7 @@ TEST(Module, SaysWhichValueAnInputMustHave) {
   EXPECT_EQ(*outputs->at(0).integer(), 3);
 }
 
-TEST(Module, SaysWhichSizesTheProgramTakes) {
+TEST(Module, ErrorNamesTheAcceptedSizes) {
   Module module = load("dynamic_batch_xnnpack");
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   const int32_t rows = info.sizes[0];
@@ -206,14 +209,15 @@ TEST(Module, SaysWhichSizesTheProgramTakes) {
   };
   ASSERT_TRUE(module.forward({*Array::zeros(ScalarType::kFloat, {1, width})}).ok());
   const std::string bound = "[" + std::to_string(rows) + "," + std::to_string(width) + "]";
-  EXPECT_THAT(error({rows + 1, width}), HasSubstr("; the program takes at most " + bound));
-  // Within the bound: found by the delegate. It is the call that is wrong, not the program.
+  EXPECT_THAT(error({rows + 1, width}), HasSubstr("; the program accepts at most " + bound));
+  // These sizes are within the bound, so the delegate detects the mismatch. The error must blame
+  // the call, not the program.
   const std::string inside = error({1, width - 1});
   EXPECT_THAT(inside, HasSubstr("with the sizes of this call"));
   EXPECT_THAT(inside, testing::StartsWith("forward, chain 0"));
 }
 
-TEST(Module, OtherSizesThanAStaticShapesAreNotSupported) {
+TEST(Module, RejectsOtherSizesThanAStaticShape) {
   Module module = load("linear_relu");
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
@@ -223,11 +227,11 @@ TEST(Module, OtherSizesThanAStaticShapesAreNotSupported) {
   EXPECT_THAT(outputs.error().message(), HasSubstr("forward: input 0: "));
 }
 
-TEST(Module, WithoutStateIsAnError) {
+TEST(Module, MovedFromModuleReportsErrors) {
   Module module = load("add_mul");
   EXPECT_EQ(module.method_name(1), "");
   const Module kept = std::move(module);
-  // NOLINTBEGIN(bugprone-use-after-move): what is tested
+  // NOLINTBEGIN(bugprone-use-after-move): the test uses a moved-from object
   EXPECT_EQ(module.num_methods(), 0U);
   EXPECT_EQ(module.method_name(0), "");
   EXPECT_EQ(module.method_meta("forward").error().code(), ErrorCode::kInvalidState);
@@ -238,7 +242,7 @@ TEST(Module, WithoutStateIsAnError) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST(Module, DescribesNoInputsThatAreNotThere) {
+TEST(Module, DescribesNoInputsOutOfRange) {
   Module module = load("add_mul");
   const auto meta = module.method_meta("forward");
   EXPECT_EQ(meta->input_tag(2), EValue::Tag::kNone);
@@ -249,17 +253,17 @@ TEST(Module, DescribesNoInputsThatAreNotThere) {
   EXPECT_EQ(Module::load(file)->method_meta("forward")->input_tensor(0).nbytes, 0U);
 }
 
-TEST(Module, RefusesOptionsOfBackendsThatAreNotThere) {
+TEST(Module, RejectsOptionsOfUnknownBackends) {
   const auto module = Module::load(
       sample("add_mul/model.pte").c_str(),
       {.backend_options = {{"XnnpackBackend", "weight_sharing", true}, {"xnnpack", "x", true}}});
   EXPECT_EQ(module.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(module.error().message(),
-              HasSubstr("backend_options[1]: this build has no backend xnnpack, but "
-                        "XnnpackBackend and "));
+              HasSubstr("backend_options[1]: this build has no backend xnnpack; it has "
+                        "XnnpackBackend"));
 }
 
-TEST(Module, HonoursItsLimits) {
+TEST(Module, RespectsItsLimits) {
   const auto refusal = [](const MethodLimits& limits) {
     Module module = load("digits_portable", {.threads = 1, .limits = limits});
     const auto outputs = module.forward({array_of("digits_portable/input_0.bin", {1, 1, 8, 8})});
@@ -271,14 +275,57 @@ TEST(Module, HonoursItsLimits) {
                      .max_instructions_per_run = 1000}),
             "");
   EXPECT_THAT(refusal({.max_memory_bytes = 10'000}),
-              HasSubstr("of the 10000 that max_memory_bytes allows"));
+              HasSubstr("of the 10000 bytes that max_memory_bytes allows"));
   EXPECT_THAT(refusal({.max_load_steps = 10}), HasSubstr("more than 10 steps (max_load_steps)"));
   EXPECT_THAT(refusal({.max_instructions_per_run = 1}),
               HasSubstr("stopped after 1 instructions (max_instructions_per_run)"));
 }
 
-// Each fits by itself: the state is not of a method.
-TEST(Module, BoundsStateThatItsMethodsShare) {
+// Calls a sample with a method that multiplies matrices in a loop while its input is false.
+Result<std::vector<Value>> call_loop(Module& module, bool ends) {
+  auto input = Array::zeros(ScalarType::kBool, Sizes{1});
+  *input->mutable_data<bool>()->data() = ends;
+  return module.forward({std::move(*input)});
+}
+
+TEST(Module, RefusesUnwrittenOutputsUnlessAccepted) {
+  constexpr const char* kMessage = "outputs[1]: no instruction writes it";
+  Module strict = load("lost_output");
+  EXPECT_THAT(strict.load_method("forward").message(), HasSubstr(kMessage));
+  Module lenient = load("lost_output", {.accept_unwritten_outputs = true});
+  EXPECT_TRUE(lenient.load_method("forward").ok());
+  EXPECT_THAT(lenient.warning().message(), HasSubstr(kMessage));
+}
+
+TEST(Module, EndsCallsAtTheirDeadline) {
+  Module module =
+      load("endless_loop",
+           {.threads = 1,
+            .limits = {.max_instructions_per_run = UINT64_MAX, .max_milliseconds_per_run = 500}});
+  const auto outputs = call_loop(module, false);
+  EXPECT_EQ(outputs.error().code(), ErrorCode::kOutOfResources);
+  EXPECT_THAT(outputs.error().message(), HasSubstr("max_milliseconds_per_run"));
+  EXPECT_EQ(*call_loop(module, true)->at(0).integer(), 7);
+}
+
+TEST(Module, CancelEndsTheCallInProgress) {
+  Module module =
+      load("endless_loop", {.threads = 1, .limits = {.max_instructions_per_run = UINT64_MAX}});
+  std::atomic<bool> has_ended = false;
+  std::thread other([&] {
+    while (!has_ended) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      module.cancel();
+    }
+  });
+  EXPECT_EQ(call_loop(module, false).error().code(), kCanceled);
+  has_ended = true;
+  other.join();
+  EXPECT_EQ(*call_loop(module, true)->at(0).integer(), 7);
+}
+
+// Each method fits into the limit; the shared state counts separately.
+TEST(Module, LimitsSharedState) {
   test::ProgramBuilder builder;
   for (const char* name : {"forward", "second"}) {
     test::MethodSpec& method = builder.method(name);
@@ -294,10 +341,10 @@ TEST(Module, BoundsStateThatItsMethodsShare) {
   EXPECT_EQ(refusal(0), "");
   EXPECT_EQ(refusal(1 << 20), "");
   EXPECT_THAT(refusal((1 << 20) - 1), HasSubstr("no memory for the 1048576 bytes that the methods "
-                                                "share, of the 1048575 that max_memory_bytes"));
+                                                "share; max_memory_bytes allows 1048575"));
 }
 
-TEST(Module, KeepsBackendOptionsOfItsOwn) {
+TEST(Module, CopiesBackendOptions) {
   std::string key = "workspace_sharing_mode";
   std::string backend = "XnnpackBackend";
   Module module = load("digits_xnnpack", {.backend_options = {{backend, key, int64_t{7}}}});
@@ -306,12 +353,12 @@ TEST(Module, KeepsBackendOptionsOfItsOwn) {
   const Error error = module.load_method("forward");
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(error.message(), HasSubstr("XnnpackBackend"));
-  EXPECT_THAT(error.message(), HasSubstr("option workspace_sharing_mode takes 0 (none), "));
-  EXPECT_THAT(error.message(), HasSubstr(", not 7"));
+  EXPECT_THAT(error.message(), HasSubstr("option workspace_sharing_mode must be 0 (none), "));
+  EXPECT_THAT(error.message(), HasSubstr(", got 7"));
 }
 
-TEST(Module, WarnsOfWhatDidNotStopLoadingAndCountsMemory) {
-  const std::string folder = sample("digits_xnnpack");  // no file
+TEST(Module, ReportsWarningsAndMemory) {
+  const std::string folder = sample("digits_xnnpack");  // a folder, not a file
   Module module = load(
       "digits_xnnpack",
       {.backend_options = {{"XnnpackBackend", "packed_cache_path", std::string_view(folder)}}});
@@ -325,7 +372,7 @@ TEST(Module, WarnsOfWhatDidNotStopLoadingAndCountsMemory) {
   EXPECT_TRUE(well.warning().ok());
 }
 
-TEST(Module, SaysWhatAFileIsThatIsNoProgram) {
+TEST(Module, DescribesFilesOfOtherFormats) {
   const auto message = [](std::string_view head, size_t at) {
     test::AlignedBytes file(256);
     std::memcpy(file.data() + at, head.data(), head.size());
@@ -333,14 +380,14 @@ TEST(Module, SaysWhatAFileIsThatIsNoProgram) {
     EXPECT_EQ(module.error().code(), ErrorCode::kInvalidProgram);
     return std::string(module.error().message());
   };
-  EXPECT_THAT(message("PK\x03\x04", 0), HasSubstr("(.pt2): lower it with pte_lower"));
+  EXPECT_THAT(message("PK\x03\x04", 0), HasSubstr("(.pt2); lower it with pte_lower"));
   EXPECT_THAT(message("BP08", 4), HasSubstr("a bundled program (.bpte)"));
   EXPECT_THAT(message("FT01", 4), HasSubstr("a data file (.ptd)"));
   EXPECT_THAT(message("ED00", 4), HasSubstr("an ETDump"));
   EXPECT_THAT(message("what", 4), testing::EndsWith("(.pte)"));
 }
 
-TEST(Module, NeedsAlignedPrograms) {
+TEST(Module, RejectsMisalignedPrograms) {
   const std::string program = test::read_text(sample("add_mul/model.pte"));
   test::AlignedBytes file(program.size() + 1);
   std::memcpy(file.data() + 1, program.data(), program.size());
@@ -349,7 +396,7 @@ TEST(Module, NeedsAlignedPrograms) {
   EXPECT_THAT(module.error().message(), HasSubstr("not aligned to"));
 }
 
-TEST(Module, BackendsThatAloneAreMissingAreNotFound) {
+TEST(Module, ReportsNotFoundIfOnlyBackendsAreMissing) {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
   method.delegates.push_back({.id = "NoSuchBackend"});
@@ -367,7 +414,7 @@ TEST(Module, LoadsFromMemory) {
   EXPECT_FALSE(module->load_method("other").ok());
 }
 
-TEST(Module, RefusesAPlanThatOverwritesWhatIsNeeded) {
+TEST(Module, RejectsPlansThatOverwriteNeededValues) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 16};
@@ -383,7 +430,7 @@ TEST(Module, RefusesAPlanThatOverwritesWhatIsNeeded) {
   EXPECT_THAT(error.message(), HasSubstr("forward, outputs[0]: needs values[0]"));
 }
 
-TEST(Module, NamesTheFileThatItCannotLoad) {
+TEST(Module, ErrorNamesTheFile) {
   const auto missing = Module::load("no_such_file.pte");
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message(), HasSubstr("no_such_file.pte"));

@@ -1,4 +1,4 @@
-// Profiles of calls of real programs: their rows are those of the program, and fit the clock.
+// Profiles of real programs. Their rows must match the instructions, and their times the clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using Kind = TraceRecord::Kind;
 using Row = CallProfile::Row;
 using test::sample;
 
-// What a tracer is given about one call.
+// Keeps the records of the latest call.
 class CallRecorder final : public EventTracer {
  public:
   void begin_block(const char* /*name*/) override { records.clear(); }
@@ -66,7 +66,7 @@ constexpr size_t kRuns = 3;
 
 class ProfiledCalls : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProfiledCalls, HaveTheInstructionsOfTheProgramInItsOrder) {
+TEST_P(ProfiledCalls, ListTheProgramsInstructionsInOrder) {
   Profiled run(GetParam(), kRuns);
   const MethodMeta meta = *run.module->method_meta("forward");
   std::vector<std::string> wanted;
@@ -91,7 +91,7 @@ TEST_P(ProfiledCalls, HaveTheInstructionsOfTheProgramInItsOrder) {
   EXPECT_EQ(got, wanted);
 }
 
-TEST_P(ProfiledCalls, HaveTheOperatorsThatTheDelegateLogs) {
+TEST_P(ProfiledCalls, ListTheOperatorsThatTheDelegateLogs) {
   CallRecorder recorder;
   auto module =
       Module::load(sample(std::string(GetParam()) + "/model.pte").c_str(), {.tracer = &recorder});
@@ -113,7 +113,7 @@ TEST_P(ProfiledCalls, HaveTheOperatorsThatTheDelegateLogs) {
   EXPECT_EQ(got, wanted);
 }
 
-TEST_P(ProfiledCalls, TakeNoLongerThanTheClockSays) {
+TEST_P(ProfiledCalls, AddUpToNoMoreThanWallTime) {
   Profiled run(GetParam(), kRuns);
   const CallProfile::MethodCalls forward = run.forward();
   EXPECT_GT(forward.load_ns, 0);
@@ -141,7 +141,7 @@ TEST_P(ProfiledCalls, TakeNoLongerThanTheClockSays) {
   EXPECT_LE(instructions, forward.times.total_ns);
 }
 
-TEST_P(ProfiledCalls, CountFromZeroAfterAReset) {
+TEST_P(ProfiledCalls, StartAtZeroAfterAReset) {
   Profiled run(GetParam(), kRuns);
   const uint64_t load_ns = run.forward().load_ns;
   const size_t num_rows = run.forward().rows.size();

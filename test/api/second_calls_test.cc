@@ -1,5 +1,5 @@
-// Calls of one method after each other: what a call exchanged or gave other memory must not reach
-// the next one, and callers' memory is not touched after they took it back.
+// Successive calls of one method. Moves and views of one call must not affect the next call, and
+// the method must not access memory that the caller has replaced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,12 +42,12 @@ class SecondCallsTest : public testing::Test {
   void load() {
     file_ = builder_.build();
     auto method = Method::load(*Program::load(*view_buffer(file_)), "forward",
-                               {.kernels = &builtin_kernels(true), .check_plan = refuse_overlaps});
+                               {.kernels = &builtin_kernels(true), .check_plan = &refuse_overlaps});
     ASSERT_TRUE(method.ok()) << method.error().message();
     method_ = std::move(*method);
   }
 
-  // Where an input is not planned, the method reads the floats where they are.
+  // If the input is not planned, the method reads the caller's floats in place.
   void set(size_t index, Floats& floats) {
     std::array<int32_t, 1> sizes = {4};
     const std::array<uint8_t, 1> order = {0};
@@ -76,8 +76,8 @@ class SecondCallsTest : public testing::Test {
   test::TensorFactory factory_;
 };
 
-// The next call would read what was the input's memory.
-TEST_F(SecondCallsTest, ViewsOfInputsAreGone) {
+// Otherwise the next call would read the former memory of the input.
+TEST_F(SecondCallsTest, ViewsOfInputsAreDiscarded) {
   const int x = tensor();
   const int jumps = flag();
   const int seen = tensor();
@@ -96,7 +96,7 @@ TEST_F(SecondCallsTest, ViewsOfInputsAreGone) {
   EXPECT_THAT(method_->execute().message(), HasSubstr("argument 0 is a tensor without memory"));
 }
 
-TEST_F(SecondCallsTest, InputsThatWereViewsAreThemselvesAgain) {
+TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   const int x = tensor();
   const int y = tensor();
   const int out = tensor(64);
@@ -115,7 +115,7 @@ TEST_F(SecondCallsTest, InputsThatWereViewsAreThemselvesAgain) {
   }
 }
 
-TEST_F(SecondCallsTest, InputsAreCopiedToTheirOwnMemory) {
+TEST_F(SecondCallsTest, CopiesInputsToTheirOwnMemory) {
   const int planned = tensor(64);
   const int x = tensor();
   forward_.inputs = {planned, x};
@@ -130,11 +130,12 @@ TEST_F(SecondCallsTest, InputsAreCopiedToTheirOwnMemory) {
   ASSERT_TRUE(method_->execute().ok());
   EXPECT_THAT(output(), Each(2));
   set(0, second);
-  EXPECT_THAT(moved, Each(2)) << "it is the caller's";
+  EXPECT_THAT(moved, Each(2)) << "the caller's memory must not change";
 }
 
-// `kept` has become the tensor of an input, or of an output, and is written in the next call.
-TEST_F(SecondCallsTest, InputsThatWereExchangedAreNotWritten) {
+// In the first call, a move gives `kept` the memory of an input or output. The next call writes to
+// `kept`, which must then have no memory.
+TEST_F(SecondCallsTest, KeepsNoInputMemoryFromMoves) {
   const int x = tensor();
   const int y = tensor(64);
   const int jumps = flag();
@@ -155,11 +156,11 @@ TEST_F(SecondCallsTest, InputsThatWereExchangedAreNotWritten) {
   ASSERT_TRUE(method_->execute().ok());
   set(1, other);
   set(2, true);
-  EXPECT_FALSE(method_->execute().ok()) << "`kept` has no memory of its own";
+  EXPECT_FALSE(method_->execute().ok()) << "`kept` must not have memory";
   EXPECT_THAT(first, Each(1));
 }
 
-TEST_F(SecondCallsTest, OutputsThatWereExchangedAreNotWritten) {
+TEST_F(SecondCallsTest, KeepsNoOutputMemoryFromMoves) {
   const int x = tensor(64);
   const int jumps = flag();
   const int out = tensor();
@@ -182,12 +183,13 @@ TEST_F(SecondCallsTest, OutputsThatWereExchangedAreNotWritten) {
   set_output(second);
   set(0, given);
   set(1, true);
-  EXPECT_FALSE(method_->execute().ok()) << "`kept` has no memory of its own";
+  EXPECT_FALSE(method_->execute().ok()) << "`kept` must not have memory";
   EXPECT_THAT(first, Each(0));
 }
 
-// out = cond(holds, abs(x), neg(x)), as it is emitted: each branch moves its result to the output.
-TEST_F(SecondCallsTest, BranchesGiveTheirResultsToTheCallersMemory) {
+// out = cond(holds, abs(x), neg(x)). As in emitted programs, each branch moves its result to the
+// output.
+TEST_F(SecondCallsTest, BranchesWriteToTheCallersMemory) {
   const int holds = flag();
   const int x = tensor(64);
   const int positive = tensor(128);
@@ -216,11 +218,11 @@ TEST_F(SecondCallsTest, BranchesGiveTheirResultsToTheCallersMemory) {
   }
   EXPECT_THAT(results[0], ElementsAre(5, 6, 7, 8));
   EXPECT_THAT(results[1], ElementsAre(-5, -6, -7, -8));
-  EXPECT_THAT(results[2], ElementsAre(-5, -6, -7, -8)) << "of the fourth run";
+  EXPECT_THAT(results[2], ElementsAre(-5, -6, -7, -8)) << "the fourth run must write here";
   EXPECT_THAT(results[3], Each(0));
 }
 
-TEST_F(SecondCallsTest, ViewsAsOutputsGoToTheCallersMemory) {
+TEST_F(SecondCallsTest, ViewsAsOutputsAreCopiedToTheCallersMemory) {
   const int x = tensor(64);
   const int out = tensor();
   forward_.inputs = {x};
@@ -237,8 +239,8 @@ TEST_F(SecondCallsTest, ViewsAsOutputsGoToTheCallersMemory) {
   }
 }
 
-// before, now = |x|, -x; then each becomes the other.
-TEST_F(SecondCallsTest, OutputsMayBeExchanged) {
+// Computes now = |x| and before = -x, then swaps them.
+TEST_F(SecondCallsTest, MovesCanSwapOutputs) {
   const int x = tensor(64);
   const int now = tensor();
   const int before = tensor();
@@ -265,8 +267,8 @@ TEST_F(SecondCallsTest, OutputsMayBeExchanged) {
   }
 }
 
-// now = |x|; before = now; now = -x, in any order of the values.
-TEST_F(SecondCallsTest, OutputsMayBeWhatOthersWere) {
+// Computes now = |x|; before = now; now = -x, for both orders of the values.
+TEST_F(SecondCallsTest, OutputCanBecomeTheFormerValueOfAnother) {
   for (const bool by_view : {false, true}) {
     for (const bool now_first : {false, true}) {
       forward_ = {};
@@ -297,8 +299,9 @@ TEST_F(SecondCallsTest, OutputsMayBeWhatOthersWere) {
   }
 }
 
-// The view of a constant may not be written, the memory that is given then may.
-TEST_F(SecondCallsTest, OutputsThatWereViewsOfConstantsAreWritten) {
+// In the first call the output becomes a read-only view of a constant. It must be writable again
+// when the caller sets its memory.
+TEST_F(SecondCallsTest, WritesOutputsThatWereViewsOfConstants) {
   const uint32_t data = builder_.constant(test::bytes_of(std::vector<float>{5, 6, 7, 8}));
   const int constant = forward_.tensor({.sizes = {4}, .data = data});
   const int out = tensor();
@@ -315,8 +318,8 @@ TEST_F(SecondCallsTest, OutputsThatWereViewsOfConstantsAreWritten) {
   }
 }
 
-// What a call leaves in an output's place has memory, the output has none.
-TEST_F(SecondCallsTest, OutputsGetMemoryAfterACallToo) {
+// After the call, the output refers to the memory of y but has no memory from the caller.
+TEST_F(SecondCallsTest, OutputsCanGetMemoryAfterACall) {
   const int x = tensor(64);
   const int y = tensor(128);
   const int out = tensor();
@@ -333,15 +336,15 @@ TEST_F(SecondCallsTest, OutputsGetMemoryAfterACallToo) {
   const uint64_t taken = method_->memory_usage().taken;
   for (int run = 0; run < 2; ++run) {
     ASSERT_TRUE(method_->allocate_outputs().ok());
-    EXPECT_EQ(method_->memory_usage().taken, taken) << "it has memory";
+    EXPECT_EQ(method_->memory_usage().taken, taken) << "the output already has memory";
     ASSERT_TRUE(method_->execute().ok());
     EXPECT_NE(method_->output(0).unchecked_tensor().raw_data(), elsewhere);
     EXPECT_THAT(output(), ElementsAre(1, 2, 3, 4));
   }
 }
 
-// result = [weight[i] for i in indices], as ExecuTorch emits a map: the counter that the last call
-// left must not be where this one begins.
+// result = [weight[i] for i in indices], as ExecuTorch emits a map. The counter must start at 0 in
+// each call, whatever value the last call left.
 class LoopTest : public SecondCallsTest {
  protected:
   LoopTest() {
@@ -383,7 +386,7 @@ class LoopTest : public SecondCallsTest {
   }
 };
 
-TEST_F(LoopTest, BeginsAtTheStartAfterAFailure) {
+TEST_F(LoopTest, RestartsAfterAFailure) {
   load();
   ASSERT_TRUE(run({1, 2, 3}).ok());
   EXPECT_THAT(output(), ElementsAre(10, 11, 20, 21, 30, 31));
@@ -393,7 +396,7 @@ TEST_F(LoopTest, BeginsAtTheStartAfterAFailure) {
 }
 
 // et_copy_index writes to `all`, which has the memory of an input.
-TEST_F(SecondCallsTest, InputsThatALoopWritesOverMustBeSetAgain) {
+TEST_F(SecondCallsTest, InputsOverwrittenByCopyIndexMustBeSetAgain) {
   const int x = tensor(64);
   const int y = tensor(128);
   const int all =
@@ -414,8 +417,8 @@ TEST_F(SecondCallsTest, InputsThatALoopWritesOverMustBeSetAgain) {
   EXPECT_THAT(method_->execute().message(), HasSubstr("input 0 must be set again"));
 }
 
-// A view of an input is no write.
-TEST_F(SecondCallsTest, InputsThatAreOnlySeenKeepTheirValues) {
+// A view of an input does not count as a write.
+TEST_F(SecondCallsTest, InputsWithViewsKeepTheirValues) {
   const int x = tensor(64);
   const int seen = tensor(64);
   const int out = tensor(128);

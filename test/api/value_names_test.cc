@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Trees as torch.utils._pytree.treespec_dumps writes them.
+// Trees in the format of torch.utils._pytree.treespec_dumps.
 const std::string kLeaf = R"({"type": null, "context": null, "children_spec": []})";
 
 std::string node(const std::string& type, const std::string& context,
@@ -42,20 +42,20 @@ std::vector<std::string> names_of(const std::string& root, size_t count) {
   return names_in("[1, " + root + "]", count);
 }
 
-TEST(ValueNames, AreKeysOfKeywordArguments) {
+TEST(ValueNames, AreTheKeysOfKeywordArguments) {
   const std::string arguments =
       tuple({tuple({kLeaf}), dict(R"([\"mask\", \"state\"])", {kLeaf, tuple({kLeaf, kLeaf})})});
   EXPECT_THAT(names_of(arguments, 4), ElementsAre("", "mask", "state[0]", "state[1]"));
 }
 
-TEST(ValueNames, LeadFromTheFirstKey) {
+TEST(ValueNames, AreThePathFromTheFirstKey) {
   const std::string inner = dict(R"([\"k\", \"v\"])", {tuple({kLeaf}), kLeaf});
   const std::string outer = tuple({tuple({kLeaf, dict(R"([\"past\"])", {inner})}), dict("[]", {})});
   EXPECT_THAT(names_of(outer, 3), ElementsAre("", "past.k[0]", "past.v"));
   EXPECT_THAT(names_of(dict("[7, 9]", {kLeaf, kLeaf}), 2), ElementsAre("[7]", "[9]"));
 }
 
-TEST(ValueNames, AreKeysOfOtherNodesWithAKeyForEachChild) {
+TEST(ValueNames, UseKeysOfAnyNodeWithAKeyPerChild) {
   EXPECT_THAT(names_of(node("collections.OrderedDict", R"("[\"a\"]")", {kLeaf}), 1),
               ElementsAre("a"));
   EXPECT_THAT(
@@ -67,14 +67,14 @@ TEST(ValueNames, AreKeysOfOtherNodesWithAKeyForEachChild) {
   EXPECT_THAT(names_of(node("collections.deque", R"("3")", {kLeaf}), 1), ElementsAre(""));
 }
 
-// A key is escaped twice: in the context's list, and as a part of the tree.
-TEST(ValueNames, UndoEscapes) {
+// Keys are escaped twice: in the JSON list of the context, and again in the JSON of the tree.
+TEST(ValueNames, DecodeEscapes) {
   EXPECT_THAT(
       names_of(dict(R"([\"\\u00e9\\ud83d\\ude00\", \"a\\\"b\\\\c\\n\"])", {kLeaf, kLeaf}), 2),
       ElementsAre("\u00e9\U0001F600", "a\"b\\c\n"));
 }
 
-TEST(ValueNames, NoneForOtherTextsAndNumbers) {
+TEST(ValueNames, AreEmptyForInvalidTreesAndCounts) {
   const std::string named = dict(R"([\"a\"])", {kLeaf});
   ASSERT_THAT(names_of(named, 1), ElementsAre("a"));
   EXPECT_THAT(names_of(named, 2), ElementsAre("", ""));
@@ -86,7 +86,7 @@ TEST(ValueNames, NoneForOtherTextsAndNumbers) {
   }
 }
 
-TEST(ValueNames, AreBounded) {
+TEST(ValueNames, AreLimitedInLength) {
   const std::string key(100, 'k');
   const std::string short_one = dict(R"([\")" + key + R"(\"])", {kLeaf});
   EXPECT_THAT(names_of(short_one, 1), ElementsAre(key));
@@ -98,15 +98,15 @@ TEST(ValueNames, AreBounded) {
   EXPECT_THAT(names_of(dict("[" + std::string(100000, '['), {kLeaf}), 1), ElementsAre(""));
 }
 
-// A root with `context` above tuples in each other, down to a leaf.
+// A root with `context`, nested tuples below it, and one leaf.
 std::string deep_tree(const std::string& context, int num_tuples) {
   std::string tree = kLeaf;
   for (int i = 0; i < num_tuples; ++i) tree = tuple({tree});
   return node("a.user.Type", context, {tree});
 }
 
-// A level of a tree is two of JSON. No tree has more than 32 levels below its root.
-TEST(ValueNames, OfDeepTrees) {
+// Each level of a tree is two levels of JSON. Trees may have at most 32 levels below the root.
+TEST(ValueNames, AreEmptyForTreesWithMoreThan32Levels) {
   for (int num_tuples = 10; num_tuples <= 34; ++num_tuples) {
     std::string path = "a";
     for (int i = 0; i < num_tuples; ++i) path += "[0]";
@@ -117,8 +117,8 @@ TEST(ValueNames, OfDeepTrees) {
   }
 }
 
-// The number of children cannot be told: JSON below them is deeper than what is read.
-TEST(ValueNames, DoNotNeedKeysThatCannotBeCounted) {
+// The children cannot be counted because the JSON below them exceeds the limit on nesting.
+TEST(ValueNames, IgnoreKeysThatCannotBeCounted) {
   std::string deep = "null";
   for (int i = 0; i < 100; ++i) deep = "[" + deep + "]";
   const std::string child = R"({"type": null, "context": )" + deep + R"(, "children_spec": []})";
@@ -141,7 +141,7 @@ std::vector<std::string> names_in_file(const std::string& path, bool inputs) {
 }
 
 // ExecuTorch wrote these programs.
-TEST(ValueNames, OfPrograms) {
+TEST(ValueNames, AreReadFromPrograms) {
   const std::string language_model = test::sample("kjv_8da4w/model.pte");
   EXPECT_THAT(names_in_file(language_model, true), ElementsAre("", "input_pos"));
   EXPECT_THAT(names_in_file(language_model, false), ElementsAre(""));
@@ -151,7 +151,7 @@ TEST(ValueNames, OfPrograms) {
   EXPECT_EQ(module->input_name("backward", 0).error().code(), ErrorCode::kInvalidArgument);
 }
 
-TEST(ValueNames, OfProgramsOfTheCorpus) {
+TEST(ValueNames, AreReadFromCorpusPrograms) {
   VITRINE_CORPUS_CASE(folder, "compat");
   for (const char* release : {"v0.5.0", "v0.6.0", "v0.7.0"}) {
     const std::string model = folder / release / "pt2_dict_io/model.pte";

@@ -10,13 +10,13 @@
 namespace vitrine::architecture {
 namespace {
 
-// A library's headers, and the folders that may see them.
+// A library's headers, and the folders that may include them.
 struct Library {
   std::string headers;
   std::vector<std::string> folders;
 };
 
-// The cells of the rows of every table whose header row begins with `first`, without that row and
+// Returns the cells of every table whose header row starts with `first`, without the header row and
 // the line below it.
 std::vector<std::vector<std::string>> table_rows(std::string_view page, std::string_view first) {
   std::vector<std::vector<std::string>> rows;
@@ -39,7 +39,7 @@ std::vector<std::vector<std::string>> table_rows(std::string_view page, std::str
   return rows;
 }
 
-// The texts between backquotes.
+// Returns the texts between backquotes.
 std::vector<std::string> names_in(std::string_view cell) {
   std::vector<std::string> names;
   for (size_t begin = cell.find('`'); begin != std::string_view::npos;) {
@@ -54,7 +54,7 @@ std::vector<std::string> names_in(std::string_view cell) {
 std::string page() {
   std::string text =
       test::read_text(std::filesystem::path(VITRINE_SOURCE_DIR) / "docs/architecture.md");
-  if (text.empty()) throw std::runtime_error("docs/architecture.md cannot be read");
+  if (text.empty()) throw std::runtime_error("cannot read docs/architecture.md");
   return text;
 }
 
@@ -71,49 +71,40 @@ const std::vector<Library>& libraries() {
   return kLibraries;
 }
 
-// What code without exceptions and iostream must not see.
+// Headers that code without exceptions and iostream must not include.
 constexpr std::array<std::string_view, 10> kHostHeaders = {
     "iostream", "ostream", "istream",   "fstream",   "sstream",
     "iomanip",  "ios",     "exception", "stdexcept", "typeinfo"};
 
-// Device-side files in rooms of the host.
-constexpr std::array<std::string_view, 2> kDeviceFiles = {"formats/etdump/trace_buffer.",
-                                                          "formats/etdump/value_buffer."};
-
-bool lies_in(std::string_view path, std::string_view folder) {
+bool is_inside(std::string_view path, std::string_view folder) {
   return folder.empty() || path == folder ||
          (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-bool is_device_file(std::string_view path, const Room& room) {
-  return room.is_device ||
-         std::ranges::any_of(kDeviceFiles, [&](auto file) { return path.starts_with(file); });
-}
-
-// Rooms on the way are not visited twice: `seen`.
+// True if `from` may include `to`, directly or through other rooms. `seen` has the visited rooms.
 bool reaches(const Room& from, const Room& to, std::set<std::string_view>& seen) {
   if (!seen.insert(from.folder).second) return false;
   return std::ranges::any_of(from.may_include, [&](std::string_view folder) {
-    if (lies_in(to.folder, folder)) return true;
+    if (is_inside(to.folder, folder)) return true;
     return std::ranges::any_of(rooms(), [&](const Room& next) {
-      return lies_in(next.folder, folder) && reaches(next, to, seen);
+      return is_inside(next.folder, folder) && reaches(next, to, seen);
     });
   });
 }
 
-// Empty if the include is allowed.
-std::string reason_against(std::string_view path, const Room& from, std::string_view header) {
-  if (is_device_file(path, from) && std::ranges::count(kHostHeaders, header) != 0) {
-    return "which is for the host side";
+// Returns why the include is not allowed; empty if it is.
+std::string violation(std::string_view path, const Room& from, std::string_view header) {
+  if (from.is_device && std::ranges::count(kHostHeaders, header) != 0) {
+    return "which is only for the host side";
   }
   for (const Library& library : libraries()) {
     if (!header.starts_with(library.headers)) continue;
     const bool allowed =
-        std::ranges::any_of(library.folders, [&](auto folder) { return lies_in(path, folder); });
-    return allowed ? "" : "a library that this room must not see";
+        std::ranges::any_of(library.folders, [&](auto folder) { return is_inside(path, folder); });
+    return allowed ? "" : "a library that this room must not include";
   }
   if (const Room* to = room_of(header)) {
-    return may_include(from, *to) ? "" : "of " + to->folder;
+    return may_include(from, *to) ? "" : "which is in " + to->folder;
   }
   return "";
 }
@@ -125,15 +116,17 @@ const std::vector<Room>& rooms() {
     std::vector<Room> found;
     for (const auto& cells : table_rows(page(), "| folder |")) {
       Room room;
-      room.folder = names_in(cells.at(0)).at(0);
       room.is_device = cells.at(1) == " device ";
       room.may_include = names_in(cells.at(3));
       if (cells.at(3) == " everything ") room.may_include = {""};
       for (const std::string& name : names_in(cells.at(4))) {
-        // The header for C lies beside the folder, and is named in full.
+        // The C header is not in include/vitrine/, so the table has its full name.
         room.public_headers.push_back(name.ends_with(".h") ? name : "vitrine/" + name + ".h");
       }
-      found.push_back(std::move(room));
+      for (std::string& folder : names_in(cells.at(0))) {
+        room.folder = std::move(folder);
+        found.push_back(room);
+      }
     }
     return found;
   }();
@@ -146,7 +139,7 @@ const Room* room_of(std::string_view path) {
   const Room* innermost = nullptr;
   for (const Room& room : rooms()) {
     if (std::ranges::count(room.public_headers, header) != 0) return &room;
-    if (lies_in(path, room.folder) &&
+    if (is_inside(path, room.folder) &&
         (innermost == nullptr || room.folder.size() > innermost->folder.size())) {
       innermost = &room;
     }
@@ -187,7 +180,7 @@ std::vector<std::string> unused_permissions(const std::map<std::string, std::str
   for (const Library& library : libraries()) {
     for (const std::string& folder : library.folders) {
       const bool is_used = std::ranges::any_of(sources, [&](const auto& file) {
-        return lies_in(file.first, folder) &&
+        return is_inside(file.first, folder) &&
                std::ranges::any_of(includes_of(file.second), [&](std::string_view include) {
                  return include.substr(1).starts_with(library.headers);
                });
@@ -200,20 +193,20 @@ std::vector<std::string> unused_permissions(const std::map<std::string, std::str
 
 std::vector<std::string> violations(std::string_view path, std::string_view source) {
   const Room* from = room_of(path);
-  if (from == nullptr) return {std::string(path) + ": lies in no room"};
+  if (from == nullptr) return {std::string(path) + ": is in no room"};
   std::vector<std::string> found;
   for (const std::string_view include : includes_of(source)) {
     const std::string_view header = include.substr(1);
     const auto complain = [&](const std::string& reason) {
       found.push_back(std::string(path) + ": includes " + std::string(header) + ", " + reason);
     };
-    if (const std::string reason = reason_against(path, *from, header); !reason.empty()) {
+    if (const std::string reason = violation(path, *from, header); !reason.empty()) {
       complain(reason);
     } else if (include[0] == '"' && room_of(header) == nullptr &&
                std::ranges::none_of(libraries(), [&](const Library& library) {
                  return header.starts_with(library.headers);
                })) {
-      complain("not a path from the root");
+      complain("which is not a path from the root");
     }
   }
   return found;

@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "host/files.h"
-#include "host/tool_error.h"
 #include "test/bench/made_results.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::bench {
 namespace {
 
 class BenchCompare : public ::testing::Test {
  protected:
-  // The exit code for two results of one figure each.
+  // Compares two files with one result each and returns the exit code.
   int exit_code(const Result& a, const Result& b, double bound = 1.1) {
     return compare_files(write("a.json", a), write("b.json", b), bound);
   }
@@ -30,7 +30,7 @@ class BenchCompare : public ::testing::Test {
   test::ScratchFolder folder_;
 };
 
-TEST_F(BenchCompare, ReturnsTwoBeyondTheBound) {
+TEST_F(BenchCompare, ReturnsTwoIfAFigureExceedsBound) {
   EXPECT_EQ(exit_code(net(100), net(100)), 0);
   EXPECT_EQ(exit_code(net(100), net(109)), 0);
   EXPECT_EQ(exit_code(net(100), net(112)), 2);
@@ -38,17 +38,17 @@ TEST_F(BenchCompare, ReturnsTwoBeyondTheBound) {
   EXPECT_EQ(exit_code(net(100), net(112), 1.2), 0);
 }
 
-TEST_F(BenchCompare, IgnoresWhatNoiseExplains) {
+TEST_F(BenchCompare, IgnoresChangesWithinNoise) {
   EXPECT_EQ(exit_code(net(100, 0.1), net(115, 0.1)), 0);
   EXPECT_EQ(exit_code(net(100, 0.1), net(125, 0.1)), 2);
 }
 
-TEST_F(BenchCompare, RefusesFilesWithNothingInCommon) {
+TEST_F(BenchCompare, RejectsFilesWithoutCommonFigure) {
   const Result other = test::made_result("models", "another", "xnnpack", 100);
   EXPECT_THROW(exit_code(net(100), other), tools::ToolError);
 }
 
-TEST_F(BenchCompare, SaysWhatDiffersBesides) {
+TEST_F(BenchCompare, ReportsMissingFiguresAndDifferentFacts) {
   Results a = test::made_results();
   Results b = test::made_results();
   b.facts["machine"] = "another";

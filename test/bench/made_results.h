@@ -1,4 +1,4 @@
-// Results for tests of what is made from them.
+// Made-up results for tests.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ inline bench::Result made_result(std::string section, std::string name, std::str
   return result;
 }
 
-// An operator whose delegate costs 1000 ns and 1 ns an element, its kernel 3 ns an element: equal
-// at 500 elements.
+// Returns the results of an operator and of two models. The delegate of the operator takes 1000 ns
+// plus 1 ns per element and its kernel 3 ns per element, so they are equally fast at 500 elements.
 inline bench::Results made_results() {
   bench::Results results;
   results.facts = {{"machine", "A <fast> machine"}, {"compiler", "GNU 12"}, {"mode", "short"}};

@@ -10,7 +10,7 @@
 namespace vitrine::bench {
 namespace {
 
-TEST(BenchResults, SurviveTheirFile) {
+TEST(BenchResults, AreUnchangedAfterWriteAndRead) {
   const Results made = test::made_results();
   const Results read = parse_results(results_json(made), "bench.json");
   EXPECT_EQ(read.facts, made.facts);
@@ -27,7 +27,7 @@ TEST(BenchResults, SurviveTheirFile) {
   }
 }
 
-TEST(BenchResults, OtherFilesAreRefusedByPlace) {
+TEST(BenchResults, RejectsOtherFiles) {
   for (const char* text : {"", "{}", "[1]", R"({"format": "other", "version": 1})",
                            R"({"format": "vitrine-bench", "version": 99})",
                            R"({"format": "vitrine-bench", "version": 1, "facts": {}})"}) {
@@ -35,8 +35,9 @@ TEST(BenchResults, OtherFilesAreRefusedByPlace) {
   }
 }
 
-// Between 250 elements (ratio 1250 / 750) and 1000 (2000 / 3000), on a line of logarithms.
-TEST(BenchResults, DelegationPaysFromWhereTheCurvesCross) {
+// The ratio is 1250 / 750 at 250 elements and 2000 / 3000 at 1000 elements. It is interpolated
+// linearly in logarithms between them.
+TEST(BenchCrossings, InterpolateSizeOfEqualTimes) {
   const std::vector<Crossing> crossings = crossings_of(test::made_results());
   ASSERT_EQ(crossings.size(), 1U);
   EXPECT_EQ(crossings[0].op, "add");
@@ -45,7 +46,7 @@ TEST(BenchResults, DelegationPaysFromWhereTheCurvesCross) {
   EXPECT_NEAR(*crossings[0].work, 250 * std::pow(4, std::log(5.0 / 3) / std::log(2.5)), 1e-6);
 }
 
-TEST(BenchResults, DelegationPaysAlwaysOrNever) {
+TEST(BenchCrossings, AreZeroIfAlwaysFasterAndUnsetIfNever) {
   Results results = test::made_results();
   for (Result& result : results.results) {
     if (result.variant == "xnnpack") result.time.p50 = 1;
@@ -57,14 +58,13 @@ TEST(BenchResults, DelegationPaysAlwaysOrNever) {
   EXPECT_EQ(crossings_of(results).at(0).work, std::nullopt);
 }
 
-TEST(BenchResults, ChanceIsNoGain) {
+TEST(BenchCrossings, IgnoreDifferencesWithinNoise) {
   Results results = test::made_results();
   for (Result& result : results.results) result.time.noise = 10;
   EXPECT_EQ(crossings_of(results).at(0).work, std::nullopt);
 }
 
-// A gain at a small size does not count if a larger one loses.
-TEST(BenchResults, DelegationMustPayAtAllLargerSizes) {
+TEST(BenchCrossings, IgnoreFasterSizeBelowSlowerSize) {
   Results results = test::made_results();
   for (Result& result : results.results) {
     if (result.variant == "xnnpack" && result.work == 100.0) result.time.p50 = 1;

@@ -5,7 +5,7 @@
 namespace vitrine::bench {
 namespace {
 
-TEST(BenchStatistics, PercentilesAreLinearBetweenRanks) {
+TEST(BenchStatistics, InterpolatesPercentilesLinearly) {
   const std::vector<double> sorted = {10, 20, 30, 40};
   EXPECT_DOUBLE_EQ(percentile(sorted, 0), 10);
   EXPECT_DOUBLE_EQ(percentile(sorted, 0.5), 25);
@@ -14,20 +14,20 @@ TEST(BenchStatistics, PercentilesAreLinearBetweenRanks) {
   EXPECT_DOUBLE_EQ(percentile({7}, 0.99), 7);
 }
 
-TEST(BenchStatistics, NoSamplesGiveNoFigures) {
+TEST(BenchStatistics, ReturnsZerosWithoutSamples) {
   const Timing timing = timing_of({});
   EXPECT_EQ(timing.runs, 0U);
   EXPECT_EQ(timing.p50, 0);
 }
 
-TEST(BenchStatistics, NoiseOfFewRunsIsHalfOfTheirRange) {
+TEST(BenchStatistics, NoiseOfFewRunsIsHalfOfRange) {
   const Timing timing = timing_of({90, 100, 120});
   EXPECT_DOUBLE_EQ(timing.p50, 100);
   EXPECT_DOUBLE_EQ(timing.noise, 0.15);
 }
 
-// Ten stretches of four runs, each of one value: 101 to 110.
-TEST(BenchStatistics, NoiseLeavesOutTheExtremesOfTenStretches) {
+// Each of the ten stretches has four runs of one value, from 101 to 110.
+TEST(BenchStatistics, NoiseExcludesLowestAndHighestStretch) {
   std::vector<double> samples;
   for (int stretch = 1; stretch <= 10; ++stretch) {
     for (int i = 0; i < 4; ++i) samples.push_back(100 + stretch);
@@ -37,7 +37,7 @@ TEST(BenchStatistics, NoiseLeavesOutTheExtremesOfTenStretches) {
   EXPECT_DOUBLE_EQ(timing.noise, (109.0 - 102.0) / 2 / 105.5);
 }
 
-TEST(BenchStatistics, OneDisturbedRunIsNoNoise) {
+TEST(BenchStatistics, OneSlowRunAddsNoNoise) {
   std::vector<double> samples(100, 50.0);
   samples[42] = 5000;
   const Timing timing = timing_of(samples);
@@ -45,7 +45,7 @@ TEST(BenchStatistics, OneDisturbedRunIsNoNoise) {
   EXPECT_DOUBLE_EQ(timing.noise, 0);
 }
 
-TEST(BenchStatistics, ADifferenceBelowBothNoisesMeansNothing) {
+TEST(BenchStatistics, DifferenceUpToSumOfNoisesIsWithinNoise) {
   EXPECT_TRUE(within_noise(1.05, 0.03, 0.03));
   EXPECT_TRUE(within_noise(0.95, 0.03, 0.03));
   EXPECT_FALSE(within_noise(1.07, 0.03, 0.03));

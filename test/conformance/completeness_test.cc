@@ -1,14 +1,15 @@
-// No node is forgotten; what cannot be run is refused with a reason.
+// Tests that conformance tests cover every XNNPACK node, and that the backend rejects the types
+// that it cannot run.
 #include <set>
 
-#include "backends/xnnpack/runtime/node_table.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
 #include "test/conformance/conformance.h"
 
 namespace vitrine::test {
 namespace {
 
-// The names of tests begin with the node that they are about.
+// Returns the nodes with a conformance test: the name of each such test begins with its node.
 std::set<std::string> compared_nodes() {
   std::set<std::string> names;
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
@@ -23,7 +24,7 @@ std::set<std::string> compared_nodes() {
   return names;
 }
 
-TEST(Conformance, EveryNodeIsCompared) {
+TEST(Conformance, ComparesEveryNode) {
   const std::set<std::string> compared = compared_nodes();
   for (int tag = 1; tag <= static_cast<int>(Tag::MAX); ++tag) {
     const xnnpack::NodeKind* kind = xnnpack::find_node_kind(static_cast<Tag>(tag));
@@ -32,16 +33,16 @@ TEST(Conformance, EveryNodeIsCompared) {
   }
 }
 
-std::string load_error(BlobBuilder& builder) {
-  const std::vector<std::byte> blob = builder.build();
-  const Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init({}, blob, {});
+std::string load_error(PayloadBuilder& builder) {
+  const std::vector<std::byte> payload = builder.build();
+  const Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init({}, payload, {});
   return loaded.ok() ? "(none)" : loaded.error().message();
 }
 
-// Packed types belong to XNNPACK with KleidiAI, of later releases.
-TEST(Conformance, PackedTypesAreRefused) {
+// Packed types need an XNNPACK with KleidiAI, which this build lacks.
+TEST(Conformance, RejectsPackedTypes) {
   for (const Type type : {Type::xnn_datatype_qpint8, Type::xnn_datatype_pfp32}) {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), packed = b.internal({2, 3}, type), y = b.output({2, 3});
     b.unary(Tag::XNNConvert, x, packed);
     b.unary(Tag::XNNAbs, packed, y);

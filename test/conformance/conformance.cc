@@ -4,8 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "test/support/f16_products.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
 namespace {
@@ -16,12 +15,12 @@ size_t count_of(const Dims& dims) {
   return count;
 }
 
-// How numbers are stored: as they are, or as (number / scale + zero point).
+// The stored form of real numbers: a float type, or integers (number / scale + zero point).
 struct Encoding {
   Type type = kFloat32;
-  std::vector<float> scales = {1.0f};  // one, or one a channel
+  std::vector<float> scales = {1.0f};  // one, or one per channel
   int32_t zero_point = 0;
-  size_t channel_stride = 1;  // elements between two channels
+  size_t channel_stride = 1;  // elements between consecutive channels
 
   float scale(size_t i) const { return scales[i / channel_stride % scales.size()]; }
 
@@ -54,7 +53,7 @@ struct Encoding {
     }
   }
 
-  // The nearest that can be stored.
+  // Returns the storable number that is nearest to element `i`.
   float round(float number, size_t i) const {
     if (type == kFloat32) return number;
     if (type == kFloat16) return static_cast<float>(Half(number));
@@ -66,16 +65,17 @@ struct Encoding {
     return std::clamp(steps, bound_low(), bound_high());
   }
 
-  // `row`: elements of the last dimension. 4-bit elements are stored with 8 added, two a byte.
+  // Encodes `numbers`, whose last dimension has `row` elements. Each byte holds two 4-bit elements,
+  // each with 8 added.
   std::vector<uint8_t> bytes(const std::vector<float>& numbers, size_t row) const {
     std::vector<uint8_t> out;
     if (type == Type::xnn_datatype_qcint4 || type == Type::xnn_datatype_qbint4) {
       for (size_t i = 0; i < numbers.size(); ++i) {
-        const auto nibble = static_cast<uint8_t>(stored(numbers[i], i) + 8);
+        const auto int4 = static_cast<uint8_t>(stored(numbers[i], i) + 8);
         if (i % row % 2 == 0) {
-          out.push_back(nibble);
+          out.push_back(int4);
         } else {
-          out.back() = static_cast<uint8_t>(out.back() | nibble << 4);
+          out.back() = static_cast<uint8_t>(out.back() | int4 << 4);
         }
       }
       return out;
@@ -129,13 +129,14 @@ struct Encoding {
   }
 };
 
-// A power of two: products and sums of such steps are exact in f32.
+// Returns the smallest power of two that is not below `at_least`. Products and sums of multiples of
+// such scales are exact in f32.
 float power_of_two(float at_least) { return std::exp2(std::ceil(std::log2(at_least))); }
 
-// Parameters with which all of [low, high] can be stored.
+// Returns an encoding that covers all of [low, high].
 Encoding encoding_for(Type type, float low, float high) {
   Encoding encoding{type};
-  if (!is_quantised(type)) return encoding;
+  if (!is_quantized(type)) return encoding;
   low = std::min(low, 0.0f);
   high = std::max(high, 0.0f);
   encoding.scales = {power_of_two(std::max(high - low, 0.01f) / 255)};
@@ -145,8 +146,8 @@ Encoding encoding_for(Type type, float low, float high) {
   return encoding;
 }
 
-struct Stored {
-  std::vector<float> numbers;  // as rounded
+struct StoredOperand {
+  std::vector<float> numbers;  // rounded to the encoding
   Encoding encoding;
 };
 
@@ -157,15 +158,16 @@ std::vector<float> random_numbers(const Operand& operand, size_t count, std::mt1
   return numbers;
 }
 
-Stored make_stored(const Operand& operand, const NodeCase& test, const std::vector<Stored>& before,
-                   size_t count, std::mt19937& generator) {
-  Stored result{random_numbers(operand, count, generator), {}};
+StoredOperand make_stored(const Operand& operand, const NodeCase& test,
+                          const std::vector<StoredOperand>& before, size_t count,
+                          std::mt19937& generator) {
+  StoredOperand result{random_numbers(operand, count, generator), {}};
   const Type type = operand.type.value_or(test.type);
   Encoding& encoding = result.encoding;
-  if (operand.bias && is_quantised(test.type)) {
+  if (operand.bias && is_quantized(test.type)) {
     const Encoding& filter = before[1].encoding;
     encoding.type =
-        is_quantised(filter.type) ? Type::xnn_datatype_qint32 : Type::xnn_datatype_qcint32;
+        is_quantized(filter.type) ? Type::xnn_datatype_qint32 : Type::xnn_datatype_qcint32;
     encoding.scales = filter.scales;
     for (float& scale : encoding.scales) scale *= before[0].encoding.scales[0];
   } else if (operand.blocks) {
@@ -173,7 +175,7 @@ Stored make_stored(const Operand& operand, const NodeCase& test, const std::vect
     encoding.channel_stride = 32;
     encoding.scales.resize(count / 32);
     for (size_t i = 0; i < encoding.scales.size(); ++i) {
-      encoding.scales[i] = i % 3 == 0 ? 0.125f : 0.15625f;  // as in bfloat16
+      encoding.scales[i] = i % 3 == 0 ? 0.125f : 0.15625f;  // exact in bfloat16
     }
   } else if (operand.channel_dim.has_value()) {
     encoding.type = type;
@@ -182,10 +184,12 @@ Stored make_stored(const Operand& operand, const NodeCase& test, const std::vect
       encoding.channel_stride *= operand.dims[i];
     encoding.scales.assign(operand.dims[dim], 0);
     for (size_t channel = 0; channel < encoding.scales.size(); ++channel) {
-      // Of several sizes.
+      // The channels have two different scales.
       encoding.scales[channel] = (operand.high - operand.low) / 2 / encoding.bound_high() *
                                  (channel % 3 == 0 ? 1.0f : 1.25f);
     }
+  } else if (operand.quant.has_value()) {
+    encoding = {type, {operand.quant->scale}, operand.quant->zero_point};
   } else {
     encoding = encoding_for(type, operand.low, operand.high);
     if (operand.constant && test.type == kInt8) encoding.zero_point = 0;
@@ -198,12 +202,13 @@ Stored make_stored(const Operand& operand, const NodeCase& test, const std::vect
 }
 
 std::optional<PerTensor> per_tensor(const Encoding& encoding) {
-  const bool one = is_quantised(encoding.type) || encoding.type == Type::xnn_datatype_qint32;
-  if (!one) return std::nullopt;
+  const bool has_parameters =
+      is_quantized(encoding.type) || encoding.type == Type::xnn_datatype_qint32;
+  if (!has_parameters) return std::nullopt;
   return PerTensor{encoding.scales[0], encoding.zero_point};
 }
 
-uint32_t add_operand(BlobBuilder& builder, const Operand& operand, const Stored& stored) {
+uint32_t add_operand(PayloadBuilder& builder, const Operand& operand, const StoredOperand& stored) {
   const Encoding& encoding = stored.encoding;
   if (!operand.constant) return builder.input(operand.dims, encoding.type, per_tensor(encoding));
   const uint32_t id =
@@ -215,8 +220,13 @@ uint32_t add_operand(BlobBuilder& builder, const Operand& operand, const Stored&
     builder.values[id].scale_constant = builder.add_constant(scales);
     builder.values[id].scale_count = static_cast<uint32_t>(scales.size());
   } else if (operand.channel_dim.has_value() || encoding.type == Type::xnn_datatype_qcint32) {
-    builder.values[id].per_channel =
-        PerChannel{encoding.scales, operand.channel_dim.value_or(0), false};
+    PayloadValue& value = builder.values[id];
+    value.per_channel = PerChannel{encoding.scales, operand.channel_dim.value_or(0)};
+    if (operand.scales_in_constant) {
+      value.scale_constant = builder.add_constant(encoding.scales);
+      value.scale_count = static_cast<uint32_t>(encoding.scales.size());
+      value.per_channel->scales.clear();
+    }
   }
   return id;
 }
@@ -236,16 +246,27 @@ ScalarType dtype_of(Type type) {
   }
 }
 
-Dims at_run_time(const NodeCase& test, const Dims& dims) {
+// Returns the dimensions of a value in the call with this index.
+Dims dims_in_call(const NodeCase& test, const Dims& dims, size_t index) {
   Dims result = dims;
-  if (test.batch.has_value() && !result.empty()) result[0] = *test.batch;
+  if (!test.batches.empty() && !result.empty()) result[0] = test.batches[index];
   return result;
 }
 
-Tensor& delegate_tensor(KernelCall& call, const Encoding& encoding, const Dims& dims,
-                        const std::vector<float>* numbers) {
-  Tensor& tensor =
-      call.make(dtype_of(encoding.type), as_sizes(dims), {}, ShapeDynamism::kDynamicBound);
+// Returns the sizes of the tensor that the caller passes for a value.
+std::vector<int32_t> argument_sizes(const NodeCase& test, const Dims& dims) {
+  if (test.arguments == Arguments::kRankZero) return {};
+  if (test.arguments == Arguments::kChannelsLast)
+    return as_sizes({dims[0], dims[3], dims[1], dims[2]});
+  return as_sizes(dims);
+}
+
+Tensor& delegate_tensor(KernelCall& call, const NodeCase& test, const Encoding& encoding,
+                        const Dims& dims, const std::vector<float>* numbers) {
+  std::vector<uint8_t> dim_order;
+  if (test.arguments == Arguments::kChannelsLast) dim_order = {0, 2, 3, 1};
+  Tensor& tensor = call.make(dtype_of(encoding.type), argument_sizes(test, dims), dim_order,
+                             ShapeDynamism::kDynamicBound);
   if (numbers != nullptr) {
     const std::vector<uint8_t> bytes = encoding.bytes(*numbers, dims.back());
     std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(tensor.mutable_raw_data()));
@@ -253,22 +274,50 @@ Tensor& delegate_tensor(KernelCall& call, const Encoding& encoding, const Dims& 
   return tensor;
 }
 
-void compare(const NodeCase& test, const Tensor& got, const Encoding& encoding,
-             const std::vector<float>& expected) {
-  ASSERT_EQ(static_cast<size_t>(got.numel()), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const float want = encoding.round(expected[i], i);
-    const float have = encoding.number(static_cast<const std::byte*>(got.raw_data()), i);
-    const float size = std::max(1.0f, std::fabs(want));
-    const float allowed = is_quantised(encoding.type) ? encoding.scale(i) * 1.01f
+void compare(const NodeCase& test, const Tensor& actual, const Encoding& encoding,
+             const std::vector<float>& expected_values) {
+  ASSERT_EQ(static_cast<size_t>(actual.numel()), expected_values.size());
+  for (size_t i = 0; i < expected_values.size(); ++i) {
+    const float expected = encoding.round(expected_values[i], i);
+    const float found = encoding.number(static_cast<const std::byte*>(actual.raw_data()), i);
+    const float size = std::max(1.0f, std::fabs(expected));
+    const float allowed = is_quantized(encoding.type) ? encoding.scale(i) * 1.01f
                           : encoding.type == kBrain16 ? 1.6e-2f * size
                           : encoding.type == kFloat16 ? std::max(2e-3f, test.tolerance) * size
                                                       : test.tolerance * size;
-    if (test.moves_only ? have != want : !(std::fabs(have - want) <= allowed)) {
-      ADD_FAILURE() << "element " << i << " is " << have << ", not " << want << " (within "
-                    << allowed << ")";
+    if (test.moves_only ? found != expected : !(std::fabs(found - expected) <= allowed)) {
+      ADD_FAILURE() << "element " << i << ": expected " << expected << " (tolerance " << allowed
+                    << "), found " << found;
       return;
     }
+  }
+}
+
+// Computes the result of the call with this index. Returns nothing for calls with empty results and
+// for cases that the backend must reject.
+std::vector<float> expected_result(KernelCall& call, const NodeCase& test,
+                                   const std::vector<StoredOperand>& stored, size_t index) {
+  const Dims out = dims_in_call(test, test.out_dims, index);
+  if (!test.expected_error.empty() || count_of(out) == 0) return {};
+  std::vector<Tensor*> operands;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const Operand& operand = test.operands[i];
+    const Dims dims = operand.constant ? operand.dims : dims_in_call(test, operand.dims, index);
+    operands.push_back(&call.make<float>(as_sizes(dims), stored[i].numbers));
+  }
+  Tensor& result = test.reference(call, operands);
+  EXPECT_EQ(sizes_of(result), as_sizes(out));
+  return values_of<float>(result);
+}
+
+// Replaces the numbers of the inputs by those for the call with this index.
+void renew_inputs(const NodeCase& test, std::vector<StoredOperand>& stored, size_t index,
+                  std::mt19937& generator) {
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const Operand& operand = test.operands[i];
+    if (operand.constant) continue;
+    const size_t count = count_of(dims_in_call(test, operand.dims, index));
+    stored[i] = make_stored(operand, test, stored, count, generator);
   }
 }
 
@@ -291,7 +340,7 @@ const char* type_name(Type type) {
   }
 }
 
-bool is_quantised(Type type) { return type == kInt8 || type == kUint8; }
+bool is_quantized(Type type) { return type == kInt8 || type == kUint8; }
 
 std::vector<int32_t> sizes_of(const Tensor& tensor) {
   return {tensor.sizes().begin(), tensor.sizes().end()};
@@ -321,28 +370,19 @@ std::string test_name(const testing::TestParamInfo<NodeCase>& test) {
 void expect_conformance(const NodeCase& test) {
   std::mt19937 generator(static_cast<uint32_t>(std::hash<std::string>()(test.name)));
   KernelCall call;
-  BlobBuilder builder;
-  std::vector<Stored> stored;
+  PayloadBuilder builder(test.constants);
+  std::vector<StoredOperand> stored;
   std::vector<uint32_t> ids;
-  std::vector<Tensor*> floats;
-  std::vector<EValue*> arguments;
   for (const Operand& operand : test.operands) {
-    const Dims dims = operand.constant ? operand.dims : at_run_time(test, operand.dims);
+    const Dims dims = operand.constant ? operand.dims : dims_in_call(test, operand.dims, 0);
     stored.push_back(make_stored(operand, test, stored, count_of(dims), generator));
-    const Stored& own = stored.back();
-    ids.push_back(add_operand(builder, operand, own));
-    floats.push_back(&call.make<float>(as_sizes(dims), own.numbers));
-    if (operand.constant) continue;
-    arguments.push_back(&call.value(delegate_tensor(call, own.encoding, dims, &own.numbers)));
+    ids.push_back(add_operand(builder, operand, stored.back()));
   }
-  std::vector<float> expected;
-  if (test.refusal.empty() && test.batch != 0u) {
-    Tensor& result = test.reference(call, floats);
-    ASSERT_EQ(sizes_of(result), as_sizes(at_run_time(test, test.out_dims)));
-    expected = values_of<float>(result);
-  }
+  std::vector<float> expected = expected_result(call, test, stored, 0);
   Encoding encoding{test.type};
-  if (test.moves_only || test.keeps_scale) {
+  if (test.out_quant.has_value()) {
+    encoding = {test.type, {test.out_quant->scale}, test.out_quant->zero_point};
+  } else if (test.moves_only || test.keeps_scale) {
     encoding = stored[0].encoding;
   } else if (!expected.empty()) {
     const auto [low, high] = std::ranges::minmax(expected);
@@ -350,25 +390,46 @@ void expect_conformance(const NodeCase& test) {
   }
   const uint32_t out = builder.output(test.out_dims, encoding.type, per_tensor(encoding));
   test.build(builder, ids, out);
-  const std::vector<std::byte> blob = builder.build();
+  const std::vector<std::byte> payload = builder.build();
 
-  const XnnpackBackend backend;
-  Result<std::unique_ptr<Delegate>> loaded = backend.init({}, blob, {});
-  if (!test.refusal.empty()) {
-    ASSERT_FALSE(loaded.ok()) << "XNNPACK takes it now";
-    EXPECT_NE(std::string(loaded.error().message()).find(test.refusal), std::string::npos)
+  const BuilderData named(builder);
+  BackendInitContext context;
+  if (test.constants == PayloadBuilder::Constants::kNamed) context.named_data = &named;
+  Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init(context, payload, {});
+  if (!test.expected_error.empty()) {
+    ASSERT_FALSE(loaded.ok()) << "the backend accepts this case; remove its expected error";
+    EXPECT_NE(std::string(loaded.error().message()).find(test.expected_error), std::string::npos)
         << loaded.error().message();
     return;
   }
   if (!loaded.ok() && test::lacks_f16_products(loaded.error()))
     GTEST_SKIP() << loaded.error().message();
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
-  Tensor& got = delegate_tensor(call, encoding, test.out_dims, nullptr);
-  arguments.push_back(&call.value(got));
-  const Error error = (*loaded)->execute({}, arguments);
-  ASSERT_TRUE(error.ok()) << error.message();
-  EXPECT_EQ(sizes_of(got), as_sizes(at_run_time(test, test.out_dims)));
-  compare(test, got, encoding, expected);
+  for (size_t i = 0; i < std::max<size_t>(test.batches.size(), 1); ++i) {
+    SCOPED_TRACE(testing::Message() << "call " << i);
+    if (i > 0) {
+      renew_inputs(test, stored, i, generator);
+      expected = expected_result(call, test, stored, i);
+    }
+    std::vector<EValue*> arguments;
+    for (size_t k = 0; k < stored.size(); ++k) {
+      if (test.operands[k].constant) continue;
+      const Dims dims = dims_in_call(test, test.operands[k].dims, i);
+      arguments.push_back(
+          &call.value(delegate_tensor(call, test, stored[k].encoding, dims, &stored[k].numbers)));
+    }
+    Tensor& actual = delegate_tensor(call, test, encoding, test.out_dims, nullptr);
+    arguments.push_back(&call.value(actual));
+    const Error error = (*loaded)->execute({}, arguments);
+    if (i > 0 && test.refuses_other_batch && !xnnpack::operator_times_are_measured()) {
+      EXPECT_EQ(error.code(), ErrorCode::kNotSupported);
+      EXPECT_EQ((*loaded)->execute({}, arguments).code(), ErrorCode::kInvalidState);
+      return;
+    }
+    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_EQ(sizes_of(actual), argument_sizes(test, dims_in_call(test, test.out_dims, i)));
+    compare(test, actual, encoding, expected);
+  }
 }
 
 }  // namespace vitrine::test

@@ -1,8 +1,8 @@
-// One node at a time, on XNNPACK and on the portable kernels: both must say the same.
+// Compares each XNNPACK node, run by itself, with the portable kernels.
 //
-// Every case is computed in f32 by portable kernels from the operands as XNNPACK sees them (rounded
-// to the case's datatype), and compared in the case's datatype: within a few roundings of f32 or
-// f16, or one step of a quantised output.
+// The portable kernels compute every case in f32 from the operands that XNNPACK receives, which are
+// rounded to the case's datatype. The results are compared in the case's datatype. They may differ
+// by a few roundings of f32 or f16, or by one step of a quantized output.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "test/backends/xnnpack/blob_builder.h"
+#include "test/backends/xnnpack/payload_builder.h"
 #include "test/kernels/kernel_call.h"
 
 namespace vitrine::test {
@@ -20,25 +20,30 @@ inline constexpr Type kFloat16 = Type::xnn_datatype_fp16;
 inline constexpr Type kBrain16 = Type::xnn_datatype_bf16;
 inline constexpr Type kInt8 = Type::xnn_datatype_qint8;
 inline constexpr Type kUint8 = Type::xnn_datatype_quint8;
-// That most nodes take.
+// The types that most nodes support.
 inline constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
 const char* type_name(Type type);
-bool is_quantised(Type type);
+bool is_quantized(Type type);
 
 using Dims = std::vector<uint32_t>;
 inline std::vector<int32_t> as_sizes(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
-// Random numbers in [low, high].
+// An operand with random elements in [low, high].
 struct Operand {
   Dims dims;
   float low = -1;
   float high = 1;
   bool constant = false;
-  std::optional<Type> type = {};            // else the case's
-  std::optional<int32_t> channel_dim = {};  // quantised by channel
-  bool blocks = false;                      // quantised by blocks of 32, with bfloat16 scales
-  bool bias = false;                        // of the first two operands: int32 where they are int8
+  std::optional<Type> type = {};            // unset: the type of the case
+  std::optional<int32_t> channel_dim = {};  // set: quantized per channel along this dimension
+  bool blocks = false;                      // quantized in blocks of 32, with bfloat16 scales
+  bool bias = false;  // a bias of the first two operands: int32 if they are quantized
+  std::optional<PerTensor> quant = {};  // unset: the parameters cover [low, high]
+  bool scales_in_constant = false;      // the scales per channel are a constant of the payload
 };
+
+// The relation of a tensor that the caller passes to the dimensions in the payload.
+enum class Arguments { kSameDims, kChannelsLast, kRankZero };
 
 struct NodeCase {
   std::string name;
@@ -46,37 +51,45 @@ struct NodeCase {
   Type type = kFloat32;
   std::vector<Operand> operands;
   Dims out_dims;
-  std::function<void(BlobBuilder&, const std::vector<uint32_t>& operands, uint32_t out)> build;
-  // In f32, of the delegate's layout.
+  std::function<void(PayloadBuilder&, const std::vector<uint32_t>& operands, uint32_t out)> build;
+  // Computes the expected f32 output in the layout of the delegate.
   std::function<Tensor&(KernelCall&, const std::vector<Tensor*>& operands)> reference;
-  // Moves numbers without changing them.
+  // The node only moves elements, so the result must be exact.
   bool moves_only = false;
-  // A quantised output has the first operand's scale and zero point, as moved numbers always have.
+  // A quantized output has the scale and zero point of the first operand. `moves_only` implies
+  // this.
   bool keeps_scale = false;
-  // Beside rounding of the output: f32 results may differ by this part of max(1, |expected|).
+  // An f32 result may differ by this fraction of max(1, |expected|), apart from its rounding.
   float tolerance = 1e-5f;
-  // The operands' first dimension at run time, if other than declared.
-  std::optional<uint32_t> batch = {};
-  // What is refused, and with what words.
-  std::string refusal = {};
+  // The size of the operands' first dimension in each call; empty: one call with the declared size.
+  std::vector<uint32_t> batches = {};
+  // Without XNNPACK's private headers, the backend refuses a call with another batch.
+  bool refuses_other_batch = false;
+  std::optional<PerTensor> out_quant = {};  // unset: the parameters cover the first call's results
+  PayloadBuilder::Constants constants = PayloadBuilder::Constants::kInRegion;
+  Arguments arguments = Arguments::kSameDims;
+  // Text in the error of a case that the backend must reject; empty: the case must run.
+  std::string expected_error = {};
 };
 std::ostream& operator<<(std::ostream& out, const NodeCase& test);
 
 void expect_conformance(const NodeCase& test);
 
-// A portable kernel whose result has the sizes `out`. The arguments lack `out`.
+// Runs a portable kernel and returns its result, of the sizes `out`. `args` are all arguments
+// except the output.
 template <class... Args>
 Tensor& compute(KernelCall& call, const char* op, std::vector<int32_t> out, Args&&... args) {
   Tensor& result = call.make(ScalarType::kFloat, std::move(out));
   EXPECT_TRUE(succeeds(call.run(op, std::forward<Args>(args)..., result))) << op;
   return result;
 }
-// From NHWC to NCHW and back.
+// Convert between NHWC and NCHW.
 Tensor& to_nchw(KernelCall& call, Tensor& tensor);
 Tensor& to_nhwc(KernelCall& call, Tensor& tensor);
 std::vector<int32_t> sizes_of(const Tensor& tensor);
 
-// A name for gtest of a case's name.
+// Returns the name of the case with only the characters that gtest allows, and the index of the
+// case.
 std::string test_name(const testing::TestParamInfo<NodeCase>& test);
 
 }  // namespace vitrine::test

@@ -6,11 +6,9 @@ namespace vitrine::test {
 namespace {
 
 class Elementwise : public testing::TestWithParam<NodeCase> {};
-TEST_P(Elementwise, AsPortable) { expect_conformance(GetParam()); }
+TEST_P(Elementwise, MatchesPortable) { expect_conformance(GetParam()); }
 
 constexpr Type kElementwiseTypes[] = {kFloat32, kFloat16, kBrain16, kInt8, kUint8};
-// XNNPACK has bf16 for nodes without parameters only.
-constexpr char kNoBrain[] = "datatypes bf16";
 
 struct UnaryNode {
   Tag tag;
@@ -76,7 +74,7 @@ constexpr UnaryNode kUnary[] = {
     {Tag::XNNCopy, "Copy", -9, 9, copy, true},
 };
 
-// One element, odd counts, more than a vector, all ranks.
+// Shapes of every rank, with one element, with odd counts and with more elements than a vector.
 const std::vector<Dims> kShapes = {
     {1}, {37}, {3, 129}, {2, 3, 5}, {1, 2, 3, 4}, {2, 1, 3, 1, 5}, {1, 2, 1, 3, 2, 3}};
 
@@ -95,21 +93,20 @@ std::vector<NodeCase> unary_cases() {
         test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims);
         test.tag = node.tag;
         test.type = type;
-        // Quantised operands of functions that are not defined below zero begin at it.
+        // The range of a quantized operand begins at zero if the function is undefined below zero.
         test.operands = {{dims, node.low, node.high}};
         test.out_dims = dims;
-        test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+        test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
                                       uint32_t out) { b.unary(tag, in[0], out); };
         test.reference = [reference = node.reference](KernelCall& call,
                                                       const std::vector<Tensor*>& in) -> Tensor& {
           return reference(call, *in[0]);
         };
         test.moves_only = node.moves_only;
-        if (node.moves_only && type == kBrain16) test.refusal = kNoBrain;
         test.tolerance = node.tolerance;
         cases.push_back(test);
         if (dims.size() == 2) {
-          test.batch = 0;
+          test.batches = {0};
           test.name += " empty";
           cases.push_back(test);
         }
@@ -120,7 +117,7 @@ std::vector<NodeCase> unary_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Unary, Elementwise, testing::ValuesIn(unary_cases()), test_name);
 
-// Nodes with parameters.
+// Cases of the unary nodes that have parameters.
 std::vector<NodeCase> parametric_cases() {
   std::vector<NodeCase> cases;
   const Dims dims = {3, 41};
@@ -132,25 +129,24 @@ std::vector<NodeCase> parametric_cases() {
       test.type = type;
       test.operands = {{dims, -4, 4}};
       test.out_dims = dims;
-      test.build = [build](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+      test.build = [build](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
         build(b, in[0], out);
       };
       test.reference = [reference](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
         return reference(call, *in[0]);
       };
-      if (type == kBrain16) test.refusal = kNoBrain;
       cases.push_back(test);
     };
     for (const float slope : {0.01f, 0.5f}) {
       add(("LeakyReLU " + std::to_string(slope)).c_str(), Tag::XNNLeakyReLU,
-          [slope](BlobBuilder& b, uint32_t in, uint32_t out) { b.leaky_relu(in, out, slope); },
+          [slope](PayloadBuilder& b, uint32_t in, uint32_t out) { b.leaky_relu(in, out, slope); },
           [slope](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::leaky_relu.out", sizes_of(x), x, double{slope});
           });
     }
     for (const float alpha : {1.0f, 0.5f}) {
       add(("ELU " + std::to_string(alpha)).c_str(), Tag::XNNELU,
-          [alpha](BlobBuilder& b, uint32_t in, uint32_t out) { b.elu(in, out, alpha); },
+          [alpha](PayloadBuilder& b, uint32_t in, uint32_t out) { b.elu(in, out, alpha); },
           [alpha](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::elu.out", sizes_of(x), x, double{alpha}, 1.0, 1.0);
           });
@@ -159,7 +155,7 @@ std::vector<NodeCase> parametric_cases() {
     for (const Bounds& bound : bounds) {
       add(("Clamp " + std::to_string(bound.min) + " " + std::to_string(bound.max)).c_str(),
           Tag::XNNClamp,
-          [bound](BlobBuilder& b, uint32_t in, uint32_t out) { b.clamp(in, out, bound); },
+          [bound](PayloadBuilder& b, uint32_t in, uint32_t out) { b.clamp(in, out, bound); },
           [bound](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::clamp.out", sizes_of(x), x, double{bound.min},
                            double{bound.max});
@@ -175,7 +171,7 @@ struct BinaryNode {
   const char* name;
   const char* op;
   bool bounds;
-  float low, high;  // of the second operand
+  float low, high;  // the range of the second operand
 };
 constexpr BinaryNode kBinary[] = {
     {Tag::XNNAdd, "Add", "aten::add.out", true, -3, 3},
@@ -218,7 +214,7 @@ std::vector<NodeCase> binary_cases() {
           test.type = type;
           test.operands = {{dims.a, -3, 3}, {dims.b, node.low, node.high, constant}};
           test.out_dims = dims.out;
-          test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+          test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
                                         uint32_t out) { b.binary(tag, in[0], in[1], out); };
           test.reference = [op = node.op, out = dims.out](
                                KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
@@ -226,15 +222,15 @@ std::vector<NodeCase> binary_cases() {
           };
           cases.push_back(test);
           if (!constant && dims.a == dims.b && dims.a.size() == 2) {
-            test.batch = 0;
+            test.batches = {0};
             test.name += " empty";
             cases.push_back(test);
           }
           if (!node.bounds || dims.a != dims.b || constant) continue;
-          test.batch = {};
+          test.batches = {};
           test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
                       " with bounds";
-          test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+          test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
                                         uint32_t out) {
             b.binary(tag, in[0], in[1], out, Bounds{0, 1.5f});
           };
@@ -243,7 +239,6 @@ std::vector<NodeCase> binary_cases() {
             Tensor& free = binary_reference(call, op, out, *in[0], *in[1]);
             return compute(call, "aten::hardtanh.out", sizes_of(free), free, 0.0, 1.5);
           };
-          if (type == kBrain16) test.refusal = "output_min_max of bf16";
           cases.push_back(test);
         }
       }
@@ -263,7 +258,7 @@ std::vector<NodeCase> prelu_cases() {
       test.type = type;
       test.operands = {{dims, -3, 3}, {{dims.back()}, -0.5f, 1, true}};
       test.out_dims = dims;
-      test.build = [](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+      test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
         b.binary(Tag::XNNPReLU, in[0], in[1], out);
       };
       test.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
@@ -279,6 +274,112 @@ std::vector<NodeCase> prelu_cases() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(PReLU, Elementwise, testing::ValuesIn(prelu_cases()), test_name);
+
+struct ScaleCase {
+  Tag tag;
+  const char* name;
+  const char* op;
+  PerTensor a, b, out;  // b has the scale 0 if the node has one operand
+  float slope = 0;
+};
+const float kBelow20 = std::nextafter(0x1p20f, 0.0f), kBelow8 = std::nextafter(0x1p8f, 0.0f);
+// Different scales of the operands, and the limits of the scales that XNNPACK supports.
+// node_checks_test.cc tests scales beyond them.
+const ScaleCase kScales[] = {
+    {Tag::XNNAdd, "Add", "aten::add.out", {0.5f, 0}, {0.25f, 4}, {1, -1}},
+    {Tag::XNNAdd, "Add", "aten::add.out", {1}, {1}, {0x1p11f}},
+    {Tag::XNNAdd, "Add", "aten::add.out", {kBelow20}, {kBelow20}, {1}},
+    {Tag::XNNAdd, "Add", "aten::add.out", {0x1p-11f}, {1}, {1}},
+    {Tag::XNNSubtract, "Subtract", "aten::sub.out", {1}, {1e-30f}, {1}},
+    {Tag::XNNSubtract, "Subtract", "aten::sub.out", {1}, {kBelow20}, {0x1p2f}},
+    {Tag::XNNMultiply, "Multiply", "aten::mul.out", {1}, {1}, {0x1p20f}},
+    {Tag::XNNMultiply, "Multiply", "aten::mul.out", {1e-30f}, {1e-30f}, {1}},
+    {Tag::XNNMultiply, "Multiply", "aten::mul.out", {kBelow8}, {1}, {1}},
+    {Tag::XNNConvert, "Convert", nullptr, {1}, {0}, {0x1.8p8f}},
+    {Tag::XNNConvert, "Convert", nullptr, {0x1p7f}, {0}, {1}},
+    {Tag::XNNLeakyReLU, "LeakyReLU", nullptr, {1}, {0}, {0x1.8p8f}, 1},
+    {Tag::XNNLeakyReLU, "LeakyReLU", nullptr, {1}, {0}, {1}, 0},
+    {Tag::XNNLeakyReLU, "LeakyReLU", nullptr, {1}, {0}, {1}, 0x1p-10f},
+    {Tag::XNNLeakyReLU, "LeakyReLU", nullptr, {0x1p7f}, {0}, {1}, 0x1p-15f},
+    {Tag::XNNLeakyReLU, "LeakyReLU", nullptr, {1}, {0}, {1}, -0x1.FFFCp6f},
+};
+
+std::vector<NodeCase> scale_cases() {
+  std::vector<NodeCase> cases;
+  for (const ScaleCase& scales : kScales) {
+    NodeCase test;
+    test.name = std::string(scales.name) + " qs8 with scales";
+    test.tag = scales.tag;
+    test.type = kInt8;
+    test.out_dims = {3, 41};
+    test.out_quant = scales.out;
+    for (const PerTensor& quant : {scales.a, scales.b}) {
+      if (quant.scale == 0) continue;
+      Operand operand{test.out_dims, -100 * quant.scale, 100 * quant.scale};
+      operand.quant = quant;
+      test.operands.push_back(operand);
+    }
+    test.build = [scales](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+      if (scales.tag == Tag::XNNLeakyReLU) {
+        b.leaky_relu(in[0], out, scales.slope);
+      } else if (in.size() == 1) {
+        b.unary(scales.tag, in[0], out);
+      } else {
+        b.binary(scales.tag, in[0], in[1], out);
+      }
+    };
+    test.reference = [scales](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      const std::vector<int32_t> sizes = sizes_of(*in[0]);
+      if (scales.tag == Tag::XNNConvert) return copy(call, *in[0]);
+      if (scales.tag == Tag::XNNLeakyReLU) {
+        return compute(call, "aten::leaky_relu.out", sizes, *in[0], double{scales.slope});
+      }
+      return binary_reference(call, scales.op, {3, 41}, *in[0], *in[1]);
+    };
+    cases.push_back(test);
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Scales, Elementwise, testing::ValuesIn(scale_cases()), test_name);
+
+// Cases of arguments whose sizes differ from the payload's dimensions, and of unused nodes.
+std::vector<NodeCase> argument_cases() {
+  NodeCase negate;
+  negate.tag = Tag::XNNNegate;
+  negate.operands = {{{1}, -3, 3}};
+  negate.out_dims = {1};
+  negate.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    b.unary(Tag::XNNNegate, in[0], out);
+  };
+  negate.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+    return unary<kNeg>(call, *in[0]);
+  };
+  NodeCase rank_zero = negate;
+  rank_zero.name = "Negate rank zero";
+  rank_zero.arguments = Arguments::kRankZero;
+
+  NodeCase unused = negate;
+  unused.name = "Negate after an unused node";
+  unused.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    b.unary(Tag::XNNExp, in[0], b.internal({1}));
+    b.unary(Tag::XNNNegate, in[0], out);
+  };
+
+  NodeCase channels_last;
+  channels_last.name = "Add channels last";
+  channels_last.tag = Tag::XNNAdd;
+  channels_last.operands = {{{2, 4, 2, 3}, -3, 3}, {{3}, -3, 3, true}};
+  channels_last.out_dims = {2, 4, 2, 3};
+  channels_last.arguments = Arguments::kChannelsLast;
+  channels_last.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    b.binary(Tag::XNNAdd, in[0], in[1], out);
+  };
+  channels_last.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+    return binary_reference(call, "aten::add.out", {2, 4, 2, 3}, *in[0], *in[1]);
+  };
+  return {rank_zero, unused, channels_last};
+}
+INSTANTIATE_TEST_SUITE_P(Arguments, Elementwise, testing::ValuesIn(argument_cases()), test_name);
 
 }  // namespace
 }  // namespace vitrine::test

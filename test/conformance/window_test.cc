@@ -1,24 +1,27 @@
-// Convolutions, poolings and resizing: NHWC on XNNPACK, NCHW on the portable kernels.
+// Tests convolution, pooling and resizing nodes. XNNPACK computes them in NHWC, the portable
+// kernels in NCHW.
 #include <cmath>
 
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "test/conformance/conformance.h"
 
 namespace vitrine::test {
 namespace {
 
 class WindowNodes : public testing::TestWithParam<NodeCase> {};
-TEST_P(WindowNodes, AsPortable) { expect_conformance(GetParam()); }
+TEST_P(WindowNodes, MatchesPortable) { expect_conformance(GetParam()); }
 
-uint32_t steps(uint32_t extent, uint32_t padding, uint32_t kernel, uint32_t dilation,
-               uint32_t stride) {
+uint32_t window_count(uint32_t extent, uint32_t padding, uint32_t kernel, uint32_t dilation,
+                      uint32_t stride) {
   return (extent + padding - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
-Dims slid(const Dims& in, const WindowSpec& w, uint32_t channels) {
+Dims sliding_window_dims(const Dims& in, const WindowSpec& w, uint32_t channels) {
   return {
-      in[0], steps(in[1], w.top + w.bottom, w.kernel_height, w.dilation_height, w.stride_height),
-      steps(in[2], w.left + w.right, w.kernel_width, w.dilation_width, w.stride_width), channels};
+      in[0],
+      window_count(in[1], w.top + w.bottom, w.kernel_height, w.dilation_height, w.stride_height),
+      window_count(in[2], w.left + w.right, w.kernel_width, w.dilation_width, w.stride_width),
+      channels};
 }
 
 std::vector<int32_t> nchw(const Dims& nhwc) {
@@ -26,7 +29,7 @@ std::vector<int32_t> nchw(const Dims& nhwc) {
           static_cast<int32_t>(nhwc[1]), static_cast<int32_t>(nhwc[2])};
 }
 
-// Portable kernels support only symmetric padding; other inputs are padded before.
+// Pads an input before the portable kernel, which supports only symmetric padding.
 Tensor& padded(KernelCall& call, Tensor& x, const WindowSpec& w, float value) {
   const std::vector<int32_t> s = sizes_of(x);
   const auto h = static_cast<int32_t>(w.top + w.bottom);
@@ -83,7 +86,7 @@ const std::vector<Shape> kConvolutions = {
     {"dilation", {1, 9, 11, 3}, dilate(pad(window(3, 3, 3, 6), 2, 3, 2, 3), 2, 3)},
     {"groups", {2, 5, 5, 6}, pad(window(3, 3, 2, 3, 3), 1, 1, 1, 1)},
     {"uneven stride", {1, 8, 9, 4}, stride(window(2, 5, 4, 3), 3, 2)},
-    {"whole window", {3, 4, 6, 5}, window(4, 6, 5, 8)},
+    {"window as large as the input", {3, 4, 6, 5}, window(4, 6, 5, 8)},
 };
 const std::vector<Shape> kDepthwise = {
     {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
@@ -93,7 +96,7 @@ const std::vector<Shape> kDepthwise = {
     {"7x3 dilated", {1, 15, 9, 4}, dilate(window(7, 3, 1, 1, 4), 2, 1)},
     {"1x1", {1, 4, 4, 6}, window(1, 1, 1, 1, 6)},
     {"asymmetric padding", {1, 5, 5, 3}, pad(window(3, 3, 1, 1, 3), 0, 2, 1, 0)},
-    {"two outputs a channel", {1, 5, 5, 4}, pad(window(3, 3, 1, 2, 4), 1, 1, 1, 1)},
+    {"two outputs per channel", {1, 5, 5, 4}, pad(window(3, 3, 1, 2, 4), 1, 1, 1, 1)},
 };
 const std::vector<Shape> kTransposed = {
     {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
@@ -105,10 +108,11 @@ const std::vector<Shape> kTransposed = {
     {"dilation", {1, 4, 5, 3}, dilate(window(3, 2, 3, 2), 2, 3)},
 };
 
-// How weights are quantised where activations are.
-enum class Weights { kPlain, kByChannel };
+// The quantization of the weights: like the activations, or per channel. With kDynamic, the float
+// activations are also quantized at run time, image by image.
+enum class Weights { kPlain, kByChannel, kDynamic };
 
-// The filter as XNNPACK has it -> as PyTorch has it.
+// Converts a filter from XNNPACK's layout to PyTorch's.
 Tensor& portable_filter(KernelCall& call, Tensor& filter, Tag tag, const WindowSpec& w) {
   const std::vector<int32_t> s = sizes_of(filter);
   if (tag == Tag::XNNDepthwiseConv2d) {  // [1, h, w, out] -> [out, 1, h, w]
@@ -136,23 +140,25 @@ Dims filter_dims(Tag tag, const WindowSpec& w) {
   return {w.groups * w.group_out, w.kernel_height, w.kernel_width, w.group_in};
 }
 
-Dims convolved(Tag tag, const Shape& shape) {
+Dims convolution_dims(Tag tag, const Shape& shape) {
   const WindowSpec& w = shape.window;
-  if (tag != Tag::XNNConvTranspose2d) return slid(shape.in, w, w.groups * w.group_out);
-  const auto unslid = [](uint32_t extent, uint32_t stride, uint32_t kernel, uint32_t dilation,
-                         uint32_t adjustment, uint32_t padding) {
+  if (tag != Tag::XNNConvTranspose2d)
+    return sliding_window_dims(shape.in, w, w.groups * w.group_out);
+  const auto transposed_extent = [](uint32_t extent, uint32_t stride, uint32_t kernel,
+                                    uint32_t dilation, uint32_t adjustment, uint32_t padding) {
     return (extent - 1) * stride + (kernel - 1) * dilation + 1 + adjustment - padding;
   };
   return {shape.in[0],
-          unslid(shape.in[1], w.stride_height, w.kernel_height, w.dilation_height,
-                 w.adjustment_height, w.top + w.bottom),
-          unslid(shape.in[2], w.stride_width, w.kernel_width, w.dilation_width, w.adjustment_width,
-                 w.left + w.right),
+          transposed_extent(shape.in[1], w.stride_height, w.kernel_height, w.dilation_height,
+                            w.adjustment_height, w.top + w.bottom),
+          transposed_extent(shape.in[2], w.stride_width, w.kernel_width, w.dilation_width,
+                            w.adjustment_width, w.left + w.right),
           w.groups * w.group_out};
 }
 
-// Portable transposed convolutions pad both sides equally, so a larger result is computed and cut.
-Tensor& cut(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t count) {
+// Removes the padding of a transposed convolution. The portable kernel would remove the same amount
+// from both sides, so it runs without padding and this function slices its larger result.
+Tensor& cropped(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t count) {
   std::vector<int32_t> s = sizes_of(x);
   s[static_cast<size_t>(dim)] = static_cast<int32_t>(count);
   return compute(call, "aten::slice_copy.Tensor_out", s, x, dim, int64_t{start},
@@ -160,24 +166,25 @@ Tensor& cut(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t c
 }
 
 Tensor& portable_convolution(KernelCall& call, const std::vector<Tensor*>& operands, Tag tag,
-                             const Shape& shape, std::optional<Bounds> bounds) {
+                             Shape shape, std::optional<Bounds> bounds) {
   const WindowSpec& w = shape.window;
   const bool transposed = tag == Tag::XNNConvTranspose2d;
+  shape.in[0] = static_cast<uint32_t>(operands[0]->size(0));
   Tensor* x = &to_nchw(call, *operands[0]);
   if (!transposed) x = &padded(call, *x, w, 0);
-  Dims out = convolved(tag, shape);
-  Dims whole = out;
+  Dims out = convolution_dims(tag, shape);
+  Dims uncropped = out;
   if (transposed) {
-    whole[1] += w.top + w.bottom;
-    whole[2] += w.left + w.right;
+    uncropped[1] += w.top + w.bottom;
+    uncropped[2] += w.left + w.right;
   }
   const EValue bias = operands.size() > 2 ? EValue(operands[2]) : KernelCall::none();
-  Tensor* y = &compute(call, "aten::convolution.out", nchw(whole), *x,
+  Tensor* y = &compute(call, "aten::convolution.out", nchw(uncropped), *x,
                        portable_filter(call, *operands[1], tag, w), bias,
                        call.ints({w.stride_height, w.stride_width}), call.ints({0, 0}),
                        call.ints({w.dilation_height, w.dilation_width}), transposed,
                        call.ints({w.adjustment_height, w.adjustment_width}), int64_t{w.groups});
-  if (transposed) y = &cut(call, cut(call, *y, 2, w.top, out[1]), 3, w.left, out[2]);
+  if (transposed) y = &cropped(call, cropped(call, *y, 2, w.top, out[1]), 3, w.left, out[2]);
   y = &to_nhwc(call, *y);
   if (!bounds.has_value()) return *y;
   return compute(call, "aten::hardtanh.out", sizes_of(*y), *y, double{bounds->min},
@@ -189,13 +196,14 @@ NodeCase convolution_case(const char* node, Tag tag, const Shape& shape, Type ty
   NodeCase test;
   test.name = std::string(node) + " " + shape.name + " " + type_name(type) +
               (weights == Weights::kByChannel ? " by channel" : "") +
+              (weights == Weights::kDynamic ? " qd8 of qc8" : "") +
               (has_bias ? "" : " without bias") + (bounds.has_value() ? " with bounds" : "");
   test.tag = tag;
   test.type = type;
   const WindowSpec w = shape.window;
   Operand filter{filter_dims(tag, w), -1, 1, true};
-  if (type == kFloat16) filter.type = kFloat32;  // as the lowering writes them
-  if (weights == Weights::kByChannel) {
+  if (type == kFloat16) filter.type = kFloat32;  // pte_lower writes f32 weights for f16 nodes
+  if (weights != Weights::kPlain) {
     filter.type = Type::xnn_datatype_qcint8;
     filter.channel_dim = tag == Tag::XNNDepthwiseConv2d ? 3 : 0;
   }
@@ -204,15 +212,26 @@ NodeCase convolution_case(const char* node, Tag tag, const Shape& shape, Type ty
   bias.bias = true;
   test.operands = {{shape.in, -1, 1}, filter};
   if (has_bias) test.operands.push_back(bias);
-  test.out_dims = convolved(tag, shape);
-  test.build = [=](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-    b.convolution(tag, w, in[0], in[1], has_bias ? in[2] : kInvalidId, out, bounds);
+  test.out_dims = convolution_dims(tag, shape);
+  test.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    uint32_t x = in[0];
+    if (weights == Weights::kDynamic) {
+      x = b.internal(b.values[in[0]].dims, Type::xnn_datatype_qdint8);
+      b.values[x].nonbatch_dims = 3;
+      b.unary(Tag::XNNConvert, in[0], x);
+    }
+    b.convolution(tag, w, x, in[1], has_bias ? in[2] : kInvalidId, out, bounds);
   };
   test.reference = [=](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
     return portable_convolution(call, in, tag, shape, bounds);
   };
-  // Sums of up to 120 products of numbers below 1; f16 sums may be kept in f16.
+  // An output is a sum of up to 120 products of numbers below 1. XNNPACK may accumulate f16
+  // products in f16.
   test.tolerance = type == kFloat16 ? 2e-2f : 3e-5f;
+  if (weights == Weights::kDynamic) {  // see layer_case() in matrix_test.cc
+    const auto products = static_cast<float>(w.kernel_height * w.kernel_width * w.group_in);
+    test.tolerance += 0.5f * 2 / 255 * 1.02f * std::sqrt(products) * 2;
+  }
   return test;
 }
 
@@ -234,26 +253,52 @@ std::vector<NodeCase> convolution_cases() {
         add(Weights::kPlain, true, {});
         add(Weights::kPlain, false, Bounds{0, 0.75f});
         if (type == kInt8) add(Weights::kByChannel, true, {});
+        if ((type == kFloat32 && node.tag != Tag::XNNDepthwiseConv2d) ||
+            (type == kFloat16 && node.tag == Tag::XNNConv2d)) {
+          add(Weights::kDynamic, true, {});
+        }
       }
     }
     NodeCase empty =
         convolution_case(node.name, node.tag, node.shapes[1], kFloat32, Weights::kPlain, true, {});
     empty.name += " empty";
-    empty.batch = 0;
+    empty.batches = {0};
     all.push_back(empty);
-    NodeCase fewer =
-        convolution_case(node.name, node.tag, node.shapes[2], kFloat32, Weights::kPlain, true, {});
-    fewer.name += " declared larger";
-    fewer.operands[0].dims[0] = fewer.out_dims[0] = 3;
-    fewer.batch = 1;
-    Shape shape = node.shapes[2];
-    shape.in[0] = 1;
-    fewer.reference = [tag = node.tag, shape](KernelCall& call,
-                                              const std::vector<Tensor*>& in) -> Tensor& {
-      return portable_convolution(call, in, tag, shape, {});
-    };
-    all.push_back(fewer);
+    NodeCase scaled =
+        convolution_case(node.name, node.tag, node.shapes[1], kInt8, Weights::kByChannel, true, {});
+    scaled.name += " scales in a constant";
+    scaled.operands[1].scales_in_constant = scaled.operands[2].scales_in_constant = true;
+    all.push_back(scaled);
+    // XNNPACK has a buffer of zeros for each dynamically quantized image.
+    for (const Weights weights : {Weights::kPlain, Weights::kDynamic}) {
+      if (weights == Weights::kDynamic && node.tag == Tag::XNNDepthwiseConv2d) continue;
+      NodeCase changing =
+          convolution_case(node.name, node.tag, node.shapes[2], kFloat32, weights, true, {});
+      changing.name += " changing batch";
+      changing.operands[0].dims[0] = changing.out_dims[0] = 8;
+      changing.batches = {1, 4, 2, 3, 8, 1};
+      changing.refuses_other_batch = weights == Weights::kDynamic;
+      all.push_back(changing);
+    }
   }
+  // If XNNPACK fused a clamp that excludes zero, the padding would be wrong.
+  const Shape& shape = kConvolutions[2];
+  const Bounds bounds{0.25f, 0.75f};
+  NodeCase clamped =
+      convolution_case("Conv2d", Tag::XNNConv2d, shape, kFloat32, Weights::kPlain, false, bounds);
+  clamped.name += " in a clamp";
+  clamped.build = [=, w = shape.window, dims = clamped.out_dims](
+                      PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    const uint32_t product = b.internal(dims);
+    b.convolution(Tag::XNNConv2d, w, in[0], in[1], kInvalidId, product);
+    b.clamp(product, out, bounds);
+  };
+  all.push_back(clamped);
+  NodeCase channels_last = convolution_case("Conv2d", Tag::XNNConv2d, kConvolutions[4], kFloat32,
+                                            Weights::kPlain, true, {});
+  channels_last.name += " channels last";
+  channels_last.arguments = Arguments::kChannelsLast;
+  all.push_back(channels_last);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Convolutions, WindowNodes, testing::ValuesIn(convolution_cases()),
@@ -276,8 +321,8 @@ std::vector<NodeCase> pooling_cases() {
     test.tag = tag;
     test.type = type;
     test.operands = {{shape.in, -3, 3}};
-    test.out_dims = slid(shape.in, shape.window, shape.in[3]);
-    test.build = [=, w = shape.window](BlobBuilder& b, const std::vector<uint32_t>& in,
+    test.out_dims = sliding_window_dims(shape.in, shape.window, shape.in[3]);
+    test.build = [=, w = shape.window](PayloadBuilder& b, const std::vector<uint32_t>& in,
                                        uint32_t out) { b.pooling(tag, w, in[0], out); };
     return test;
   };
@@ -288,12 +333,13 @@ std::vector<NodeCase> pooling_cases() {
       NodeCase test = base("MaxPooling2d", Tag::XNNMaxPooling2d, shape, type);
       test.moves_only = true;
       if (shape.window.kernel_height * shape.window.kernel_width == 1) {
-        test.refusal = "xnodes[0] (MaxPooling2d): XNNPACK refuses it";  // it wants larger windows
+        // XNNPACK does not support max-pooling windows of one element.
+        test.expected_error = "xnodes[0] (MaxPooling2d): XNNPACK rejects it";
       }
       test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
         const WindowSpec& w = shape.window;
         Tensor& x = padded(call, to_nchw(call, *in[0]), w, -INFINITY);
-        const std::vector<int32_t> out = nchw(slid(shape.in, w, shape.in[3]));
+        const std::vector<int32_t> out = nchw(sliding_window_dims(shape.in, w, shape.in[3]));
         Tensor& y = call.make(ScalarType::kFloat, out);
         Tensor& indices = call.make(ScalarType::kLong, out);
         EXPECT_TRUE(succeeds(call.run(
@@ -308,10 +354,11 @@ std::vector<NodeCase> pooling_cases() {
   for (const Shape& shape : kPools) {
     for (const Type type : {kFloat32, kFloat16}) {
       NodeCase test = base("AvgPooling2d", Tag::XNNAvgPooling2d, shape, type);
-      // Padding does not count: sums and counts are pooled apart.
+      // XNNPACK does not count padding in the mean. The reference divides the mean of the padded
+      // input by the mean of padded ones.
       test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
         const WindowSpec& w = shape.window;
-        const std::vector<int32_t> out = nchw(slid(shape.in, w, shape.in[3]));
+        const std::vector<int32_t> out = nchw(sliding_window_dims(shape.in, w, shape.in[3]));
         const auto mean = [&](Tensor& x) -> Tensor& {
           return compute(call, "aten::avg_pool2d.out", out, padded(call, x, w, 0),
                          call.ints({w.kernel_height, w.kernel_width}),
@@ -322,6 +369,12 @@ std::vector<NodeCase> pooling_cases() {
         Tensor& ones =
             compute(call, "aten::full_like.out", sizes_of(x), x, 1.0, KernelCall::none());
         return to_nhwc(call, compute(call, "aten::div.out", out, mean(x), mean(ones)));
+      };
+      all.push_back(test);
+      test.name += " written by ExecuTorch";  // with dilation 0 and a flag
+      test.build = [w = dilate(shape.window, 0, 0)](PayloadBuilder& b,
+                                                    const std::vector<uint32_t>& in, uint32_t y) {
+        b.pooling(Tag::XNNAvgPooling2d, w, in[0], y, /*flags: keep dims=*/0x40);
       };
       all.push_back(test);
     }
@@ -336,7 +389,7 @@ std::vector<NodeCase> pooling_cases() {
         test.type = type;
         test.operands = {{in, -3, 3}};
         test.out_dims = keep ? Dims{in[0], 1, 1, in[3]} : Dims{in[0], in[3]};
-        test.build = [keep](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
+        test.build = [keep](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
           b.unary(Tag::XNNGlobalAvgPooling2d, x[0], out, keep ? 0x40 : 0);
         };
         test.reference = [keep, out = test.out_dims](KernelCall& call,
@@ -370,8 +423,9 @@ std::vector<NodeCase> resize_cases() {
         test.operands = {{shape.in, -3, 3}};
         test.out_dims = {shape.in[0], shape.height, shape.width, shape.in[3]};
         test.keeps_scale = true;
-        test.tolerance = type == kFloat16 ? 5e-3f : 1e-5f;  // three roundings of numbers up to 3
-        test.build = [=](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
+        test.tolerance =
+            type == kFloat16 ? 5e-3f : 1e-5f;  // f16: three roundings of values up to 3
+        test.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
           b.resize(shape.height, shape.width, x[0], out, align ? 8 : 0);
         };
         test.reference = [=, out = test.out_dims](KernelCall& call,
@@ -388,43 +442,51 @@ std::vector<NodeCase> resize_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Resizing, WindowNodes, testing::ValuesIn(resize_cases()), test_name);
 
-// Two outputs; the second is the position of the maximum in its window.
-TEST(Windows, ArgMaxPooling2d_AsPortable) {
+// The node has two outputs. The second is the position of the maximum in its window.
+TEST(Windows, ArgMaxPooling2d_MatchesPortable) {
   const Dims in = {2, 6, 6, 5};
   WindowSpec w = stride(window(2, 3, 1, 1), 2, 3);
-  const Dims out = slid(in, w, in[3]);
-  BlobBuilder b;
+  const Dims out = sliding_window_dims(in, w, in[3]);
+  PayloadBuilder b;
   const uint32_t x = b.input(in), y = b.output(out);
-  const uint32_t where = b.output(out, Type::xnn_datatype_int32);
-  b.argmax(w, x, y, where);
-  const std::vector<std::byte> blob = b.build();
-  auto loaded = XnnpackBackend().init({}, blob, {});
+  const uint32_t indices = b.output(out, Type::xnn_datatype_int32);
+  b.argmax(w, x, y, indices);
+  const std::vector<std::byte> payload = b.build();
+  auto loaded = XnnpackBackend().init({}, payload, {});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
 
   KernelCall call;
   std::vector<float> numbers(360);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 7919 % 361);
   Tensor& input = call.make<float>({2, 6, 6, 5}, numbers);
-  Tensor& values = call.make(ScalarType::kFloat, {2, 3, 2, 5});
-  Tensor& places = call.make(ScalarType::kInt, {2, 3, 2, 5});
-  EValue* arguments[] = {&call.value(input), &call.value(values), &call.value(places)};
-  ASSERT_TRUE((*loaded)->execute({}, arguments).ok());
-
   Tensor& expected = call.make(ScalarType::kFloat, {2, 5, 3, 2});
   Tensor& flat = call.make(ScalarType::kLong, {2, 5, 3, 2});
   ASSERT_TRUE(succeeds(call.run("aten::max_pool2d_with_indices.out", to_nchw(call, input),
                                 call.ints({2, 3}), call.ints({2, 3}), call.ints({0, 0}),
                                 call.ints({1, 1}), false, expected, flat)));
-  EXPECT_EQ(values_of<float>(values), values_of<float>(to_nhwc(call, expected)));
-  for (int64_t n = 0, i = 0; n < 2; ++n) {
+  std::vector<int64_t> expected_positions;
+  for (int64_t n = 0; n < 2; ++n) {
     for (int64_t row = 0; row < 3; ++row) {
       for (int64_t column = 0; column < 2; ++column) {
-        for (int64_t channel = 0; channel < 5; ++channel, ++i) {
+        for (int64_t channel = 0; channel < 5; ++channel) {
           const int64_t at = flat.data<int64_t>()[((n * 5 + channel) * 3 + row) * 2 + column];
-          // XNNPACK counts a window's columns first.
-          EXPECT_EQ(places.data<int32_t>()[i], (at % 6 - column * 3) * 2 + at / 6 - row * 2);
+          // XNNPACK numbers the positions of a window column by column.
+          expected_positions.push_back((at % 6 - column * 3) * 2 + at / 6 - row * 2);
         }
       }
+    }
+  }
+  // The delegate widens the 32-bit positions to 64 bits in place.
+  for (const ScalarType dtype : {ScalarType::kInt, ScalarType::kLong}) {
+    Tensor& values = call.make(ScalarType::kFloat, {2, 3, 2, 5});
+    Tensor& positions = call.make(dtype, {2, 3, 2, 5});
+    EValue* arguments[] = {&call.value(input), &call.value(values), &call.value(positions)};
+    ASSERT_TRUE((*loaded)->execute({}, arguments).ok());
+    EXPECT_EQ(values_of<float>(values), values_of<float>(to_nhwc(call, expected)));
+    for (size_t i = 0; i < expected_positions.size(); ++i) {
+      EXPECT_EQ(
+          dtype == ScalarType::kInt ? positions.data<int32_t>()[i] : positions.data<int64_t>()[i],
+          expected_positions[i]);
     }
   }
 }

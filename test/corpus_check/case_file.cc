@@ -32,7 +32,7 @@ ScalarType parse_dtype(const std::string& name) {
       {"uint64", ScalarType::kUInt64},
       {"complex32", ScalarType::kComplexHalf}};
   const auto found = kTypes.find(name);
-  if (found == kTypes.end()) throw std::runtime_error(fmt::format("unknown dtype {}", name));
+  if (found == kTypes.end()) throw std::runtime_error(fmt::format("unknown dtype \"{}\"", name));
   return found->second;
 }
 
@@ -58,7 +58,7 @@ CaseValue parse_value(const json& from, const std::filesystem::path& folder) {
     value.kind = CaseValue::Kind::kString;
     value.text = from.at("value");
   } else if (kind != "none") {
-    throw std::runtime_error(fmt::format("unknown kind of value {}", kind));
+    throw std::runtime_error(fmt::format("unknown value kind \"{}\"", kind));
   }
   return value;
 }
@@ -68,7 +68,7 @@ CaseValue parse_value(const json& from, const std::filesystem::path& folder) {
 Case read_case(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "case.json";
   std::ifstream stream(path);
-  if (!stream) throw std::runtime_error(fmt::format("{}: cannot open", path.string()));
+  if (!stream) throw std::runtime_error(fmt::format("{}: cannot open the file", path.string()));
   try {
     const json root = json::parse(stream);
     Case result;

@@ -1,4 +1,4 @@
-// A case of the corpus, as described by its case.json.
+// A case of the corpus, which its case.json describes.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace vitrine::corpus {
 struct CaseValue {
   enum class Kind : uint8_t { kTensor, kInt, kDouble, kBool, kString, kNone };
   Kind kind = Kind::kNone;
-  // kTensor; the file's bytes are in logical order
+  // For kTensor. The file has the elements in logical order.
   std::filesystem::path file;
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;
-  // the others
+  // For the other kinds.
   int64_t integer = 0;
   double real = 0;
   bool boolean = false;

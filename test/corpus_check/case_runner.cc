@@ -6,26 +6,31 @@
 #include <map>
 #include <memory>
 
-#include "host/files.h"
-#include "host/session.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
 #include "test/corpus_check/comparison.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::corpus {
 namespace {
 
 using tools::ToolError;
 
-void set_input(Method& method, size_t index, const CaseValue& value, std::vector<Array>& keep) {
+void set_input(Method& method, size_t index, const CaseValue& value, std::vector<Array>& arrays) {
   switch (value.kind) {
     case CaseValue::Kind::kTensor: {
-      // In the dim order that the program expects: files are in logical order.
-      const Tensor& planned = method.input(index).is_tensor()
-                                  ? method.input(index).unchecked_tensor()
-                                  : throw ToolError("not a tensor");
-      if (planned.rank() != value.sizes.size()) throw ToolError("the input has the wrong rank");
-      Array& array = keep.emplace_back(
+      // The elements of the file are in logical order; converts them to the dim order of the
+      // program.
+      const Tensor& planned =
+          method.input(index).is_tensor()
+              ? method.input(index).unchecked_tensor()
+              : throw ToolError("the program expects a value that is not a tensor");
+      if (planned.rank() != value.sizes.size()) {
+        throw ToolError(
+            fmt::format("the input has rank {}, expected {}", value.sizes.size(), planned.rank()));
+      }
+      Array& array = arrays.emplace_back(
           tools::check(Array::zeros(value.dtype, value.sizes, planned.dim_order())));
       tools::check(array.copy_from(tools::read_file(value.file)));
       tools::check(method.set_input(index, EValue(&array.mutable_tensor())));
@@ -44,11 +49,11 @@ void set_input(Method& method, size_t index, const CaseValue& value, std::vector
   }
 }
 
-// Empty if the output is as expected.
+// Returns the failure; empty if the output is within tolerance.
 std::string check_output(const EValue& output, const CaseValue& expected,
                          const Tolerance& tolerance, CaseResult& result) {
-  const auto number = [&](bool right_kind, double actual, double wanted) -> std::string {
-    if (!right_kind) return "the output has the wrong kind";
+  const auto number = [&](bool has_right_kind, double actual, double wanted) -> std::string {
+    if (!has_right_kind) return "the output has another kind than expected";
     if (actual == wanted) return "";
     return fmt::format("the output is {}, expected {}", actual, wanted);
   };
@@ -62,7 +67,8 @@ std::string check_output(const EValue& output, const CaseValue& expected,
       }
       const std::vector<std::byte> wanted = tools::read_file(expected.file);
       const std::vector<std::byte> actual = tools::row_major_bytes(tensor);
-      if (wanted.size() != actual.size()) return "the expected file has another size";
+      if (wanted.size() != actual.size())
+        return "the file of the expected output has another size than the output";
       const Comparison comparison = compare(actual, wanted, tensor.dtype(), tolerance);
       result.max_abs = std::max(result.max_abs, comparison.max_abs);
       result.max_rel = std::max(result.max_rel, comparison.max_rel);
@@ -79,33 +85,35 @@ std::string check_output(const EValue& output, const CaseValue& expected,
       return number(output.is_bool(), output.is_bool() && output.unchecked_bool() ? 1 : 0,
                     expected.boolean ? 1 : 0);
     case CaseValue::Kind::kString:
-      return output.is_string() && output.unchecked_string() == expected.text ? ""
-                                                                              : "another string";
+      return output.is_string() && output.unchecked_string() == expected.text
+                 ? ""
+                 : "the output is another string";
     case CaseValue::Kind::kNone:
       return output.is_none() ? "" : "the output is not None";
   }
-  return "unknown kind";
+  return "the case has an unknown value kind";
 }
 
-// Mutated inputs come first among a program's outputs: the last ones are the model's own.
+// Runs a call and checks its outputs. The last outputs are those of the model; a program's outputs
+// start with mutated inputs.
 void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
               CaseResult& result) {
   if (call.inputs.size() != method.num_inputs()) {
-    throw ToolError(fmt::format("the program has {} inputs, the case {}", method.num_inputs(),
-                                call.inputs.size()));
+    throw ToolError(fmt::format("the program has {} inputs, but the case has {}",
+                                method.num_inputs(), call.inputs.size()));
   }
-  std::vector<Array> keep;
+  std::vector<Array> arrays;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     try {
-      set_input(method, i, call.inputs[i], keep);
+      set_input(method, i, call.inputs[i], arrays);
     } catch (const std::exception& error) {
       throw ToolError(fmt::format("input {}: {}", i, error.what()));
     }
   }
   tools::check(method.execute());
   if (method.num_outputs() < call.outputs.size()) {
-    throw ToolError(fmt::format("the program has {} outputs, the case {}", method.num_outputs(),
-                                call.outputs.size()));
+    throw ToolError(fmt::format("the program has {} outputs, but the case has {}",
+                                method.num_outputs(), call.outputs.size()));
   }
   const size_t first = method.num_outputs() - call.outputs.size();
   for (size_t i = 0; i < call.outputs.size(); ++i) {
@@ -117,23 +125,23 @@ void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
 
 }  // namespace
 
-CaseResult run_case(const Case& which, const RunOptions& options) {
+CaseResult run_case(const Case& test_case, const RunOptions& options) {
   CaseResult result;
-  if (which.model.empty()) {
+  if (test_case.model.empty()) {
     result.status = CaseResult::Status::kSkipped;
-    result.reason = "has no program";
+    result.reason = "the case has no program";
     return result;
   }
   try {
-    tools::Session session({which.model, which.data, options.threads, options.backend_options,
-                            options.optimized_kernels});
+    tools::Session session({test_case.model, test_case.data, options.threads,
+                            options.backend_options, options.optimized_kernels});
     std::map<std::string, std::unique_ptr<Method>> methods;
-    for (size_t i = 0; i < which.calls.size(); ++i) {
-      const CaseCall& call = which.calls[i];
+    for (size_t i = 0; i < test_case.calls.size(); ++i) {
+      const CaseCall& call = test_case.calls[i];
       std::unique_ptr<Method>& method = methods[call.method];
       if (!method) method = session.load_method(call.method);
       try {
-        run_call(*method, call, which.tolerance, result);
+        run_call(*method, call, test_case.tolerance, result);
       } catch (const std::exception& error) {
         throw ToolError(fmt::format("call {} ({}): {}", i, call.method, error.what()));
       }

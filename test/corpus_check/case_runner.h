@@ -1,4 +1,4 @@
-// Runs a case: every call, in order, on one loaded instance of each method.
+// Runs all calls of a case, in order, on one loaded instance of each method.
 #pragma once
 
 #include <span>
@@ -14,15 +14,15 @@ struct CaseResult {
   Status status = Status::kPassed;
   double max_abs = 0;
   double max_rel = 0;
-  std::string reason;  // of a failure or skip
+  std::string reason;  // the reason of a failure or skip
 };
 
-// As in tools::SessionOptions.
+// The fields have the meaning of those in tools::SessionOptions.
 struct RunOptions {
   size_t threads = 0;
   std::vector<BackendOption> backend_options = {};
   bool optimized_kernels = true;
 };
-CaseResult run_case(const Case& which, const RunOptions& options);
+CaseResult run_case(const Case& test_case, const RunOptions& options);
 
 }  // namespace vitrine::corpus

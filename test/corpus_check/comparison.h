@@ -1,4 +1,4 @@
-// How far an output is from what PyTorch gave.
+// Compares an output with PyTorch's.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@ namespace vitrine::corpus {
 
 struct Comparison {
   double max_abs = 0;
-  double max_rel = 0;  // of elements whose expected value is not 0
+  double max_rel = 0;  // over elements whose expected value is not 0
   double cosine = 1;
   std::string failure;  // empty: within tolerance
 };
 
-// Elementwise |actual - expected| <= atol + rtol * |expected|; integers and bools must be equal;
-// NaN equals NaN and infinities equal themselves. With min_cosine, the cosine of the angle between
-// the two, as vectors, must reach it too. Both spans hold the same number of `dtype` elements.
+// Requires |actual - expected| <= atol + rtol * |expected| for each element, and equality for
+// integers and bools. NaN equals NaN, and infinities equal themselves. If min_cosine is set, the
+// cosine of the angle between both vectors must be at least that. Both spans have the same number
+// of elements.
 Comparison compare(std::span<const std::byte> actual, std::span<const std::byte> expected,
                    ScalarType dtype, const Tolerance& tolerance);
 

@@ -22,8 +22,8 @@ constexpr std::string_view kMachine = "arm32";
 constexpr std::string_view kMachine = "";
 #endif
 
-// Whether an entry is about this machine.
-bool is_of_here(const json& entry) {
+// True if an entry applies to this machine.
+bool applies_here(const json& entry) {
   if (!entry.contains("machine")) return true;
   if (entry["machine"] != "arm32") throw std::runtime_error("\"machine\" can only be \"arm32\"");
   return entry["machine"] == kMachine;
@@ -39,11 +39,12 @@ KnownFailure parse_entry(const json& from) {
   made.says = from.at("says");
   made.why = from.at("why");
   if (made.cases.empty() || made.runs.empty() || made.says.empty() || made.why.empty()) {
-    throw std::runtime_error("something is empty");
+    throw std::runtime_error("cases, runs, says and why must not be empty");
   }
   for (const std::string& run : made.runs) {
     if (std::ranges::count(kRuns, run) == 0) {
-      throw std::runtime_error(fmt::format("there are no runs \"{}\"", run));
+      throw std::runtime_error(
+          fmt::format("unknown run \"{}\"; the runs are program, training and core", run));
     }
   }
   return made;
@@ -54,8 +55,8 @@ bool ends_in(const std::filesystem::path& folder, const std::string& end) {
   return path.ends_with(fmt::format("/{}", end));
 }
 
-bool holds(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::count(all, one) != 0;
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::ranges::count(list, item) != 0;
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ KnownFailures KnownFailures::read(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::stringstream text;
   text << stream.rdbuf();
-  if (!stream) throw std::runtime_error(fmt::format("{}: it cannot be read", file.string()));
+  if (!stream) throw std::runtime_error(fmt::format("{}: cannot read the file", file.string()));
   return parse(text.str(), file.string());
 }
 
@@ -72,8 +73,8 @@ KnownFailures KnownFailures::parse(std::string_view text, const std::string& sou
   KnownFailures known;
   try {
     for (const json& entry : json::parse(text)) {
-      KnownFailure one = parse_entry(entry);
-      if (is_of_here(entry)) known.all_.push_back(std::move(one));
+      KnownFailure failure = parse_entry(entry);
+      if (applies_here(entry)) known.all_.push_back(std::move(failure));
     }
   } catch (const std::exception& error) {
     throw std::runtime_error(
@@ -83,10 +84,10 @@ KnownFailures KnownFailures::parse(std::string_view text, const std::string& sou
 }
 
 const KnownFailure* KnownFailures::find(const Run& run) const {
-  const auto found = std::ranges::find_if(all_, [&](const KnownFailure& each) {
-    return holds(each.runs, run.form) &&
-           (each.backends.empty() || holds(each.backends, run.backends)) &&
-           std::ranges::any_of(each.cases,
+  const auto found = std::ranges::find_if(all_, [&](const KnownFailure& failure) {
+    return contains(failure.runs, run.form) &&
+           (failure.backends.empty() || contains(failure.backends, run.backends)) &&
+           std::ranges::any_of(failure.cases,
                                [&](const std::string& end) { return ends_in(run.folder, end); });
   });
   return found == all_.end() ? nullptr : &*found;

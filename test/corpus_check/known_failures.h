@@ -1,12 +1,12 @@
-// Runs of corpus cases that are known to fail, each with its message and the reason.
+// The list of corpus runs that are known to fail, with their messages and reasons.
 //
-// Kept in known_failures.json: a list of objects with
-//   "cases"     ends of case folders: "ops_portable/maximum__nan"
-//   "runs"      what fails: "program" (ExecuTorch's own), "training", "core" (forms lowered here)
-//   "machine"   "arm32": fails there alone; left out: everywhere
-//   "backends"  as lowered: "none" or names joined by "+"; left out: any
-//   "says"      part of the failure
-//   "why"       for people
+// known_failures.json is a list of objects with these members:
+//   - "cases": last components of case folders, such as "ops_portable/maximum__nan".
+//   - "runs": the runs that fail: "program" (of ExecuTorch), "training", "core" (lowered here).
+//   - "machine": "arm32" if the runs fail only there; absent if they fail everywhere.
+//   - "backends": backends of the lowering: "none" or names joined by "+"; absent for any backends.
+//   - "says": a part of the message of the failure.
+//   - "why": the reason, for readers.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +24,11 @@ struct KnownFailure {
   std::string why;
 };
 
-// What is run.
+// A run of a case.
 struct Run {
-  std::filesystem::path folder;  // of the case
+  std::filesystem::path folder;  // folder of the case
   std::string form;              // one of KnownFailure::runs
-  std::string backends;          // empty unless lowered here
+  std::string backends;          // empty if ExecuTorch lowered the program
 };
 
 class KnownFailures {
@@ -37,7 +37,7 @@ class KnownFailures {
   static KnownFailures read(const std::filesystem::path& file);
   static KnownFailures parse(std::string_view json, const std::string& source);
 
-  // Null if the run is to pass.
+  // Returns the entry for a run; null if the run must pass.
   const KnownFailure* find(const Run& run) const;
 
  private:

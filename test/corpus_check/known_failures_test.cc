@@ -15,7 +15,7 @@ constexpr char kOne[] =
     R"([{"cases": ["ops/max__nan"], "runs": ["core"], "backends": ["xnnpack"],
          "says": "expected nan", "why": "XNNPACK drops it"}])";
 
-TEST(KnownFailures, AreFoundByCaseFormAndBackend) {
+TEST(KnownFailures, FindsByCaseFormAndBackend) {
   const KnownFailures known = KnownFailures::parse(kOne, "list");
   ASSERT_NE(known.find({"/corpus/ops/max__nan", "core", "xnnpack"}), nullptr);
   EXPECT_EQ(known.find({"/corpus/ops/max__nan", "core", "xnnpack"})->says, "expected nan");
@@ -26,26 +26,26 @@ TEST(KnownFailures, AreFoundByCaseFormAndBackend) {
   EXPECT_EQ(known.find({"/corpus/ops/max__nan", "core", "none"}), nullptr);
 }
 
-TEST(KnownFailures, HoldForAllBackendsIfNoneIsNamed) {
+TEST(KnownFailures, AppliesToAllBackendsByDefault) {
   const KnownFailures known = KnownFailures::parse(
       R"([{"cases": ["a"], "runs": ["program", "core"], "says": "b", "why": "c"}])", "list");
   EXPECT_NE(known.find({"x/a", "program", ""}), nullptr);
   EXPECT_NE(known.find({"x/a", "core", "none"}), nullptr);
 }
 
-TEST(KnownFailures, MayBeThoseOfAnotherMachine) {
+TEST(KnownFailures, IgnoresEntriesForOtherMachines) {
   const KnownFailures known = KnownFailures::parse(
       R"([{"cases": ["a"], "machine": "arm32", "runs": ["core"], "says": "b", "why": "c"}])",
       "list");
   EXPECT_EQ(known.find({"x/a", "core", "none"}) != nullptr, sizeof(void*) == 4);
 }
 
-TEST(KnownFailures, BadListsNameFileAndEntry) {
+TEST(KnownFailures, ErrorsNameFileAndEntry) {
   const auto parse = [](const char* text) { return [=] { KnownFailures::parse(text, "list"); }; };
   EXPECT_THAT(parse("["), ThrowsMessage<std::runtime_error>(HasSubstr("list: entry 0: ")));
   EXPECT_THAT(parse("[{}]"), ThrowsMessage<std::runtime_error>(HasSubstr("cases")));
   EXPECT_THAT(parse(R"([{"cases": ["a"], "runs": ["all"], "says": "b", "why": "c"}])"),
-              ThrowsMessage<std::runtime_error>(HasSubstr("no runs \"all\"")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("unknown run \"all\"")));
   EXPECT_THAT(
       parse(R"([{"cases": ["a"], "machine": "vax", "runs": ["core"], "says": "b", "why": "c"}])"),
       ThrowsMessage<std::runtime_error>(HasSubstr("arm32")));
@@ -55,8 +55,7 @@ TEST(KnownFailures, BadListsNameFileAndEntry) {
               ThrowsMessage<std::runtime_error>(HasSubstr("/nowhere.json")));
 }
 
-// The list that is in use.
-TEST(KnownFailures, TheListCanBeRead) {
+TEST(KnownFailures, AcceptsTheListInUse) {
   EXPECT_NO_THROW(KnownFailures::read(VITRINE_KNOWN_FAILURES));
 }
 

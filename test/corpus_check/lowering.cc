@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aot/pipeline/lower.h"
-#include "host/files.h"
+#include "tools/common/files.h"
 #include "tools/pte_lower/backends.h"
 #include "vitrine/data_source.h"
 #include "vitrine/program.h"
@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "model.pt2", or "model_decode.pt2" where a case has several methods; "_core_aten" after it.
+// Returns "model.pt2", or "model_decode.pt2" if the case has several methods, with "_core_aten"
+// before the extension for kCoreAten. Empty if the file does not exist.
 fs::path exported_file(const fs::path& folder, const std::string& method, ExportedForm form) {
   const std::string suffix = form == ExportedForm::kCoreAten ? "_core_aten.pt2" : ".pt2";
   const fs::path own = folder / ("model_" + method + suffix);
@@ -26,8 +27,8 @@ fs::path exported_file(const fs::path& folder, const std::string& method, Export
   return method == "forward" && fs::exists(only) ? only : fs::path();
 }
 
-// Whether the case's program was exported so that its methods share their buffers, which have
-// planned memory of their own then.
+// True if the methods of the case's program share their buffers, which are then in separate planned
+// memory.
 bool shares_state(const fs::path& program) {
   auto source = map_file(program.c_str());
   if (program.empty() || !source.ok()) return false;
@@ -40,52 +41,50 @@ bool shares_state(const fs::path& program) {
   return false;
 }
 
-// What --optimize promises.
-void require_no_larger_plan(const aot::LoweredModel& optimised,
+// Throws if planned memory grows, which --optimize must prevent.
+void require_no_larger_plan(const aot::LoweredModel& optimized,
                             const std::map<std::string, fs::path>& files,
                             aot::LowerOptions options) {
-  options.optimise = false;
+  options.optimize = false;
   const aot::LoweredModel stock = aot::lower(aot::import_methods(files), options);
-  for (const auto& [method, info] : optimised.emitted.debug_info) {
+  for (const auto& [method, info] : optimized.emitted.debug_info) {
     const size_t before = stock.emitted.debug_info.find(method)->second.planned_bytes;
     if (info.planned_bytes <= before) continue;
-    throw std::runtime_error(
-        fmt::format("method {}: {} bytes of planned memory, {} without "
-                    "--optimize",
-                    method, info.planned_bytes, before));
+    throw std::runtime_error(fmt::format(
+        "method {}: --optimize must not increase planned memory, but it is {} bytes, and {} "
+        "without --optimize",
+        method, info.planned_bytes, before));
   }
 }
 
 }  // namespace
 
-bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
+bool lower_case(Case& test_case, const fs::path& case_folder, ExportedForm form,
                 const std::vector<std::string>& backends, const LoweringFlags& flags,
                 const fs::path& folder) {
   std::map<std::string, fs::path> files;
-  for (const CaseCall& call : which.calls) {
+  for (const CaseCall& call : test_case.calls) {
     const fs::path file = exported_file(case_folder, call.method, form);
     if (file.empty()) return false;
     files[call.method] = file;
   }
   aot::LowerOptions options;
-  for (const std::string& name : backends) {
-    options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
-  }
+  options.partitioners = tools::make_partitioners(backends, flags.backend_options);
   options.fold_constants = flags.fold_constants;
   options.attention = *aot::attention_operator(flags.attention);
-  if (!flags.quantise.empty()) options.quantise = aot::parse_quantisation(flags.quantise);
-  // Cases with weights outside of their program are lowered in that way.
-  options.emit.external_constants = flags.external_constants || !which.data.empty();
-  options.emit.memory_planning.share_mutable_buffers = shares_state(which.model);
-  options.optimise = flags.optimise;
+  if (!flags.quantize.empty()) options.quantize = aot::parse_quantization(flags.quantize);
+  // Cases with external weights are always lowered with external weights.
+  options.emit.external_constants = flags.external_constants || !test_case.data.empty();
+  options.emit.memory_planning.share_mutable_buffers = shares_state(test_case.model);
+  options.optimize = flags.optimize;
   const aot::LoweredModel model = aot::lower(aot::import_methods(files), options);
-  if (flags.optimise) require_no_larger_plan(model, files, options);
-  which.model = folder / "model.pte";
-  tools::write_file(which.model, model.emitted.pte);
-  which.data.clear();
+  if (flags.optimize) require_no_larger_plan(model, files, options);
+  test_case.model = folder / "model.pte";
+  tools::write_file(test_case.model, model.emitted.pte);
+  test_case.data.clear();
   for (const auto& [tag, bytes] : model.emitted.ptd) {
-    which.data.push_back(folder / (tag + ".ptd"));
-    tools::write_file(which.data.back(), bytes);
+    test_case.data.push_back(folder / (tag + ".ptd"));
+    tools::write_file(test_case.data.back(), bytes);
   }
   return true;
 }

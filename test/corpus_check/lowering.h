@@ -1,4 +1,4 @@
-// A case's exported models, lowered here, in the place of its program.
+// Lowers the exported models of a case, to run them instead of its program.
 #pragma once
 
 #include <filesystem>
@@ -9,22 +9,22 @@
 
 namespace vitrine::corpus {
 
-// The forms in which a case has its exported models: as torch.export gives them, and decomposed to
-// core ATen.
+// The forms of exported models: training IR from torch.export, and decomposed to core ATen.
 enum class ExportedForm : uint8_t { kTraining, kCoreAten };
 
 struct LoweringFlags {
   bool fold_constants = false;
-  bool external_constants = false;  // cases that have such are always lowered so
-  std::string quantise;             // as --quantize of pte_lower; empty: not
-  std::string attention = "aten";   // as --attention
-  bool optimise = false;            // --optimize; an error if planned memory grows
+  bool external_constants = false;  // always true for cases with external weights
+  std::string quantize;             // like pte_lower --quantize; empty: none
+  std::string attention = "aten";   // like pte_lower --attention
+  std::vector<std::string> backend_options = {};
+  bool optimize = false;  // like --optimize; throws if planned memory grows
 };
 
-// Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case
-// lacks an exported model of that form for some method that it calls. Throws the errors that
+// Writes the program and its .ptd files to `folder`, and makes `test_case` use them. Returns false
+// if the case lacks an exported model of this form for one of its methods. Throws the errors that
 // pte_lower would print.
-bool lower_case(Case& which, const std::filesystem::path& case_folder, ExportedForm form,
+bool lower_case(Case& test_case, const std::filesystem::path& case_folder, ExportedForm form,
                 const std::vector<std::string>& backends, const LoweringFlags& flags,
                 const std::filesystem::path& folder);
 

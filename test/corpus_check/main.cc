@@ -1,4 +1,4 @@
-// corpus_check: runs cases of the corpus and prints one line per case.
+// corpus_check runs cases of the corpus and prints one line per case.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using vitrine::corpus::CaseResult;
 
-// What paths may begin with, and the folder that it stands for.
+// A prefix of paths, and the folder that it refers to.
 struct Prefix {
   std::string_view text;
   fs::path (*folder)();
@@ -29,11 +29,12 @@ struct Prefix {
 constexpr Prefix kPrefixes[] = {
     {"corpus:", vitrine::test::corpus_dir, "VITRINE_CORPUS"},
     {"corpus_llm:", vitrine::test::corpus_llm_dir, "VITRINE_CORPUS_LLM"},
+    {"corpus_15:", vitrine::test::corpus_15_dir, "VITRINE_CORPUS_15"},
 };
 
-constexpr int kNothingToRun = 77;  // what ctest takes as "skipped"
+constexpr int kNothingToRun = 77;  // exit code for "skipped" in ctest
 
-// A case folder itself, or the case folders in it, sorted.
+// Appends the folder if it is a case, or else its cases, sorted.
 void collect(const fs::path& path, std::vector<fs::path>& folders) {
   if (fs::exists(path / "case.json")) {
     folders.push_back(path);
@@ -47,7 +48,8 @@ void collect(const fs::path& path, std::vector<fs::path>& folders) {
   folders.insert(folders.end(), found.begin(), found.end());
 }
 
-// Prints one line per case and counts. Known failures must fail, with their message.
+// Prints one line per case, and counts passes and failures. Known failures must fail with their
+// message.
 class Tally {
  public:
   explicit Tally(vitrine::corpus::KnownFailures known) : known_(std::move(known)) {}
@@ -58,7 +60,7 @@ class Tally {
     std::string remark = result.reason;
     if (known != nullptr && verdict == kPass) {
       verdict = kFail;
-      remark = "it passes: strike it from known_failures.json";
+      remark = "the case passes; remove its entry from known_failures.json";
     } else if (known != nullptr && verdict == kFail &&
                result.reason.find(known->says) != std::string::npos) {
       verdict = kKnown;
@@ -69,9 +71,9 @@ class Tally {
                result.max_rel, remark);
     ++counts_[verdict];
   }
-  // What the program ends with.
+  // Prints the counts and returns the exit code.
   int finish() const {
-    fmt::print("{} passed, {} failed, {} skipped, {} failed as known\n", counts_[kPass],
+    fmt::print("{} passed, {} failed, {} skipped, {} known failures\n", counts_[kPass],
                counts_[kFail], counts_[kSkip], counts_[kKnown]);
     return counts_[kFail] == 0 && counts_[kPass] + counts_[kKnown] > 0 ? 0 : 1;
   }
@@ -88,18 +90,18 @@ class Tally {
   std::array<size_t, 4> counts_{};  // by Verdict
 };
 
-// Runs once; or twice, first with a new file of packed weights and then with the file that the
-// first run wrote.
-CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions options,
+// Runs a case once. With a weights cache, runs it twice: first with a new cache file, then with the
+// file that the first run wrote.
+CaseResult run(const vitrine::corpus::Case& test_case, vitrine::corpus::RunOptions options,
                bool with_weights_cache) {
-  if (!with_weights_cache) return vitrine::corpus::run_case(which, options);
+  if (!with_weights_cache) return vitrine::corpus::run_case(test_case, options);
   const vitrine::test::ScratchFolder folder;
   const std::string path = (folder / "weights").string();
   const vitrine::BackendOption option{"XnnpackBackend", "packed_cache_path", path};
   options.backend_options = {option};
-  const CaseResult cold = vitrine::corpus::run_case(which, options);
+  const CaseResult cold = vitrine::corpus::run_case(test_case, options);
   if (cold.status != CaseResult::Status::kPassed) return cold;
-  return vitrine::corpus::run_case(which, options);
+  return vitrine::corpus::run_case(test_case, options);
 }
 
 // Lowers both forms of the case's exported models and runs each.
@@ -107,22 +109,22 @@ void run_lowered(const fs::path& folder, const std::vector<std::string>& backend
                  const vitrine::corpus::LoweringFlags& flags,
                  const vitrine::corpus::RunOptions& options, Tally& tally) {
   using vitrine::corpus::ExportedForm;
-  struct Row {
+  struct NamedForm {
     ExportedForm form;
     const char* name;
     const char* suffix;
   };
-  constexpr std::array kForms = {Row{ExportedForm::kTraining, "training", ""},
-                                 Row{ExportedForm::kCoreAten, "core", " core"}};
+  constexpr std::array kForms = {NamedForm{ExportedForm::kTraining, "training", ""},
+                                 NamedForm{ExportedForm::kCoreAten, "core", " core"}};
   const std::string used = backends.empty() ? "none" : fmt::format("{}", fmt::join(backends, "+"));
   for (const auto& [form, form_name, suffix] : kForms) {
     CaseResult result;
     const vitrine::test::ScratchFolder scratch;
     try {
-      vitrine::corpus::Case which = vitrine::corpus::read_case(folder);
-      if (!vitrine::corpus::lower_case(which, folder, form, backends, flags, scratch / ""))
+      vitrine::corpus::Case test_case = vitrine::corpus::read_case(folder);
+      if (!vitrine::corpus::lower_case(test_case, folder, form, backends, flags, scratch / ""))
         continue;
-      result = vitrine::corpus::run_case(which, options);
+      result = vitrine::corpus::run_case(test_case, options);
     } catch (const std::exception& error) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();
@@ -140,38 +142,41 @@ int main(int argc, char** argv) {
   vitrine::corpus::RunOptions options;
   app.add_option("path", paths,
                  "case folders, or folders of case folders; corpus:NAME is in $VITRINE_CORPUS "
-                 "(default: ../shared/corpus beside the source), corpus_llm:NAME in "
+                 "and corpus_llm:NAME in "
                  "$VITRINE_CORPUS_LLM")
       ->required();
-  app.add_option("--except", except, "names of cases to leave out")
+  app.add_option("--except", except, "names of cases to skip")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--cpu_threads", options.threads, "threads; 0: as many as performing cores");
+  app.add_option("--cpu_threads", options.threads,
+                 "number of threads; 0: number of performance cores");
   bool portable = false;
-  app.add_flag("--portable", portable, "leave the optimised kernels out");
+  app.add_flag("--portable", portable, "do not use optimized kernels");
   bool weights_cache = false;
   app.add_flag("--weights_cache", weights_cache,
-               "run each case twice: with a new file of packed weights, and with that file");
+               "run each case twice: with a new weights cache file, and with the written file");
   bool lower = false;
-  app.add_flag("--lower", lower, "lower the cases' exported models here and run these");
+  app.add_flag("--lower", lower, "lower the exported models of cases and run them");
   std::vector<std::string> backends;
-  app.add_option("--backend", backends, "of --lower; repeatable")->allow_extra_args(false);
+  app.add_option("--backend", backends, "backend for --lower; repeatable")->allow_extra_args(false);
   vitrine::corpus::LoweringFlags flags;
-  app.add_flag("--fold_constants", flags.fold_constants, "of --lower, as pte_lower has it");
-  app.add_flag("--optimize", flags.optimise, "the same; planned memory must not grow");
-  app.add_option("--attention", flags.attention, "the same")
+  app.add_flag("--fold_constants", flags.fold_constants,
+               "passed to --lower, like the option of pte_lower");
+  app.add_flag("--optimize", flags.optimize, "passed to --lower; planned memory must not grow");
+  app.add_option("--backend-option", flags.backend_options, "passed to --lower");
+  app.add_option("--attention", flags.attention, "passed to --lower")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}));
-  app.add_flag("--external_constants", flags.external_constants, "the same");
+  app.add_flag("--external_constants", flags.external_constants, "passed to --lower");
   CLI11_PARSE(app, argc, argv);
 
   options.optimized_kernels = !portable;
   std::vector<fs::path> folders;
   for (const std::string& given : paths) {
     const auto* prefix = std::ranges::find_if(
-        kPrefixes, [&](const Prefix& each) { return given.starts_with(each.text); });
+        kPrefixes, [&](const Prefix& candidate) { return given.starts_with(candidate.text); });
     if (prefix == std::end(kPrefixes)) {
       if (!fs::is_directory(given)) {
-        fmt::print(stderr, "corpus_check: {}: not a folder\n", given);
+        fmt::print(stderr, "corpus_check: {} is not a folder\n", given);
         return 1;
       }
       collect(given, folders);
@@ -179,16 +184,16 @@ int main(int argc, char** argv) {
     }
     const fs::path corpus = prefix->folder();
     if (corpus.empty()) {
-      fmt::print("{}: no corpus; set {}\n", given, prefix->variable);
+      fmt::print("{}: the corpus is missing; set {}\n", given, prefix->variable);
       return kNothingToRun;
     }
     collect(corpus / given.substr(prefix->text.size()), folders);
   }
-  const std::set<std::string> left_out(except.begin(), except.end());
+  const std::set<std::string> excluded(except.begin(), except.end());
   Tally tally(vitrine::corpus::KnownFailures::read(VITRINE_KNOWN_FAILURES));
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
-    if (left_out.contains(name)) continue;
+    if (excluded.contains(name)) continue;
     if (lower) {
       run_lowered(folder, backends, flags, options, tally);
       continue;

@@ -1,4 +1,4 @@
-// Uses a file in all ways that a user would, within limits, and reports how far it came.
+// Loads and executes a program as a user would, within limits, and reports the stage that failed.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace vitrine::test {
 enum class Stage { kProgramLoad, kMethodLoad, kInputs, kExecute, kDone };
 
 struct Outcome {
-  Stage stage = Stage::kDone;  // where it failed
-  std::string message;         // of the error; empty for kDone
+  Stage stage = Stage::kDone;  // the stage that failed
+  std::string message;         // the error; empty for kDone
 };
 
-// Loads the program of `bytes` (16-byte aligned), loads its first method, gives it inputs of the
-// planned sizes and memory for its outputs, and executes it twice.
+// Loads the program in `bytes` (16-byte aligned) and its first method, sets inputs of the planned
+// sizes and memory for outputs, and executes the method twice.
 Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
                 const BackendRegistry& backends);
 

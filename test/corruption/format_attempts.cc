@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "formats/bundled_program/bundled_program.h"
+#include "formats/delegates/delegate_reader.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
 #include "formats/etrecord/record_members.h"
@@ -14,10 +15,10 @@
 namespace vitrine::test {
 namespace {
 
-// Larger than any sample's.
+// Larger than the debug buffer of any sample.
 constexpr size_t kDebugBufferBytes = 4096;
 
-// Touches every byte, for AddressSanitizer to see.
+// Reads every byte, so that AddressSanitizer checks all of them.
 size_t checksum(std::span<const std::byte> bytes) {
   size_t sum = 0;
   for (const std::byte byte : bytes) sum = sum * 31 + static_cast<size_t>(byte);
@@ -46,7 +47,7 @@ std::string attempt_etdump(std::span<const std::byte> bytes) try {
 
 std::string attempt_etrecord(std::span<const std::byte> bytes) {
   try {
-    // Stricter than the join: some samples lack their weights.
+    // Writing is stricter than the join, since some samples lack their weights. Errors are ignored.
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
     if (members.reference_outputs) {
@@ -95,10 +96,27 @@ std::string attempt_bundled_program(std::span<const std::byte> bytes) {
     const std::vector<std::byte> written = bundled::write_bundled_program(bundle);
     if (bundled::parse_bundled_program(written).suites.size() != bundle.suites.size()) std::abort();
   } catch (const bundled::BundledProgramError&) {
-    // The writer is stricter: it refuses expected outputs that are not tensors, and methods without
-    // a name.
+    // The writer is stricter than the reader: it rejects expected outputs that are not tensors, and
+    // methods without a name.
   }
   return "";
+}
+
+std::string attempt_foreign_payload(std::span<const std::byte> bytes) try {
+  const bool is_known = delegates::recognize_payload(bytes) != nullptr;
+  const delegates::PayloadDescription payload = delegates::describe_payload({.bytes = bytes});
+  for (const delegates::PayloadGraph& graph : payload.graphs) {
+    for (const delegates::PayloadOperator& op : graph.operators) {
+      for (const auto* tensors : {&op.inputs, &op.outputs}) {
+        for (const size_t tensor : *tensors) {
+          if (tensor >= payload.tensors.size()) std::abort();
+        }
+      }
+    }
+  }
+  return is_known ? "" : "no identifier";
+} catch (const FormatError& error) {
+  return error.what();
 }
 
 std::string attempt_flat_tensor(std::span<const std::byte> bytes) {
@@ -110,7 +128,7 @@ std::string attempt_flat_tensor(std::span<const std::byte> bytes) {
     const std::string_view key = (*map)->key(i);
     const auto data = (*map)->get(key);
     const auto layout = (*map)->layout(key);
-    // Both were verified at load.
+    // The loader has verified the data and the layout.
     if (!data.ok() || !layout.ok()) std::abort();
     sum = sum + checksum(data->bytes());
   }

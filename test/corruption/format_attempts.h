@@ -1,5 +1,5 @@
-// Use a file of the developer tools' formats in all ways that a user would. Each returns the
-// error's text, or nothing if the file was accepted. The fuzz targets run them too.
+// Functions that use files of the developer tools' formats as a user would. Each returns the error,
+// or an empty string if it accepts the file. The fuzz targets call them too.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,17 @@
 
 namespace vitrine::test {
 
-// Reads it, gives its tensors data, and puts each into logical order.
+// Reads an ETDump, attaches data to its tensors, and converts each to logical order.
 std::string attempt_etdump(std::span<const std::byte> bytes);
-// Reads what the join needs, then all members.
+// Reads all members of an ETRecord, then the parts that the join needs.
 std::string attempt_etrecord(std::span<const std::byte> bytes);
-// An ETRecord's reference outputs.
+// Reads the reference outputs of an ETRecord.
 std::string attempt_recorded_tensors(std::span<const std::byte> bytes);
-// Reads it and writes the result.
+// Reads a bundled program and writes it again.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);
-// Loads it, and reads every entry.
+// Describes the payload of a delegate that Vitrine does not run. The bytes must show the backend.
+std::string attempt_foreign_payload(std::span<const std::byte> bytes);
+// Loads a .ptd file and reads every entry.
 std::string attempt_flat_tensor(std::span<const std::byte> bytes);
 
 }  // namespace vitrine::test

@@ -1,5 +1,6 @@
-// Damaged ETDumps, ETRecords, .bpte and .ptd files must give errors that say where, and never
-// anything worse: run this under AddressSanitizer and UndefinedBehaviorSanitizer.
+// Damaged ETDumps, ETRecords, .bpte and .ptd files, and payloads of other backends must be accepted
+// or cause errors that name a location. Run this under AddressSanitizer and
+// UndefinedBehaviorSanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,10 +12,11 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/record_members.h"
-#include "runtime/data/flat_tensor_writer.h"
+#include "formats/flat_tensor/flat_tensor_writer.h"
 #include "test/corruption/format_attempts.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
+#include "test/support/foreign_payloads.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine {
@@ -26,7 +28,7 @@ struct Format {
   const char* name;
   std::function<std::vector<AlignedBytes>()> make_samples;
   std::string (*attempt)(std::span<const std::byte> bytes);
-  std::vector<std::string> places;  // one of which every error names
+  std::vector<std::string> locations;  // every error contains one of these
 };
 
 AlignedBytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
@@ -35,7 +37,7 @@ AlignedBytes file(const char* name) {
   return test::read_file_bytes(test::samples_dir() / "formats" / name);
 }
 
-// Every kind of event and value.
+// Returns an ETDump with every kind of event and value.
 AlignedBytes built_etdump() {
   test::TensorFactory factory;
   ValueBuffer values(4096, 16);
@@ -89,7 +91,7 @@ AlignedBytes built_flat_tensor() {
       {.key = "w",
        .data = std::as_bytes(std::span(x)),
        .layout = TensorLayout{ScalarType::kFloat, sizes, order}},
-      {.key = "blob", .data = std::as_bytes(std::span(x)).first(5)}};
+      {.key = "bytes", .data = std::as_bytes(std::span(x)).first(5)}};
   return copy(*write_flat_tensor(entries));
 }
 
@@ -130,12 +132,26 @@ const std::vector<Format>& formats() {
        },
        test::attempt_bundled_program,
        {"file: identifier", "file: flatbuffer", "file: program", "file: method_test_suites["}},
+      {"ForeignPayload",
+       [] {
+         std::vector<AlignedBytes> samples;
+         for (test::ForeignPayload& sample : test::foreign_payloads()) {
+           // A Neutron payload has no identifier, and the strings of a QNN payload are not checked.
+           const std::string_view backend = sample.backend;
+           if (backend == "NeutronBackend" || backend == "QnnBackend") continue;
+           samples.push_back(std::move(sample.bytes));
+         }
+         return samples;
+       },
+       test::attempt_foreign_payload,
+       {"no identifier", "flatbuffer", "Vulkan", "MLX", "Core ML", "protobuf", "weight.bin",
+        "model.mil", "Ethos-U", "VGF", "SPIR-V", "OpenVINO", "MPS"}},
       {"FlatTensor",
        [] {
          return std::vector{built_flat_tensor(), file("weights.ptd")};
        },
        test::attempt_flat_tensor,
-       {"byte ", "64 bytes", "header", "flatbuffer", "segments", "named_data["}},
+       {"byte ", "64 bytes", "header", "flatbuffer", "segments", "named_data[", "version:"}},
   };
   return kFormats;
 }
@@ -144,58 +160,58 @@ class FormatCorruption : public testing::TestWithParam<size_t> {
  protected:
   const Format& format() const { return formats()[GetParam()]; }
 
-  // `message` is empty, or says where.
-  void expect_place(const std::string& message, const std::string& damage) const {
+  // Expects that `message` is empty or names a location.
+  void expect_location(const std::string& message, const std::string& damage) const {
     if (message.empty()) return;
-    for (const std::string& place : format().places) {
-      if (message.find(place) != std::string::npos) return;
+    for (const std::string& location : format().locations) {
+      if (message.find(location) != std::string::npos) return;
     }
-    ADD_FAILURE() << damage << ": \"" << message << "\" names no place";
+    ADD_FAILURE() << damage << ": \"" << message << "\" does not name a location";
   }
 };
 
-TEST_P(FormatCorruption, SoundFilesAreTaken) {
+TEST_P(FormatCorruption, AcceptsValidFiles) {
   for (const AlignedBytes& sample : format().make_samples()) {
     EXPECT_EQ(format().attempt(sample), "");
   }
 }
 
-TEST_P(FormatCorruption, CutFilesAreRefused) {
+TEST_P(FormatCorruption, RejectsTruncatedFiles) {
   for (const AlignedBytes& sample : format().make_samples()) {
-    // Each try reads the whole archive, so large ones are slow.
+    // Each attempt reads the complete archive, so large samples use larger steps.
     const size_t step = sample.size() / 6000 + 1;
     for (size_t size = 0; size < sample.size(); size += step) {
-      // Of exactly that size, so that AddressSanitizer sees every overrun.
+      // The memory has exactly this size, so that AddressSanitizer detects every overrun.
       AlignedBytes cut(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(size));
       cut.shrink_to_fit();
       const std::string message = format().attempt(cut);
       EXPECT_NE(message, "") << "cut to " << size << " of " << sample.size();
-      expect_place(message, "cut to " + std::to_string(size));
+      expect_location(message, "cut to " + std::to_string(size));
     }
   }
 }
 
-TEST_P(FormatCorruption, FlippedBytesAreHarmless) {
+TEST_P(FormatCorruption, SurvivesFlippedBytes) {
   for (const AlignedBytes& sample : format().make_samples()) {
     const size_t step = sample.size() / 6000 + 1;
     AlignedBytes damaged = sample;
-    size_t refused = 0;
+    size_t rejected = 0;
     for (size_t at = 0; at < sample.size(); at += step) {
       for (const std::byte flip :
            {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}, std::byte{0x04}}) {
         damaged[at] ^= flip;
         const std::string message = format().attempt(damaged);
-        refused += message.empty() ? 0 : 1;
-        expect_place(message, "byte " + std::to_string(at));
+        rejected += message.empty() ? 0 : 1;
+        expect_location(message, "byte " + std::to_string(at));
         damaged[at] = sample[at];
       }
     }
-    EXPECT_GT(refused, 0u);
+    EXPECT_GT(rejected, 0u);
   }
 }
 
-// Several flips at once get past doors that one alone does not.
-TEST_P(FormatCorruption, ManyFlippedBytesAreHarmless) {
+// Several flips at once pass checks that reject a single flip.
+TEST_P(FormatCorruption, SurvivesManyFlippedBytes) {
   uint32_t random = 1;
   const auto next = [&random] { return (random = random * 1664525u + 1013904223u) >> 8; };
   const AlignedBytes sample = format().make_samples().front();
@@ -205,7 +221,7 @@ TEST_P(FormatCorruption, ManyFlippedBytesAreHarmless) {
     for (uint32_t flip = 0; flip < flips; ++flip) {
       damaged[next() % damaged.size()] ^= static_cast<std::byte>(1u << (next() % 8));
     }
-    expect_place(format().attempt(damaged), "round " + std::to_string(i));
+    expect_location(format().attempt(damaged), "round " + std::to_string(i));
   }
 }
 

@@ -1,7 +1,7 @@
-// Memory between two unreadable pages, as close to the second as alignment allows. An access that
-// reaches a page stops the process, even in code without sanitizers. What is left between the pages
-// and the memory has a pattern: a write there stops the process when the memory is freed, and with
-// AddressSanitizer any access at once.
+// Memory between two unreadable pages, as close to the second as alignment allows. An access to one
+// of the pages stops the process, even in code without sanitizers. The gaps between the pages and
+// the memory contain a pattern: a write to a gap stops the process when the memory is freed, and
+// with AddressSanitizer any access to a gap stops it at once.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <span>
 
-// Of AddressSanitizer, where it is.
+// Functions of the AddressSanitizer runtime; null if it is not linked.
 extern "C" void __asan_poison_memory_region(const volatile void*, size_t) __attribute__((weak));
 extern "C" void __asan_unpoison_memory_region(const volatile void*, size_t) __attribute__((weak));
 
@@ -21,7 +21,7 @@ namespace vitrine::test {
 
 class GuardedMemory {
  public:
-  // `slack` bytes past the end are readable and writable too. 16-byte aligned.
+  // Allocates `bytes` bytes, 16-byte aligned. `slack` bytes past the end are also accessible.
   GuardedMemory(size_t bytes, size_t slack) {
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const size_t used = (bytes + slack + 15) / 16 * 16;
@@ -61,7 +61,7 @@ class GuardedMemory {
  private:
   static constexpr std::byte kPattern{0x5C};
 
-  // Each byte is like the next.
+  // True if every byte of the gap is kPattern.
   static bool has_pattern(std::span<const std::byte> gap) {
     return gap.empty() || (gap.front() == kPattern &&
                            std::memcmp(gap.data(), gap.data() + 1, gap.size() - 1) == 0);

@@ -11,8 +11,8 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
-#include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "demo_backend/lowering.h"
 #include "formats/etrecord/etrecord.h"
 #include "test/support/acceptance.h"
 #include "test/support/file_bytes.h"
@@ -23,8 +23,8 @@ namespace {
 
 std::vector<std::shared_ptr<const aot::Partitioner>> partitioners_of(LoweringPath path) {
   if (path == LoweringPath::kXnnpack) return {std::make_shared<aot::XnnpackPartitioner>()};
-  if (path == LoweringPath::kMappingDemo) {
-    return {std::make_shared<mapping_demo::MappingDemoPartitioner>()};
+  if (path == LoweringPath::kDemo) {
+    return {std::make_shared<demo::DemoPartitioner>()};
   }
   return {};
 }
@@ -33,13 +33,13 @@ void require_loadable(const std::vector<std::byte>& pte) {
   const AlignedBytes bytes(pte.begin(), pte.end());
   const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
                                         bytes.size());
-  const std::vector<std::string> broken = broken_rules(view);
-  if (!broken.empty()) throw std::logic_error(broken.front());
+  const std::vector<std::string> violated = violated_rules(view);
+  if (!violated.empty()) throw std::logic_error(violated.front());
   auto source = view_buffer(view);
-  if (!source.ok()) throw std::logic_error("no view of the program");
+  if (!source.ok()) throw std::logic_error("view_buffer failed");
   const auto program = Program::load(std::move(*source));
   if (!program.ok()) {
-    throw std::logic_error(std::string("the runtime refuses what was emitted: ") +
+    throw std::logic_error(std::string("the runtime rejects the emitted program: ") +
                            program.error().message());
   }
 }
@@ -49,7 +49,9 @@ void lower(std::span<const std::byte> pt2, LoweringPath path) {
   aot::format_graph(*program.graph);
   const auto partitioners = partitioners_of(path);
   aot::EdgeOptions options;
-  for (const auto& each : partitioners) options.ops_to_keep.push_back(each->ops_to_keep(program));
+  for (const auto& partitioner : partitioners) {
+    options.ops_to_keep.push_back(partitioner->ops_to_keep(program));
+  }
   const std::vector<aot::OpsToKeep> kept = options.ops_to_keep;
   aot::to_edge(program, options);
   aot::Methods edge;

@@ -1,4 +1,4 @@
-// Does with an exported model all that pte_lower does, for tests and fuzzing.
+// Lowers an exported model as pte_lower does, for tests and fuzzing.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace vitrine::test {
 
-enum class LoweringPath { kNoBackend, kXnnpack, kMappingDemo };
+enum class LoweringPath { kNoBackend, kXnnpack, kDemo };
 
-// Imports the archive, lowers it to a program and an ETRecord, and reads both back. The text of the
-// AotError, or nothing if all went well. Other exceptions escape: they are defects, as is a program
-// that the runtime refuses or that breaks a rule of the format (std::logic_error).
+// Imports the archive, lowers it to a program and an ETRecord, and reads both back. Returns the
+// text of the AotError, or an empty string on success. Other exceptions propagate, since they are
+// defects. Throws std::logic_error if the runtime rejects the program or if it violates a rule of
+// the format.
 std::string attempt_lowering(std::span<const std::byte> pt2, LoweringPath path);
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// Damaged programs must give errors that say where, and never anything worse: run this under
+// Damaged programs must execute or cause errors that name a location. Run this under
 // AddressSanitizer and UndefinedBehaviorSanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "test/corruption/attempt.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
@@ -34,7 +34,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Values of every kind, every instruction, constants, state, both kinds of delegates.
+// Returns a program with values and instructions of every kind, constants, state and a delegate.
 AlignedBytes built_program(bool with_segments) {
   ProgramBuilder builder;
   builder.legacy_constants = !with_segments;
@@ -99,12 +99,12 @@ class CorruptionTest : public testing::Test {
     return attempt(file, test::test_kernels(), backends_);
   }
 
-  void expect_sound(const AlignedBytes& file) const {
+  void expect_success(const AlignedBytes& file) const {
     const Outcome outcome = try_file(file);
     EXPECT_EQ(outcome.stage, Stage::kDone) << outcome.message;
   }
 
-  void expect_no_cut_to_load(const AlignedBytes& file) const {
+  void expect_truncation_errors(const AlignedBytes& file) const {
     for (size_t size = 0; size < file.size(); ++size) {
       const AlignedBytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
       const Outcome outcome = try_file(cut);
@@ -113,12 +113,12 @@ class CorruptionTest : public testing::Test {
     }
   }
 
-  // Returns at how many stages flips were found.
-  void expect_flips_to_be_harmless(const AlignedBytes& sound) const {
-    AlignedBytes file = sound;
+  // Flips each byte in several ways. Expects success or an error that names a location.
+  void expect_flips_to_be_harmless(const AlignedBytes& original_file) const {
+    AlignedBytes file = original_file;
     std::array<size_t, 5> outcomes{};
-    for (size_t at = 0; at < sound.size(); ++at) {
-      const std::byte original = sound[at];
+    for (size_t at = 0; at < original_file.size(); ++at) {
+      const std::byte original = original_file[at];
       for (const std::byte flipped : {std::byte{0}, std::byte{0xff}, original ^ std::byte{0x01},
                                       original ^ std::byte{0x80}, original ^ std::byte{0x04}}) {
         if (flipped == original) continue;
@@ -126,16 +126,16 @@ class CorruptionTest : public testing::Test {
         const Outcome outcome = try_file(file);
         ++outcomes[static_cast<size_t>(outcome.stage)];
         if (outcome.stage == Stage::kDone) continue;
-        ASSERT_THAT(
-            outcome.message,
-            AnyOf(HasSubstr("["), HasSubstr("byte"), HasSubstr("header"), HasSubstr("flatbuffer"),
-                  HasSubstr("segment"), HasSubstr("chain "), HasSubstr("input "),
-                  HasSubstr("output "), HasSubstr("execution_plan"), HasSubstr("lacks")))
+        ASSERT_THAT(outcome.message,
+                    AnyOf(HasSubstr("["), HasSubstr("byte"), HasSubstr("header"),
+                          HasSubstr("flatbuffer"), HasSubstr("segment"), HasSubstr("chain "),
+                          HasSubstr("input "), HasSubstr("output "), HasSubstr("execution_plan"),
+                          HasSubstr("lacks"), HasSubstr("version:")))
             << "byte " << at << " as " << static_cast<int>(flipped);
       }
       file[at] = original;
     }
-    // The flips reach every door, or this test shows little.
+    // The flips must be detected at several stages; otherwise this test covers too little.
     for (const Stage stage : {Stage::kProgramLoad, Stage::kMethodLoad, Stage::kDone}) {
       EXPECT_GT(outcomes[static_cast<size_t>(stage)], 0u) << static_cast<int>(stage);
     }
@@ -145,32 +145,36 @@ class CorruptionTest : public testing::Test {
   BackendRegistry backends_;
 };
 
-TEST_F(CorruptionTest, TheSoundProgramsRun) {
-  expect_sound(built_program(true));
-  expect_sound(built_program(false));
-  expect_sound(sample());
+TEST_F(CorruptionTest, ValidProgramsRun) {
+  expect_success(built_program(true));
+  expect_success(built_program(false));
+  expect_success(sample());
 }
 
-TEST_F(CorruptionTest, NoCutProgramWithSegmentsLoads) {
-  expect_no_cut_to_load(built_program(true));
+TEST_F(CorruptionTest, RejectsTruncatedProgramWithSegments) {
+  expect_truncation_errors(built_program(true));
 }
-TEST_F(CorruptionTest, NoCutBareFlatbufferLoads) { expect_no_cut_to_load(built_program(false)); }
-TEST_F(CorruptionTest, NoCutDelegatedProgramLoads) { expect_no_cut_to_load(sample()); }
+TEST_F(CorruptionTest, RejectsTruncatedFlatbuffer) {
+  expect_truncation_errors(built_program(false));
+}
+TEST_F(CorruptionTest, RejectsTruncatedDelegatedProgram) { expect_truncation_errors(sample()); }
 
-TEST_F(CorruptionTest, FlippedBytesOfAProgramWithSegments) {
+TEST_F(CorruptionTest, SurvivesFlippedBytesOfProgramWithSegments) {
   expect_flips_to_be_harmless(built_program(true));
 }
-TEST_F(CorruptionTest, FlippedBytesOfABareFlatbuffer) {
+TEST_F(CorruptionTest, SurvivesFlippedBytesOfFlatbuffer) {
   expect_flips_to_be_harmless(built_program(false));
 }
-TEST_F(CorruptionTest, FlippedBytesOfADelegatedProgram) { expect_flips_to_be_harmless(sample()); }
+TEST_F(CorruptionTest, SurvivesFlippedBytesOfDelegatedProgram) {
+  expect_flips_to_be_harmless(sample());
+}
 
-// Several flips at once get past doors that one alone does not.
-TEST_F(CorruptionTest, ManyFlippedBytes) {
-  const AlignedBytes sound = built_program(true);
+// Several flips at once pass checks that reject a single flip.
+TEST_F(CorruptionTest, SurvivesManyFlippedBytes) {
+  const AlignedBytes original_file = built_program(true);
   uint32_t random = 1;
   for (int i = 0; i < 20000; ++i) {
-    AlignedBytes file = sound;
+    AlignedBytes file = original_file;
     for (int flip = 0; flip < 4; ++flip) {
       random = random * 1664525u + 1013904223u;
       const size_t at = 64 + (random >> 8) % (file.size() - 64);
@@ -181,7 +185,7 @@ TEST_F(CorruptionTest, ManyFlippedBytes) {
   }
 }
 
-// Overwrites the first `from` in the file.
+// Overwrites the first occurrence of `from` in the file.
 AlignedBytes replace(AlignedBytes file, const std::string& from, const std::string& to) {
   const test::Bytes pattern = test::bytes_of(from);
   const auto found = std::search(file.begin(), file.end(), pattern.begin(), pattern.end());
@@ -193,13 +197,13 @@ AlignedBytes replace(AlignedBytes file, const std::string& from, const std::stri
   return file;
 }
 
-TEST_F(CorruptionTest, UnknownBackendsAreNamed) {
+TEST_F(CorruptionTest, NamesUnknownBackends) {
   const Outcome outcome = try_file(replace(sample(), "XnnpackBackend", "XnnpackBackenD"));
   EXPECT_EQ(outcome.stage, Stage::kMethodLoad);
   EXPECT_THAT(outcome.message, HasSubstr("lacks the backends XnnpackBackenD"));
 }
 
-TEST_F(CorruptionTest, PayloadsThatAreNotTheBackendsAreRefused) {
+TEST_F(CorruptionTest, RejectsPayloadsOfOtherBackends) {
   for (const auto& [from, to] : {std::pair{"XH00", "XH99"}, {"XN0", "YN0"}}) {
     const Outcome outcome = try_file(replace(sample(), from, to));
     EXPECT_EQ(outcome.stage, Stage::kMethodLoad) << to;

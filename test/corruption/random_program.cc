@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/xnnpack/runtime/datatype.h"
-#include "test/corruption/sample_blobs.h"
+#include "backends/xnnpack/runtime/reader/datatype.h"
+#include "test/corruption/sample_payloads.h"
 #include "test/kernels/argument_values.h"
 #include "test/kernels/hostile_values.h"
 #include "test/kernels/op_arguments.h"
@@ -21,7 +21,8 @@ using schema::program::InstructionArguments;
 using schema::program::TensorShapeDynamism;
 
 constexpr size_t kMaxSteps = 12;
-constexpr uint64_t kMaxArena = uint64_t{1} << 17;  // bytes; run_sequence gives twice that
+constexpr uint64_t kMaxArena = uint64_t{1}
+                               << 17;  // in bytes; run_sequence allows blocks of twice this size
 
 const std::vector<OpCall>& calls() {
   static const std::vector<OpCall> all = all_op_calls();
@@ -30,29 +31,30 @@ const std::vector<OpCall>& calls() {
 
 struct Payload {
   Bytes bytes;
-  std::vector<BlobValue> arguments;  // in the order of the delegate's call
+  std::vector<PayloadValue> arguments;  // in the order of the delegate call's arguments
 };
 
 const std::vector<Payload>& payloads() {
   static const auto all = [] {
     std::vector<Payload> result;
-    std::vector<SampleBlob> samples = sample_blobs();
-    for (SampleBlob& sample : samples) {
+    std::vector<SamplePayload> samples = sample_payloads();
+    for (SamplePayload& sample : samples) {
       Payload& payload = result.emplace_back();
       payload.bytes = sample.builder.build();
-      std::ranges::copy_if(sample.builder.values, std::back_inserter(payload.arguments),
-                           [](const BlobValue& value) { return value.external_id != kInvalidId; });
-      std::ranges::sort(payload.arguments, {}, &BlobValue::external_id);
+      std::ranges::copy_if(
+          sample.builder.values, std::back_inserter(payload.arguments),
+          [](const PayloadValue& value) { return value.external_id != kInvalidId; });
+      std::ranges::sort(payload.arguments, {}, &PayloadValue::external_id);
     }
     return result;
   }();
   return all;
 }
 
-class MethodMaker {
+class RandomMethod {
  public:
-  MethodMaker(Choices& choose, ProgramBuilder& builder, MethodSpec& method,
-              const KernelRegistry& kernels)
+  RandomMethod(Choices& choose, ProgramBuilder& builder, MethodSpec& method,
+               const KernelRegistry& kernels)
       : choose_(choose), builder_(builder), method_(method), kernels_(kernels) {
     condition_ = method_.boolean(choose_.one_in(2));
     last_ = method_.none();
@@ -60,14 +62,14 @@ class MethodMaker {
 
   void make() {
     const size_t steps = 1 + choose_.below(kMaxSteps);
-    for (size_t i = 0; i < steps && (i == 0 || choose_.left()); ++i) step();
+    for (size_t i = 0; i < steps && (i == 0 || choose_.has_bytes_left()); ++i) step();
     std::vector<InstructionSpec>& chain = method_.chains.back();
     for (InstructionSpec& instruction : chain) {
       const bool jumps = instruction.kind == InstructionArguments::JumpFalseCall;
       if (jumps && !choose_.one_in(16)) instruction.second %= static_cast<int32_t>(chain.size());
     }
-    if (choose_.one_in(3)) exchange_an_argument(chain);
-    // Its room is what the plan needs, or, in few programs, a little less.
+    if (choose_.one_in(3)) replace_argument(chain);
+    // The arena has the size that the tensors need or, in a few programs, 16 bytes less.
     const uint64_t missing = choose_.one_in(16) ? 16 : 0;
     method_.buffer_sizes = {0, static_cast<int64_t>(arena_ - std::min(arena_, missing))};
     const size_t count = std::min<size_t>(written_.size(), 1 + choose_.below(3));
@@ -77,17 +79,17 @@ class MethodMaker {
  private:
   using Kind = Argument::Kind;
 
-  struct Made {
-    int index;
+  struct PlannedTensor {
+    int index;  // of its value
     Argument argument;
-    Planned place;
+    Planned location;
   };
 
   void step() {
     switch (choose_.below(10)) {
       case 6:
         return call_delegate();
-      case 7:  // forwards or backwards
+      case 7:  // jumps forward or backward
         return method_.jump_false(choose_.one_in(2) ? condition_ : any_value(),
                                   static_cast<int>(choose_.below(kMaxSteps)));
       case 8:
@@ -111,7 +113,7 @@ class MethodMaker {
         args[i] = args[static_cast<size_t>(call.arguments[i].integer)];
       }
     }
-    // What it returns is its first output, or a value of its own.
+    // The kernel returns its first output, or a separate value if it has none.
     const auto output = std::ranges::find_if(call.arguments, &Argument::output);
     const int32_t returned = output == call.arguments.end()
                                  ? method_.none()
@@ -137,26 +139,33 @@ class MethodMaker {
     DelegateSpec spec{.id = "XnnpackBackend", .payload = payload.bytes};
     if (choose_.one_in(2)) spec.location = schema::program::DataLocation::SEGMENT;
     std::vector<int32_t> args;
-    for (const BlobValue& blob_value : payload.arguments) {
+    for (const PayloadValue& payload_value : payload.arguments) {
       Argument tensor;
       tensor.kind = Kind::kTensor;
-      tensor.dtype = xnnpack::find_datatype(blob_value.type)->argument.value_or(ScalarType::kFloat);
-      tensor.sizes.assign(blob_value.dims.begin(), blob_value.dims.end());
+      const xnnpack::Datatype* datatype = xnnpack::find_datatype(payload_value.type);
+      tensor.dtype = datatype == nullptr ? ScalarType::kBFloat16
+                                         : datatype->argument.value_or(ScalarType::kFloat);
+      tensor.sizes.assign(payload_value.dims.begin(), payload_value.dims.end());
       // XNN_VALUE_FLAG_EXTERNAL_OUTPUT
-      tensor.output = (blob_value.flags & 2u) != 0;
+      tensor.output = (payload_value.flags & 2u) != 0;
       args.push_back(value(tensor));
     }
-    method_.delegate_call(method_.delegate(std::move(spec)), args);
+    std::vector<ScratchSpec> scratch;
+    while (choose_.one_in(4)) {
+      scratch.push_back(
+          {.planned = Planned{1, 16 * choose_.below(16)}, .size = choose_.below(100)});
+    }
+    method_.delegate_call(method_.delegate(std::move(spec)), args, std::move(scratch));
   }
 
-  // Few programs of others load.
+  // Moves between values of different kinds are rare, since most programs with them do not load.
   void move() {
     const int from = any_value();
     int to = any_value();
-    for (int i = 0; i < 8 && !are_alike(from, to); ++i) to = any_value();
-    if (are_alike(from, to) || choose_.one_in(16)) method_.move(from, to);
+    for (int i = 0; i < 8 && !are_compatible(from, to); ++i) to = any_value();
+    if (are_compatible(from, to) || choose_.one_in(16)) method_.move(from, to);
   }
-  bool are_alike(int a, int b) const {
+  bool are_compatible(int a, int b) const {
     const ValueSpec& x = method_.values[static_cast<size_t>(a)];
     const ValueSpec& y = method_.values[static_cast<size_t>(b)];
     return x.kind == y.kind && x.tensor.dtype == y.tensor.dtype &&
@@ -164,7 +173,7 @@ class MethodMaker {
   }
   int any_value() { return static_cast<int>(choose_.below(method_.values.size())); }
 
-  void exchange_an_argument(std::vector<InstructionSpec>& chain) {
+  void replace_argument(std::vector<InstructionSpec>& chain) {
     std::vector<int32_t>& args = chain[choose_.below(chain.size())].args;
     if (!args.empty()) args[choose_.below(args.size())] = any_value();
   }
@@ -208,13 +217,13 @@ class MethodMaker {
     return last_;
   }
 
-  // One that a former call has, where it fits and is chosen, or a new one.
+  // Returns an existing tensor of the same dtype and sizes, or adds a new one.
   int tensor(const Argument& argument) {
     if (choose_.one_in(2)) {
-      std::vector<const Made*> fitting;
-      for (const Made& made : made_) {
-        if (made.argument.dtype == argument.dtype && made.argument.sizes == argument.sizes) {
-          fitting.push_back(&made);
+      std::vector<const PlannedTensor*> fitting;
+      for (const PlannedTensor& planned : planned_) {
+        if (planned.argument.dtype == argument.dtype && planned.argument.sizes == argument.sizes) {
+          fitting.push_back(&planned);
         }
       }
       if (!fitting.empty()) return fitting[choose_.below(fitting.size())]->index;
@@ -226,33 +235,33 @@ class MethodMaker {
     if (argument.no_memory) return method_.tensor(std::move(spec));
     const bool constant = !argument.output && (!argument.elements.empty() || choose_.one_in(3));
     if (constant) {
-      const Values values({argument});
+      const ArgumentValues values({argument});
       const auto bytes = values.bytes_of(0);
       spec.data = builder_.constant({bytes.begin(), bytes.end()});
       return method_.tensor(std::move(spec));
     }
-    const Planned place = place_of(argument);
-    spec.planned = place;
+    const Planned location = choose_location(argument);
+    spec.planned = location;
     const int index = method_.tensor(std::move(spec));
-    made_.push_back({index, argument, place});
+    planned_.push_back({index, argument, location});
     (argument.output ? written_ : method_.inputs).push_back(index);
     return index;
   }
 
-  // Memory of its own, or that of another tensor, from its begin or some elements later.
-  Planned place_of(const Argument& argument) {
+  // Returns separate memory, or an offset of 0 to 48 bytes from another tensor.
+  Planned choose_location(const Argument& argument) {
     size_t bytes = element_size(argument.dtype);
     for (const int32_t size : argument.sizes) bytes *= static_cast<size_t>(size);
-    if (!made_.empty() && choose_.one_in(5)) {
-      Planned place = made_[choose_.below(made_.size())].place;
-      place.offset += 16 * choose_.below(4);
-      arena_ = std::max(arena_, place.offset + bytes);
-      return place;
+    if (!planned_.empty() && choose_.one_in(5)) {
+      Planned location = planned_[choose_.below(planned_.size())].location;
+      location.offset += 16 * choose_.below(4);
+      arena_ = std::max(arena_, location.offset + bytes);
+      return location;
     }
     if (bytes > kMaxArena || arena_ + bytes > kMaxArena) return {1, 0};
-    const Planned place{1, arena_};
+    const Planned location{1, arena_};
     arena_ = (arena_ + bytes + 15) / 16 * 16;
-    return place;
+    return location;
   }
 
   Choices& choose_;
@@ -262,7 +271,7 @@ class MethodMaker {
   uint64_t arena_ = 0;
   int condition_;
   int last_;
-  std::vector<Made> made_;
+  std::vector<PlannedTensor> planned_;
   std::vector<int32_t> written_;
 };
 
@@ -273,7 +282,7 @@ AlignedBytes random_program(std::span<const uint8_t> choices, const KernelRegist
   ProgramBuilder builder;
   const size_t methods = choose.one_in(3) ? 2 : 1;
   for (size_t i = 0; i < methods; ++i) {
-    MethodMaker(choose, builder, builder.method(i == 0 ? "forward" : "second"), kernels).make();
+    RandomMethod(choose, builder, builder.method(i == 0 ? "forward" : "second"), kernels).make();
   }
   return builder.build();
 }

@@ -1,6 +1,7 @@
-// Programs made of a few bytes, each a choice: calls of every kernel, delegates with real payloads,
-// jumps and moves, chained through shared tensors, lists and memory, in one method or two. They are
-// well-formed; what they mean may be wrong in every way that a format cannot rule out.
+// Generates programs from a few bytes, each of which is a choice. A program has one or two methods
+// with calls of every kernel, delegates with valid payloads, jumps and moves, which share tensors,
+// lists and memory. Programs are well-formed, but their content may be wrong in any way that the
+// format allows.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace vitrine::test {
 
-// `kernels` says how many arguments each operator takes. Any bytes make a program.
+// Any bytes give a program. The number of arguments of each operator is looked up in `kernels`.
 AlignedBytes random_program(std::span<const uint8_t> choices, const KernelRegistry& kernels);
 
 }  // namespace vitrine::test

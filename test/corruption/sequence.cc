@@ -14,7 +14,7 @@
 namespace vitrine::test {
 namespace {
 
-constexpr size_t kLargestBlock = size_t{1} << 18;
+constexpr size_t kMaxBlockBytes = size_t{1} << 18;
 constexpr std::byte kPoison{0xA5};
 
 class Random {
@@ -41,7 +41,7 @@ struct Block {
   std::span<std::byte> bytes;
 };
 
-// One loaded method and the memory that it was given.
+// A loaded method and its memory.
 class Instance {
  public:
   static std::unique_ptr<Instance> load(const std::shared_ptr<const Program>& program,
@@ -53,14 +53,15 @@ class Instance {
     instance->keeps_state_ = random.below(2) == 0;
     for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
       const size_t bytes = meta->planned_buffer_size(i);
-      if (bytes > kLargestBlock) return nullptr;
-      // State begins with zeros, as the contract has it; to the other instances it is poison.
+      if (bytes > kMaxBlockBytes) return nullptr;
+      // Methods may rely on state that starts with zeros. Other instances get poison before every
+      // execution.
       const std::byte content = instance->keeps_state_ ? std::byte{0} : kPoison;
       instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
     options.planned_memory = instance->planned_;
-    // Without it, the kernels see the overlaps of damaged plans.
-    if (random.below(2) == 0) options.check_plan = refuse_overlaps;
+    // Without the check, kernels get the overlapping tensors of damaged plans.
+    if (random.below(2) == 0) options.check_plan = &refuse_overlaps;
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
     if (!method.ok()) return nullptr;
     instance->method_ = std::move(*method);
@@ -71,7 +72,7 @@ class Instance {
 
   void set_inputs(Random& random) {
     for (size_t i = 0; i < method_->num_inputs(); ++i) {
-      // Some keep what they have.
+      // Some inputs keep their current values.
       if (random.below(8) != 0) set_input(i, random);
     }
   }
@@ -80,10 +81,10 @@ class Instance {
     for (size_t i = 0; i < method_->num_outputs(); ++i) {
       if (method_->meta().output_tag(i) != EValue::Tag::kTensor) continue;
       const size_t bytes = method_->meta().output_tensor(i).nbytes;
-      // One byte too few must be refused.
-      const size_t given = bytes > 0 && random.below(16) == 0 ? bytes - 1 : bytes;
-      if (given > kLargestBlock) continue;
-      auto block = std::make_unique<Block>(given);
+      // The method must reject memory that is one byte too small.
+      const size_t size = bytes > 0 && random.below(16) == 0 ? bytes - 1 : bytes;
+      if (size > kMaxBlockBytes) continue;
+      auto block = std::make_unique<Block>(size);
       if (accept(method_->set_output_data(i, block->bytes))) outputs_[i] = std::move(block);
     }
   }
@@ -98,7 +99,7 @@ class Instance {
   }
 
  private:
-  // Errors are right answers; they must be whole.
+  // Errors are allowed, but must have a message.
   static bool accept(const Error& error) {
     if (!error.ok() && std::strlen(error.message()) == 0) std::abort();
     return error.ok();
@@ -110,14 +111,15 @@ class Instance {
       for (size_t i = 0; i < method_->num_inputs(); ++i) {
         if (!method_->input(i).is_tensor()) continue;
         const Tensor& input = method_->input(i).unchecked_tensor();
-        // Beyond the memory, also where the input lies before it.
+        // The unsigned difference is also beyond the memory if the input is before it.
         const size_t at = reinterpret_cast<uintptr_t>(input.raw_data()) -
                           reinterpret_cast<uintptr_t>(memory.data());
         if (at >= memory.size()) continue;
         const auto bytes = memory.subspan(at, std::min(input.nbytes(), memory.size() - at));
         inputs.emplace_back(at, std::vector(bytes.begin(), bytes.end()));
       }
-      std::fill(memory.begin(), memory.end(), kPoison);  // unlike that of ranges, a memset
+      std::fill(memory.begin(), memory.end(),
+                kPoison);  // compiles to memset, unlike std::ranges::fill
       for (const auto& [at, bytes] : inputs) std::ranges::copy(bytes, &memory[at]);
     }
   }
@@ -147,7 +149,7 @@ class Instance {
       sizes[d] = static_cast<int32_t>(
           std::clamp<int64_t>(others[keep ? 0 : random.below(10)], 0, INT32_MAX));
       count *= sizes[d];
-      if (count > static_cast<int64_t>(kLargestBlock / 16)) return;
+      if (count > static_cast<int64_t>(kMaxBlockBytes / 16)) return;
     }
     Tensor tensor(info.dtype, {sizes.data(), rank}, {dim_order.data(), rank},
                   {strides.data(), rank}, nullptr, ShapeDynamism::kStatic);
@@ -157,7 +159,7 @@ class Instance {
     if (accept(method_->set_input(index, EValue(&tensor)))) inputs_[index] = std::move(block);
   }
 
-  // Small numbers, often, so that indices are valid.
+  // Fills the memory with zeros, small numbers, which are often valid indices, or poison.
   static void fill(ScalarType dtype, std::span<std::byte> memory, Random& random) {
     const uint32_t kind = random.below(4);
     if (kind == 3 && dtype != ScalarType::kBool) return;  // poison
@@ -174,7 +176,8 @@ class Instance {
     }
   }
 
-  // What the method uses, so before it. Memory that is replaced is freed at once.
+  // Memory that the method uses, so it is declared before the method. Replaced memory is freed at
+  // once.
   std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
   std::vector<std::unique_ptr<Block>> inputs_;
@@ -196,8 +199,9 @@ SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int
   MethodOptions options;
   options.kernels = &kernels;
   options.backends = &backends;
-  options.limits.max_memory_bytes = 8 * kLargestBlock;
+  options.limits.max_memory_bytes = 8 * kMaxBlockBytes;
   options.limits.max_instructions_per_run = 500;
+  options.accept_unwritten_outputs = true;
   Random random(seed);
   std::array<std::unique_ptr<Instance>, 3> instances;
   for (int step = 0; step < steps; ++step) {

@@ -1,5 +1,5 @@
-// Uses a program as no careful user would: several instances of its methods, calls in any order,
-// inputs of other shapes, memory that changes.
+// Uses a program in unusual ways: several instances of its methods, calls in any order, inputs of
+// other shapes, and memory that changes.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace vitrine::test {
 
 struct SequenceCounts {
   int loads = 0;
-  int executions = 0;  // without an error
+  int executions = 0;  // successful ones
 };
 
-// Loads the program of `bytes` (16-byte aligned) and makes `steps` calls that `seed` decides. All
-// memory that calls give is guarded, and poison or zeros (docs/fuzzing.md).
+// Loads the program in `bytes` (16-byte aligned) and makes `steps` pseudorandom calls. All memory
+// is GuardedMemory, filled with poison or zeros (docs/fuzzing.md).
 SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int steps,
                             const KernelRegistry& kernels, const BackendRegistry& backends);
 

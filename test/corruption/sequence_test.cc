@@ -20,9 +20,9 @@
 namespace vitrine::test {
 namespace {
 
-// That sequences are harmless is for sanitizers and guard pages to say; here, that they do run.
+// Checks only that sequences execute programs. Sanitizers and guard pages detect errors.
 class SequenceTest : public testing::TestWithParam<const char*> {};
-TEST_P(SequenceTest, RunsWhatIsSound) {
+TEST_P(SequenceTest, ExecutesValidPrograms) {
   const Registries all;
   const AlignedBytes file = read_file_bytes(samples_dir() / GetParam() / "model.pte");
   int loads = 0;
@@ -33,44 +33,45 @@ TEST_P(SequenceTest, RunsWhatIsSound) {
     executions += counts.executions;
   }
   EXPECT_GE(loads, 100);
-  EXPECT_GE(executions, 15);  // most programs are refused: their meaning is damaged
+  EXPECT_GE(executions, 15);  // many fail, since inputs may have invalid sizes
 }
 INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",
                                          "dynamic_batch_xnnpack"));
 
-// How often a kernel found what in the memory that sequences give.
-struct Found {
+// Counts of what a kernel found in the memory of its tensors.
+struct MemoryCounts {
   int calls = 0;
   int guarded = 0;
   int poison = 0;
-  int poison_beside_inputs = 0;
+  int poison_with_valid_input = 0;
   int kept = 0;
 };
-Found found;
+MemoryCounts counts_of_look;
 
 bool all_are(const Tensor& tensor, uint8_t byte) {
   const auto* bytes = static_cast<const uint8_t*>(tensor.raw_data());
-  return std::all_of(bytes, bytes + tensor.nbytes(), [&](uint8_t each) { return each == byte; });
+  return std::all_of(bytes, bytes + tensor.nbytes(), [&](uint8_t b) { return b == byte; });
 }
 
-void look(KernelContext&, const Tensor& in, Tensor& out) {
+void inspect_memory(KernelContext&, const Tensor& in, Tensor& out) {
   constexpr uint8_t kPoison = 0xA5;
   const auto end = reinterpret_cast<uintptr_t>(out.raw_data()) + out.nbytes();
-  ++found.calls;
-  if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++found.guarded;
-  // What began as poison is marked, and not expected again.
+  ++counts_of_look.calls;
+  if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++counts_of_look.guarded;
+  // Writes a mark, which the next execution finds if the memory is kept. Memory that was poison
+  // gets another mark, which must never be found.
   constexpr uint8_t kMark = 1;
   constexpr uint8_t kMarkOfPoison = 2;
   const bool is_poison = all_are(out, kPoison);
-  if (is_poison) ++found.poison;
-  if (is_poison && !all_are(in, kPoison)) ++found.poison_beside_inputs;
-  if (all_are(out, 0) || all_are(out, kMark)) ++found.kept;
+  if (is_poison) ++counts_of_look.poison;
+  if (is_poison && !all_are(in, kPoison)) ++counts_of_look.poison_with_valid_input;
+  if (all_are(out, 0) || all_are(out, kMark)) ++counts_of_look.kept;
   std::memset(out.mutable_raw_data(), is_poison ? kMarkOfPoison : kMark, out.nbytes());
 }
-VITRINE_KERNEL(sequence_look, "test::look.out", look);
+VITRINE_KERNEL(sequence_look, "test::look.out", inspect_memory);
 
-TEST(SequenceTest, PoisonsPlannedMemoryButInputsOrKeepsIt) {
+TEST(SequenceTest, PoisonsOrKeepsPlannedMemory) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 32};
@@ -82,17 +83,17 @@ TEST(SequenceTest, PoisonsPlannedMemoryButInputsOrKeepsIt) {
   KernelRegistry registry;
   ASSERT_TRUE(registry.add("test", {kernels}).ok());
   const AlignedBytes file = builder.build();
-  found = {};
+  counts_of_look = {};
   for (uint64_t seed = 0; seed < 20; ++seed) {
     run_sequence(file, seed, 40, registry, BackendRegistry());
   }
-  EXPECT_EQ(found.guarded, found.calls);
-  EXPECT_EQ(found.poison + found.kept, found.calls);
-  EXPECT_GT(found.poison_beside_inputs, 0);
-  EXPECT_GT(found.kept, 0);
+  EXPECT_EQ(counts_of_look.guarded, counts_of_look.calls);
+  EXPECT_EQ(counts_of_look.poison + counts_of_look.kept, counts_of_look.calls);
+  EXPECT_GT(counts_of_look.poison_with_valid_input, 0);
+  EXPECT_GT(counts_of_look.kept, 0);
 }
 
-TEST(SequenceTest, RunsRandomPrograms) {
+TEST(SequenceTest, ExecutesRandomPrograms) {
   const Registries all;
   int loads = 0;
   int executions = 0;

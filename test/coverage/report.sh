@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# report.sh <build folder>: covered lines of each room of limits.txt. Fails below a limit.
-# The page with all lines: <build folder>/coverage/index.html.
+# report.sh BUILD_FOLDER: prints the line coverage of each room in limits.txt. Fails below a limit.
+# Writes a page with all lines to BUILD_FOLDER/coverage/index.html.
 set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "$0")/../.."

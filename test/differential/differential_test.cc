@@ -1,7 +1,7 @@
-// Random models, run in all ways. test/fuzz/differential_fuzz.cc searches further.
+// Runs random models in all configurations. test/fuzz/differential_fuzz.cc tests more models.
 #include <gtest/gtest.h>
 
-#include "test/differential/ways_to_run.h"
+#include "test/differential/compare_runs.h"
 
 namespace vitrine::test {
 namespace {
@@ -18,14 +18,14 @@ std::vector<uint8_t> random_bytes(uint64_t seed) {
   return bytes;
 }
 
-TEST(DifferentialTest, AllWaysToRunAModelAgree) {
+TEST(DifferentialTest, AllConfigurationsAgree) {
   const char* text = std::getenv("VITRINE_DIFFERENTIAL_COUNT");
   const uint64_t count = text == nullptr ? 100 : std::strtoull(text, nullptr, 10);
   uint64_t compared = 0;
   for (uint64_t seed = 1; seed <= count; ++seed) {
-    const Comparison result = compare_ways(random_model(random_bytes(seed)));
+    const Comparison result = compare_runs(random_model(random_bytes(seed)));
     EXPECT_EQ(result.difference, "") << "seed " << seed;
-    compared += result.refused.empty() && result.elements > 0 ? 1 : 0;
+    compared += result.error.empty() && result.elements > 0 ? 1 : 0;
   }
   EXPECT_GE(compared, count * 9 / 10);
 }

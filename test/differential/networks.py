@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Random networks, as cases of corpus_check.
+"""Writes random networks as cases of corpus_check.
 
   networks.py FOLDER [--count 500] [--seed 1] [--batches 2,3,5] [--channels-last]
 
-With several batches a case has a symbolic batch and a call for each.
+With several batches, a case has a symbolic batch size and a call for each batch.
 """
 import argparse
 import random
@@ -14,13 +14,13 @@ from torch import nn
 
 from traced import Skipped, write_case
 
-MOST_ELEMENTS = 20000
+MAX_ELEMENTS = 20000
 pick = random.choice
 between = random.randint
 
 
-def chance(part):
-    return random.random() < part
+def chance(probability):
+    return random.random() < probability
 
 
 class Function(nn.Module):
@@ -51,7 +51,7 @@ class Joined(nn.Module):
 
 
 class Gated(nn.Module):
-    """Squeeze and excitation."""
+    """A squeeze-and-excitation block."""
 
     def __init__(self, channels):
         super().__init__()
@@ -64,7 +64,7 @@ class Gated(nn.Module):
 
 
 class Block(nn.Module):
-    """Of a transformer."""
+    """A transformer block."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -77,8 +77,8 @@ class Block(nn.Module):
 
     def forward(self, x):
         _, length, width = x.shape
-        q, k, v = (each.reshape(-1, length, self.heads, width // self.heads).transpose(1, 2)
-                   for each in self.project(self.norm(x)).chunk(3, -1))
+        q, k, v = (part.reshape(-1, length, self.heads, width // self.heads).transpose(1, 2)
+                   for part in self.project(self.norm(x)).chunk(3, -1))
         scores = torch.softmax(q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5, -1)
         x = x + self.out((scores @ v).transpose(1, 2).reshape(-1, length, width))
         return x + self.mlp(x)
@@ -101,11 +101,11 @@ def activation():
 
 
 def trained(module):
-    """With statistics that a batch norm would have."""
-    for each in module.modules():
-        if isinstance(each, (nn.BatchNorm1d, nn.BatchNorm2d)):
-            each.running_mean.normal_(0, 0.5)
-            each.running_var.uniform_(0.5, 2)
+    """Sets the running statistics of batch norms to plausible values."""
+    for submodule in module.modules():
+        if isinstance(submodule, (nn.BatchNorm1d, nn.BatchNorm2d)):
+            submodule.running_mean.normal_(0, 0.5)
+            submodule.running_var.uniform_(0.5, 2)
     return module
 
 
@@ -153,7 +153,7 @@ FUNCTIONS = (
     lambda x: x / (1 + x * x), lambda x: x.chunk(2, 2)[0], torch.relu_, lambda x: x.add_(1),
     lambda x: x.permute(0, 1, 3, 2), lambda x: x.to(memory_format=torch.channels_last))
 
-OF_IMAGES = (
+IMAGE_LAYERS = (
     convolution, convolution, transposed, max_pool, average_pool, resized, padded, Gated,
     lambda c: nn.Conv2d(c, c * pick((1, 2)), 3, padding=1, groups=c, stride=pick((1, 2))),
     lambda c: trained(nn.BatchNorm2d(c)), lambda c: nn.GroupNorm(1, c), lambda c: activation(),
@@ -161,7 +161,7 @@ OF_IMAGES = (
     lambda c: Joined([nn.Conv2d(c, between(1, 3), 1) for _ in range(between(2, 6))]),
     lambda c: nn.AdaptiveAvgPool2d(pick((1, 2, 3))), lambda c: Function(pick(FUNCTIONS)))
 
-OF_SIGNALS = (
+SIGNAL_LAYERS = (
     lambda c: nn.Conv1d(c, pick((2, 4)), between(1, 3), padding=pick((0, 1, "same"))),
     lambda c: nn.ConvTranspose1d(c, 3, 3, stride=2), lambda c: trained(nn.BatchNorm1d(c)),
     lambda c: nn.Conv1d(c, c, 3, groups=c, padding=1), lambda c: nn.AvgPool1d(2, ceil_mode=True),
@@ -170,16 +170,16 @@ OF_SIGNALS = (
     lambda c: nn.Upsample(scale_factor=2, mode="linear"))
 
 
-def grown(layers, makers, x, most):
-    """`layers` and some of the makers' that take what comes."""
-    for _ in range(between(1, most)):
+def grown(layers, makers, x, max_layers):
+    """Appends random layers that accept the result of the layer before."""
+    for _ in range(between(1, max_layers)):
         try:
             layer = pick(makers)(x.shape[1]).eval()
             with torch.no_grad():
                 result = layer(x.clone())
         except (RuntimeError, ValueError):
             continue
-        if 0 < result.numel() <= MOST_ELEMENTS and result.dim() == x.dim():
+        if 0 < result.numel() <= MAX_ELEMENTS and result.dim() == x.dim():
             layers.append(layer)
             x = result
     return layers, x
@@ -188,7 +188,7 @@ def grown(layers, makers, x, most):
 def image_network(channels_last):
     x = torch.randn(2, pick((1, 2, 3, 4, 8)), between(7, 18), between(7, 18))
     first = [Function(lambda x: x.to(memory_format=torch.channels_last))] if channels_last else []
-    layers, result = grown(first, OF_IMAGES, x, 7)
+    layers, result = grown(first, IMAGE_LAYERS, x, 7)
     if chance(0.5):
         layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(result.shape[1], between(1, 7))]
     return nn.Sequential(*layers), x
@@ -196,7 +196,7 @@ def image_network(channels_last):
 
 def signal_network(_):
     x = torch.randn(2, pick((1, 3, 4)), between(8, 24))
-    layers, result = grown([], OF_SIGNALS, x, 6)
+    layers, result = grown([], SIGNAL_LAYERS, x, 6)
     if chance(0.4):
         layers.append(nn.Linear(result.shape[-1], 4))
     return nn.Sequential(*layers), x
@@ -217,12 +217,12 @@ def main():
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--batches", default="2")
-    parser.add_argument("--channels-last", action="store_true", help="images lie so")
+    parser.add_argument("--channels-last", action="store_true", help="images are in channels-last order")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.manual_seed(options.seed)
     random.seed(options.seed)
-    batches = [int(each) for each in options.batches.split(",")]
+    batches = [int(text) for text in options.batches.split(",")]
     written = 0
     for i in range(options.count):
         make = pick((image_network, image_network, signal_network, sequence_network))

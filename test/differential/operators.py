@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The samples that PyTorch tests its own operators with, as cases of corpus_check.
+"""Writes the samples of PyTorch's operator tests as cases of corpus_check.
 
   operators.py FOLDER [--dtype float32] [--most 12] [--channels-last] [name ...]
 """
@@ -13,26 +13,26 @@ import torch
 
 from traced import DTYPES, Skipped, write_case
 
-# Imported by PyTorch's test helpers, and not needed.
+# PyTorch's test helpers import expecttest, which is not needed here.
 sys.modules.setdefault("expecttest", types.SimpleNamespace(ACCEPT=False, TestCase=object))
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 
-MOST_ELEMENTS = 20000
+MAX_ELEMENTS = 20000
 
 
 def separated(item, tensors, channels_last):
-    """The sample without its tensors, which go to `tensors`: a function that puts them back."""
+    """Moves the tensors of a sample to `tensors`. Returns a function that puts tensors back."""
     if isinstance(item, torch.Tensor):
         if item.dtype not in DTYPES or item.layout != torch.strided:
-            raise Skipped("an input's dtype or layout")
-        if item.numel() > MOST_ELEMENTS:
-            raise Skipped("it is large")
+            raise Skipped("the dtype or layout of an input is not supported")
+        if item.numel() > MAX_ELEMENTS:
+            raise Skipped("an input is too large")
         item = item.detach().clone().contiguous()
         if channels_last and item.dim() == 4:
             item = item.to(memory_format=torch.channels_last)
         tensors.append(item)
-        place = len(tensors) - 1
-        return lambda given: given[place]
+        index = len(tensors) - 1
+        return lambda given: given[index]
     if isinstance(item, (list, tuple)):
         parts = [separated(each, tensors, channels_last) for each in item]
         make = (lambda items: type(item)(*items)) if hasattr(item, "_fields") else type(item)
@@ -47,7 +47,7 @@ def write_sample(folder, operator, sample, channels_last, tolerance):
     tensors = []
     rebuild = separated((sample.input, sample.args, sample.kwargs), tensors, channels_last)
     if not tensors:
-        raise Skipped("it has no tensors")
+        raise Skipped("the sample has no tensors")
 
     def call(*given):
         first, args, kwargs = rebuild(given)
@@ -61,9 +61,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--most", type=int, default=12, help="samples of an operator")
-    parser.add_argument("--channels-last", action="store_true", help="images lie so")
-    parser.add_argument("names", nargs="*", help="operators; all if none is given")
+    parser.add_argument("--most", type=int, default=12, help="maximum number of samples per operator")
+    parser.add_argument("--channels-last", action="store_true", help="images are in channels-last order")
+    parser.add_argument("names", nargs="*", help="operators; default: all")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.manual_seed(1)
@@ -88,7 +88,7 @@ def main():
             except (Skipped, RuntimeError, TypeError) as why:
                 skipped.setdefault(name, str(why).split("\n")[0])
     for name, why in skipped.items():
-        print(f"{name}: left out: {why}", file=sys.stderr)
+        print(f"{name}: skipped: {why}", file=sys.stderr)
     print(f"{written} cases")
 
 

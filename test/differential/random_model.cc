@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "aot/builder/layers.h"
-#include "aot/builder/model_builder.h"
 #include "aot/graph/aot_error.h"
+#include "examples/models/layers.h"
+#include "examples/models/model_builder.h"
 #include "test/support/choices.h"
 
 namespace vitrine::test {
@@ -22,9 +22,9 @@ constexpr int64_t kMaxElements = 8192;
 constexpr int64_t kMaxBatch = 3;
 constexpr size_t kMaxSteps = 14;
 
-class Maker {
+class RandomModelBuilder {
  public:
-  explicit Maker(std::span<const uint8_t> bytes) : choose(bytes), build("Random") {}
+  explicit RandomModelBuilder(std::span<const uint8_t> bytes) : choose(bytes), build("Random") {}
 
   Node* call(const std::string& op, ArgumentList args) {
     return build.call("aten." + op, std::move(args));
@@ -34,14 +34,14 @@ class Maker {
     const char* const all[] = {names...};
     return all[choose.below(sizeof...(names))];
   }
-  // A result of these ranks. Null if there is none.
+  // Returns a result with a rank in this range; null if there is none.
   Node* pick(size_t min_rank, size_t max_rank) {
     std::vector<Node*> fitting;
     for (Node* node : results) {
       const size_t rank = node->tensor()->rank();
       if (rank >= min_rank && rank <= max_rank) fitting.push_back(node);
     }
-    // The last ones oftener, so that models are deep.
+    // Prefers later results, so that models are deep.
     if (fitting.empty()) return nullptr;
     const size_t back = std::min(choose.below(fitting.size()), choose.below(fitting.size()));
     return fitting[fitting.size() - 1 - back];
@@ -56,7 +56,7 @@ class Maker {
   int64_t dim_of(const Node* x, size_t first = 0) {
     return static_cast<int64_t>(first + choose.below(x->tensor()->rank() - first));
   }
-  // At most, if it is dynamic.
+  // Returns the size of a dim, or its upper bound if it is dynamic.
   static int64_t size(const Node* x, int64_t dim) {
     const aot::SymInt& size = x->tensor()->sizes[static_cast<size_t>(dim)];
     return size.is_static() ? size.value() : kMaxBatch;
@@ -74,10 +74,10 @@ class Maker {
   int layers_ = 0;
 };
 
-// Each returns null if nothing fits.
-using Step = Node* (*)(Maker&);
+// Adds calls to the model and returns the result; null if no existing result is suitable.
+using Step = Node* (*)(RandomModelBuilder&);
 
-Node* unary(Maker& m) {
+Node* unary(RandomModelBuilder& m) {
   Node* x = m.pick(0, 4);
   const char* op = m.one_of("relu.default", "neg.default", "abs.default", "tanh.default",
                             "sigmoid.default", "hardswish.default", "silu.default", "elu.default",
@@ -85,21 +85,21 @@ Node* unary(Maker& m) {
   return m.call(op, {x});
 }
 
-Node* gelu(Maker& m) {
+Node* gelu(RandomModelBuilder& m) {
   return m.build.call("aten.gelu.default", {m.pick(0, 4)},
                       {{"approximate", Argument(m.one_of("none", "tanh"))}});
 }
 
-Node* root_or_exponential(Maker& m) {
+Node* root_or_exponential(RandomModelBuilder& m) {
   Node* x = m.pick(0, 4);
-  if (m.choose.below(2) == 0) {  // away from zero, where it makes errors large
+  if (m.choose.below(2) == 0) {  // keeps away from zero, where sqrt amplifies errors
     x = m.call("add.Scalar", {m.call("abs.default", {x}), 0.25});
     return m.call("sqrt.default", {x});
   }
   return m.call("exp.default", {m.call("clamp.default", {x, -4.0, 2.0})});
 }
 
-Node* binary(Maker& m) {
+Node* binary(RandomModelBuilder& m) {
   Node* x = m.pick(0, 4);
   const char* op = m.one_of("add.Tensor", "sub.Tensor", "mul.Tensor", "maximum.default",
                             "minimum.default", "div.Tensor");
@@ -110,7 +110,7 @@ Node* binary(Maker& m) {
   return m.call(op, {x, y});
 }
 
-Node* broadcast(Maker& m) {
+Node* broadcast(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
   const int64_t dim = m.dim_of(x);
   Node* mean = m.call("mean.dim", {x, Integers{dim}, true});
@@ -118,13 +118,13 @@ Node* broadcast(Maker& m) {
   return m.choose.below(2) == 0 ? m.call(op, {x, mean}) : m.call(op, {mean, x});
 }
 
-Node* with_number(Maker& m) {
+Node* with_number(RandomModelBuilder& m) {
   Node* x = m.pick(0, 4);
   const double number = static_cast<double>(m.choose.below(9)) / 4 - 1;
   return m.call(m.one_of("add.Tensor", "mul.Tensor", "sub.Tensor"), {x, number});
 }
 
-Node* reduction(Maker& m) {
+Node* reduction(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
   const char* op = m.one_of("mean.dim", "sum.dim_IntList", "amax.default", "amin.default");
   Integers dims = {m.dim_of(x)};
@@ -133,12 +133,12 @@ Node* reduction(Maker& m) {
   return m.call(op, {x, dims, m.choose.below(2) == 0});
 }
 
-Node* softmax(Maker& m) {
+Node* softmax(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
   return m.call(m.one_of("softmax.int", "log_softmax.int"), {x, m.dim_of(x)});
 }
 
-Node* permutation(Maker& m) {
+Node* permutation(RandomModelBuilder& m) {
   Node* x = m.pick(2, 4);
   Integers order(x->tensor()->rank());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
@@ -146,7 +146,7 @@ Node* permutation(Maker& m) {
   return m.call("permute.default", {x, order});
 }
 
-Node* view(Maker& m) {
+Node* view(RandomModelBuilder& m) {
   switch (m.choose.below(4)) {
     case 0: {
       Node* x = m.pick(3, 4);
@@ -162,22 +162,22 @@ Node* view(Maker& m) {
     case 2: {
       Node* x = m.pick(1, 4);
       const int64_t dim = m.dim_of(x);
-      return Maker::is_static(x, dim) ? m.call("squeeze.dim", {x, dim}) : nullptr;
+      return RandomModelBuilder::is_static(x, dim) ? m.call("squeeze.dim", {x, dim}) : nullptr;
     }
     default: {
       Node* x = m.pick(1, 3);
       if (x == nullptr) return nullptr;
-      const int64_t dim = m.dim_of(x), size = Maker::size(x, dim);
-      if (!Maker::is_static(x, dim) || size % 2 != 0) return nullptr;
+      const int64_t dim = m.dim_of(x), size = RandomModelBuilder::size(x, dim);
+      if (!RandomModelBuilder::is_static(x, dim) || size % 2 != 0) return nullptr;
       return m.call("unflatten.int", {x, dim, Integers{2, size / 2}});
     }
   }
 }
 
-Node* part(Maker& m) {
+Node* part(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
-  const int64_t dim = m.dim_of(x), size = Maker::size(x, dim);
-  if (!Maker::is_static(x, dim) || size < 2) return nullptr;
+  const int64_t dim = m.dim_of(x), size = RandomModelBuilder::size(x, dim);
+  if (!RandomModelBuilder::is_static(x, dim) || size < 2) return nullptr;
   const auto start = static_cast<int64_t>(m.choose.below(static_cast<size_t>(size)));
   switch (m.choose.below(3)) {
     case 0:
@@ -194,7 +194,7 @@ Node* part(Maker& m) {
   }
 }
 
-Node* joined(Maker& m) {
+Node* joined(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
   ArgumentList tensors = {x, m.like(x)};
   if (m.choose.below(2) == 0) tensors.emplace_back(m.like(x));
@@ -202,7 +202,7 @@ Node* joined(Maker& m) {
                 {Argument::list(std::move(tensors)), m.dim_of(x)});
 }
 
-Node* padded(Maker& m) {
+Node* padded(RandomModelBuilder& m) {
   Node* x = m.pick(1, 4);
   const auto before = static_cast<int64_t>(m.choose.below(3));
   const auto after = static_cast<int64_t>(m.choose.below(3));
@@ -210,13 +210,14 @@ Node* padded(Maker& m) {
                 {x, Integers{before, after}, static_cast<double>(m.choose.below(3)) - 1});
 }
 
-Node* image_layer(Maker& m) {
+Node* image_layer(RandomModelBuilder& m) {
   Node* x = m.pick(4, 4);
   if (x == nullptr) return nullptr;
   for (const int64_t dim : {1, 2, 3}) {
-    if (!Maker::is_static(x, dim)) return nullptr;
+    if (!RandomModelBuilder::is_static(x, dim)) return nullptr;
   }
-  const int64_t channels = Maker::size(x, 1), height = Maker::size(x, 2), width = Maker::size(x, 3);
+  const int64_t channels = RandomModelBuilder::size(x, 1), height = RandomModelBuilder::size(x, 2),
+                width = RandomModelBuilder::size(x, 3);
   const std::string name = m.fresh_name();
   const int64_t kernel = 1 + 2 * static_cast<int64_t>(m.choose.below(2));
   if (height < kernel || width < kernel) return nullptr;
@@ -240,9 +241,10 @@ Node* image_layer(Maker& m) {
   }
 }
 
-Node* row_layer(Maker& m) {
+Node* row_layer(RandomModelBuilder& m) {
   Node* x = m.pick(2, 4);
-  if (x == nullptr || !Maker::is_static(x, -1 + static_cast<int64_t>(x->tensor()->rank()))) {
+  if (x == nullptr ||
+      !RandomModelBuilder::is_static(x, -1 + static_cast<int64_t>(x->tensor()->rank()))) {
     return nullptr;
   }
   const std::string name = m.fresh_name();
@@ -251,7 +253,7 @@ Node* row_layer(Maker& m) {
                     m.choose.below(2) == 0);
 }
 
-Node* product(Maker& m) {
+Node* product(RandomModelBuilder& m) {
   Node* x = m.pick(3, 4);
   if (x == nullptr) return nullptr;
   Node* y = m.like(x);
@@ -269,13 +271,13 @@ constexpr Step kSteps[] = {
 int64_t elements(const Node* x) {
   int64_t count = 1;
   for (size_t d = 0; d < x->tensor()->rank(); ++d) {
-    count *= Maker::size(x, static_cast<int64_t>(d));
+    count *= RandomModelBuilder::size(x, static_cast<int64_t>(d));
   }
   return count;
 }
 
-// What does not fit, or grows too large, is left out.
-void add_step(Maker& m) {
+// Adds a random step. Drops results of steps that are invalid or too large.
+void add_step(RandomModelBuilder& m) {
   const size_t before = m.results.size();
   try {
     Node* made = kSteps[m.choose.below(std::size(kSteps))](m);
@@ -292,7 +294,7 @@ void add_step(Maker& m) {
 }  // namespace
 
 RandomModel random_model(std::span<const uint8_t> choices) {
-  Maker m(choices);
+  RandomModelBuilder m(choices);
   RandomModel made;
   const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 8, 12};
   const size_t rank = 2 + m.choose.below(3);
@@ -307,8 +309,9 @@ RandomModel random_model(std::span<const uint8_t> choices) {
   for (size_t i = 0; i < made.num_inputs; ++i) {
     m.results.push_back(m.build.input("x" + std::to_string(i), ScalarType::kFloat, shape));
   }
-  for (size_t step = 0; step < kMaxSteps && (step == 0 || m.choose.left()); ++step) add_step(m);
-  // An output that is an input would need no step.
+  for (size_t step = 0; step < kMaxSteps && (step == 0 || m.choose.has_bytes_left()); ++step)
+    add_step(m);
+  // Outputs must not be inputs, so that every model has at least one call.
   const std::vector<Node*> computed(
       m.results.begin() + static_cast<std::ptrdiff_t>(made.num_inputs), m.results.end());
   std::vector<Node*> outputs;

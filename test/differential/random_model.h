@@ -1,6 +1,6 @@
-// Models made of a few bytes, each a choice: layers, element-wise operators, reductions, views and
-// data movement on f32 tensors of at most 8192 elements. Any bytes make a model, and few of them
-// make infinities or NaN.
+// Generates models from a few bytes, each of which is a choice. Models have layers, element-wise
+// operators, reductions, views and data movement on f32 tensors of at most 8192 elements. Any bytes
+// give a model, and few models produce infinities or NaN.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace vitrine::test {
 
 struct RandomModel {
-  aot::ExportedProgram program;      // inputs of one shape, f32; outputs f32
-  std::vector<int32_t> input_sizes;  // of every input, at most
+  aot::ExportedProgram program;      // all inputs have one shape; inputs and outputs are f32
+  std::vector<int32_t> input_sizes;  // upper bounds of the sizes of every input
   size_t num_inputs = 1;
-  bool dynamic_batch = false;  // dim 0 of all inputs may be from 1 to input_sizes[0]
+  bool dynamic_batch = false;  // dim 0 of all inputs is dynamic, from 1 to input_sizes[0]
 };
 
 RandomModel random_model(std::span<const uint8_t> choices);

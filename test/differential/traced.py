@@ -1,8 +1,9 @@
-"""Calls and modules of a PyTorch that has no torch.export, as cases of corpus_check.
+"""Writes calls and modules as cases of corpus_check, with a PyTorch that has no torch.export.
 
-torch.jit.trace records the same ATen calls that torch.export does before it decomposes anything. Each
-is run again, for the shapes and dtypes of its results, and all are written as a .pt2 archive beside
-inputs and expected outputs. What a trace cannot tell, or what depends on data or chance, is Skipped.
+torch.jit.trace records the same ATen calls as torch.export before decomposition. This module runs each
+call again to get the shapes and dtypes of its results, and writes all calls as a .pt2 archive, with
+inputs and expected outputs. It raises Skipped for calls that a trace does not describe, or whose results
+depend on data or on random numbers.
 """
 import json
 import math
@@ -11,12 +12,12 @@ import zipfile
 
 import torch
 
-# torch.dtype -> numbers of .pt2 files (docs/formats), and names in case.json.
+# torch.dtype -> number in .pt2 files (docs/formats) and name in case.json.
 DTYPES = {torch.uint8: (1, "uint8"), torch.int8: (2, "int8"), torch.int16: (3, "int16"),
           torch.int32: (4, "int32"), torch.int64: (5, "int64"), torch.float16: (6, "float16"),
           torch.float32: (7, "float32"), torch.float64: (8, "float64"), torch.bool: (12, "bool"),
           torch.bfloat16: (13, "bfloat16")}
-# Traces store dtypes and memory formats as their own numbers.
+# Numbers of dtypes and memory formats in traces.
 TRACED_DTYPES = {0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4: torch.int64,
                  5: torch.float16, 6: torch.float32, 7: torch.float64, 11: torch.bool,
                  15: torch.bfloat16}
@@ -34,7 +35,7 @@ class Skipped(Exception):
 
 
 class Value:
-    """A tensor of the graph, by name."""
+    """A named tensor of the graph."""
 
     def __init__(self, name, tensor):
         if tensor.dtype not in DTYPES or tensor.layout != torch.strided:
@@ -82,7 +83,7 @@ def encoded_list(kind, items):
 
 
 def encoded(name, kind, item):
-    """An argument as .pt2 files have it; `kind` is its type in the operator's schema."""
+    """Returns an argument in the form of .pt2 files. `kind` is its type in the operator's schema."""
     if item is None:
         return {"as_none": True}
     if isinstance(item, Value):
@@ -105,14 +106,14 @@ def encoded(name, kind, item):
         return {"as_int": item}
     if isinstance(item, (int, float)):
         return {"as_float": number(float(item))}
-    raise Skipped(f"an argument is {type(item)}")
+    raise Skipped(f"an argument has the unsupported type {type(item)}")
 
 
 def passed(name, item):
-    """An argument as the operator takes it."""
+    """Returns an argument in the form that the operator accepts."""
     if name == "dtype" and isinstance(item, int):
         if item not in TRACED_DTYPES:
-            raise Skipped("complex numbers")
+            raise Skipped("complex numbers are not supported")
         return TRACED_DTYPES[item]
     if name == "layout" and isinstance(item, int):
         return torch.strided
@@ -122,7 +123,7 @@ def passed(name, item):
 
 
 def as_exported(base, overload, args):
-    """torch.export has convolutions as they were called; traces have one operator for all."""
+    """Replaces the general convolution of traces by the convolution that torch.export records."""
     if base == "_convolution_mode":
         return f"conv{args[1].tensor.dim() - 2}d", "padding", args
     if base != "_convolution":
@@ -136,7 +137,7 @@ def as_exported(base, overload, args):
 
 
 class Trace:
-    """The calls of `function` for these inputs."""
+    """The recorded calls of `function` for these inputs."""
 
     def __init__(self, function, inputs):
         self.nodes, self.constants, self.values, self.found = [], [], {}, {}
@@ -153,10 +154,10 @@ class Trace:
         self.outputs = [item for item in flattened(self.get(out) for out in graph.outputs())
                         if item is not None]
         if not self.nodes or not all(isinstance(item, Value) for item in self.outputs):
-            raise Skipped("it calls nothing, or results are no tensors")
+            raise Skipped("the function has no calls, or results that are not tensors")
         for given, item in zip(inputs, self.inputs):
             if not torch.equal(given.nan_to_num(), item.tensor.nan_to_num()):
-                raise Skipped("it writes to an input")
+                raise Skipped("the function writes to an input")
 
     def add(self, name, tensor):
         base, count = name, 0
@@ -181,7 +182,7 @@ class Trace:
                 self.found[out.debugName()] = item
         elif kind in NUMBERS:
             if isinstance(args[0], Value):
-                raise Skipped("it depends on data")
+                raise Skipped("a number depends on data")
             self.found[outs[0].debugName()] = float(args[0]) if "Float" in kind else args[0]
         elif kind == "aten::size":
             sizes = list(args[0].tensor.shape)
@@ -206,10 +207,10 @@ class Trace:
         space, full = node.schema().split("(")[0].split("::")
         base, overload, args = as_exported(*full.partition(".")[::2], args)
         if base.rstrip("_") in RANDOM | UNDEFINED:
-            raise Skipped("its result is not defined")
+            raise Skipped("the result is random or uninitialized")
         operator = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
         schema = operator._schema
-        # As in the exporter, trailing arguments with default values are not passed.
+        # Trailing arguments with default values are omitted, as torch.export does.
         is_default = [each.has_default_value() and not isinstance(item, Value)
                       and item == each.default_value for each, item in zip(schema.arguments, args)]
         count = 1 + max((i for i, each in enumerate(schema.arguments)
@@ -236,7 +237,7 @@ class Trace:
                 item = [self.add(base + "_item", each) for each in result]
                 outputs.append({"as_tensors": [{"name": each.name} for each in item]})
             else:
-                raise Skipped(f"a result is {type(result)}")
+                raise Skipped(f"a result has the unsupported type {type(result)}")
             self.found[out.debugName()] = item
         self.nodes.append({"target": f"torch.ops.{space}.{base}.{overload or 'default'}",
                            "inputs": inputs, "outputs": outputs, "metadata": {},
@@ -245,7 +246,7 @@ class Trace:
 
 
 def size_of(sizes, batches):
-    """A size that is c + k * batch, from what it is for each batch."""
+    """Returns a size as c + k * batch, given its value for each batch."""
     if len(set(sizes)) == 1:
         return {"as_int": sizes[0]}
     factor = (sizes[1] - sizes[0]) // (batches[1] - batches[0])
@@ -313,8 +314,8 @@ def write_archive(path, program, constants, metas):
 
 
 def write_case(folder, function, calls, tolerance=1e-4):
-    """A case of these calls, each a list of inputs; several differ by their first size alone, which
-    becomes a symbol. Raises Skipped, or what the function raises."""
+    """Writes a case with these calls, each of which is a list of inputs. Several calls may differ only in
+    the first size of their inputs, which becomes a symbol. Raises Skipped and the errors of the function."""
     traces = [Trace(function, inputs) for inputs in calls]
     first = traces[0]
     for other in traces[1:]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random functions that write through views, as cases of corpus_check.
+"""Writes random functions that write through views as cases of corpus_check.
 
   writes.py FOLDER [--count 500] [--seed 1]
 """
@@ -12,33 +12,33 @@ import torch
 
 from traced import Skipped, write_case
 
-MOST_ELEMENTS = 400
+MAX_ELEMENTS = 400
 SHAPES = ((3, 4), (2, 3, 4), (4, 4), (5,), (2, 2, 3))
 
 
-def place(part, count):
+def index_at(part, count):
     return min(int(part * count), count - 1)
 
 
-# (tensor, dim, a number below 1) -> a view. They may raise what PyTorch does.
+# Functions (tensor, dim, number in [0, 1)) -> view. They may raise PyTorch's errors.
 VIEWS = (
-    lambda t, dim, part: t.select(dim, place(part, t.shape[dim])),
-    lambda t, dim, part: t.narrow(dim, place(part, t.shape[dim]), 1),
+    lambda t, dim, part: t.select(dim, index_at(part, t.shape[dim])),
+    lambda t, dim, part: t.narrow(dim, index_at(part, t.shape[dim]), 1),
     lambda t, dim, part: t[..., ::2],
     lambda t, dim, part: t[1:],
     lambda t, dim, part: t.view(-1),
     lambda t, dim, part: t.flatten(),
-    lambda t, dim, part: t.transpose(dim, place(part, t.dim())),
+    lambda t, dim, part: t.transpose(dim, index_at(part, t.dim())),
     lambda t, dim, part: t.permute(*reversed(range(t.dim()))),
     lambda t, dim, part: t.unsqueeze(dim),
     lambda t, dim, part: t.squeeze(),
     lambda t, dim, part: t.diagonal(0, 0, 1),
     lambda t, dim, part: t.split(max(1, t.shape[dim] // 2), dim)[0],
     lambda t, dim, part: t.chunk(2, dim)[-1],
-    lambda t, dim, part: t.unbind(dim)[place(part, t.shape[dim])],
+    lambda t, dim, part: t.unbind(dim)[index_at(part, t.shape[dim])],
     lambda t, dim, part: t.detach())
 
-# (tensor, another one, a number below 1)
+# Functions (tensor, other tensor, number in [0, 1)) that write to the tensor.
 WRITES = (
     lambda t, other, part: t.add_(part), lambda t, other, part: t.sub_(part),
     lambda t, other, part: t.mul_(part + 0.5), lambda t, other, part: t.fill_(part),
@@ -65,23 +65,23 @@ def fits(other, tensor):
 def run(steps, x, y):
     tensors = [x.clone(), y.clone() * 2]
     for kind, which, first, second, third in steps:
-        tensor = tensors[place(which, len(tensors))]
+        tensor = tensors[index_at(which, len(tensors))]
         if tensor.dim() == 0:
             continue
         try:
             if kind < 0.4:
-                view = VIEWS[place(first, len(VIEWS))]
-                made = view(tensor, place(second, tensor.dim()), third)
+                view = VIEWS[index_at(first, len(VIEWS))]
+                made = view(tensor, index_at(second, tensor.dim()), third)
             elif kind < 0.8:
-                other = tensors[place(second, len(tensors))]
+                other = tensors[index_at(second, len(tensors))]
                 if fits(other, tensor):
-                    WRITES[place(first, len(WRITES))](tensor, other, third)
+                    WRITES[index_at(first, len(WRITES))](tensor, other, third)
                 continue
             else:
-                made = READS[place(first, len(READS))](tensor)
+                made = READS[index_at(first, len(READS))](tensor)
         except (RuntimeError, IndexError):
             continue
-        if 0 < made.numel() <= MOST_ELEMENTS:
+        if 0 < made.numel() <= MAX_ELEMENTS:
             tensors.append(made)
     return tuple(tensor + 0 for tensor in tensors[:2] + tensors[-6:])
 
@@ -99,7 +99,7 @@ def main():
         shape = random.choice(SHAPES)
         inputs = [torch.randn(shape), torch.randn(random.choice((shape, shape[-1:])))]
         steps = [[random.random() for _ in range(5)] for _ in range(random.randint(3, 12))]
-        # Some such traces end the process.
+        # Some of these traces crash the process, so each runs in a child process.
         child = os.fork()
         if child == 0:
             try:

@@ -1,4 +1,4 @@
-// The example as a user runs it, and what its page says.
+// Runs the example like a user and checks the statements of its page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,15 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "examples/custom_op/my_ops.h"
+#include "custom_op/my_ops.h"
 #include "kernels/portable/portable_kernels.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine.h"
+#include "vitrine/extension.h"
 #include "vitrine/kernel.h"
 #include "vitrine/method.h"
+#include "vitrine/module.h"
 
 namespace vitrine {
 namespace {
@@ -23,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// leaky_hardsigmoid(x, 0.5) * x, of three numbers.
+// leaky_hardsigmoid(x, 0.5) * x for three numbers.
 test::AlignedBytes program(const std::string& op = "my_ops::leaky_hardsigmoid") {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");
@@ -50,14 +53,14 @@ Output run_example(const std::string& arguments) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_text(file)};
 }
 
-TEST(CustomOp, RunsBesidePortableOnes) {
+TEST(CustomOp, RunsWithPortableKernels) {
   const test::TemporaryFile model(program());
   const Output output = run_example(std::string(model.path()) + " 3 -5 7");
   EXPECT_EQ(output.text, "3 5 21\n");
   EXPECT_EQ(output.exit_code, 0);
 }
 
-TEST(CustomOp, WhatIsMisspeltIsNamed) {
+TEST(CustomOp, NamesMisspelledOperator) {
   const test::TemporaryFile model(program("my_ops::leaky_hardsigmoyd"));
   const Output output = run_example(std::string(model.path()) + " 3 -5 7");
   EXPECT_THAT(output.text, HasSubstr("OperatorMissing: forward: this build lacks the operators "
@@ -65,10 +68,50 @@ TEST(CustomOp, WhatIsMisspeltIsNamed) {
   EXPECT_EQ(output.exit_code, 1);
 }
 
-TEST(CustomOp, TellsHowManyNumbersItTakes) {
+TEST(CustomOp, ReportsExpectedNumberOfValues) {
   const test::TemporaryFile model(program());
   EXPECT_THAT(run_example(std::string(model.path()) + " 3").text,
-              HasSubstr("takes 3 numbers, not 1"));
+              HasSubstr("the input needs 3 numbers, got 1"));
+}
+
+// A module can call the operators of a shared library after it is loaded.
+TEST(LoadLibrary, AddsOperatorsToModules) {
+  const test::TemporaryFile model(program());
+  Result<Module> before = Module::load(model.path());
+  ASSERT_TRUE(before.ok()) << before.error().message();
+  EXPECT_EQ(before->load_method("forward").code(), ErrorCode::kOperatorMissing);
+
+  const Result<const Extension*> library = load_library(VITRINE_MY_OPS);
+  ASSERT_TRUE(library.ok()) << library.error().message();
+  EXPECT_STREQ((*library)->name, "my_ops");
+  EXPECT_EQ((*library)->kernels.kernels.size(), 2u);
+  Result<Module> module = Module::load(model.path());
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  const Result<Array> input = Array::copy_of<float>({{3, -5, 7}}, {3});
+  ASSERT_TRUE(input.ok());
+  const auto outputs = module->forward({*input});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  EXPECT_THAT(*outputs->at(0).array()->data<float>(), ElementsAre(3, 5, 21));
+}
+
+TEST(LoadLibrary, RejectsFilesThatAreNotExtensions) {
+  const test::TemporaryFile model(program());
+  const auto not_a_library = load_library(model.path());
+  EXPECT_EQ(not_a_library.error().code(), ErrorCode::kAccessFailed);
+  EXPECT_EQ(load_library("absent.so").error().code(), ErrorCode::kAccessFailed);
+  const auto other = load_library("/lib/x86_64-linux-gnu/libm.so.6");
+  if (other.error().code() == ErrorCode::kAccessFailed) GTEST_SKIP() << "needs a system library";
+  EXPECT_EQ(other.error().code(), ErrorCode::kNotSupported);
+  EXPECT_THAT(other.error().message(), HasSubstr("does not export vitrine_extension()"));
+}
+
+TEST(LoadLibrary, LoadsThroughTheCApi) {
+  vitrine_error* error = vitrine_load_library(nullptr);
+  EXPECT_STREQ(vitrine_error_message(error), "path is NULL");
+  vitrine_error_free(error);
+  error = vitrine_load_library("absent.so");
+  EXPECT_THAT(vitrine_error_message(error), HasSubstr("absent.so"));
+  vitrine_error_free(error);
 }
 
 void call(const char* name, std::vector<EValue*> arguments, Error* error) {
@@ -84,7 +127,7 @@ void call(const char* name, std::vector<EValue*> arguments, Error* error) {
   *error = context.take_error();
 }
 
-TEST(CustomOp, TakesHalvesByTheFamilysCare) {
+TEST(CustomOp, AcceptsHalf) {
   test::TensorFactory factory;
   EValue self(&factory.make<Half>({2, 1}, {Half(0.0f), Half(6.0f)}));
   Tensor& out = factory.make(ScalarType::kHalf, {2, 1});
@@ -109,7 +152,7 @@ TEST(CustomOp, SubtractsMediansOfRows) {
               ElementsAre(2, -1, 1, 0, 0, 0, -7, 2));
 }
 
-TEST(CustomOp, RefusesWhatItCannotDo) {
+TEST(CustomOp, RejectsUnsupportedDtypesAndShapes) {
   test::TensorFactory factory;
   EValue floats(&factory.make(ScalarType::kFloat, {2}));
   EValue doubles(&factory.make(ScalarType::kDouble, {2}));
@@ -117,7 +160,7 @@ TEST(CustomOp, RefusesWhatItCannotDo) {
   EValue other(&factory.make(ScalarType::kFloat, {3}));
   Error error;
   call("my_ops::subtract_median.out", {&doubles, &floats}, &error);
-  EXPECT_THAT(error.message(), HasSubstr("self is f64[2], not of dtype f32"));
+  EXPECT_THAT(error.message(), HasSubstr("self is f64, expected f32 in row-major order"));
   call("my_ops::subtract_median.out", {&number, &number}, &error);
   EXPECT_THAT(error.message(), HasSubstr("self must have at least one dimension"));
   call("my_ops::subtract_median.out", {&floats, &other}, &error);
@@ -133,7 +176,7 @@ void negate(KernelContext& context, const Tensor& self, Tensor& out) {
 VITRINE_KERNEL(relu, "aten::relu.out", negate);
 constexpr const Kernel* kTakeOver[] = {&kernel_relu};
 
-TEST(CustomOp, EarlierTablesTakeOver) {
+TEST(CustomOp, EarlierTablesOverrideLaterOnes) {
   KernelRegistry kernels;
   ASSERT_TRUE(kernels.add("mine", kTakeOver).ok());
   ASSERT_TRUE(kernels.add("portable", portable::kernels()).ok());

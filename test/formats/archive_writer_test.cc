@@ -21,7 +21,7 @@ std::vector<std::byte> archive_of(uint64_t limit) {
   return writer.finish();
 }
 
-// Null if libzip finds it inconsistent.
+// Returns null if libzip finds the archive inconsistent.
 using LibzipArchive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
 LibzipArchive opened(const std::vector<std::byte>& bytes) {
   zip_error_t error;
@@ -34,10 +34,10 @@ LibzipArchive opened(const std::vector<std::byte>& bytes) {
   return {archive, zip_discard};
 }
 
-// Limits that put nothing, some, and everything into the 64-bit form.
-class ArchiveWriterAt : public ::testing::TestWithParam<uint64_t> {};
+// The parameter is the limit: nothing, some values, or everything is written in the 64-bit form.
+class ArchiveWriterLimit : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(ArchiveWriterAt, OurReaderReadsIt) {
+TEST_P(ArchiveWriterLimit, ZipArchiveReadsTheMembers) {
   const std::vector<std::byte> bytes = archive_of(GetParam());
   const ZipArchive archive({bytes, nullptr}, "made.zip");
   EXPECT_EQ(archive.names(), (std::vector<std::string>{"a", "folder/b", "empty"}));
@@ -46,7 +46,7 @@ TEST_P(ArchiveWriterAt, OurReaderReadsIt) {
   EXPECT_EQ(archive.read_checked("empty", 0), "");
 }
 
-TEST_P(ArchiveWriterAt, LibzipReadsIt) {
+TEST_P(ArchiveWriterLimit, LibzipReadsTheMembers) {
   const std::vector<std::byte> bytes = archive_of(GetParam());
   const LibzipArchive archive = opened(bytes);
   ASSERT_NE(archive, nullptr);
@@ -59,9 +59,32 @@ TEST_P(ArchiveWriterAt, LibzipReadsIt) {
   EXPECT_EQ(content.substr(0, 3000), std::string(3000, 'x'));
 }
 
-INSTANTIATE_TEST_SUITE_P(Limits, ArchiveWriterAt, ::testing::Values(kNoLimit, 1000, 0));
+TEST(ArchiveWriter, CompressesMembersThatBecomeSmaller) {
+  const auto size_with = [](const std::string& content) {
+    ArchiveWriter writer;
+    writer.add("a", content);
+    const std::vector<std::byte> bytes = writer.finish();
+    EXPECT_EQ(ZipArchive({bytes, nullptr}, "made.zip").read("a", content.size()).text(), content);
+    return bytes.size();
+  };
+  const size_t overhead = size_with("");
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += std::to_string(i);
+  EXPECT_LT(size_with(text), overhead + text.size() / 2);
+  // The ratio stays below what the reader accepts.
+  EXPECT_LT(size_with(std::string(100'000, 'x')), overhead + 100'000 / 7);
+  std::string noise(10'000, '\0');
+  uint32_t state = 1;
+  for (char& c : noise) {
+    state = state * 1664525 + 1013904223;
+    c = static_cast<char>(state >> 24);
+  }
+  EXPECT_EQ(size_with(noise), overhead + noise.size());
+}
 
-TEST(ArchiveWriter, CountsOfMembersAreNotCutTo16Bits) {
+INSTANTIATE_TEST_SUITE_P(Limits, ArchiveWriterLimit, ::testing::Values(kNoLimit, 1000, 0));
+
+TEST(ArchiveWriter, WritesMoreThan65535Members) {
   for (const size_t count : {size_t{65'534}, size_t{65'535}, size_t{65'537}}) {
     ArchiveWriter writer;
     for (size_t i = 0; i < count; ++i) writer.add(std::to_string(i), "");
@@ -71,12 +94,12 @@ TEST(ArchiveWriter, CountsOfMembersAreNotCutTo16Bits) {
   }
 }
 
-TEST(ArchiveWriter, AnEmptyArchiveCanBeRead) {
+TEST(ArchiveWriter, WritesAnEmptyArchive) {
   const std::vector<std::byte> bytes = ArchiveWriter().finish();
   EXPECT_TRUE(ZipArchive({bytes, nullptr}, "empty.zip").names().empty());
 }
 
-TEST(ArchiveWriter, NamesAreUniqueAndShort) {
+TEST(ArchiveWriter, RejectsRepeatedAndLongNames) {
   ArchiveWriter writer;
   writer.add("a", "first");
   EXPECT_THROW(writer.add("a", "second"), FormatError);

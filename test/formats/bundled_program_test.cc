@@ -35,7 +35,7 @@ Bytes read_bytes(const std::filesystem::path& file) {
 
 Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
-// Of which the values of every kind.
+// A bundle with values of every kind, and the memory that it refers to.
 struct Sample {
   std::vector<float> x = {1, 2, 3, 4, 5, 6};
   std::vector<int64_t> y = {-7};
@@ -72,7 +72,7 @@ std::string error_of_writing(const BundledProgram& bundle) {
 
 const BundledTensor& tensor(const BundledValue& value) { return std::get<BundledTensor>(value); }
 
-TEST(BundledProgram, IsReadAsItWasWritten) {
+TEST(BundledProgram, PreservesAllValuesWhenWrittenAndRead) {
   const Sample sample;
   const Bytes file = write_bundled_program(sample.bundle);
   ASSERT_TRUE(is_bundled_program(file));
@@ -98,7 +98,7 @@ TEST(BundledProgram, IsReadAsItWasWritten) {
   EXPECT_TRUE(tensor(read.suite("first")->sets.at(1).expected_outputs[0]).sizes.empty());
 }
 
-// FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+// FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
 TEST(BundledProgram, KeepsTheSignOfZero) {
   for (const double zero : {0.0, -0.0}) {
     Sample sample;
@@ -111,7 +111,7 @@ TEST(BundledProgram, KeepsTheSignOfZero) {
   }
 }
 
-// The alignment that ExecuTorch's schema requires, since its readers use the bytes in place.
+// ExecuTorch's schema requires the alignment, since its readers use the bytes in place.
 TEST(BundledProgram, WritesAlignedDataAndProgram) {
   for (size_t size = 1; size < 40; ++size) {
     Sample sample;
@@ -137,7 +137,7 @@ TEST(BundledProgram, WritesAlignedDataAndProgram) {
   }
 }
 
-TEST(BundledProgram, IsReadFromAnyAddress) {
+TEST(BundledProgram, ReadsUnalignedBytes) {
   const Bytes file = write_bundled_program(Sample().bundle);
   Bytes shifted(file.size() + 1);
   std::copy(file.begin(), file.end(), shifted.begin() + 1);
@@ -146,7 +146,7 @@ TEST(BundledProgram, IsReadFromAnyAddress) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(read.program.data()) % 32, 0u);
 }
 
-TEST(BundledProgram, SaysWhatIsNone) {
+TEST(BundledProgram, RejectsBytesThatAreNotABundle) {
   EXPECT_THAT(error_of({}), AllOf(HasSubstr("x.bpte"), HasSubstr("not a bundled program")));
   EXPECT_THAT(error_of(std::as_bytes(std::span("1234BP0"))), HasSubstr("not a bundled program"));
   EXPECT_THAT(error_of(std::as_bytes(std::span("1234BP08"))), HasSubstr("does not verify"));
@@ -180,27 +180,27 @@ Bytes with_input(const BadTensor& bad, bool with_program = true) {
   return copy(bytes);
 }
 
-// What ExecuTorch's own reader leaves unchecked.
-TEST(BundledProgram, SaysWhereATensorIsWrong) {
+// ExecuTorch's own reader does not check these fields.
+TEST(BundledProgram, ReportsThePathOfAnInvalidTensor) {
   EXPECT_EQ(error_of(with_input({})), "");
-  const auto refused = [](const BadTensor& bad, const char* what) {
+  const auto expect_error = [](const BadTensor& bad, const char* what) {
     EXPECT_THAT(error_of(with_input(bad)),
                 AllOf(HasSubstr("method_test_suites[0].test_cases[0].inputs[0]"), HasSubstr(what)));
   };
-  refused({.data = 7}, "data has 7 bytes");
-  refused({.data = 9}, "data has 9 bytes");
-  refused({.sizes = {-2}}, "negative");
-  refused({.sizes = {1 << 30, 1 << 30, 1 << 30}, .dim_order = {0, 1, 2}}, "overflows");
-  refused({.dim_order = {}}, "dim_order");
-  refused({.dim_order = {1}}, "dim_order");
-  refused({.sizes = {1, 2}, .dim_order = {0, 0}}, "dim_order");
-  refused({.dtype = static_cast<schema::ScalarType>(99)}, "scalar_type");
-  refused({.sizes = std::vector<int32_t>(17, 1), .dim_order = std::vector<uint8_t>(17)},
-          "more than 16");
+  expect_error({.data = 7}, "data has 7 bytes");
+  expect_error({.data = 9}, "data has 9 bytes");
+  expect_error({.sizes = {-2}}, "negative");
+  expect_error({.sizes = {1 << 30, 1 << 30, 1 << 30}, .dim_order = {0, 1, 2}}, "overflows");
+  expect_error({.dim_order = {}}, "dim_order");
+  expect_error({.dim_order = {1}}, "dim_order");
+  expect_error({.sizes = {1, 2}, .dim_order = {0, 0}}, "dim_order");
+  expect_error({.dtype = static_cast<schema::ScalarType>(99)}, "scalar_type");
+  expect_error({.sizes = std::vector<int32_t>(17, 1), .dim_order = std::vector<uint8_t>(17)},
+               "more than 16");
   EXPECT_THAT(error_of(with_input({}, false)), HasSubstr("program: is missing"));
 }
 
-TEST(BundledProgram, RefusesTwoSuitesOfAMethodAndSharedTables) {
+TEST(BundledProgram, RejectsTwoSuitesOfAMethodAndSharedTables) {
   for (const size_t count : {size_t{2}, size_t{1000}}) {
     fb::FlatBufferBuilder other;
     const auto suites = other.CreateVector(std::vector(
@@ -209,11 +209,12 @@ TEST(BundledProgram, RefusesTwoSuitesOfAMethodAndSharedTables) {
     other.Finish(wire::CreateBundledProgram(other, 2, suites, body),
                  wire::BundledProgramIdentifier());
     EXPECT_THAT(error_of(std::as_bytes(std::span(other.GetBufferPointer(), other.GetSize()))),
-                testing::AnyOf(HasSubstr("is the second"), HasSubstr("does not verify")));
+                testing::AnyOf(HasSubstr("method forward already has a test suite"),
+                               HasSubstr("does not verify")));
   }
 }
 
-TEST(BundledProgram, WritesNothingThatNoReaderTakes) {
+TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
   Sample sample;
   sample.bundle.suites[0].sets[0].expected_outputs = {true};
   EXPECT_THAT(error_of_writing(sample.bundle),
@@ -232,8 +233,8 @@ TEST(BundledProgram, WritesNothingThatNoReaderTakes) {
   EXPECT_THAT(error_of_writing(sample.bundle), HasSubstr("program"));
 }
 
-// Stock bundles hold the same bytes as the files beside them, also after writing them again.
-TEST(BundledProgramCorpus, HoldsWhatLiesBesideIt) {
+// Stock bundles hold the same bytes as the files in their folder, also after a round trip.
+TEST(BundledProgramCorpus, MatchesTheFilesInItsFolder) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -244,7 +245,8 @@ TEST(BundledProgramCorpus, HoldsWhatLiesBesideIt) {
     ++bundles;
     for (const BundledProgram& bundle : {stock, parse_bundled_program(rewritten)}) {
       const auto folder = entry.path().parent_path();
-      // 0.5 bundled another serialisation of the program: delegates inline, no header.
+      // ExecuTorch 0.5 bundled another serialization of the program, with inline payloads and
+      // without a header.
       if (folder.string().find("/v0.5.0/bundled_linear_relu") == std::string::npos) {
         EXPECT_EQ(copy(bundle.program), read_bytes(folder / "model.pte"));
       }

@@ -1,4 +1,4 @@
-// Values from the buffer on the device to the reader on the host.
+// Tests how values pass from the buffer on the device to the reader on the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class DebugValuesTest : public testing::Test {
                    .kind = TraceRecord::Kind::kKernelCall});
   }
   EtDump read_back() const {
-    Result<fb::DetachedBuffer> bytes = write_etdump(trace_);
+    Result<std::vector<uint8_t>> bytes = write_etdump(trace_);
     EXPECT_TRUE(bytes.ok());
     EtDump dump = parse_etdump(std::as_bytes(std::span(bytes->data(), bytes->size())));
     attach_debug_data(dump, values_.data());
@@ -67,7 +67,7 @@ std::vector<T> elements(const DebugTensor& tensor) {
   return values;
 }
 
-TEST_F(DebugValuesTest, TensorsComeBackWithTheirElements) {
+TEST_F(DebugValuesTest, ReadsBackATensor) {
   trace_.begin_block("Execute");
   Tensor& x = factory_.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   record(factory_.value(x), 7);
@@ -86,8 +86,8 @@ TEST_F(DebugValuesTest, TensorsComeBackWithTheirElements) {
   EXPECT_THAT(elements<float>(tensor), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-// Memory order of [1,2,2,2] with channels last: channel fastest.
-TEST_F(DebugValuesTest, OtherDimOrdersAreReadInLogicalOrder) {
+// The tensor [1,2,2,2] is channels last: in memory, the channel varies fastest.
+TEST_F(DebugValuesTest, ReturnsElementsOfAnyDimOrderInLogicalOrder) {
   Tensor& x = factory_.make<int32_t>({1, 2, 2, 2}, {0, 10, 1, 11, 2, 12, 3, 13}, {0, 2, 3, 1});
   record(factory_.value(x), 0);
   const EtDump dump = read_back();
@@ -96,8 +96,8 @@ TEST_F(DebugValuesTest, OtherDimOrdersAreReadInLogicalOrder) {
   EXPECT_THAT(elements<int32_t>(tensor), ElementsAre(0, 1, 2, 3, 10, 11, 12, 13));
 }
 
-// FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
-TEST_F(DebugValuesTest, ZerosKeepTheirSign) {
+// FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+TEST_F(DebugValuesTest, KeepsTheSignOfZero) {
   trace_.begin_block("Execute");
   EValue positive(0.0);
   EValue negative(-0.0);
@@ -110,7 +110,7 @@ TEST_F(DebugValuesTest, ZerosKeepTheirSign) {
   EXPECT_TRUE(std::signbit(std::get<double>(events[1].value)));
 }
 
-TEST_F(DebugValuesTest, EveryKindComesBackInItsPlace) {
+TEST_F(DebugValuesTest, KeepsOrderAndPositionOfEveryKind) {
   trace_.begin_block("Execute");
   Tensor& a = factory_.make<int64_t>({2}, {1, 2});
   Tensor& b = factory_.make<float>({0}, {});
@@ -128,8 +128,8 @@ TEST_F(DebugValuesTest, EveryKindComesBackInItsPlace) {
   record(real, 2);
   record_kernel(1);
   record(truth, 3);
-  record(text, 4);   // no kind of the format
-  record(none_, 4);  // likewise
+  record(text, 4);   // ignored: the format has no such kind
+  record(none_, 4);  // ignored too
   record(tensor_c, 0, true);
   record(list({}, false), 0, true);
   const EtDump dump = read_back();
@@ -148,13 +148,13 @@ TEST_F(DebugValuesTest, EveryKindComesBackInItsPlace) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].is_output, i >= 4) << i;
   EXPECT_EQ(events[4].chain_index, kUnset);
   EXPECT_EQ(events[4].instruction_id, 0);
-  // A kernel call is two events.
+  // Each kernel call is two events.
   const std::vector<size_t> positions{2, 3, 4, 7, 8, 9};
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].position, positions[i]) << i;
 }
 
-// As ExecuTorch's writer lays them out.
-TEST_F(DebugValuesTest, DataAreAlignedWithZerosBetween) {
+// ExecuTorch's writer uses the same layout.
+TEST_F(DebugValuesTest, AlignsDataAndFillsGapsWithZeros) {
   for (int i = 0; i < 3; ++i) {
     record(factory_.value(factory_.make<uint8_t>({3}, {0xff, 0xff, 0xff})), i);
   }
@@ -164,7 +164,7 @@ TEST_F(DebugValuesTest, DataAreAlignedWithZerosBetween) {
   }
 }
 
-TEST_F(DebugValuesTest, WhatDoesNotFitIsCountedAndLeavesNoHalf) {
+TEST_F(DebugValuesTest, CountsValuesThatDoNotFitAndKeepsNoPartialLists) {
   trace_.begin_block("Execute");
   EValue& small = factory_.value(factory_.make<uint8_t>({1}, {1}));
   EValue& large = factory_.value(factory_.make(ScalarType::kByte, {2000}));
@@ -187,7 +187,7 @@ TEST_F(DebugValuesTest, WhatDoesNotFitIsCountedAndLeavesNoHalf) {
   EXPECT_EQ(values_.dropped(), 0u);
 }
 
-TEST_F(DebugValuesTest, BlocksTellTheirTestSet) {
+TEST_F(DebugValuesTest, BlocksKeepTheirBundledInputIndex) {
   trace_.begin_block("Default");
   trace_.set_bundled_input_index(3);
   trace_.begin_block("Execute");
@@ -196,7 +196,8 @@ TEST_F(DebugValuesTest, BlocksTellTheirTestSet) {
   EXPECT_EQ(dump.blocks.at(1).bundled_input_index, 3);
 }
 
-// One debug event with `value`.
+// Reads a dump with one debug event of `value`, and a debug buffer of `buffer` bytes. Returns the
+// error.
 std::string error_of(fb::FlatBufferBuilder& builder, fb::Offset<wire::Value> value,
                      size_t buffer = 64) {
   const auto event = wire::CreateEvent(builder, 0, 0, wire::CreateDebugEvent(builder, 0, 4, value));
@@ -223,7 +224,7 @@ std::string error_of_tensor(const std::vector<int64_t>& sizes, const std::vector
   return error_of(builder, wire::CreateValue(builder, wire::ValueType::Tensor, tensor));
 }
 
-TEST(DebugValues, SaysWhereATensorIsWrong) {
+TEST(DebugValues, ReportsThePathOfAnInvalidTensor) {
   constexpr int64_t kHuge = INT64_MAX;
   EXPECT_EQ(error_of_tensor({4, 4}, {4, 1}, 0), "");
   EXPECT_EQ(error_of_tensor({0}, {1}, -1), "");
@@ -232,10 +233,10 @@ TEST(DebugValues, SaysWhereATensorIsWrong) {
   EXPECT_THAT(error_of_tensor({4}, {1, 1}, 0), AllOf(place, HasSubstr("1 sizes and 2 strides")));
   EXPECT_THAT(error_of_tensor({4}, {-1}, 0), AllOf(place, HasSubstr("stride -1")));
   EXPECT_THAT(error_of_tensor({-4}, {1}, 0), AllOf(place, HasSubstr("size -4")));
-  EXPECT_THAT(error_of_tensor({kHuge, kHuge}, {1, 1}, 0), AllOf(place, HasSubstr("bounds")));
-  EXPECT_THAT(error_of_tensor({3, 2}, {kHuge, 1}, 0), AllOf(place, HasSubstr("bounds")));
-  EXPECT_THAT(error_of_tensor({1000000}, {0}, 0), AllOf(place, HasSubstr("bounds")))
-      << "few bytes must not become many";
+  EXPECT_THAT(error_of_tensor({kHuge, kHuge}, {1, 1}, 0), AllOf(place, HasSubstr("overflow")));
+  EXPECT_THAT(error_of_tensor({3, 2}, {kHuge, 1}, 0), AllOf(place, HasSubstr("overflow")));
+  EXPECT_THAT(error_of_tensor({1000000}, {0}, 0), AllOf(place, HasSubstr("overflow")))
+      << "a small buffer must not expand to a large tensor";
   EXPECT_THAT(error_of_tensor({4}, {1}, -1), AllOf(place, HasSubstr("negative")));
   EXPECT_THAT(error_of_tensor({4}, {1}, 0, 77), AllOf(place, HasSubstr("scalar_type")));
   const std::vector<int64_t> deep(17, 1);
@@ -243,11 +244,11 @@ TEST(DebugValues, SaysWhereATensorIsWrong) {
   for (const int64_t offset : {int64_t{1}, int64_t{64}, kHuge}) {
     EXPECT_THAT(error_of_tensor({4, 4}, {4, 1}, offset),
                 AllOf(HasSubstr("x.data"), HasSubstr("run_data[0].events[0]"),
-                      HasSubstr("not inside the buffer's 64")));
+                      HasSubstr("beyond the buffer's 64 bytes")));
   }
 }
 
-TEST(DebugValues, SaysWhatAValueLacks) {
+TEST(DebugValues, ReportsAMissingFieldOfAValue) {
   for (const auto& [kind, name] : {std::pair{wire::ValueType::Tensor, "no tensor"},
                                    {wire::ValueType::TensorList, "no tensor_list"},
                                    {wire::ValueType::Int, "no int_value"},
@@ -261,7 +262,7 @@ TEST(DebugValues, SaysWhatAValueLacks) {
   }
 }
 
-TEST(DebugValues, ReadsFloatsNullsAndWhatStockRuntimesCallUnset) {
+TEST(DebugValues, ReadsFloatsNullsAndUnsetChainsOfStockRuntimes) {
   fb::FlatBufferBuilder builder;
   const auto real =
       wire::CreateValue(builder, wire::ValueType::Float, 0, 0, 0, wire::CreateFloat(builder, 1.5f));

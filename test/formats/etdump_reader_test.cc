@@ -24,7 +24,7 @@ std::span<const std::byte> bytes_of(const fb::FlatBufferBuilder& builder) {
   return std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
 }
 
-// One block with a profile, an allocation and a debug event.
+// Builds one block with two profile events, an allocation event and a debug event.
 void build_sample(fb::FlatBufferBuilder& builder) {
   const auto name = builder.CreateString("Execute");
   const auto call = builder.CreateString("DELEGATE_CALL");
@@ -85,7 +85,7 @@ TEST(EtDumpReader, ReadsADumpWithoutSizePrefix) {
   EXPECT_EQ(dump.blocks[0].name, "Default");
 }
 
-TEST(EtDumpReader, OutlivesTheBytesItWasGiven) {
+TEST(EtDumpReader, DumpOutlivesTheParsedBytes) {
   EtDump dump;
   {
     fb::FlatBufferBuilder builder;
@@ -104,20 +104,20 @@ std::string error_of(std::span<const std::byte> bytes) {
   return "";
 }
 
-TEST(EtDumpReader, SaysWhatIsNoETDump) {
+TEST(EtDumpReader, RejectsBytesThatAreNotAnETDump) {
   EXPECT_THAT(error_of(std::as_bytes(std::span("this is some text"))),
               testing::AllOf(testing::HasSubstr("x.etdp"), testing::HasSubstr("not an ETDump")));
   EXPECT_THAT(error_of({}), testing::HasSubstr("not an ETDump"));
   EXPECT_THROW(read_etdump("/no/such/file.etdp"), EtDumpError);
 }
 
-TEST(EtDumpReader, RefusesAnUnknownVersion) {
+TEST(EtDumpReader, RejectsAnUnknownVersion) {
   fb::FlatBufferBuilder builder;
   builder.Finish(wire::CreateETDump(builder, 7), wire::ETDumpIdentifier());
   EXPECT_THAT(error_of(bytes_of(builder)), testing::HasSubstr("version: is 7"));
 }
 
-TEST(EtDumpReader, NamesTheEventThatIsNotOneOfItsKinds) {
+TEST(EtDumpReader, ReportsTheIndexOfAnEventWithoutKind) {
   fb::FlatBufferBuilder builder;
   const auto events = builder.CreateVector(std::vector{wire::CreateEvent(builder)});
   const auto block = wire::CreateRunData(builder, 0, -1, 0, events);
@@ -126,7 +126,7 @@ TEST(EtDumpReader, NamesTheEventThatIsNotOneOfItsKinds) {
   EXPECT_THAT(error_of(bytes_of(builder)), testing::HasSubstr("run_data[0].events[0]"));
 }
 
-TEST(EtDumpReader, RefusesAnAllocatorThatIsNotThere) {
+TEST(EtDumpReader, RejectsAnUnknownAllocator) {
   for (const int32_t id : {0, 1, -5}) {
     fb::FlatBufferBuilder builder;
     const auto events = builder.CreateVector(
@@ -138,8 +138,8 @@ TEST(EtDumpReader, RefusesAnAllocatorThatIsNotThere) {
   }
 }
 
-// A few hundred bytes must not become gigabytes of events.
-TEST(EtDumpReader, RefusesBlocksThatShareTheirEvents) {
+// A file of a few hundred bytes must not expand to gigabytes of events.
+TEST(EtDumpReader, RejectsBlocksThatShareTheirEvents) {
   fb::FlatBufferBuilder builder;
   const auto event = wire::CreateEvent(builder, wire::CreateProfileEvent(builder));
   const auto events = builder.CreateVector(std::vector(1000, event));
@@ -149,7 +149,7 @@ TEST(EtDumpReader, RefusesBlocksThatShareTheirEvents) {
   EXPECT_THAT(error_of(bytes_of(builder)), testing::HasSubstr("does not verify"));
 }
 
-TEST(EtDumpReader, EveryTruncationIsAnError) {
+TEST(EtDumpReader, RejectsEveryTruncation) {
   fb::FlatBufferBuilder builder;
   build_sample(builder);
   const auto bytes = bytes_of(builder);
@@ -160,24 +160,24 @@ TEST(EtDumpReader, EveryTruncationIsAnError) {
   }
 }
 
-TEST(EtDumpReader, NoFlippedByteCrashes) {
+TEST(EtDumpReader, FlippedBytesDoNotCrash) {
   fb::FlatBufferBuilder builder;
   build_sample(builder);
   const auto bytes = bytes_of(builder);
   std::vector<std::byte> damaged(bytes.begin(), bytes.end());
-  size_t refused = 0;
+  size_t rejected = 0;
   for (std::byte& byte : damaged) {
     for (const std::byte flip : {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}}) {
       byte ^= flip;
-      refused += error_of(damaged).empty() ? 0 : 1;
+      rejected += error_of(damaged).empty() ? 0 : 1;
       byte ^= flip;
     }
   }
-  EXPECT_GT(refused, damaged.size() / 4) << "offsets and lengths are a good part of the file";
+  EXPECT_GT(rejected, damaged.size() / 4) << "offsets and lengths are a large part of the file";
 }
 
-// A row of ExecuTorch's own Inspector about a run of the same program. (The times are of another
-// run than the dump beside it; test/inspector/join/statistics_test.cc uses them.)
+// A row that ExecuTorch's own Inspector printed for a run of the same program. (Its times are from
+// a run other than the dump's; test/inspector/join/statistics_test.cc uses them.)
 struct TsvRow {
   std::string block, name;
   size_t runs;
@@ -210,7 +210,7 @@ std::filesystem::path tsv_of(const std::filesystem::path& etdump) {
   return etdump.parent_path() / (name + ".tsv");
 }
 
-// The events of runs with the same trace, once, as the Inspector lists them.
+// Returns the events as the Inspector lists them: runs with the same events are merged.
 std::vector<TsvRow> merged(const EtDump& dump) {
   std::vector<std::vector<TsvRow>> blocks;
   for (const Block& block : dump.blocks) {
@@ -237,7 +237,7 @@ std::vector<TsvRow> merged(const EtDump& dump) {
   return all;
 }
 
-TEST(EtDumpReader, ReadsStockDumpsAsExecuTorchsInspectorDoes) {
+TEST(EtDumpReader, MatchesExecuTorchsInspectorOnStockDumps) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t compared = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -1,4 +1,4 @@
-// Memory may run out while a trace is written: that is an exception, and nothing leaks.
+// If memory runs out while a trace is written, the writer throws and leaks nothing.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -10,7 +10,7 @@
 namespace vitrine {
 namespace {
 
-TEST(EtDumpWriterFaultTest, EachAllocationThatFailsThrows) {
+TEST(EtDumpWriterFaultTest, ThrowsWhenAnyAllocationFails) {
   constexpr int32_t kRecords = 100;
   ValueBuffer values(1024, kRecords);
   TraceBuffer trace(2 * kRecords, 2, &values);
@@ -37,7 +37,7 @@ TEST(EtDumpWriterFaultTest, EachAllocationThatFailsThrows) {
     try {
       EXPECT_TRUE(write_etdump(trace).ok());
       fails = test::allocation_has_failed();
-      EXPECT_FALSE(fails) << "nothing said";
+      EXPECT_FALSE(fails) << "no exception although an allocation failed";
     } catch (const std::bad_alloc&) {
       ++thrown;
     }

@@ -19,7 +19,7 @@ using etdump::EtDump;
 using etdump::ProfileEvent;
 
 EtDump round_trip(const TraceBuffer& trace) {
-  Result<flatbuffers::DetachedBuffer> bytes = write_etdump(trace);
+  Result<std::vector<uint8_t>> bytes = write_etdump(trace);
   EXPECT_TRUE(bytes.ok()) << bytes.error().message();
   return etdump::parse_etdump(std::as_bytes(std::span(bytes->data(), bytes->size())));
 }
@@ -51,7 +51,7 @@ TraceRecord delegate_operator(const char* name, int32_t id, const char* metadata
           .kind = Kind::kDelegateOperator};
 }
 
-TEST(EtDumpWriter, IsSizePrefixedAndIdentified) {
+TEST(EtDumpWriter, WritesSizePrefixAndIdentifier) {
   TraceBuffer trace(4, 4);
   trace.record(kernel("aten::add.out", 0, 1, 2));
   const auto bytes = write_etdump(trace);
@@ -89,10 +89,10 @@ TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsOfTheSameTime) {
   EXPECT_EQ(dump.blocks[0].profile_events[1].metadata, "aten::add.out");
 }
 
-TEST(EtDumpWriter, KeepsAKernelsLibrary) {
+TEST(EtDumpWriter, WritesTheLibraryOfAKernel) {
   TraceBuffer trace(4, 4);
   TraceRecord record = kernel("aten::add.out", 0, 1, 2);
-  record.metadata = "portable, and more that is not ours";
+  record.metadata = "portable, and text beyond metadata_size";
   record.metadata_size = 8;
   trace.record(record);
   EXPECT_EQ(round_trip(trace).blocks[0].profile_events[1].metadata, "aten::add.out portable");
@@ -108,7 +108,7 @@ TEST(EtDumpWriter, WritesPrimOpsWithoutNativeCall) {
               testing::ElementsAre("OPERATOR_CALL", "OPERATOR_CALL", "OPERATOR_CALL"));
 }
 
-TEST(EtDumpWriter, GivesDelegateEventsNoNameAndExactlyOneIdentifier) {
+TEST(EtDumpWriter, WritesDelegateEventsWithoutNameAndWithOneIdentifier) {
   TraceBuffer trace(8, 4);
   trace.record(delegate_operator(nullptr, 12, "Add (ND)"));
   trace.record(delegate_operator("fused #1", -1, ""));
@@ -118,7 +118,7 @@ TEST(EtDumpWriter, GivesDelegateEventsNoNameAndExactlyOneIdentifier) {
                 .chain_index = 0,
                 .instruction_id = 3,
                 .kind = Kind::kDelegateCall});
-  Result<flatbuffers::DetachedBuffer> bytes = write_etdump(trace);
+  Result<std::vector<uint8_t>> bytes = write_etdump(trace);
   ASSERT_TRUE(bytes.ok());
   const auto* dump = schema::etdump::GetSizePrefixedETDump(bytes->data());
   ASSERT_EQ(dump->run_data()->size(), 1u);
@@ -154,7 +154,7 @@ TEST(EtDumpWriter, WritesControlInstructions) {
               testing::ElementsAre("MOVE_CALL", "JF_CALL", "FREE_CALL"));
 }
 
-TEST(EtDumpWriter, MarksScopesAsOutsideOfInstructions) {
+TEST(EtDumpWriter, WritesScopesOutsideInstructions) {
   TraceBuffer trace(4, 4);
   trace.record({.start_ns = 5, .end_ns = 6, .name = "Method::execute", .kind = Kind::kScope});
   const EtDump dump = round_trip(trace);
@@ -165,7 +165,7 @@ TEST(EtDumpWriter, MarksScopesAsOutsideOfInstructions) {
   EXPECT_FALSE(event.is_in_instruction());
 }
 
-TEST(EtDumpWriter, TellsOfDroppedRecordsAndBlocks) {
+TEST(EtDumpWriter, WritesCountsOfDroppedRecordsAndBlocks) {
   TraceBuffer trace(1, 1);
   trace.begin_block("Execute");
   for (int i = 0; i < 4; ++i) trace.record(kernel("aten::add.out", i, 1, 2));
@@ -184,7 +184,7 @@ TEST(EtDumpWriter, TellsOfDroppedRecordsAndBlocks) {
   EXPECT_EQ(dump.blocks[1].profile_events[1].metadata, "1");
 }
 
-TEST(EtDumpWriter, SharesTextsSoThatManyRunsStaySmall) {
+TEST(EtDumpWriter, WritesEqualTextsOnce) {
   TraceBuffer trace(4096, 64);
   const std::string plan(1000, 'x');
   for (int i = 0; i < 1000; ++i) trace.record(delegate_operator("id", -1, plan.c_str()));

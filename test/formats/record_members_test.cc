@@ -48,16 +48,16 @@ std::string error_of(Act act) {
   return "";
 }
 
-TEST(RecordMembers, AreReadAsTheyWereWritten) {
+TEST(RecordMembers, PreservesAllMembersWhenWrittenAndRead) {
   EXPECT_EQ(parse_record_members(write_etrecord(sample_members())), sample_members());
-  RecordMembers least;
-  least.edge_programs["forward"] = {.program = "{}"};
-  least.debug_handle_map = "{}";
-  EXPECT_EQ(parse_record_members(write_etrecord(least)), least);
+  RecordMembers minimal;
+  minimal.edge_programs["forward"] = {.program = "{}"};
+  minimal.debug_handle_map = "{}";
+  EXPECT_EQ(parse_record_members(write_etrecord(minimal)), minimal);
 }
 
-// ExecuTorch's archives are uncompressed; equal records shall give equal files.
-TEST(RecordMembers, AreStoredAndWithoutTimes) {
+// ExecuTorch's archives are uncompressed too.
+TEST(RecordMembers, WritesUncompressedMembersAndEqualBytesForEqualRecords) {
   const std::vector<std::byte> bytes = write_etrecord(sample_members());
   EXPECT_EQ(bytes, write_etrecord(sample_members()));
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -65,7 +65,7 @@ TEST(RecordMembers, AreStoredAndWithoutTimes) {
   EXPECT_THAT(text, HasSubstr("PK\x03\x04"));
 }
 
-TEST(RecordMembers, ReadsTheLayoutOfOneEdgeProgram) {
+TEST(RecordMembers, ReadsTheLayoutWithOneEdgeProgram) {
   const Members members = {{"ETRECORD_V0", ""},
                            {"edge_dialect_exported_program", "{}"},
                            {"edge_dialect_exported_program_state_dict", "w"},
@@ -77,7 +77,7 @@ TEST(RecordMembers, ReadsTheLayoutOfOneEdgeProgram) {
   EXPECT_FALSE(read.delegate_map.has_value());
 }
 
-TEST(RecordMembers, SaysWhatIsMissing) {
+TEST(RecordMembers, ReportsMissingMembers) {
   const Members all = {{"ETRECORD_V0", ""},
                        {"edge_dialect_exported_program/forward", "{}"},
                        {"edge_dialect_exported_program/forward_state_dict", ""},
@@ -93,7 +93,7 @@ TEST(RecordMembers, SaysWhatIsMissing) {
   }
 }
 
-TEST(RecordMembers, WritesNoNamesThatReadersMistake) {
+TEST(RecordMembers, RejectsNamesThatReadersMisinterpret) {
   const auto error_with = [](const std::string& name) {
     RecordMembers members = sample_members();
     members.other_programs = {{name, program("x")}};
@@ -109,13 +109,13 @@ TEST(RecordMembers, WritesNoNamesThatReadersMistake) {
   EXPECT_THAT(error_of([] { write_etrecord({}); }), HasSubstr("without an edge program"));
 }
 
-// Two names for one range of bytes: a few kilobytes would be as many as one likes.
-TEST(RecordMembers, RefusesMembersThatOverlap) {
+// If names could share a range of bytes, a few kilobytes could expand to any size.
+TEST(RecordMembers, RejectsOverlappingMembers) {
   const std::string content(1000, 'x');
   std::vector<std::byte> bytes =
       make_archive({{"ETRECORD_V0", ""}, {"debug_handle_map", content}, {"delegate_map", "abcd"}});
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // In the central directory, the sizes of the last member: offsets 20 and 24 of its entry.
+  // Offsets 20 and 24 of a directory entry hold the sizes of the member, here the last one.
   const size_t entry = text.rfind("PK\x01\x02");
   for (const size_t at : {entry + 20, entry + 24}) {
     bytes[at] = std::byte{0xe8};
@@ -125,7 +125,7 @@ TEST(RecordMembers, RefusesMembersThatOverlap) {
               AllOf(HasSubstr("x.etrecord"), HasSubstr("overlap")));
 }
 
-TEST(RecordMembersCorpus, StockRecordsSurviveBeingWrittenAnew) {
+TEST(RecordMembersCorpus, RewritesStockRecordsWithoutLoss) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -148,8 +148,7 @@ TEST(RecordMembersCorpus, StockRecordsSurviveBeingWrittenAnew) {
   EXPECT_GE(records, 80u);
 }
 
-// The maps that we write are those that ExecuTorch wrote.
-TEST(RecordMembersCorpus, MapsAreWrittenAsExecuTorchDoes) {
+TEST(RecordMembersCorpus, WritesTheSameMapsAsExecuTorch) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t compared = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus)) {

@@ -43,7 +43,8 @@ std::string tensor(const std::vector<int>& sizes, const std::vector<int>& stride
          text("0") + text("cpu") + number(6) + "tQ" + number(offset) + tuple(sizes) +
          tuple(strides) + "\x89" + "ccollections\nOrderedDict\n)RtR";
 }
-// A list of one value, with a storage of the floats 0 to 5.
+// An archive of a list with the values that the opcodes `value` make, and a storage of the floats 0
+// to 5.
 std::string archive(const std::string& value, const std::string& order = "little") {
   const float storage[] = {0, 1, 2, 3, 4, 5};
   return text_of(test::make_archive(
@@ -59,7 +60,7 @@ std::vector<float> floats(const RecordedValue& value) {
   return result;
 }
 
-std::string refusal_of(const std::string& bytes) {
+std::string error_of_inputs(const std::string& bytes) {
   try {
     parse_representative_inputs(bytes, "x");
   } catch (const FormatError& error) {
@@ -68,7 +69,7 @@ std::string refusal_of(const std::string& bytes) {
   return "";
 }
 
-TEST(RecordedTensors, AreReadInLogicalOrder) {
+TEST(RecordedTensors, ReturnsElementsInLogicalOrder) {
   const auto values = parse_representative_inputs(
       archive(tensor({2, 3}, {3, 1}, 0) + tensor({3, 2}, {1, 3}, 0) + tensor({2}, {2}, 1) +
               tensor({}, {}, 5) + tensor({0, 4}, {4, 1}, 0) + tensor({2, 2}, {0, 1}, 0)));
@@ -81,7 +82,7 @@ TEST(RecordedTensors, AreReadInLogicalOrder) {
   EXPECT_THAT(floats(values[5]), ElementsAre(0, 1, 0, 1)) << "an expanded tensor";
 }
 
-TEST(RecordedTensors, NumbersAreReadToo) {
+TEST(RecordedTensors, ReadsNumbersAndNone) {
   const auto values = parse_representative_inputs(
       archive(std::string("N\x88\x89K\x07M\x01\x02", 8) + std::string("\x8a\x01\xff", 3) +
               std::string("G\x3f\xf8\0\0\0\0\0\0", 9)));
@@ -95,54 +96,60 @@ TEST(RecordedTensors, NumbersAreReadToo) {
   EXPECT_EQ(std::get<double>(values[6]), 1.5);
 }
 
-TEST(RecordedTensors, SaysWhatIsRefused) {
-  EXPECT_THAT(refusal_of("\x80\x04whatever"), AllOf(HasSubstr("x: "), HasSubstr("plain pickle")));
-  EXPECT_THAT(refusal_of("no zip"), HasSubstr("x: "));
-  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, -1))), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3}, 0))), HasSubstr("strides"));
-  EXPECT_THAT(refusal_of(archive(tensor({2}, {-1}, 0))), HasSubstr("negative"));
-  EXPECT_THAT(refusal_of(archive(tensor({1 << 20, 1 << 20}, {0, 0}, 0))), HasSubstr("far larger"));
-  EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0, "UntypedStorage"))),
+TEST(RecordedTensors, RejectsInvalidAndUnsupportedValues) {
+  EXPECT_THAT(error_of_inputs("\x80\x04whatever"),
+              AllOf(HasSubstr("x: "), HasSubstr("plain pickle")));
+  EXPECT_THAT(error_of_inputs("no zip"), HasSubstr("x: "));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("beyond its storage"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2, 3}, {3, 1}, -1))),
+              HasSubstr("beyond its storage"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2, 3}, {3}, 0))), HasSubstr("strides"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2}, {-1}, 0))), HasSubstr("negative"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({1 << 20, 1 << 20}, {0, 0}, 0))),
+              HasSubstr("far larger"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2}, {1}, 0, "UntypedStorage"))),
               HasSubstr("UntypedStorage"));
-  EXPECT_THAT(refusal_of(archive("cos\nsystem\n(" + text("ls") + "tR")), HasSubstr("os system"));
-  EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
-  EXPECT_THAT(refusal_of(archive("I")), AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
-  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("the memo has no entry"));
-  EXPECT_THAT(refusal_of(archive("(X")), HasSubstr("data.pkl: byte"));
+  EXPECT_THAT(error_of_inputs(archive("cos\nsystem\n(" + text("ls") + "tR")),
+              HasSubstr("os system"));
+  EXPECT_THAT(error_of_inputs(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
+  EXPECT_THAT(error_of_inputs(archive("I")),
+              AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
+  EXPECT_THAT(error_of_inputs(archive("h\x05")), HasSubstr("the memo has no entry"));
+  EXPECT_THAT(error_of_inputs(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 
-// Each operation makes a global of texts that are in the pickle once.
-TEST(RecordedTensors, GlobalsHaveShortNames) {
+// A few opcodes make a global of texts that the pickle contains only once.
+TEST(RecordedTensors, RejectsGlobalsWithLongNames) {
   const std::string memo = "q" + std::string(1, '\0');
   const std::string again = "h" + std::string(1, '\0');
   const std::string from_memo = again + again + "\x93";
-  EXPECT_THAT(refusal_of(archive(text(std::string(256, 'a')) + memo + from_memo)),
+  EXPECT_THAT(error_of_inputs(archive(text(std::string(256, 'a')) + memo + from_memo)),
               HasSubstr("neither a tensor"));
-  EXPECT_THAT(refusal_of(archive(text(std::string(257, 'a')) + memo + from_memo)),
+  EXPECT_THAT(error_of_inputs(archive(text(std::string(257, 'a')) + memo + from_memo)),
               AllOf(HasSubstr("data.pkl: byte "),
-                    HasSubstr("the name of a global has 514 bytes; it may have 512")));
-  EXPECT_THAT(refusal_of(archive("c" + std::string(500, 'a') + "\n" + std::string(13, 'b') + "\n")),
-              HasSubstr("the name of a global has 513 bytes; it may have 512"));
+                    HasSubstr("the name of a global has 514 bytes; the maximum is 512")));
+  EXPECT_THAT(
+      error_of_inputs(archive("c" + std::string(500, 'a') + "\n" + std::string(13, 'b') + "\n")),
+      HasSubstr("the name of a global has 513 bytes; the maximum is 512"));
 }
 
-TEST(RecordedTensors, HaveABoundedNumberOfValues) {
-  EXPECT_EQ(refusal_of(archive(std::string((size_t{1} << 20) - 16, 'N'))), "");
-  EXPECT_THAT(refusal_of(archive(std::string((size_t{1} << 20) + 1, 'N'))),
+TEST(RecordedTensors, RejectsTooManyValues) {
+  EXPECT_EQ(error_of_inputs(archive(std::string((size_t{1} << 20) - 16, 'N'))), "");
+  EXPECT_THAT(error_of_inputs(archive(std::string((size_t{1} << 20) + 1, 'N'))),
               AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values")));
 }
 
-TEST(RecordedTensors, HaveABoundedMemo) {
-  constexpr size_t kMost = size_t{1} << 20;
-  EXPECT_EQ(refusal_of(archive("N" + std::string(kMost, '\x94'))), "");
+TEST(RecordedTensors, RejectsTooManyMemoEntries) {
+  constexpr size_t kMax = size_t{1} << 20;
+  EXPECT_EQ(error_of_inputs(archive("N" + std::string(kMax, '\x94'))), "");
   EXPECT_THAT(
-      refusal_of(archive("N" + std::string(kMost + 1, '\x94'))),
-      AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values in the memo")));
+      error_of_inputs(archive("N" + std::string(kMax + 1, '\x94'))),
+      AllOf(HasSubstr("data.pkl: byte "), HasSubstr("the memo has more than 1048576 entries")));
 }
 
-// A list that holds itself, and one that is listed again and again.
-TEST(RecordedTensors, SharedListsEndAndStayBounded) {
-  EXPECT_THAT(refusal_of(text_of(test::make_archive(
+// The first list contains itself; the second one is shared many times.
+TEST(RecordedTensors, BoundsMemoryOfCyclicAndSharedLists) {
+  EXPECT_THAT(error_of_inputs(text_of(test::make_archive(
                   {{"archive/data.pkl",
                     "\x80\x02]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a."}}))),
               HasSubstr("neither a tensor"));
@@ -159,8 +166,8 @@ TEST(RecordedTensors, SharedListsEndAndStayBounded) {
   EXPECT_LT(platform::resident_memory().peak - before, uint64_t{512} << 20);
 }
 
-// What a BundledProgram had is in the record that ExecuTorch made of it.
-TEST(RecordedTensorsCorpus, AreTheInputsAndOutputsOfTheBundle) {
+// ExecuTorch copied the bundle's inputs and outputs into the record.
+TEST(RecordedTensorsCorpus, MatchesTheInputsAndOutputsOfTheBundle) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"bundled_linear_relu", "bundled_linear_relu_portable"}) {
     const auto folder = corpus / name;

@@ -1,4 +1,4 @@
-// Bundled programs: reads them and writes them again.
+// Fuzzes the reader and the writer of bundled programs.
 #include <cstdint>
 #include <span>
 

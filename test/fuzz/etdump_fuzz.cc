@@ -1,4 +1,4 @@
-// ETDumps: read, and put the tensors of debug events in order.
+// Fuzzes the ETDump reader, including the conversion of tensors to logical order.
 #include <cstdint>
 #include <span>
 

@@ -1,4 +1,4 @@
-// ETRecords: read, and write the members that were read.
+// Fuzzes the reader and the writer of ETRecords.
 #include <cstdint>
 #include <span>
 

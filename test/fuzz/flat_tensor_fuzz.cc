@@ -1,4 +1,4 @@
-// Named data (.ptd): load, and read every entry.
+// Fuzzes the loader of .ptd files.
 #include <cstdint>
 #include <span>
 

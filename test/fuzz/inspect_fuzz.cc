@@ -1,4 +1,4 @@
-// Files of every kind that pte_inspect reads: describes, prints and draws them.
+// Fuzzes pte_inspect: describes, prints and draws files of every kind that it reads.
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (kind_of_file(file.bytes, file.name) == FileKind::kProgram) {
       graph_dot(graphs_of_program(*load_program(file)));
     }
-  } catch (const std::runtime_error&) {  // an error is a right answer
+  } catch (const std::runtime_error&) {  // errors are allowed
   }
   return 0;
 }

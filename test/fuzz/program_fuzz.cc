@@ -1,4 +1,4 @@
-// Whole programs: load, and execute what loads, with all kernels and backends.
+// Fuzzes loading and execution of programs, with all kernels and backends.
 #include <cstdint>
 
 #include "test/corruption/attempt.h"

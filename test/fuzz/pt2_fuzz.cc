@@ -1,6 +1,6 @@
-// .pt2 archives: import, and lower what imports to a program, on the path that the input's hash
-// chooses: all three would take three times as long and try no more lowerings in a given time. An
-// input that begins with '{' is a program's JSON without weights, and is put into an archive.
+// Fuzzes import and lowering of .pt2 archives. The hash of the input chooses one of three lowering
+// paths, so that each input takes a third of the time. An input that starts with '{' is the JSON of
+// a program without weights, for which an archive is written first.
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     bytes = archive;
   }
   constexpr LoweringPath kPaths[] = {LoweringPath::kNoBackend, LoweringPath::kXnnpack,
-                                     LoweringPath::kMappingDemo};
+                                     LoweringPath::kDemo};
   const size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(data), size});
   vitrine::test::attempt_lowering(bytes, kPaths[hash % std::size(kPaths)]);
   return 0;

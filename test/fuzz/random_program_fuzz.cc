@@ -1,4 +1,4 @@
-// Programs that the file's bytes choose, in sequences of calls that its first bytes choose.
+// Fuzzes execution: the input's bytes choose a program, and its first two bytes sequences of calls.
 #include <cstdint>
 
 #include "test/corruption/random_program.h"
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const uint64_t seed = data[0] * uint64_t{256} + data[1];
   const auto file = vitrine::test::random_program({data + 2, size - 2}, all.kernels);
-  // Several: libFuzzer takes longer to look at its counters than a sequence takes.
+  // Runs several sequences, since libFuzzer's overhead per input exceeds the time of a sequence.
   for (const auto* kernels : {&all.kernels, &all.optimized_kernels}) {
     for (uint64_t i = 0; i < 3; ++i) {
       vitrine::test::run_sequence(file, seed + i, 30, *kernels, all.backends);

@@ -1,4 +1,4 @@
-// Reference outputs of an ETRecord: a torch.save archive of tensors.
+// Fuzzes the reader of an ETRecord's reference outputs, a torch.save archive of tensors.
 #include <cstdint>
 #include <span>
 

@@ -1,21 +1,21 @@
-// All kernels, and XNNPACK within bounds, for targets that run programs.
+// Registries of all kernels, and of XNNPACK with limits, for targets that execute programs.
 #pragma once
 
 #include <cstdlib>
 
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
-#include "test/corruption/blob_attempt.h"
+#include "test/corruption/payload_attempt.h"
 #include "vitrine/backend.h"
 #include "vitrine/kernel_registry.h"
 
 namespace vitrine::test {
 
 struct Registries {
-  Registries() : backend(kBlobLimits) {
+  Registries() : backend(kPayloadLimits) {
     bool added = optimized_kernels.add("optimized", optimized::kernels()).ok();
     for (KernelRegistry* registry : {&kernels, &optimized_kernels}) {
       added = added && registry->add("portable", portable::kernels()).ok() &&
@@ -25,7 +25,7 @@ struct Registries {
     if (!added || !backends.add(&backend).ok()) std::abort();
   }
   KernelRegistry kernels;
-  KernelRegistry optimized_kernels;  // those where there are some, else as above
+  KernelRegistry optimized_kernels;  // falls back to `kernels`
   XnnpackBackend backend;
   BackendRegistry backends;
 };

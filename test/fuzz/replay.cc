@@ -1,5 +1,5 @@
-// Stands for libFuzzer where it is not linked: runs a target on the files that it is given, and on
-// those in folders.
+// Replaces libFuzzer's main: runs a target on the files on the command line, and on all files of
+// folders.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -8,15 +8,15 @@
 #include <iterator>
 #include <vector>
 
-#include "test/corruption/sample_blobs.h"
+#include "test/corruption/sample_payloads.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-// False if the file cannot be read.
+// Returns false if the file cannot be read.
 static bool replay(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
-    std::fprintf(stderr, "%s cannot be read\n", file.c_str());
+    std::fprintf(stderr, "cannot read %s\n", file.c_str());
     return false;
   }
   const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -28,9 +28,9 @@ int main(int argc, char** argv) {
   int count = 0;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--samples") == 0) {
-      for (vitrine::test::SampleBlob& sample : vitrine::test::sample_blobs()) {
-        const std::vector<std::byte> blob = sample.builder.build();
-        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(blob.data()), blob.size());
+      for (vitrine::test::SamplePayload& sample : vitrine::test::sample_payloads()) {
+        const std::vector<std::byte> payload = sample.builder.build();
+        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(payload.data()), payload.size());
         ++count;
       }
       continue;

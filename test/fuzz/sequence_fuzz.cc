@@ -1,5 +1,5 @@
-// Programs in sequences of calls: several instances, changing shapes and memory, unloading in any
-// order. The file's own bytes decide the sequence.
+// Fuzzes sequences of calls: several instances, changing shapes and memory, unloading in any order.
+// A hash of the input chooses the sequence.
 #include <cstdint>
 
 #include "test/corruption/sequence.h"

@@ -26,8 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNsOfMs = 1e6;
-// Its times of delegates are differences of large floating-point numbers.
-constexpr double kTolerance = 1e-7;  // ms
+// Tolerance in ms. ExecuTorch computes times of delegates as differences of large floating-point
+// numbers, so they have rounding errors.
+constexpr double kTolerance = 1e-7;
 
 std::vector<std::string> split(const std::string& line, char separator) {
   std::vector<std::string> parts;
@@ -53,7 +54,7 @@ std::vector<TsvRow> read_tsv(const fs::path& file) {
   return rows;
 }
 
-// "[0.1, 2.0]"
+// Parses a list such as "[0.1, 2.0]".
 std::vector<double> numbers(const std::string& list) {
   std::vector<double> values;
   for (const std::string& part : split(list.substr(1, list.size() - 2), ',')) {
@@ -62,7 +63,7 @@ std::vector<double> numbers(const std::string& list) {
   return values;
 }
 
-// Texts within single quotes.
+// Returns the texts in single quotes.
 std::vector<std::string> quoted(const std::string& text) {
   std::vector<std::string> parts;
   size_t open = text.find('\'');
@@ -75,8 +76,8 @@ std::vector<std::string> quoted(const std::string& text) {
   return parts;
 }
 
-// Of {'node_': {'L__self__': ('', 'Model'), 'L__self__c': ('c', 'Conv2d')}, ...}: the path of each
-// node's innermost module.
+// Returns the path of each node's innermost module from a text of the form {'node_': {'L__self__':
+// ('', 'Model'), 'L__self__c': ('c', 'Conv2d')}, ...}.
 std::vector<std::string> innermost_modules(const std::string& hierarchy) {
   std::vector<std::string> modules;
   for (size_t end = hierarchy.find(")}"); end != std::string::npos;
@@ -104,7 +105,7 @@ void expect_equal_times(const RunSamples& samples, const TimeStatistics& time, c
   expect_statistics(time, row);
 }
 
-// Our statistics of a table's raw times.
+// Compares a table's statistics with ours of the table's raw times.
 void expect_statistics_of_raw(const TsvRow& row) {
   std::vector<double> ns;
   for (const double ms : numbers(row.at("raw"))) ns.push_back(ms * kNsOfMs);
@@ -112,19 +113,19 @@ void expect_statistics_of_raw(const TsvRow& row) {
   expect_statistics(statistics_of(std::move(ns), runs), row);
 }
 
-// Op types and modules of a row that is not delegated. Where several instructions share a handle,
-// the stock Inspector gives each of them all ops of that handle; we give each its own. Then ours
-// are some of its.
+// Compares op types and modules of a row that is not delegated. If several instructions share a
+// handle, ExecuTorch's Inspector assigns all ops of the handle to each; we assign one op to each,
+// so our ops are a subset.
 void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
   const std::string& ops = tsv.at("op_types");
   if (ops.find(" total)") != std::string::npos) return;  // the table has only the first and last
   std::vector<std::string> theirs = quoted(ops);
-  // Its names are str() of the op, which omits some namespaces; ours are the serialised names.
+  // The table's names are str() of the op, which omits some namespaces; ours are serialized names.
   for (std::string& op : theirs) {
     if (std::count(op.begin(), op.end(), '.') == 1) op.insert(0, "aten.");
   }
   if (theirs.empty()) {
-    // Without a record, or for an instruction that the record lacks, our name is the kernel's.
+    // Without a record, or if the record lacks the instruction, our name is the kernel's.
     EXPECT_NE(row.join, Join::kExact);
     return;
   }
@@ -138,13 +139,14 @@ void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
   for (const std::string& module : row.modules) EXPECT_THAT(modules, testing::Contains(module));
 }
 
-// Walks both in the order of the trace. Its rows are events: a kernel's two are one row of ours.
-class Comparison {
+// Walks a profile and a table in the order of the trace. The table's rows are events; the two
+// events of a kernel are one row of the profile.
+class TableComparison {
  public:
-  Comparison(const Profile& profile, const std::vector<TsvRow>& tsv)
+  TableComparison(const Profile& profile, const std::vector<TsvRow>& tsv)
       : profile_(profile), tsv_(tsv) {
-    // Some of the tables with a record were made from another run of the same program, whose trace
-    // is not in the corpus: names, order, counts and sources are the same, times are not.
+    // Some tables with a record are from another run of the same program, whose trace is not in the
+    // corpus. They have the same names, order, counts and sources, but other times.
     for (const TsvRow& row : tsv) {
       if (row.at("event_name") != "Method::init") continue;
       const double init = static_cast<double>(profile.run.init_ns.value_or(0)) / kNsOfMs;
@@ -159,7 +161,7 @@ class Comparison {
       expect_statistics_of_raw(row);
       compare(row);
     }
-    EXPECT_EQ(next_row_, profile_.rows.size()) << "rows that it does not have";
+    EXPECT_EQ(next_row_, profile_.rows.size()) << "the table has fewer rows";
     EXPECT_EQ(next_call_, profile_.delegate_calls.size());
     EXPECT_EQ(next_scope_, profile_.scopes.size());
   }
@@ -204,7 +206,8 @@ class Comparison {
       expect_times(row.samples, row.time, tsv);
       if (tsv.at("is_delegated_op") == "True") {
         EXPECT_EQ(row.identifier, name);
-        // It does not join XNNPACK's operators; we infer them (JoinCorpus.InfersStockOperators).
+        // ExecuTorch does not join XNNPACK's operators. We infer them; see
+        // JoinCorpus.InfersStockOperators.
         EXPECT_EQ(tsv.at("op_types"), "[]");
       } else if (name == "OPERATOR_CALL") {
         EXPECT_EQ(row.where, Where::kKernel);
@@ -223,8 +226,8 @@ class Comparison {
   size_t next_scope_ = 0;
 };
 
-// Rows against the events themselves: in these traces, without loops, the k-th operator, kernel or
-// control event of each run belongs to the k-th row.
+// Compares rows with events. These traces have no loops, so the k-th operator, kernel or control
+// event of each run belongs to the k-th row.
 void expect_times_of_events(const Profile& profile, const etdump::EtDump& dump) {
   size_t run = 0;
   for (const etdump::Block& block : dump.blocks) {
@@ -246,7 +249,7 @@ void expect_times_of_events(const Profile& profile, const etdump::EtDump& dump) 
   EXPECT_EQ(run, profile.runs);
 }
 
-// "inspector_decode.tsv" is of etdump_decode.etdp, the trace of method "decode".
+// The table inspector_decode.tsv belongs to etdump_decode.etdp, the trace of method "decode".
 struct Names {
   std::string etdump = "etdump.etdp";
   std::string method = "forward";
@@ -260,7 +263,7 @@ Names names_of(const std::string& tsv) {
   return {.etdump = "etdump_" + what + ".etdp", .method = what};
 }
 
-TEST(InspectorCorpus, SaysWhatTheStockInspectorSays) {
+TEST(InspectorCorpus, MatchesTheStockInspector) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0, of_other_runs = 0;
   for (const auto& entry : fs::recursive_directory_iterator(corpus)) {
@@ -276,7 +279,7 @@ TEST(InspectorCorpus, SaysWhatTheStockInspectorSays) {
     const Profile profile = test::joined_profile(dump, names.has_record ? &record : nullptr,
                                                  {.method = names.method, .run = {}});
     const std::vector<TsvRow> tsv = read_tsv(entry.path());
-    Comparison comparison(profile, tsv);
+    TableComparison comparison(profile, tsv);
     comparison.run();
     expect_times_of_events(profile, dump);
     ++files;
@@ -286,7 +289,7 @@ TEST(InspectorCorpus, SaysWhatTheStockInspectorSays) {
   RecordProperty("tables_of_other_runs", std::to_string(of_other_runs));
 }
 
-TEST(InspectorCorpus, EveryTraceAndRecordReads) {
+TEST(InspectorCorpus, ReadsEveryTraceAndRecord) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0, records = 0;
   for (const auto& entry : fs::recursive_directory_iterator(corpus)) {
@@ -313,7 +316,8 @@ TEST(InspectorCorpus, EveryTraceAndRecordReads) {
   EXPECT_GE(records, 100u);
 }
 
-// Every grouping adds up to the wall time, in every single run, with and without a filter or a top.
+// Checks that every grouping adds up to the wall time in every run, with and without filter and
+// top.
 void expect_sums(const Profile& profile) {
   for (const GroupBy by :
        {GroupBy::kNone, GroupBy::kOp, GroupBy::kDelegate, GroupBy::kModule, GroupBy::kLine}) {
@@ -325,14 +329,18 @@ void expect_sums(const Profile& profile) {
         std::multiset<size_t> rows(grouping.filtered_rows.begin(), grouping.filtered_rows.end());
         rows.insert(grouping.other_rows.begin(), grouping.other_rows.end());
         double sum = grouping.filtered.avg + grouping.others.avg + profile.unattributed.avg;
+        double shares = profile.unattributed_share();
+        for (const size_t row : rows) shares += profile.rows[row].share;
         for (const Group& group : grouping.groups) {
           sum += group.own_avg;
+          shares += group.own_share;
           rows.insert(group.rows.begin(), group.rows.end());
         }
         EXPECT_NEAR(sum, profile.wall.avg, 1e-9 * profile.wall.avg);
+        EXPECT_NEAR(shares, 1, 1e-9);
         ASSERT_EQ(rows.size(), profile.rows.size());
         for (size_t row = 0; row < profile.rows.size(); ++row) EXPECT_EQ(rows.count(row), 1u);
-        // A parent is its own rows and its children, no more.
+        // The time of a parent is the sum of its own rows and its children.
         for (size_t i = 0; top == 0 && i < grouping.groups.size(); ++i) {
           double parts = grouping.groups[i].own_avg;
           for (size_t k = i + 1;
@@ -347,6 +355,7 @@ void expect_sums(const Profile& profile) {
       }
     }
   }
+  for (const ProfileRow& row : profile.rows) EXPECT_GE(row.share, 0);
   std::vector<double> rest;
   for (const RunSample& sample : profile.wall_samples) rest.push_back(sample.ns);
   for (const ProfileRow& row : profile.rows) {

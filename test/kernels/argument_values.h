@@ -1,4 +1,4 @@
-// The values that kernels are called with, made from arguments as op_arguments.h has them.
+// Makes the values for a kernel call from the Arguments of op_arguments.h.
 #pragma once
 
 #include <algorithm>
@@ -50,10 +50,10 @@ inline void set_element(Tensor& tensor, int64_t index, const Number& number) {
   std::memcpy(to, &integer, tensor.element_size());  // little-endian: the low bytes
 }
 
-// The values to call with, made from arguments. Lives as long as they are used.
-class Values : public KernelCall {
+// The values of a call. They are valid while this object is alive.
+class ArgumentValues : public KernelCall {
  public:
-  explicit Values(const std::vector<Argument>& arguments) {
+  explicit ArgumentValues(const std::vector<Argument>& arguments) {
     for (const Argument& argument : arguments) {
       values_.push_back(argument.kind == Argument::Kind::kSame ? EValue() : make_value(argument));
     }
@@ -73,13 +73,13 @@ class Values : public KernelCall {
     }
   }
 
-  // As the executor does: through the box, with the returned value after the arguments.
+  // Calls through the kernel's box, like the executor, with the returned value after the arguments.
   Error call(const Kernel& kernel, HeapArena& temp) {
     std::vector<EValue*> pointers;
     for (EValue& value : values_) pointers.push_back(&value);
     if (pointers.size() < kernel.num_arguments) pointers.push_back(&result);
     if (pointers.size() != kernel.num_arguments) {
-      return Error::make(ErrorCode::kInternal, "%s takes %d arguments", kernel.name,
+      return Error::make(ErrorCode::kInternal, "%s expects %d arguments", kernel.name,
                          kernel.num_arguments);
     }
     KernelContext context(&temp);
@@ -96,7 +96,7 @@ class Values : public KernelCall {
     return {static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()};
   }
 
-  // An argument that is one, or an item of a list. Null if there is none.
+  // The tensor argument `index`, or item `item` of a list argument. Null if it is not a tensor.
   Tensor* tensor_at(size_t index, size_t item) const {
     const EValue& value = values_[index];
     if (value.is_tensor()) return &value.unchecked_tensor();
@@ -107,7 +107,7 @@ class Values : public KernelCall {
     return list[item];
   }
 
-  // Whether the operator's read-only arguments are unchanged.
+  // Returns true if the operator's read-only arguments are unchanged.
   bool inputs_intact() const {
     for (const Input& input : inputs_) {
       if (aliased_ || input.bytes.empty()) continue;
@@ -140,7 +140,8 @@ class Values : public KernelCall {
         return EValue(argument.integer != 0);
       case Kind::kString: {
         const size_t size = argument.text.size();
-        auto& copy = texts_.emplace_back(new char[size]);  // exact, for AddressSanitizer
+        auto& copy = texts_.emplace_back(
+            new char[size]);  // exact size, so that AddressSanitizer finds overruns
         std::memcpy(copy.get(), argument.text.data(), size);
         return EValue(std::string_view(copy.get(), size));
       }

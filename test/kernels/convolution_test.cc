@@ -1,4 +1,5 @@
-// Convolution against its definition, over dimensions, windows, groups, dtypes and memory formats.
+// Tests convolution against its definition, over dimensions, windows, groups, dtypes and memory
+// formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 struct Case {
   const char* name;
   std::vector<int32_t> input;   // [N, C, spatial...]
-  std::vector<int32_t> weight;  // [Cout, C / groups, k...], transposed [C, Cout / groups, k...]
+  std::vector<int32_t> weight;  // [Cout, C / groups, k...]; transposed: [C, Cout / groups, k...]
   std::vector<int64_t> stride;
   std::vector<int64_t> padding;
   std::vector<int64_t> dilation;
@@ -24,7 +25,7 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& stream, const Case& test) { return stream << test.name; }
 
-// A tensor of up to three spatial dimensions with logical access.
+// A row-major tensor of up to three spatial dimensions.
 struct Array {
   std::vector<int32_t> sizes;  // always 5
   std::vector<double> values;
@@ -35,10 +36,10 @@ struct Array {
     for (const int32_t size : sizes) count *= static_cast<size_t>(size);
     values.resize(count);
   }
-  size_t place(int a, int b, int z, int y, int x) const {
+  size_t index_of(int a, int b, int z, int y, int x) const {
     return static_cast<size_t>((((a * sizes[1] + b) * sizes[2] + z) * sizes[3] + y) * sizes[4] + x);
   }
-  double& at(int a, int b, int z, int y, int x) { return values[place(a, b, z, y, x)]; }
+  double& at(int a, int b, int z, int y, int x) { return values[index_of(a, b, z, y, x)]; }
 };
 
 int number(const std::vector<int64_t>& list, size_t spatial, size_t dim, int otherwise) {
@@ -46,7 +47,7 @@ int number(const std::vector<int64_t>& list, size_t spatial, size_t dim, int oth
   return static_cast<int>(list.size() == 1 ? list[0] : list[dim - (3 - spatial)]);
 }
 
-// By scattering (transposed) or gathering (not), straight from the definition.
+// Computes a convolution from its definition, by gathering, or by scattering if it is transposed.
 Array reference(const Case& test, Array input, Array weight, const std::vector<double>& bias,
                 Array out) {
   const size_t spatial = test.input.size() - 2;
@@ -65,8 +66,7 @@ Array reference(const Case& test, Array input, Array weight, const std::vector<d
         for (int y = 0; y < out.sizes[3]; ++y)
           for (int x = 0; x < out.sizes[4]; ++x)
             out.at(n, c, z, y, x) = bias.empty() ? 0 : bias[static_cast<size_t>(c)];
-  // `small` runs over the side with fewer strides: outputs of a convolution, inputs of a
-  // transposed.
+  // `small` is the tensor with one element per window: the output, or the input if transposed.
   Array& small = test.transposed ? input : out;
   Array& large = test.transposed ? out : input;
   for (int n = 0; n < out.sizes[0]; ++n)
@@ -118,7 +118,7 @@ std::vector<int32_t> output_shape(const Case& test) {
 
 class Convolution : public testing::TestWithParam<Case> {
  protected:
-  // A tensor with the array's values; channels-last if requested.
+  // Makes a tensor with the array's values, channels-last if requested.
   template <class T>
   Tensor& tensor(const std::vector<int32_t>& shape, const Array& array, bool channels_last) {
     std::vector<uint8_t> order;
@@ -134,12 +134,12 @@ class Convolution : public testing::TestWithParam<Case> {
     return result;
   }
 
-  static size_t offset(const Tensor& tensor, size_t number) {
+  static size_t offset(const Tensor& tensor, size_t index) {
     int64_t result = 0;
     for (size_t i = tensor.rank(); i-- > 0;) {
       const auto size = static_cast<size_t>(tensor.size(i));
-      result += static_cast<int64_t>(number % size) * tensor.strides()[i];
-      number /= size;
+      result += static_cast<int64_t>(index % size) * tensor.strides()[i];
+      index /= size;
     }
     return static_cast<size_t>(result);
   }
@@ -186,14 +186,14 @@ class Convolution : public testing::TestWithParam<Case> {
   KernelCall call;
 };
 
-TEST_P(Convolution, Float) { check<float>(false, false, false); }
-TEST_P(Convolution, ChannelsLast) { check<float>(true, true, true); }
-TEST_P(Convolution, MixedFormats) { check<float>(true, false, false); }
-TEST_P(Convolution, Half) { check<vitrine::Half>(false, true, false); }
-TEST_P(Convolution, BFloat16) { check<vitrine::BFloat16>(true, false, true); }
-TEST_P(Convolution, Double) { check<double>(false, false, false); }
-TEST_P(Convolution, Int8) { check<int8_t>(false, false, false); }
-TEST_P(Convolution, Int64) { check<int64_t>(false, false, true); }
+TEST_P(Convolution, MatchesReferenceInFloat) { check<float>(false, false, false); }
+TEST_P(Convolution, MatchesReferenceInChannelsLast) { check<float>(true, true, true); }
+TEST_P(Convolution, MatchesReferenceInMixedFormats) { check<float>(true, false, false); }
+TEST_P(Convolution, MatchesReferenceInHalf) { check<vitrine::Half>(false, true, false); }
+TEST_P(Convolution, MatchesReferenceInBFloat16) { check<vitrine::BFloat16>(true, false, true); }
+TEST_P(Convolution, MatchesReferenceInDouble) { check<double>(false, false, false); }
+TEST_P(Convolution, MatchesReferenceInInt8) { check<int8_t>(false, false, false); }
+TEST_P(Convolution, MatchesReferenceInInt64) { check<int64_t>(false, false, true); }
 
 const std::vector<Case> kCases{
     Case{"pointwise", {2, 3, 5, 7}, {5, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 1, true},
@@ -226,7 +226,7 @@ class ConvolutionBackward : public Convolution {};
 
 // A convolution is linear in its input and in its weight, so the gradients of <result, g> satisfy
 // <result, g> = <input, gradient of input> = <weight, gradient of weight>.
-TEST_P(ConvolutionBackward, IsTheAdjoint) {
+TEST_P(ConvolutionBackward, MatchesAdjointOfForward) {
   const Case& test = GetParam();
   std::mt19937 random(3);
   const auto numbers = [&](const std::vector<int32_t>& shape) {
@@ -257,7 +257,7 @@ TEST_P(ConvolutionBackward, IsTheAdjoint) {
   const double expected = dot(result, gradient.values.data());
   EXPECT_EQ(dot(input, input_gradient.data<double>()), expected);
   EXPECT_EQ(dot(weight, weight_gradient.data<double>()), expected);
-  double sum = 0;  // of the gradient's first channel, image by image
+  double sum = 0;  // sum of the gradient's first channel over all images
   const size_t plane = gradient.values.size() / static_cast<size_t>(shape[0] * shape[1]);
   for (size_t n = 0; n < static_cast<size_t>(shape[0]); ++n) {
     for (size_t i = 0; i < plane; ++i) {
@@ -277,8 +277,8 @@ std::vector<Case> two_dimensional() {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvolutionBackward, testing::ValuesIn(two_dimensional()), name_of);
 
-// Deep and wide enough for several blocks; float sums of small integers are exact.
-TEST(LargeConvolution, CoversAllBlocks) {
+// The convolution needs several blocks. Float sums of small integers are exact.
+TEST(LargeConvolution, ComputesEveryBlock) {
   KernelCall call;
   constexpr int32_t kChannels = 150;
   constexpr int32_t kSize = 9;
@@ -298,7 +298,7 @@ TEST(LargeConvolution, CoversAllBlocks) {
   }
 }
 
-class BadConvolution : public testing::Test {
+class ConvolutionErrors : public testing::Test {
  protected:
   KernelCall call;
   Tensor& input = call.make<float>({1, 4, 5, 5}, std::vector<float>(100));
@@ -313,7 +313,7 @@ class BadConvolution : public testing::Test {
   }
 };
 
-TEST_F(BadConvolution, Numbers) {
+TEST_F(ConvolutionErrors, RejectsNumbersOutOfRange) {
   const EValue none;
   EXPECT_TRUE(succeeds(run(input, weight, none, 1, 0, 1, 1)));
   EXPECT_TRUE(fails(run(input, weight, none, 0, 0, 1, 1), kBad, "stride"));
@@ -333,7 +333,7 @@ TEST_F(BadConvolution, Numbers) {
                     kBad, "stride"));
 }
 
-TEST_F(BadConvolution, Tensors) {
+TEST_F(ConvolutionErrors, RejectsMismatchedTensors) {
   const EValue none;
   Tensor& short_bias = call.make<float>({1}, {1});
   EXPECT_TRUE(fails(run(input, weight, EValue(&short_bias), 1, 0, 1, 1), kBad, "bias"));
@@ -345,7 +345,7 @@ TEST_F(BadConvolution, Tensors) {
   EXPECT_TRUE(fails(run(input, narrow, none, 1, 0, 1, 1), kBad, "weight"));
   Tensor& empty_kernel = call.make<float>({2, 4, 0, 3}, {});
   EXPECT_TRUE(fails(run(input, empty_kernel, none, 1, 0, 1, 1), kBad, "does not fit"));
-  EXPECT_FALSE(run(input, weight, none, 2, 0, 1, 1).ok());  // another shape than out's
+  EXPECT_FALSE(run(input, weight, none, 2, 0, 1, 1).ok());  // the output has another shape
 }
 
 }  // namespace

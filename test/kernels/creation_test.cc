@@ -1,4 +1,4 @@
-// Operators that make tensors: constants, ranges, random numbers.
+// Tests operators that create tensors: constants, ranges and random numbers.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@ using test::KernelCall;
 using test::succeeds;
 using test::values_of;
 
-TEST(Creation, FullConvertsItsValue) {
+TEST(Creation, FullConvertsValueToDtype) {
   KernelCall call;
   Tensor& halves = call.make(ScalarType::kHalf, {2, 1});
   ASSERT_TRUE(succeeds(call.run("aten::full.out", call.ints({2, 1}), 1.5, halves)));
@@ -24,7 +24,7 @@ TEST(Creation, FullConvertsItsValue) {
   EXPECT_EQ(values_of<bool>(flags), (std::vector<bool>{true, true}));
 }
 
-TEST(Creation, FullRefusesWhatTheDtypeCannotHold) {
+TEST(Creation, FullRejectsValueOutsideDtype) {
   KernelCall call;
   Tensor& bytes = call.make(ScalarType::kChar, {1});
   EXPECT_TRUE(fails(call.run("aten::full.out", call.ints({1}), 128, bytes),
@@ -36,7 +36,7 @@ TEST(Creation, FullRefusesWhatTheDtypeCannotHold) {
   EXPECT_FALSE(call.run("aten::full.out", call.ints({1}), infinity, bytes).ok());
 }
 
-TEST(Creation, HostileSizes) {
+TEST(Creation, RejectsSizesOutOfRange) {
   KernelCall call;
   Tensor& out = call.make(ScalarType::kFloat, {2}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_FALSE(call.run("aten::full.out", call.ints({-1}), 1, out).ok());
@@ -46,7 +46,7 @@ TEST(Creation, HostileSizes) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{0}));
 }
 
-TEST(Creation, Ranges) {
+TEST(Creation, ArangeComputesRanges) {
   KernelCall call;
   Tensor& three = call.make(ScalarType::kFloat, {3});
   ASSERT_TRUE(succeeds(call.run("aten::arange.start_out", 1.0, 2.1, 0.5, three)));
@@ -58,7 +58,7 @@ TEST(Creation, Ranges) {
   EXPECT_TRUE(succeeds(call.run("aten::arange.start_out", 4, 4, 1, empty)));
 }
 
-TEST(Creation, RangesOfLargeIntegersAreExact) {
+TEST(Creation, ArangeIsExactForLargeIntegers) {
   KernelCall call;
   const int64_t start = (int64_t{1} << 60) + 1;
   Tensor& out = call.make(ScalarType::kLong, {2});
@@ -66,7 +66,7 @@ TEST(Creation, RangesOfLargeIntegersAreExact) {
   EXPECT_EQ(values_of<int64_t>(out), (std::vector<int64_t>{start, start + 1}));
 }
 
-TEST(Creation, LowestIntegerAsStep) {
+TEST(Creation, ArangeAcceptsMinimumIntegerAsStep) {
   KernelCall call;
   const int64_t low = std::numeric_limits<int64_t>::min();
   Tensor& out = call.make(ScalarType::kLong, {1});
@@ -74,7 +74,7 @@ TEST(Creation, LowestIntegerAsStep) {
   EXPECT_EQ(values_of<int64_t>(out)[0], 0);
 }
 
-TEST(Creation, RangesThatAreNone) {
+TEST(Creation, ArangeRejectsInvalidRanges) {
   KernelCall call;
   Tensor& out = call.make(ScalarType::kLong, {2}, {}, ShapeDynamism::kDynamicBound);
   Tensor& real = call.make(ScalarType::kFloat, {2}, {}, ShapeDynamism::kDynamicBound);
@@ -98,7 +98,7 @@ TEST(Creation, RandomNumbersHaveTheirDistribution) {
     for (const float value : x) squares += (value - mean) * (value - mean);
     return std::pair(mean, squares / kCount);
   };
-  // Bounds of more than six standard errors.
+  // The bounds are more than six standard errors.
   ASSERT_TRUE(succeeds(call.run("aten::rand.out", call.ints({kCount}), out)));
   EXPECT_NEAR(moments().first, 0.5, 0.02);
   EXPECT_NEAR(moments().second, 1.0 / 12, 0.006);
@@ -115,7 +115,7 @@ class Uniform : public testing::Test {};
 using Floating = testing::Types<Half, BFloat16, float, double>;
 TYPED_TEST_SUITE(Uniform, Floating);
 
-TYPED_TEST(Uniform, NumbersAreBelowOne) {
+TYPED_TEST(Uniform, ReturnsNumbersBelowOne) {
   KernelCall call;
   constexpr int32_t kCount = 1'000'000;
   Tensor& out = call.make(scalar_type_of<TypeParam>, {kCount});
@@ -127,11 +127,12 @@ TYPED_TEST(Uniform, NumbersAreBelowOne) {
     ASSERT_LT(value, 1.0);
     sum += value;
   }
-  // Multiples of 2^-8 in BFloat16: the mean is 2^-9 below the middle. Six standard errors beside.
+  // In BFloat16 the numbers are multiples of 2^-8, so their mean is 2^-9 below 0.5. The bound adds
+  // six standard errors.
   EXPECT_NEAR(sum / kCount, 0.5, 0x1p-9 + 0.0018);
 }
 
-TEST(Creation, DropoutScalesWhatItKeeps) {
+TEST(Creation, DropoutScalesKeptElements) {
   KernelCall call;
   constexpr int32_t kCount = 10000;
   Tensor& a = call.make<float>({kCount}, std::vector<float>(kCount, 3.0f));

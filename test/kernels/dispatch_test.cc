@@ -23,7 +23,7 @@ namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(CompiledFor);
 
-TEST(SupportedTargets, AreWhatCpuinfoFinds) {
+TEST(SupportedTargets, MatchCpuinfo) {
   ASSERT_TRUE(cpuinfo_initialize());
   const bool sse4 = cpuinfo_has_x86_ssse3() && cpuinfo_has_x86_sse4_1() &&
                     cpuinfo_has_x86_sse4_2() && cpuinfo_has_x86_aes() &&
@@ -38,8 +38,8 @@ TEST(SupportedTargets, AreWhatCpuinfoFinds) {
             (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) | (avx3 ? HWY_AVX3 : 0));
 }
 
-// Lower bits are better targets.
-TEST(Dispatch, TakesTheBestThatIsSupported) {
+// Better targets have lower bits.
+TEST(Dispatch, ChoosesBestSupportedTarget) {
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
   EXPECT_EQ(VITRINE_DISPATCH(CompiledFor)(), HWY_TARGETS);
 #else

@@ -1,4 +1,4 @@
-// Distances by p-norm.
+// Tests p-norm distances.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Cdist, TakesEveryNormAndBroadcastsBatches) {
+TEST(Cdist, ComputesEveryNormAndBroadcastsBatches) {
   KernelCall call;
   Tensor& x1 = call.make<double>({2, 1, 2}, {0, 0, 3, 4});
   Tensor& x2 = call.make<double>({1, 2, 2}, {3, 4, 3, 0});
@@ -31,7 +31,7 @@ TEST(Cdist, TakesEveryNormAndBroadcastsBatches) {
   EXPECT_FALSE(call.run("aten::_cdist_forward.out", x1, longer, 2.0, call.none(), out).ok());
 }
 
-TEST(Pdist, ListsPairsInOrder) {
+TEST(Pdist, ReturnsPairsInOrder) {
   KernelCall call;
   Tensor& self = call.make<float>({3, 1}, {0, 1, 5});
   Tensor& out = call.make(ScalarType::kFloat, {3});

@@ -1,4 +1,4 @@
-// The element-wise machinery: broadcasting, promotion, layouts. Formulas are tested by family.
+// Tests broadcasting, promotion and layouts of element-wise operators, and formulas by family.
 #include <cmath>
 #include <limits>
 
@@ -15,13 +15,30 @@ using test::values_of;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-TEST(Elementwise, SameShape) {
+TEST(Elementwise, AddsTensorsOfSameShape) {
   KernelCall call;
   Tensor& a = call.make<float>({2, 2}, {1, 2, 3, 4});
   Tensor& b = call.make<float>({2, 2}, {10, 20, 30, 40});
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
   ASSERT_TRUE(succeeds(call.run("aten::add.out", a, b, 1, out)));
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{11, 22, 33, 44}));
+}
+
+TEST(Elementwise, InverseErfUndoesErf) {
+  KernelCall call;
+  const std::vector<double> points = {-0.999, -0.71, -0.3, 0, 0.5, 0.7, 0.9999999};
+  Tensor& self = call.make<double>({7}, points);
+  Tensor& out = call.make(ScalarType::kDouble, {7});
+  ASSERT_TRUE(succeeds(call.run("aten::erfinv.out", self, out)));
+  for (size_t i = 0; i < points.size(); ++i) {
+    EXPECT_NEAR(std::erf(values_of<double>(out)[i]), points[i], 1e-15) << points[i];
+  }
+  Tensor& edges = call.make<float>({5}, {-1, 1, -1.5f, 2, kNan});
+  Tensor& results = call.make(ScalarType::kFloat, {5});
+  ASSERT_TRUE(succeeds(call.run("aten::erfinv.out", edges, results)));
+  EXPECT_EQ(values_of<float>(results)[0], -kInfinity);
+  EXPECT_EQ(values_of<float>(results)[1], kInfinity);
+  for (size_t i = 2; i < 5; ++i) EXPECT_TRUE(std::isnan(values_of<float>(results)[i])) << i;
 }
 
 TEST(Elementwise, BroadcastsBothWays) {
@@ -33,7 +50,7 @@ TEST(Elementwise, BroadcastsBothWays) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{-9, -19, -29, -8, -18, -28}));
 }
 
-TEST(Elementwise, EmptyAgainstOneIsEmpty) {
+TEST(Elementwise, BroadcastsZeroAndOneToZero) {
   KernelCall call;
   Tensor& empty = call.make(ScalarType::kFloat, {0, 3});
   Tensor& one = call.make<float>({1, 1}, {1});
@@ -41,7 +58,7 @@ TEST(Elementwise, EmptyAgainstOneIsEmpty) {
   EXPECT_TRUE(succeeds(call.run("aten::add.out", empty, one, 1, out)));
 }
 
-TEST(Elementwise, RunsLongerThanABufferAreWhole) {
+TEST(Elementwise, ComputesRunsLongerThanBuffer) {
   KernelCall call;
   const size_t count = 1000;
   std::vector<int32_t> ints(count);
@@ -59,7 +76,7 @@ TEST(Elementwise, RunsLongerThanABufferAreWhole) {
   EXPECT_EQ(values_of<float>(out), expected);
 }
 
-TEST(Elementwise, MixedDimOrders) {
+TEST(Elementwise, AcceptsMixedDimOrders) {
   KernelCall call;
   // [1,2,2,2]: a in row-major order, b channels-last; logical values 0..7 and 0,10,..,70.
   Tensor& a = call.make<float>({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
@@ -72,7 +89,7 @@ TEST(Elementwise, MixedDimOrders) {
   EXPECT_EQ(values_of<float>(channels_last), (std::vector<float>{0, 44, 11, 55, 22, 66, 33, 77}));
 }
 
-TEST(Elementwise, ResizesADynamicOutput) {
+TEST(Elementwise, ResizesDynamicOutput) {
   KernelCall call;
   Tensor& a = call.make<float>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {5}, {}, ShapeDynamism::kDynamicBound);
@@ -80,14 +97,14 @@ TEST(Elementwise, ResizesADynamicOutput) {
   EXPECT_EQ(out.size(0), 2);
 }
 
-TEST(Elementwise, InputAsOutput) {
+TEST(Elementwise, AcceptsInputAsOutput) {
   KernelCall call;
   Tensor& a = call.make<float>({3}, {1, 2, 3});
   ASSERT_TRUE(succeeds(call.run("aten::mul.out", a, a, a)));
   EXPECT_EQ(values_of<float>(a), (std::vector<float>{1, 4, 9}));
 }
 
-TEST(Elementwise, ShapesThatDoNotBroadcast) {
+TEST(Elementwise, RejectsShapesThatDoNotBroadcast) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2});
   Tensor& b = call.make(ScalarType::kFloat, {3});
@@ -96,29 +113,29 @@ TEST(Elementwise, ShapesThatDoNotBroadcast) {
                     "do not broadcast"));
 }
 
-TEST(Elementwise, OutputOfAnotherShape) {
+TEST(Elementwise, RejectsStaticOutputOfAnotherShape) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2});
   Tensor& out = call.make(ScalarType::kFloat, {3});
   EXPECT_TRUE(fails(call.run("aten::neg.out", a, out), ErrorCode::kNotSupported, "static"));
 }
 
-TEST(Elementwise, ResultThatTheOutputCannotTake) {
+TEST(Elementwise, RejectsIntegerOutputOfFloatResult) {
   KernelCall call;
   Tensor& a = call.make<float>({1}, {1});
   Tensor& out = call.make(ScalarType::kInt, {1});
   EXPECT_TRUE(fails(call.run("aten::add.out", a, a, 1, out), ErrorCode::kInvalidArgument,
-                    "cannot be put into"));
+                    "cannot be stored as"));
 }
 
-TEST(Elementwise, DtypeThatIsNotSupported) {
+TEST(Elementwise, RejectsUnsupportedDtype) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kUInt16, {1});
   Tensor& out = call.make(ScalarType::kUInt16, {1});
   EXPECT_TRUE(fails(call.run("aten::add.out", a, a, 1, out), ErrorCode::kInvalidArgument, "dtype"));
 }
 
-TEST(Elementwise, BytesOfBoolOtherThanOneAreTrue) {
+TEST(Elementwise, TreatsAnyNonZeroBoolByteAsTrue) {
   KernelCall call;
   Tensor& a = call.make<uint8_t>({3}, {0, 1, 2});
   Tensor& as_bool = call.make(ScalarType::kBool, {3});
@@ -130,7 +147,7 @@ TEST(Elementwise, BytesOfBoolOtherThanOneAreTrue) {
 
 // --- Promotion ---
 
-TEST(Elementwise, IntegersOfDifferentWidth) {
+TEST(Elementwise, PromotesIntegersOfDifferentWidth) {
   KernelCall call;
   Tensor& a = call.make<uint8_t>({1}, {200});
   Tensor& b = call.make<int8_t>({1}, {-100});
@@ -139,9 +156,9 @@ TEST(Elementwise, IntegersOfDifferentWidth) {
   EXPECT_EQ(values_of<int16_t>(out), (std::vector<int16_t>{100}));
 }
 
-TEST(Elementwise, HalfIsComputedInFloat) {
+TEST(Elementwise, ComputesHalfInFloat) {
   KernelCall call;
-  // 2048 + 1 is a tie in Half: to even, 2048; 2049 + 1 = 2050 would show a rounded intermediate.
+  // In Half, 2048 + 1 and 2050 + 1 are ties, which round to the even 2048 and 2052.
   Tensor& a = call.make<Half>({2}, {Half(2048), Half(2050)});
   Tensor& b = call.make<Half>({2}, {Half(1), Half(1)});
   Tensor& out = call.make(ScalarType::kHalf, {2});
@@ -150,7 +167,7 @@ TEST(Elementwise, HalfIsComputedInFloat) {
   EXPECT_EQ(static_cast<float>(values_of<Half>(out)[1]), 2052.0f);
 }
 
-TEST(Elementwise, IntegerWithHalfIsRoundedToHalfFirst) {
+TEST(Elementwise, RoundsIntegerToHalfBeforeAdding) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({1}, {2049});  // 2048 as Half
   Tensor& b = call.make<Half>({1}, {Half(1)});
@@ -159,7 +176,7 @@ TEST(Elementwise, IntegerWithHalfIsRoundedToHalfFirst) {
   EXPECT_EQ(values_of<float>(out)[0], 2048.0f);
 }
 
-TEST(Elementwise, HalfWithBFloat16IsFloat) {
+TEST(Elementwise, PromotesHalfAndBFloat16ToFloat) {
   KernelCall call;
   Tensor& a = call.make<Half>({1}, {Half(1.0009765625f)});
   Tensor& b = call.make<BFloat16>({1}, {BFloat16(256)});
@@ -168,7 +185,7 @@ TEST(Elementwise, HalfWithBFloat16IsFloat) {
   EXPECT_EQ(values_of<float>(out)[0], 257.0009765625f);
 }
 
-TEST(Elementwise, FloatScalarMakesIntegersFloat) {
+TEST(Elementwise, PromotesIntegersWithFloatScalarToFloat) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -176,7 +193,7 @@ TEST(Elementwise, FloatScalarMakesIntegersFloat) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{0.5f, 1.0f}));
 }
 
-TEST(Elementwise, IntegerScalarMakesBoolLong) {
+TEST(Elementwise, PromotesBoolWithIntegerScalarToLong) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kBool, {2});
   a.mutable_data<bool>()[0] = false;
@@ -186,7 +203,7 @@ TEST(Elementwise, IntegerScalarMakesBoolLong) {
   EXPECT_EQ(values_of<int64_t>(out), (std::vector<int64_t>{0, 3}));
 }
 
-TEST(Elementwise, DoubleIsNotComparedAsFloat) {
+TEST(Elementwise, ComparesDoubleAndFloatAsDouble) {
   KernelCall call;
   Tensor& a = call.make<double>({1}, {16777217.0});
   Tensor& b = call.make<float>({1}, {16777216.0f});
@@ -197,7 +214,7 @@ TEST(Elementwise, DoubleIsNotComparedAsFloat) {
 
 // --- Formulas ---
 
-TEST(Elementwise, IntegersWrapAround) {
+TEST(Elementwise, WrapsIntegersAround) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({2}, {std::numeric_limits<int32_t>::max(), 3});
   Tensor& out = call.make(ScalarType::kInt, {2});
@@ -208,7 +225,7 @@ TEST(Elementwise, IntegersWrapAround) {
   EXPECT_EQ(values_of<int32_t>(out)[0], std::numeric_limits<int32_t>::min());
 }
 
-TEST(Elementwise, FloatingAlphaOfIntegersFails) {
+TEST(Elementwise, RejectsFloatingAlphaForIntegers) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({1}, {1});
   Tensor& out = call.make(ScalarType::kInt, {1});
@@ -216,7 +233,7 @@ TEST(Elementwise, FloatingAlphaOfIntegersFails) {
       fails(call.run("aten::add.out", a, a, 0.5, out), ErrorCode::kInvalidArgument, "alpha"));
 }
 
-TEST(Elementwise, IntegerDivision) {
+TEST(Elementwise, DividesIntegersInEveryRoundingMode) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({4}, {7, -7, 7, -7});
   Tensor& b = call.make<int32_t>({4}, {2, 2, -2, -2});
@@ -235,7 +252,7 @@ TEST(Elementwise, IntegerDivision) {
   EXPECT_EQ(values_of<float>(quotient), (std::vector<float>{3.5f, -3.5f, -3.5f, 3.5f}));
 }
 
-TEST(Elementwise, LogarithmsWithLimits) {
+TEST(Elementwise, ComputesLogarithmsAtLimits) {
   KernelCall call;
   Tensor& a = call.make<float>({6}, {0, 2, 0, kInfinity, -kInfinity, 1000});
   Tensor& b = call.make<float>({6}, {0, 3, kNan, kInfinity, -kInfinity, 999});
@@ -250,13 +267,13 @@ TEST(Elementwise, LogarithmsWithLimits) {
   EXPECT_FLOAT_EQ(found[5], 1000 + std::log(1 + std::exp(-1.0f)));
   ASSERT_TRUE(succeeds(call.run("aten::xlogy.OutTensor", a, b, out)));
   found = values_of<float>(out);
-  EXPECT_EQ(found[0], 0) << "though the logarithm is infinite";
+  EXPECT_EQ(found[0], 0) << "x is 0, so the infinite logarithm is ignored";
   EXPECT_FLOAT_EQ(found[1], 2 * std::log(3.0f));
   EXPECT_TRUE(std::isnan(found[2]));
 }
 
-// The derivative of the sigmoid, by a difference of its values.
-TEST(Elementwise, GradientOfTheSigmoid) {
+// Compares the derivative of the sigmoid with a difference quotient.
+TEST(Elementwise, SigmoidBackwardMatchesDifferenceQuotient) {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const std::vector<double> points = {-3, -0.5, 0, 1, 4};
   std::vector<float> results;
@@ -273,7 +290,7 @@ TEST(Elementwise, GradientOfTheSigmoid) {
   }
 }
 
-TEST(Elementwise, LowestByMinusOneWraps) {
+TEST(Elementwise, WrapsMinimumIntegerDividedByMinusOne) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({1}, {std::numeric_limits<int64_t>::min()});
   Tensor& out = call.make(ScalarType::kLong, {1});
@@ -283,7 +300,7 @@ TEST(Elementwise, LowestByMinusOneWraps) {
   EXPECT_EQ(values_of<int64_t>(out)[0], 0);
 }
 
-TEST(Elementwise, IntegerDivisionByZeroFails) {
+TEST(Elementwise, RejectsIntegerDivisionByZero) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({2}, {7, 8});
   Tensor& b = call.make<int32_t>({2}, {0, 2});
@@ -295,7 +312,7 @@ TEST(Elementwise, IntegerDivisionByZeroFails) {
   }
 }
 
-TEST(Elementwise, FloatFloorDivision) {
+TEST(Elementwise, FloorDividesFloats) {
   KernelCall call;
   Tensor& a = call.make<float>({5}, {7.5f, -7.5f, 1.0f, -1.0f, 0.3f});
   Tensor& b = call.make<float>({5}, {2.0f, 2.0f, 0.0f, 0.0f, 0.1f});
@@ -307,7 +324,7 @@ TEST(Elementwise, FloatFloorDivision) {
                     "rounding_mode"));
 }
 
-TEST(Elementwise, NanPropagates) {
+TEST(Elementwise, PropagatesNan) {
   KernelCall call;
   Tensor& a = call.make<float>({3}, {kNan, 1, 2});
   Tensor& b = call.make<float>({3}, {0, kNan, 3});
@@ -327,7 +344,7 @@ TEST(Elementwise, NanPropagates) {
   EXPECT_EQ(values_of<float>(out)[0], 0.0f);
 }
 
-TEST(Elementwise, ClampWithBoundsTheWrongWayRoundGivesMax) {
+TEST(Elementwise, ClampReturnsMaxIfMinExceedsMax) {
   KernelCall call;
   Tensor& a = call.make<float>({3}, {-9, 0, 9});
   Tensor& out = call.make(ScalarType::kFloat, {3});
@@ -336,7 +353,7 @@ TEST(Elementwise, ClampWithBoundsTheWrongWayRoundGivesMax) {
   EXPECT_FALSE(call.run("aten::clamp.out", a, call.none(), call.none(), out).ok());
 }
 
-TEST(Elementwise, ClampBoundThatTheDtypeCannotHold) {
+TEST(Elementwise, ClampRejectsBoundOutsideDtype) {
   KernelCall call;
   Tensor& a = call.make<int8_t>({1}, {1});
   Tensor& out = call.make(ScalarType::kChar, {1});
@@ -344,7 +361,7 @@ TEST(Elementwise, ClampBoundThatTheDtypeCannotHold) {
                     "max is 300"));
 }
 
-TEST(Elementwise, ShiftsOutOfRangeAreDefined) {
+TEST(Elementwise, ShiftsOutOfRangeShiftAllBitsOut) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({4}, {-8, -8, 8, 8});
   Tensor& bits = call.make<int32_t>({4}, {1, 40, -1, 31});
@@ -363,7 +380,7 @@ TEST(Elementwise, RoundsHalvesToEven) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{0, 2, 2, -0.0f}));
 }
 
-TEST(Elementwise, IntegerPowers) {
+TEST(Elementwise, ComputesIntegerPowers) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({4}, {3, -1, 2, 1});
   Tensor& exponent = call.make<int32_t>({4}, {4, -3, -1, -5});
@@ -373,7 +390,7 @@ TEST(Elementwise, IntegerPowers) {
   EXPECT_FALSE(call.run("aten::pow.Tensor_Scalar_out", a, -2, out).ok());
 }
 
-TEST(Elementwise, WhereTakesBoolAndByteConditions) {
+TEST(Elementwise, AcceptsBoolAndByteConditionsOfWhere) {
   KernelCall call;
   Tensor& condition = call.make<uint8_t>({2, 1}, {0, 7});
   Tensor& a = call.make<int32_t>({2}, {1, 2});
@@ -384,7 +401,7 @@ TEST(Elementwise, WhereTakesBoolAndByteConditions) {
   EXPECT_FALSE(call.run("aten::where.self_out", b, a, b, out).ok());
 }
 
-TEST(Elementwise, IntegersAreNeitherNanNorInfinite) {
+TEST(Elementwise, IsnanAndIsinfReturnFalseForIntegers) {
   KernelCall call;
   Tensor& a = call.make<float>({3}, {kNan, kInfinity, 1});
   Tensor& integers = call.make<int64_t>({3}, {1, std::numeric_limits<int64_t>::max(), 0});
@@ -397,7 +414,7 @@ TEST(Elementwise, IntegersAreNeitherNanNorInfinite) {
   EXPECT_EQ(values_of<bool>(out), (std::vector<bool>{false, false, false}));
 }
 
-TEST(Elementwise, GeluRefusesAnUnknownApproximation) {
+TEST(Elementwise, GeluRejectsUnknownApproximation) {
   KernelCall call;
   Tensor& a = call.make<float>({2}, {1, -1});
   Tensor& out = call.make(ScalarType::kFloat, {2});

@@ -1,6 +1,6 @@
-// Calls every kernel with all kinds of arguments that a program may hold. It must return (with an
-// Error if the call is wrong), access only its arguments, and use little memory and time. Most of
-// this only shows under AddressSanitizer and UndefinedBehaviorSanitizer.
+// Calls every kernel with all kinds of arguments that a program may contain. The kernel must
+// return, with an Error if the call is invalid, access only its arguments, and use little memory
+// and time. Most violations are only found under AddressSanitizer and UndefinedBehaviorSanitizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,35 +18,35 @@
 #include "test/kernels/hostile_calls.h"
 #include "test/kernels/hostile_values.h"
 
-// Of the sanitizers, where they are.
+// Provided by the sanitizers' runtime, if it is linked.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace vitrine::test {
 namespace {
 
-constexpr int kRandomCalls = 250;  // for each line of the table
+constexpr int kRandomCalls = 250;  // random calls for each line of the table
 
 OpCall call_of(std::string_view name, std::string_view arguments) {
   return {name, ArgumentParser(arguments).arguments()};
 }
 
-TEST(HostileArguments, EveryKernelHasALine) {
+TEST(HostileArguments, TableListsEveryKernel) {
   std::set<std::string_view> named;
   for (const OpCall& call : op_calls()) {
     EXPECT_TRUE(kernels_by_name().contains(call.name)) << "no kernel " << call.name;
     named.insert(call.name);
   }
   for (const auto& [name, kernel] : kernels_by_name()) {
-    EXPECT_TRUE(named.contains(name)) << "op_arguments.inc has no line for " << name;
+    EXPECT_TRUE(named.contains(name)) << "add a call of " << name << " to op_arguments.inc";
   }
 }
 
-TEST(HostileArguments, TheTableIsRight) {
+TEST(HostileArguments, TableCallsSucceed) {
   for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
 }
 
-// Without elements, a tensor of any other sizes takes no memory.
-TEST(HostileArguments, EmptyTensorsTakeNoTimeForTheirOtherSizes) {
+// A tensor with a size of 0 needs no memory, however large its other sizes are.
+TEST(HostileArguments, EmptyTensorsWithLargeSizesNeedLittleTime) {
   const OpCall calls[] = {
       call_of("aten::convolution.out",
               "input=f32[1073741824,0,1] weight=f32[0,0,1] bias=none stride=[1] padding=[0] "
@@ -99,8 +99,8 @@ TEST(HostileArguments, EmptyTensorsTakeNoTimeForTheirOtherSizes) {
   }
 }
 
-// So many picks would take no memory: each list is short, and so are the values.
-TEST(HostileArguments, IndicesPickNoMoreThanCanBeCounted) {
+// The indices and values are short, so memory does not limit the number of selected elements.
+TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   const OpCall call = call_of(
       "aten::index_put_",
       "self=!f32[1,1,1,1] indices=?(i64[2000,1,1,1]{0},i64[1,2000,1,1]{0},i64[1,1,2000,1]{0},"
@@ -108,8 +108,8 @@ TEST(HostileArguments, IndicesPickNoMoreThanCanBeCounted) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// A query without heads changes the sizes of its output and needs no memory of it.
-TEST(HostileArguments, AttentionDoesNotChangeItsCaches) {
+// A query without heads would resize its output, here a cache, and would need no memory for it.
+TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",
                           "query=f32[2,1000,0,1024] key=f32[2,1,1,1024] value=f32[2,1,1,1024] "
@@ -122,15 +122,15 @@ TEST(HostileArguments, AttentionDoesNotChangeItsCaches) {
   }
 }
 
-TEST(HostileArguments, EachItemOfAListIsOverlapped) {
+TEST(HostileArguments, OverlapsCoverEveryListItem) {
   using Pairs = std::set<std::pair<size_t, size_t>>;
   for (const OpCall& call : op_calls()) {
     if (std::ranges::none_of(call.arguments, &Argument::is_list_of_tensors)) continue;
-    // Every tensor that is written with every other one, numbered through.
+    // All pairs of tensors, by their index among all tensors of the call, of which one is written.
     std::vector<bool> written;
     for (const Argument& argument : call.arguments) {
-      for (const Argument& each : argument.tensors()) {
-        if (each.is_tensor()) written.push_back(each.output);
+      for (const Argument& tensor : argument.tensors()) {
+        if (tensor.is_tensor()) written.push_back(tensor.output);
       }
     }
     Pairs expected;
@@ -141,7 +141,7 @@ TEST(HostileArguments, EachItemOfAListIsOverlapped) {
     }
     Pairs found;
     for_overlaps(call, [&](const OpCall& overlapping) {
-      const Values values(overlapping.arguments);
+      const ArgumentValues values(overlapping.arguments);
       std::vector<std::span<const std::byte>> memory;
       for (size_t i = 0; i < overlapping.arguments.size(); ++i) {
         for (size_t item = 0; item < overlapping.arguments[i].tensors().size(); ++item) {
@@ -173,7 +173,7 @@ class HostileCall : public testing::TestWithParam<size_t> {
   const OpCall& sample() const { return op_calls()[GetParam()]; }
 };
 
-TEST_P(HostileCall, OneArgument) {
+TEST_P(HostileCall, SurvivesOneHostileArgument) {
   const Mutator mutator(sample().arguments);
   for (size_t i = 0; i < sample().arguments.size(); ++i) {
     for (Argument& variant : mutator.variants(i)) {
@@ -184,8 +184,8 @@ TEST_P(HostileCall, OneArgument) {
   }
 }
 
-// Tensors of one shape become tensors of another one, together: past the checks of shapes.
-TEST_P(HostileCall, OneShape) {
+// Changes all tensors of one shape to another shape, so that checks for equal shapes pass.
+TEST_P(HostileCall, SurvivesOneShapeChangedEverywhere) {
   std::set<std::vector<int32_t>> olds;
   OpCall call = sample();
   for_tensors(call.arguments, [&](Argument& tensor) { olds.insert(tensor.sizes); });
@@ -200,7 +200,7 @@ TEST_P(HostileCall, OneShape) {
   }
 }
 
-TEST_P(HostileCall, SeveralArguments) {
+TEST_P(HostileCall, SurvivesSeveralHostileArguments) {
   if (sample().arguments.size() < 2) return;
   const Mutator mutator(sample().arguments);
   std::vector<std::vector<Argument>> variants;
@@ -217,9 +217,9 @@ TEST_P(HostileCall, SeveralArguments) {
   }
 }
 
-// Outputs become no larger than what the call fills, so that one element more is one too many.
+// Shrinks outputs to the shape of the result, so that sanitizers find writes past the last element.
 void fit_outputs(OpCall& call) {
-  Values values(call.arguments);
+  ArgumentValues values(call.arguments);
   Budget budget(kMaxTemp);
   HeapArena temp(1, &budget);
   if (!values.call(*kernels_by_name().at(call.name), temp).ok()) return;
@@ -230,10 +230,10 @@ void fit_outputs(OpCall& call) {
   }
 }
 
-TEST_P(HostileCall, OverlappingMemory) {
+TEST_P(HostileCall, SurvivesOverlappingMemory) {
   const Number zero = Number::of(int64_t{0});
   const Number one = Number::of(int64_t{1});
-  const Number minus_zero = Number::of(-0.0);  // in floats the bits of the smallest integer
+  const Number minus_zero = Number::of(-0.0);  // as a float, it has the bits of the minimum integer
   for (const auto& elements :
        {std::vector<Number>{}, {one, zero, zero, zero}, std::vector<Number>{minus_zero}}) {
     OpCall call = sample();
@@ -247,13 +247,13 @@ TEST_P(HostileCall, OverlappingMemory) {
   }
 }
 
-// Indices of lines: all, or those whose kernel the other run does not reach.
-std::vector<size_t> lines_of_this_run() {
-  std::set<std::string_view> optimised;
-  for (const Kernel* kernel : optimized::kernels().kernels) optimised.insert(kernel->name);
+// Indices of the calls that this run tests: all, or only those of optimized kernels.
+std::vector<size_t> calls_of_this_run() {
+  std::set<std::string_view> optimized;
+  for (const Kernel* kernel : optimized::kernels().kernels) optimized.insert(kernel->name);
   std::vector<size_t> result;
   for (size_t i = 0; i < op_calls().size(); ++i) {
-    if (!of_optimised_kernels() || optimised.contains(op_calls()[i].name)) result.push_back(i);
+    if (!tests_optimized_kernels() || optimized.contains(op_calls()[i].name)) result.push_back(i);
   }
   return result;
 }
@@ -266,7 +266,7 @@ std::string test_name(const testing::TestParamInfo<size_t>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKernels, HostileCall, testing::ValuesIn(lines_of_this_run()),
+INSTANTIATE_TEST_SUITE_P(AllKernels, HostileCall, testing::ValuesIn(calls_of_this_run()),
                          test_name);
 
 }  // namespace

@@ -11,12 +11,12 @@
 
 namespace vitrine::test {
 
-bool of_optimised_kernels() { return std::getenv("VITRINE_TEST_OPTIMIZED") != nullptr; }
+bool tests_optimized_kernels() { return std::getenv("VITRINE_TEST_OPTIMIZED") != nullptr; }
 
 const std::map<std::string_view, const Kernel*>& kernels_by_name() {
   static const auto kernels = [] {
     std::map<std::string_view, const Kernel*> result;
-    if (of_optimised_kernels()) {
+    if (tests_optimized_kernels()) {
       for (const Kernel* kernel : optimized::kernels().kernels) {
         result.emplace(kernel->name, kernel);
       }
@@ -41,9 +41,10 @@ void print_current_call() {
 }
 
 Error run_checked(const OpCall& call) {
-  Values values(call.arguments);
+  ArgumentValues values(call.arguments);
   Budget budget(kMaxTemp);
-  HeapArena temp(1, &budget);  // chunks of the requested size, for AddressSanitizer
+  HeapArena temp(
+      1, &budget);  // chunks have the requested size, so that AddressSanitizer finds overruns
   current_call = &call;
   const std::clock_t start = std::clock();
   Error error = values.call(*kernels_by_name().at(call.name), temp);

@@ -12,21 +12,23 @@
 
 namespace vitrine::test {
 
-inline constexpr size_t kMaxTemp = size_t{64} << 20;  // bytes that a call may use
+inline constexpr size_t kMaxTemp = size_t{64}
+                                   << 20;  // limit on a call's temporary memory, in bytes
 
-// The optimised kernels are tested in a separate run.
-bool of_optimised_kernels();
+// Returns true in the separate run that tests the optimized kernels.
+bool tests_optimized_kernels();
 
-// Those of this run.
+// The kernels that this run tests.
 const std::map<std::string_view, const Kernel*>& kernels_by_name();
 
-// A valid call or more for each kernel.
+// At least one valid call for each kernel.
 const std::vector<OpCall>& op_calls();
 
-// Calls, and fails the test unless inputs are unchanged, the call was quick, and an error says why.
+// Runs a call and returns its error. Fails the test if an input changed, if the call took long, or
+// if an error has no message.
 Error run_checked(const OpCall& call);
 
-// What a sanitizer's report is about: prints the call that run_checked() is making.
+// Prints the call that run_checked() is running, to explain a sanitizer's report.
 void print_current_call();
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// Values that a program may hold where an operator expects others.
+// Invalid and unusual arguments that a program may pass to an operator.
 #pragma once
 
 #include <algorithm>
@@ -106,7 +106,7 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
   return shapes;
 }
 
-// Dim orders of a tensor of this rank other than 0, 1, 2, ...
+// Dim orders for tensors of this rank, except 0, 1, 2, ...
 inline std::vector<std::vector<uint8_t>> dim_orders(size_t rank) {
   std::vector<std::vector<uint8_t>> orders;
   if (rank < 2) return orders;
@@ -126,7 +126,7 @@ inline Argument parsed(std::string_view text) {
   return ArgumentParser("=" + std::string(text)).arguments().at(0);
 }
 
-// A value of every kind.
+// Values of every kind.
 inline const std::vector<Argument>& any_values() {
   static const auto values = [] {
     std::vector<Argument> result;
@@ -153,7 +153,7 @@ class Mutator {
     return 0;
   }
 
-  // Everything that argument `index` may become.
+  // All variants of argument `index`.
   std::vector<Argument> variants(size_t index) const {
     std::vector<Argument> result = variants_of(arguments_[index]);
     for (Argument value : any_values()) {
@@ -238,7 +238,9 @@ class Mutator {
           add([&](auto& v) { v.items[i] = Argument(); });
         }
         add([](auto& v) { std::reverse(v.items.begin(), v.items.end()); });
-        add([](auto& v) { v.items.assign(40, v.items[0]); });
+        add([](auto& v) {
+          if (!v.items.empty()) v.items.assign(40, Argument(v.items[0]));
+        });
         resize_list(value.items, [&](const auto& list) { add([&](auto& v) { v.items = list; }); });
         break;
       case Kind::kTensor:
@@ -302,16 +304,16 @@ class Mutator {
       longer.insert(longer.begin(), count - std::min(count, list.size()), list.front());
       add(longer);
     }
-    List turned = list;
-    std::reverse(turned.begin(), turned.end());
-    add(turned);
+    List reversed = list;
+    std::reverse(reversed.begin(), reversed.end());
+    add(reversed);
   }
 
   const Arguments& arguments_;
   size_t rank_;
 };
 
-// Changes that fit together lead kernels past their checks.
+// Changes all tensors. Consistent changes may pass the checks of a kernel.
 inline void for_tensors(Arguments& arguments, const std::function<void(Argument&)>& change) {
   for (Argument& argument : arguments) {
     if (argument.is_tensor()) change(argument);
@@ -319,17 +321,18 @@ inline void for_tensors(Arguments& arguments, const std::function<void(Argument&
   }
 }
 
-// Places, in bytes, where tensor `a` may overlap `b`: from its first element on, some elements
-// later, from its middle, from its last; and the other way round.
+// Offsets in bytes at which tensor `a` can begin in tensor `b`: at its first element, a few
+// elements later, at a quarter, in the middle and at the last element. If an offset is
+// negative, `b` begins in `a`.
 inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   std::vector<int64_t> result{0};
   const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {
     const auto element = static_cast<int64_t>(element_size(guest.dtype));
     auto bytes = static_cast<int64_t>(element_size(host.dtype));
     for (const int32_t size : host.sizes) bytes *= size;
-    for (const int64_t place :
+    for (const int64_t offset :
          {element, 2 * element, 3 * element, bytes / 4, bytes / 2, bytes - element}) {
-      if (place > 0) result.push_back(sign * place);
+      if (offset > 0) result.push_back(sign * offset);
     }
   };
   add(a, b, 1);
@@ -337,8 +340,8 @@ inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   return result;
 }
 
-// The call with every tensor that it writes in every place in which it overlaps another of its
-// tensors, which then changes while the kernel reads it.
+// Calls visit for every way in which a tensor that the call writes can overlap another tensor of
+// the call. The other tensor then changes while the kernel reads it.
 template <class Visit>
 void for_overlaps(OpCall call, const Visit& visit) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -349,12 +352,12 @@ void for_overlaps(OpCall call, const Visit& visit) {
       for (size_t a = 0; a < output.tensors().size(); ++a) {
         for (size_t b = i == k ? a + 1 : 0; b < other.tensors().size(); ++b) {
           if (!other.tensors()[b].is_tensor()) continue;
-          for (const int64_t place : overlaps(output.tensors()[a], other.tensors()[b])) {
+          for (const int64_t offset : overlaps(output.tensors()[a], other.tensors()[b])) {
             Argument& sharing = call.arguments[i];
             sharing.shares_memory_of = static_cast<int>(k);
             sharing.shares_item = a;
             sharing.shared_item = b;
-            sharing.shares_from = place;
+            sharing.shares_from = offset;
             visit(call);
           }
         }
@@ -364,12 +367,13 @@ void for_overlaps(OpCall call, const Visit& visit) {
   }
 }
 
+// Applies a random change to several arguments at once.
 inline void change_jointly(Arguments& arguments, std::mt19937& random) {
   const auto choose = [&](size_t count) {
     return std::uniform_int_distribution<size_t>(0, count - 1)(random);
   };
   switch (choose(6)) {
-    case 0: {  // the floats are of another dtype
+    case 0: {  // changes the dtype of all tensors of one dtype
       const auto dtype = static_cast<ScalarType>(choose(kNumScalarTypes));
       const ScalarType old = choose(4) == 0 ? ScalarType::kLong : ScalarType::kFloat;
       for_tensors(arguments, [&](Argument& tensor) {
@@ -377,7 +381,7 @@ inline void change_jointly(Arguments& arguments, std::mt19937& random) {
       });
       break;
     }
-    case 1: {  // tensors of one shape are of another one
+    case 1: {  // changes the shape of all tensors of one shape
       std::vector<int32_t> old;
       for_tensors(arguments, [&](Argument& tensor) {
         if (old.empty() || choose(3) == 0) old = tensor.sizes;
@@ -389,7 +393,7 @@ inline void change_jointly(Arguments& arguments, std::mt19937& random) {
       });
       break;
     }
-    case 2: {  // tensors of one rank are of another dim order
+    case 2: {  // changes the dim order of all tensors of one rank
       size_t rank = 4;
       for_tensors(arguments, [&](Argument& tensor) {
         if (choose(2) == 0) rank = tensor.sizes.size();
@@ -402,7 +406,7 @@ inline void change_jointly(Arguments& arguments, std::mt19937& random) {
       });
       break;
     }
-    case 3: {  // every number of all tensors is hostile
+    case 3: {  // sets all elements to a hostile number
       const Number number = choose(2) == 0
                                 ? Number::of(kHostileDoubles[choose(std::size(kHostileDoubles))])
                                 : Number::of(hostile_ints(2)[choose(hostile_ints(2).size())]);

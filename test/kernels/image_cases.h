@@ -1,4 +1,4 @@
-// Cases for kernels that pool, resize and gather.
+// Random calls of kernels for pooling, resampling and gather.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Calls portable and quantized kernels by name through their boxes, as the executor does.
+// Calls kernels by name through their boxes, like the executor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,16 +26,16 @@ class KernelCall : public TensorFactory {
  public:
   static EValue none() { return EValue(); }
 
-  // Arguments in schema order, `out` included; the trailing return value is supplied.
+  // Runs a kernel. Arguments are in schema order and include `out`; run() adds the returned value.
   template <class... Args>
   Error run(std::string_view name, Args&&... args) {
     std::vector<EValue> values{value_of(args)...};
     return run_values(name, values);
   }
 
-  EValue result;               // of an operator without `out`
-  size_t temporary_bytes = 0;  // the most that the last call held
-  // What is called; null: all but the optimised kernels, without threads.
+  EValue result;               // result of an operator without `out`
+  size_t temporary_bytes = 0;  // maximum temporary memory of the last call
+  // The kernels to call; null for all except the optimized kernels.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
 
@@ -69,12 +69,12 @@ class KernelCall : public TensorFactory {
     HeapArena temp;
     KernelContext context(&temp, pool);
     kernel->function(context, arguments.data());
-    temporary_bytes = temp.most_reserved();
+    temporary_bytes = temp.max_reserved();
     return context.take_error();
   }
 };
 
-// EXPECT_TRUE(succeeds(call.run(...))): the error's text where it fails.
+// For EXPECT_TRUE(succeeds(call.run(...))), which prints the error if the call fails.
 inline testing::AssertionResult succeeds(const Error& error) {
   if (error.ok()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
@@ -87,7 +87,7 @@ inline testing::AssertionResult fails(const Error& error, ErrorCode code, std::s
   return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
 }
 
-// 0, 1, 2, ...
+// Returns 0, 1, 2, ...
 inline std::vector<float> count_up(size_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 0.0f);

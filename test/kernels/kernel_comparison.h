@@ -1,4 +1,5 @@
-// An optimised kernel and the portable one, called with the same random arguments.
+// Calls an optimized kernel and the portable one with the same random arguments and compares
+// results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +22,8 @@ namespace vitrine::test {
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 
-// How far apart two results may be: in units in the last place of the output's dtype, or, where
-// numbers cancel, in absolute terms.
+// Maximum difference of two results: in units in the last place of the output's dtype, or, where
+// numbers cancel, as an absolute difference. One of the two must be met.
 struct Bound {
   double ulps = 0;
   double absolute = 0;
@@ -39,7 +40,7 @@ class Random {
   double real(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
-  // Any float: all signs and exponents, and special values.
+  // Returns any float: all signs and exponents occur, and special values.
   double any() {
     static constexpr float kSpecial[] = {0.0F,
                                          -0.0F,
@@ -57,7 +58,7 @@ class Random {
                                          std::numeric_limits<float>::min(),
                                          std::numeric_limits<float>::max(),
                                          std::numeric_limits<float>::lowest()};
-    // One draw for an element: tests make millions.
+    // Draws once per element, because tests create millions.
     const uint64_t bits = engine_();
     const uint64_t kind = bits % 128;
     const uint64_t low = (bits >> 7) % 1024;
@@ -73,7 +74,7 @@ class Random {
 
 enum class Values : uint8_t { kAny, kUnit, kPositive };
 
-// One kernel call in two versions: its tensors are made once and copied.
+// One call of two kernels. Each has its own copy of the tensors.
 class Comparison {
  public:
   Comparison(uint32_t seed, ThreadPool* pool) : random(seed) {
@@ -108,7 +109,7 @@ class Comparison {
     return outputs_.back();
   }
 
-  // Arguments; a pair stands for its two tensors.
+  // Runs both kernels and compares the outputs. Each kernel gets its own tensor of a Pair.
   template <class... Args>
   void run(const std::string& name, const Bound& bound, const Args&... args) {
     const Error fast = fast_.run(name, side(args, true)...);
@@ -147,7 +148,7 @@ class Comparison {
                                                      result.data(), 1, tensor.numel());
     return result;
   }
-  // Numbers of the dtype between the two.
+  // The difference of a and b in units in the last place of the dtype.
   static double distance(ScalarType dtype, double a, double b) {
     const int digits = dtype == ScalarType::kHalf ? 11 : dtype == ScalarType::kBFloat16 ? 8 : 24;
     const int lowest = dtype == ScalarType::kHalf       ? -24
@@ -173,7 +174,7 @@ class Comparison {
       if (std::abs(a - b) <= bound.absolute) continue;
       const double ulps = distance(plain.dtype(), a, b);
       if (std::isfinite(ulps)) worst_ulps = std::max(worst_ulps, ulps);
-      ASSERT_LE(ulps, bound.ulps) << name << ", element " << i << ": optimised " << a
+      ASSERT_LE(ulps, bound.ulps) << name << ", element " << i << ": optimized " << a
                                   << ", portable " << b;
     }
   }
@@ -184,14 +185,15 @@ class Comparison {
   std::vector<Pair> outputs_;
 };
 
-inline Sizes random_sizes(Random& random, int64_t rank, int64_t most) {
+inline Sizes random_sizes(Random& random, int64_t rank, int64_t max_size) {
   Sizes sizes;
   for (int64_t i = 0; i < rank; ++i) {
-    sizes.push_back(static_cast<int32_t>(random.chance(0.03) ? 0 : random.integer(1, most)));
+    sizes.push_back(static_cast<int32_t>(random.chance(0.03) ? 0 : random.integer(1, max_size)));
   }
   return sizes;
 }
-// Sometimes long lines, so that whole vectors, blocks and threads take part.
+// Returns a random shape, sometimes with a long last dimension, so that full vectors, blocks and
+// threads are used.
 inline Sizes random_shape(Random& random) {
   Sizes sizes = random_sizes(random, random.integer(0, 4), 7);
   if (!sizes.empty() && random.chance(0.3))
@@ -209,12 +211,12 @@ inline ScalarType random_float(Random& random) {
                                           ScalarType::kBFloat16};
   return kTypes[random.integer(0, 4)];
 }
-// Mostly floats, sometimes dtypes that only the portable kernel handles.
+// Returns mostly floating dtypes, sometimes dtypes that only the portable kernel supports.
 inline ScalarType random_dtype(Random& random) {
   if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
   return random_float(random);
 }
-// What broadcasts to `sizes`: ones put in, leading dimensions left out.
+// Returns sizes that broadcast to `sizes`: some become 1, and leading ones may be missing.
 inline Sizes broadcastable(Random& random, const Sizes& sizes) {
   Sizes result = sizes;
   for (int32_t& size : result) {

@@ -1,4 +1,4 @@
-// Lines of every length around that of vectors, in memory that ends with them.
+// Tests lines of every length around the length of vectors. Their memory ends with the line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// From -8 to 8, and -infinity here and there.
+// Returns values from -8 to 8 and some -infinity.
 std::vector<float> made_values(size_t count) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) {
@@ -24,7 +24,7 @@ std::vector<float> made_values(size_t count) {
   return values;
 }
 
-TEST(SoftmaxLines, HaveTheFormulasValues) {
+TEST(SoftmaxLines, MatchFormulaAtEveryLength) {
   constexpr size_t kLines = 3;
   for (size_t length = 1; length <= 140; ++length) {
     SCOPED_TRACE(length);
@@ -38,7 +38,7 @@ TEST(SoftmaxLines, HaveTheFormulasValues) {
       const double sum = std::accumulate(
           first, first + static_cast<ptrdiff_t>(length), 0.0,
           [](double all, float x) { return all + std::exp(static_cast<double>(x)); });
-      if (sum == 0) continue;  // a line of -infinity alone
+      if (sum == 0) continue;  // the line consists of -infinity only
       for (size_t i = line * length; i < (line + 1) * length; ++i) {
         const double expected = std::exp(static_cast<double>(in[i])) / sum;
         ASSERT_NEAR(out[i], expected, 1e-6 * expected) << i;
@@ -49,7 +49,7 @@ TEST(SoftmaxLines, HaveTheFormulasValues) {
   }
 }
 
-TEST(SoftmaxLines, OfInfinityAloneOrWithNanAreNan) {
+TEST(SoftmaxLines, ReturnNanForNanOrInfinityAlone) {
   for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
     for (const int64_t length : {1, 9, 40, 100}) {
       std::vector<float> line(static_cast<size_t>(length), -kInfinity);
@@ -67,7 +67,7 @@ struct Case {
   int64_t tap_step;
 };
 
-// Windows of two rows that are just long enough.
+// Compares windows of two rows, in an image that is just large enough, with the formula.
 void expect_formula(const Case& c) {
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;
   std::vector<float> image = made_values(static_cast<size_t>(2 * row));
@@ -75,14 +75,14 @@ void expect_formula(const Case& c) {
   const simd::Windows windows{image.data(), c.stride, 2, row, c.taps, c.tap_step};
   const auto size = static_cast<size_t>(c.count);
   std::vector<float> largest(size);
-  std::vector<int64_t> places(size);
+  std::vector<int64_t> indices(size);
   std::vector<float> sums(size);
-  simd::largest_of_windows(windows, 1000, c.count, largest.data(), places.data());
+  simd::largest_of_windows(windows, 1000, c.count, largest.data(), indices.data());
   simd::sums_of_windows(windows, c.count, sums.data());
   for (size_t i = 0; i < size; ++i) {
     float best = -kInfinity;
     float sum = 0;
-    int64_t place = static_cast<int64_t>(i) * c.stride;
+    int64_t index = static_cast<int64_t>(i) * c.stride;
     for (int64_t tap = 0; tap < 2 * c.taps; ++tap) {
       const int64_t at =
           static_cast<int64_t>(i) * c.stride + tap / c.taps * row + tap % c.taps * c.tap_step;
@@ -90,15 +90,15 @@ void expect_formula(const Case& c) {
       sum += x;
       if (!(x > best) && !std::isnan(x)) continue;
       best = x;
-      place = at;
+      index = at;
     }
     ASSERT_TRUE(largest[i] == best || (std::isnan(best) && std::isnan(largest[i]))) << i;
-    ASSERT_EQ(places[i], 1000 + place) << i;
+    ASSERT_EQ(indices[i], 1000 + index) << i;
     ASSERT_TRUE(sums[i] == sum || (std::isnan(sum) && std::isnan(sums[i]))) << i;
   }
 }
 
-TEST(PoolingLines, HaveTheFormulasValues) {
+TEST(PoolingLines, MatchFormulaAtEveryLength) {
   for (int64_t count = 1; count <= 70; ++count) {
     for (const int64_t stride : {1, 2, 3}) {
       for (const int64_t taps : {1, 2, 3}) {

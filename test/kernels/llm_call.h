@@ -1,4 +1,4 @@
-// Calls llama:: operators, portable and optimised.
+// A fixture that calls llama:: operators.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,11 +6,12 @@
 #include <string>
 
 #include "kernels/optimized/optimized_kernels.h"
+#include "kernels/quantized/quantized_kernels.h"
 #include "test/kernels/kernel_comparison.h"
 
 namespace vitrine::test {
 
-// Every test once with the kernels of the definition and once with the optimised ones.
+// Runs each test with the reference kernels (false) and with the optimized kernels (true).
 class Llm : public testing::TestWithParam<bool> {
  protected:
   Llm() {
@@ -18,6 +19,7 @@ class Llm : public testing::TestWithParam<bool> {
       EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
     }
     EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
+    EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
     call.registry = &registry_;
   }
 

@@ -1,5 +1,4 @@
-// Random calls of what language models add, for the comparison of kernels: attention over a cache,
-// quantising by token.
+// Random calls of operators of language models: attention over a cache and quantization per token.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +23,12 @@ struct AttentionShape {
   Sizes cache(int32_t of_tokens) const { return {batches, of_tokens, key_heads, width}; }
 };
 
-// Products in a case: what the reference computes in milliseconds, and under emulation in a tenth
-// of a second.
+// Maximum number of multiplications in a case. The reference kernel computes as many in
+// milliseconds, and under emulation in a tenth of a second.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
-// Single tokens and prompts; caches of one block and of many; widths that fill vectors or do not.
+// Returns a random shape: single tokens and prompts, caches of one or more blocks, and widths that
+// fill vectors or do not.
 inline AttentionShape random_attention(Random& random) {
   const auto pick = [&](int64_t low, int64_t high) {
     return static_cast<int32_t>(random.integer(low, high));
@@ -41,7 +41,7 @@ inline AttentionShape random_attention(Random& random) {
   shape.key_heads = pick(1, 3);
   shape.group = random.chance(0.1) ? pick(6, 70) : pick(1, 5);
   shape.width = kWidths[pick(0, 8)];
-  // Long prompts, long caches and large groups stay, but not all at once.
+  // Keeps long prompts and long caches, but limits the other sizes.
   int32_t* const others[] = {&shape.batches, &shape.key_heads, &shape.group, &shape.width};
   for (int32_t* const size : others) {
     while (shape.work() > kMaxAttentionWork && *size > 1) *size = (*size + 1) / 2;
@@ -49,7 +49,7 @@ inline AttentionShape random_attention(Random& random) {
   return shape;
 }
 
-// Some elements become minus infinity, and now and then all of a row.
+// Sets some elements to minus infinity, and sometimes a full row.
 inline void mask_out(Comparison& c, const Comparison::Pair& mask) {
   const int64_t columns = mask.plain->size(1);
   for (int64_t row = 0; row < mask.plain->size(0); ++row) {
@@ -63,7 +63,7 @@ inline void mask_out(Comparison& c, const Comparison::Pair& mask) {
   }
 }
 
-// Sums of few thousand terms below one, each to some places of float.
+// Bound for sums of a few thousand terms below 1.
 inline constexpr Bound kAttentionBound{1, 2e-5};
 
 inline ScalarType random_attention_dtype(Random& random) {
@@ -152,7 +152,7 @@ inline void custom_quantized_sdpa(Comparison& c, const std::string& name) {
         c.out(ScalarType::kFloat, ordered(queries)));
 }
 
-// --- By token ---
+// --- Quantization per token ---
 
 inline Sizes random_tokens(Random& random) {
   Sizes sizes = random_sizes(random, random.integer(1, 4), 7);
@@ -170,7 +170,7 @@ inline void choose_per_token(Comparison& c, const std::string& name) {
         c.out(ScalarType::kDouble, sizes), c.out(ScalarType::kLong, sizes));
 }
 
-inline void by_token(Comparison& c, const std::string& name) {
+inline void quantize_per_token(Comparison& c, const std::string& name) {
   const Sizes sizes = random_tokens(c.random);
   Sizes tokens = sizes;
   tokens.back() = 1;
@@ -185,7 +185,7 @@ inline void by_token(Comparison& c, const std::string& name) {
     const int64_t value = c.random.integer(-128, 200);
     zero_points.plain->mutable_data<int64_t>()[i] = value;
     zero_points.fast->mutable_data<int64_t>()[i] = value;
-    if (!c.random.chance(0.3)) continue;  // scales by which many values are ties
+    if (!c.random.chance(0.3)) continue;  // with this scale, many values are ties
     scales.plain->mutable_data<double>()[i] = 0.5;
     scales.fast->mutable_data<double>()[i] = 0.5;
   }

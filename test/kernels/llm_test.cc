@@ -1,4 +1,5 @@
-// llama:: operators: attention against its definition in double, and what must be refused.
+// Tests llama:: operators: attention against its definition in double, caches, and invalid
+// arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(), [](const auto& tested) {
   return tested.param ? "Optimized" : "Portable";
 });
 
-// The definition, row by row.
+// Compares `out` with the definition of attention, row by row.
 void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t start,
                       const Tensor* mask, bool causal, double scale, const Tensor& out,
                       double bound = 1e-5) {
@@ -54,7 +55,7 @@ void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t
   }
 }
 
-TEST_P(Llm, AttendsCausallyFromAPosition) {
+TEST_P(Llm, CausalAttentionStartsAtPosition) {
   Tensor& q = random_tensor({2, 3, 6, 20});
   Tensor& k = random_tensor({2, 12, 2, 20});
   Tensor& v = random_tensor({2, 12, 2, 20});
@@ -63,8 +64,8 @@ TEST_P(Llm, AttendsCausallyFromAPosition) {
   expect_attention(q, k, v, 5, nullptr, true, 1 / std::sqrt(20.0), out);
 }
 
-// Keys beyond start_pos + tokens do not count, however little causal the call is.
-TEST_P(Llm, AttendsToWhatTheCacheHasSoFar) {
+// Keys from start_pos + tokens on are ignored, even if the call is not causal.
+TEST_P(Llm, AttentionIgnoresKeysAfterLastToken) {
   Tensor& q = random_tensor({1, 2, 2, 8});
   Tensor& k = random_tensor({1, 9, 1, 8});
   Tensor& v = random_tensor({1, 9, 1, 8});
@@ -73,19 +74,19 @@ TEST_P(Llm, AttendsToWhatTheCacheHasSoFar) {
   expect_attention(q, k, v, 4, nullptr, false, 0.25, out);
 }
 
-TEST_P(Llm, AddsAMaskOverTheWholeCache) {
+TEST_P(Llm, AttentionAddsMaskOverAllKeys) {
   Tensor& q = random_tensor({2, 3, 4, 8});
   Tensor& k = random_tensor({2, 300, 2, 8});
   Tensor& v = random_tensor({2, 300, 2, 8});
   Tensor& mask = random_tensor({3, 300});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3, 4, 8});
-  // The first blocks of the second row are masked wholly.
+  // The first blocks of the second row are fully masked.
   for (int n = 0; n < 290; ++n) mask.mutable_data<float>()[300 + n] = -kInfinity;
   ASSERT_TRUE(succeeds(attend(q, k, v, 0, EValue(&mask), false, EValue(), out)));
   expect_attention(q, k, v, 0, &mask, false, 1 / std::sqrt(8.0), out);
 }
 
-TEST_P(Llm, ARowThatAttendsToNothingIsNaN) {
+TEST_P(Llm, FullyMaskedRowReturnsNan) {
   Tensor& q = random_tensor({1, 2, 1, 4});
   Tensor& k = random_tensor({1, 3, 1, 4});
   Tensor& v = random_tensor({1, 3, 1, 4});
@@ -98,7 +99,7 @@ TEST_P(Llm, ARowThatAttendsToNothingIsNaN) {
   }
 }
 
-// Scores far apart: what was summed before the largest one is forgotten.
+// The scores are far apart, so earlier sums vanish when a larger score is found.
 TEST_P(Llm, LargeScoresDoNotOverflow) {
   Tensor& q = call.make<float>({1, 1, 1, 1}, {1});
   Tensor& k = call.make(ScalarType::kFloat, {1, 400, 1, 1});
@@ -112,48 +113,85 @@ TEST_P(Llm, LargeScoresDoNotOverflow) {
   EXPECT_NEAR(out.data<float>()[0], 399 - std::exp(-10.0), 1e-3);
 }
 
-TEST_P(Llm, RefusesAttentionThatDoesNotFit) {
+TEST_P(Llm, AttentionRejectsInvalidArguments) {
   Tensor& q = random_tensor({1, 2, 4, 8});
   Tensor& k = random_tensor({1, 6, 2, 8});
   Tensor& v = random_tensor({1, 6, 2, 8});
   Tensor& out = call.make<float>({1, 2, 4, 8}, std::vector<float>(64, 5));
   Tensor& mask = random_tensor({2, 6});
-  const auto refused = [&](const Error& error, const char* text) {
+  const auto expect_rejected = [&](const Error& error, const char* text) {
     EXPECT_TRUE(fails(error, kBad, text));
     EXPECT_THAT(values_of<float>(out), Each(5));
   };
   const EValue none;
-  refused(attend(q, k, v, -1, none, true, none, out), "position -1");
-  refused(attend(q, k, v, 5, none, true, none, out), "2 tokens from position 5 on do not fit");
-  refused(attend(q, k, v, INT64_MAX, none, true, none, out), "do not fit");
-  refused(attend(q, k, v, -1, EValue(&mask), false, none, out), "negative");
-  refused(attend(q, k, v, 0, EValue(&mask), true, none, out), "exclude each other");
-  refused(attend(q, k, v, 0, EValue(&random_tensor({2, 5})), false, none, out), "attn_mask");
-  refused(attend(q, k, random_tensor({1, 5, 2, 8}), 0, none, true, none, out), "value");
-  refused(
+  expect_rejected(attend(q, k, v, -1, none, true, none, out), "position -1");
+  expect_rejected(attend(q, k, v, 5, none, true, none, out), "2 tokens from position 5 do not fit");
+  expect_rejected(attend(q, k, v, INT64_MAX, none, true, none, out), "do not fit");
+  expect_rejected(attend(q, k, v, -1, EValue(&mask), false, none, out), "negative");
+  expect_rejected(attend(q, k, v, 0, EValue(&mask), true, none, out), "cannot be combined");
+  expect_rejected(attend(q, k, v, 0, EValue(&random_tensor({2, 5})), false, none, out),
+                  "attn_mask");
+  expect_rejected(attend(q, k, random_tensor({1, 5, 2, 8}), 0, none, true, none, out), "value");
+  expect_rejected(
       attend(q, random_tensor({1, 6, 3, 8}), random_tensor({1, 6, 3, 8}), 0, none, true, none, out),
-      "3 heads of keys");
-  refused(
+      "3 key heads");
+  expect_rejected(
       attend(q, random_tensor({2, 6, 2, 8}), random_tensor({2, 6, 2, 8}), 0, none, true, none, out),
       "batches");
-  refused(attend(random_tensor({1, 0, 4, 8}), k, v, 0, none, true, none, out), "no tokens");
+  expect_rejected(attend(random_tensor({1, 0, 4, 8}), k, v, 0, none, true, none, out), "no tokens");
   Tensor& half = call.make(ScalarType::kHalf, {1, 6, 2, 8});
-  refused(attend(q, half, half, 0, none, true, none, out), "key");
+  expect_rejected(attend(q, half, half, 0, none, true, none, out), "key");
 }
 
-// --- Quantised ---
+// The mask and the parameters are read while the output is written.
+TEST_P(Llm, RejectsOutputThatOverlapsMaskOrParameters) {
+  constexpr const char* kMessage = "the output overlaps the memory of an input";
+  Tensor& q = random_tensor({1, 2, 2, 4});
+  Tensor& k = random_tensor({1, 3, 1, 4});
+  Tensor& v = random_tensor({1, 3, 1, 4});
+  Tensor& mask = random_tensor({2, 3});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 2, 4});
+  ASSERT_TRUE(succeeds(attend(q, k, v, 0, EValue(&mask), false, EValue(), out)));
+  call.overlap(mask, out, 4);
+  EXPECT_TRUE(fails(attend(q, k, v, 0, EValue(&mask), false, EValue(), out), kBad, kMessage));
+
+  Tensor* const bytes[] = {&call.make(ScalarType::kChar, {1, 2, 2, 4}),
+                           &call.make(ScalarType::kChar, {1, 2, 1, 4}),
+                           &call.make(ScalarType::kChar, {1, 2, 1, 4})};
+  constexpr size_t kParameters = 6;
+  for (size_t overlapped = 0; overlapped <= kParameters; ++overlapped) {
+    Tensor* parameters[kParameters];
+    for (size_t i = 0; i < kParameters; ++i) {
+      const Sizes sizes = i < 2 ? Sizes{1, 2, 2, 1} : Sizes{1, 2, 1, 1};
+      parameters[i] = &call.make(i % 2 == 0 ? ScalarType::kChar : ScalarType::kFloat, sizes);
+    }
+    Tensor& result = call.make(ScalarType::kFloat, {1, 2, 2, 4});
+    if (overlapped < kParameters) call.overlap(*parameters[overlapped], result, 4);
+    const Error error =
+        run("custom_quantized_sdpa.out", *bytes[0], *bytes[1], *bytes[2], 0, EValue(), 0.0, true,
+            EValue(), *parameters[0], *parameters[1], *parameters[2], *parameters[3],
+            *parameters[4], *parameters[5], false, result);
+    if (overlapped < kParameters) {
+      EXPECT_TRUE(fails(error, kBad, kMessage)) << overlapped;
+    } else {
+      EXPECT_TRUE(succeeds(error));
+    }
+  }
+}
+
+// --- Quantized ---
 
 struct Parameters {
   Tensor& zero_points;
   Tensor& scales;
 };
 
-TEST_P(Llm, QuantizedAttentionIsThatOfRealNumbers) {
+TEST_P(Llm, QuantizedAttentionMatchesDequantizedAttention) {
   for (const bool heads_first : {false, true}) {
     const auto sizes = [&](int32_t tokens, int32_t heads, int32_t width) {
       return heads_first ? Sizes{2, heads, tokens, width} : Sizes{2, tokens, heads, width};
     };
-    // Bytes, their parameters, and the real numbers as [batch, token, head, width].
+    // Makes int8 values, their parameters, and the real values as [batch, token, head, width].
     const auto make = [&](int32_t tokens, int32_t heads, Tensor*& bytes, Tensor*& real) {
       bytes = &call.make(ScalarType::kChar, sizes(tokens, heads, 20));
       Parameters p{call.make(ScalarType::kChar, sizes(tokens, heads, 1)),
@@ -204,7 +242,7 @@ TEST_P(Llm, QuantizedAttentionIsThatOfRealNumbers) {
 
 // --- Caches ---
 
-TEST_P(Llm, UpdateCacheWritesFromItsPositionOn) {
+TEST_P(Llm, UpdateCacheWritesFromStartPosition) {
   Tensor& value = call.make<int8_t>({2, 2, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   Tensor& cache = call.make<int8_t>({2, 3, 1, 2}, std::vector<int8_t>(12, -1));
   Tensor& out = call.make<int8_t>({1}, {9});
@@ -213,13 +251,13 @@ TEST_P(Llm, UpdateCacheWritesFromItsPositionOn) {
   EXPECT_EQ(out.data<int8_t>()[0], 9);
 }
 
-TEST_P(Llm, UpdateCacheRefusesPositionsOutsideOfIt) {
+TEST_P(Llm, UpdateCacheRejectsPositionsOutOfRange) {
   Tensor& value = random_tensor({1, 2, 1, 2});
   Tensor& cache = call.make<float>({1, 3, 1, 2}, std::vector<float>(6, 5));
   Tensor& out = call.make<float>({1}, {0});
   for (const int64_t start : {int64_t{-1}, int64_t{2}, int64_t{3}, INT64_MAX, INT64_MIN}) {
     EXPECT_TRUE(
-        fails(run("update_cache.out", value, cache, start, out), kBad, "do not fit a cache"));
+        fails(run("update_cache.out", value, cache, start, out), kBad, "do not fit in a cache"));
   }
   for (const Sizes& sizes : {Sizes{1, 2, 2, 1}, Sizes{2, 2, 1, 2}, Sizes{1, 2, 1, 3}, Sizes{4}}) {
     EXPECT_TRUE(fails(run("update_cache.out", random_tensor(sizes), cache, 0, out), kBad, "value"));
@@ -229,7 +267,7 @@ TEST_P(Llm, UpdateCacheRefusesPositionsOutsideOfIt) {
   EXPECT_THAT(values_of<float>(cache), Each(5));
 }
 
-TEST_P(Llm, TheLastTokenOfAPositionStays) {
+TEST_P(Llm, UpdateCacheWithIndicesKeepsLastTokenOfPosition) {
   Tensor& value = call.make<float>({1, 3, 1, 1}, {1, 2, 3});
   Tensor& cache = call.make<float>({1, 4, 1, 1}, {0, 0, 0, 0});
   Tensor& out = call.make<float>({1}, {0});
@@ -238,19 +276,19 @@ TEST_P(Llm, TheLastTokenOfAPositionStays) {
   EXPECT_THAT(values_of<float>(cache), ElementsAre(0, 2, 0, 3));
 }
 
-TEST_P(Llm, OneWrongIndexWritesNothing) {
+TEST_P(Llm, UpdateCacheWithIndicesWritesNothingOnError) {
   Tensor& value = call.make<float>({1, 3, 1, 1}, {1, 2, 3});
   Tensor& cache = call.make<float>({1, 4, 1, 1}, {0, 0, 0, 0});
   Tensor& out = call.make<float>({1}, {0});
   for (const int64_t wrong : {int64_t{4}, int64_t{-1}, INT64_MIN}) {
     Tensor& indices = call.make<int64_t>({1, 3}, {0, 1, wrong});
     EXPECT_TRUE(fails(run("update_cache_with_indices.out", value, cache, 0, indices, out), kBad,
-                      "is not a position"));
+                      "is out of range"));
   }
   EXPECT_THAT(values_of<float>(cache), Each(0));
 }
 
-TEST_P(Llm, AttentionWithACacheWritesItFirst) {
+TEST_P(Llm, AttentionWithCacheWritesCacheFirst) {
   Tensor& k_cache = random_tensor({1, 6, 1, 4});
   Tensor& v_cache = random_tensor({1, 6, 1, 4});
   Tensor& q = random_tensor({1, 2, 3, 4});
@@ -265,7 +303,7 @@ TEST_P(Llm, AttentionWithACacheWritesItFirst) {
   EXPECT_TRUE(fails(attend_at(5, 2, q), kBad, "do not fit"));
   EXPECT_TRUE(fails(attend_at(-1, 2, q), kBad, "do not fit"));
   EXPECT_TRUE(fails(attend_at(3, 1, q), kBad, "seq_len is 1"));
-  EXPECT_TRUE(fails(attend_at(3, 2, random_tensor({1, 2, 3, 5})), kBad, "elements"));
+  EXPECT_TRUE(fails(attend_at(3, 2, random_tensor({1, 2, 3, 5})), kBad, "width"));
   EXPECT_EQ(values_of<float>(k_cache), before);
   ASSERT_TRUE(succeeds(attend_at(3, 2, q)));
   for (int64_t d = 0; d < 8; ++d) {
@@ -275,7 +313,34 @@ TEST_P(Llm, AttentionWithACacheWritesItFirst) {
   expect_attention(q, k_cache, v_cache, 3, nullptr, true, 0.5, out);
 }
 
-TEST_P(Llm, FallbackCopies) {
+// The kernel writes the caches before it reads the queries and the mask.
+TEST_P(Llm, AttentionWithCacheRejectsSharedMemory) {
+  Tensor& k_cache = random_tensor({1, 4, 1, 4});
+  Tensor& v_cache = random_tensor({1, 4, 1, 4});
+  Tensor& q = random_tensor({1, 1, 1, 4});
+  Tensor& k = random_tensor({1, 1, 1, 4});
+  Tensor& mask = random_tensor({1, 4});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
+  const auto attend = [&](Tensor& query, Tensor& key, Tensor& value, Tensor& cache, Tensor& bias) {
+    return run("sdpa_with_kv_cache.out", query, key, value, k_cache, cache, 0, 1, bias, 0.0, false,
+               EValue(), out);
+  };
+  const auto in_cache = [&](Sizes sizes) -> Tensor& {
+    Tensor& tensor = call.make(ScalarType::kFloat, sizes);
+    tensor.set_data(k_cache.mutable_raw_data());
+    return tensor;
+  };
+  const std::vector<float> before = values_of<float>(k_cache);
+  EXPECT_TRUE(fails(attend(q, out, k, v_cache, mask), kBad, "overlaps"));
+  EXPECT_TRUE(fails(attend(q, k, out, v_cache, mask), kBad, "overlaps"));
+  EXPECT_TRUE(fails(attend(q, k, k, k_cache, mask), kBad, "overlaps"));
+  EXPECT_TRUE(fails(attend(in_cache({1, 1, 1, 4}), k, k, v_cache, mask), kBad, "overlaps"));
+  EXPECT_TRUE(fails(attend(q, k, k, v_cache, in_cache({1, 4})), kBad, "overlaps"));
+  EXPECT_EQ(values_of<float>(k_cache), before);
+  EXPECT_TRUE(succeeds(attend(q, k, k, v_cache, mask)));
+}
+
+TEST_P(Llm, FallbackCopiesInput) {
   Tensor& input = random_tensor({2, 3});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3});
   ASSERT_TRUE(succeeds(run("fallback.out", input, out)));

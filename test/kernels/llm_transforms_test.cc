@@ -1,4 +1,4 @@
-// Hadamard transforms and the delta rule against their definitions in double.
+// Tests Hadamard transforms and the delta rule against their definitions in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Hadamard, testing::Bool(), [](const auto& test
   return tested.param ? "Optimized" : "Portable";
 });
 
-// A transform of unit vectors gives the columns of its matrix.
+// Returns the columns of the transform's matrix, by transforming unit vectors.
 std::vector<float> columns(KernelCall& call, int32_t size) {
   Tensor& unit = call.make<float>(
       {size, size}, std::vector<float>(static_cast<size_t>(size) * static_cast<size_t>(size)));
@@ -28,7 +28,7 @@ std::vector<float> columns(KernelCall& call, int32_t size) {
   return values_of<float>(out);
 }
 
-TEST_P(Hadamard, OfAPowerOfTwoIsSylvesters) {
+TEST_P(Hadamard, PowersOfTwoMatchSylvestersMatrix) {
   for (const int32_t size : {1, 2, 16, 256}) {
     const std::vector<float> matrix = columns(call, size);
     for (int i = 0; i < size * size; ++i) {
@@ -39,9 +39,9 @@ TEST_P(Hadamard, OfAPowerOfTwoIsSylvesters) {
   }
 }
 
-// Columns are at right angles, of length root of 28, and the outer matrix begins with the first
-// bits of its first row: 1 0 0 0.
-TEST_P(Hadamard, OfTwentyEightBlocks) {
+// Columns are orthogonal and have the length sqrt(28). The first row of the 28 x 28 matrix begins
+// with the bits 1 0 0 0.
+TEST_P(Hadamard, MultiplesOf28AreOrthogonal) {
   for (const int32_t size : {28, 112}) {
     const std::vector<float> matrix = columns(call, size);
     for (int a = 0; a < size; ++a) {
@@ -65,9 +65,8 @@ TEST_P(Hadamard, OfTwentyEightBlocks) {
   EXPECT_TRUE(fails(run("fast_hadamard_transform.out", odd, out), kBad, "12 elements"));
 }
 
-// Rows are transformed by the matrix whose columns the transform gives, one row by one thread or
-// many rows by several.
-TEST_P(Hadamard, OfManyRows) {
+// Transforms many rows on several threads and compares with a product by the matrix of columns().
+TEST_P(Hadamard, TransformsManyRowsOnThreads) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (const int32_t size : {1, 2, 4, 8, 64, 512, 28, 56, 112, 224, 448, 896}) {
@@ -94,41 +93,53 @@ TEST_P(Hadamard, OfManyRows) {
   }
 }
 
-// Values that fill strips, and end within one; enough work for threads.
+// Sizes of a delta rule. `values` may be a multiple of a strip or not. Each state has `group`
+// queries.
 struct DeltaSizes {
   int heads, tokens, keys, values;
+  int group = 1;
+  bool has_scalar_decay = false;
 };
 
 class DeltaRule : public Llm {
  protected:
-  void expect_equations(const DeltaSizes& n) {
+  void expect_equations(const DeltaSizes& n, const char* name = "gated_delta_rule.out") {
     SCOPED_TRACE(n.values);
-    Tensor& q = random_tensor({1, n.heads, n.tokens, n.keys}, 0.5);
+    const int queries = n.heads * n.group;
+    Tensor& q = random_tensor({1, queries, n.tokens, n.keys}, 0.5);
     Tensor& k = random_tensor({1, n.heads, n.tokens, n.keys}, 0.5);
     Tensor& v = random_tensor({1, n.heads, n.tokens, n.values}, 1);
-    Tensor& decay = random_tensor({1, n.heads, n.tokens, n.keys}, 1);
+    Tensor& decay = n.has_scalar_decay ? random_tensor({1, n.heads, n.tokens}, 1)
+                                       : random_tensor({1, n.heads, n.tokens, n.keys}, 1);
     Tensor& beta = random_tensor({1, n.heads, n.tokens}, 0.5);
     Tensor& initial = random_tensor({1, n.heads, n.keys, n.values}, 1);
-    Tensor& out = call.make(ScalarType::kFloat, {1, n.heads, n.tokens, n.values});
+    Tensor& out = call.make(ScalarType::kFloat, {1, queries, n.tokens, n.values});
     Tensor& state = call.make(ScalarType::kFloat, {1, n.heads, n.keys, n.values});
-    ASSERT_TRUE(succeeds(
-        run("channelwise_gated_delta_rule.out", q, k, v, decay, beta, initial, out, state)));
-    std::vector<double> s(static_cast<size_t>(n.keys));  // of one column, which needs no other
+    ASSERT_TRUE(succeeds(run(name, q, k, v, decay, beta, initial, out, state)));
+    std::vector<double> s(
+        static_cast<size_t>(n.keys));  // state of one column; columns are independent
     for (int h = 0; h < n.heads; ++h) {
       for (int j = 0; j < n.values; ++j) {
         for (int i = 0; i < n.keys; ++i) s[static_cast<size_t>(i)] = at(initial, 0, h, i, j);
         for (int t = 0; t < n.tokens; ++t) {
           const auto b = static_cast<double>(beta.data<float>()[h * n.tokens + t]);
-          double told = 0, answer = 0;
+          double predicted = 0;
           for (int i = 0; i < n.keys; ++i) {
-            s[static_cast<size_t>(i)] *= at(decay, 0, h, t, i);
-            told += s[static_cast<size_t>(i)] * at(k, 0, h, t, i);
+            s[static_cast<size_t>(i)] *=
+                n.has_scalar_decay ? static_cast<double>(decay.data<float>()[h * n.tokens + t])
+                                   : at(decay, 0, h, t, i);
+            predicted += s[static_cast<size_t>(i)] * at(k, 0, h, t, i);
           }
           for (int i = 0; i < n.keys; ++i) {
-            s[static_cast<size_t>(i)] += at(k, 0, h, t, i) * b * (at(v, 0, h, t, j) - told);
-            answer += s[static_cast<size_t>(i)] * at(q, 0, h, t, i);
+            s[static_cast<size_t>(i)] += at(k, 0, h, t, i) * b * (at(v, 0, h, t, j) - predicted);
           }
-          ASSERT_NEAR(at(out, 0, h, t, j), answer, 1e-5);
+          for (int head = h * n.group; head < (h + 1) * n.group; ++head) {
+            double result = 0;
+            for (int i = 0; i < n.keys; ++i) {
+              result += s[static_cast<size_t>(i)] * at(q, 0, head, t, i);
+            }
+            ASSERT_NEAR(at(out, 0, head, t, j), result, 1e-5);
+          }
         }
         for (int i = 0; i < n.keys; ++i) {
           ASSERT_NEAR(at(state, 0, h, i, j), s[static_cast<size_t>(i)], 1e-5);
@@ -142,16 +153,35 @@ INSTANTIATE_TEST_SUITE_P(Kernels, DeltaRule, testing::Bool(), [](const auto& tes
   return tested.param ? "Optimized" : "Portable";
 });
 
-TEST_P(DeltaRule, FollowsItsEquations) {
+TEST_P(DeltaRule, MatchesEquations) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (ThreadPool* const threads : {static_cast<ThreadPool*>(nullptr), pool->get()}) {
     call.pool = threads;
-    for (const DeltaSizes& sizes :
-         {DeltaSizes{2, 3, 4, 5}, {3, 9, 16, 64}, {1, 20, 7, 131}, {2, 40, 33, 67}}) {
+    for (const DeltaSizes& sizes : {DeltaSizes{2, 3, 4, 5},
+                                    {3, 9, 16, 64},
+                                    {1, 20, 7, 131},
+                                    {2, 40, 33, 67},
+                                    {2, 5, 6, 70, 3},
+                                    {3, 4, 8, 9, 1, true},
+                                    {2, 33, 5, 65, 2, true}}) {
       expect_equations(sizes);
     }
   }
+}
+
+TEST_P(DeltaRule, OldNameMeansTheSameOperator) {
+  expect_equations({2, 3, 4, 5, 2}, "channelwise_gated_delta_rule.out");
+}
+
+TEST_P(DeltaRule, RejectsQueryHeadsThatAreNotAMultipleOfTheKeyHeads) {
+  Tensor& q = random_tensor({1, 3, 1, 4}, 1);
+  Tensor& k = random_tensor({1, 2, 1, 4}, 1);
+  Tensor& beta = random_tensor({1, 2, 1}, 1);
+  Tensor& state = random_tensor({1, 2, 4, 4}, 1);
+  Tensor& out = call.make(ScalarType::kFloat, {1, 3, 1, 4});
+  EXPECT_TRUE(fails(run("gated_delta_rule.out", q, k, k, k, beta, state, out, state), kBad,
+                    "query has 3 heads"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// mm, bmm, addmm and linear against the definition of the product.
+// Tests mm, bmm, addmm and linear against the definition of the product.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Small integers: exact in every dtype and in any order of summing.
+// Returns small integers, whose sums are exact in every dtype and in any order.
 template <class T>
 std::vector<T> small_numbers(size_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -22,7 +22,7 @@ std::vector<T> small_numbers(size_t count, unsigned seed) {
   return values;
 }
 
-// Row-major m x k by k x n.
+// The product of row-major matrices m x k and k x n.
 template <class T>
 std::vector<double> product(const std::vector<T>& a, const std::vector<T>& b, size_t m, size_t k,
                             size_t n) {
@@ -42,7 +42,7 @@ class Mm : public testing::Test {};
 using Dtypes = testing::Types<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t>;
 TYPED_TEST_SUITE(Mm, Dtypes);
 
-// Sizes around the edges of tiles and blocks, and of several blocks.
+// Uses sizes around the edges of tiles and blocks, and sizes of several blocks.
 TYPED_TEST(Mm, MatchesTheDefinition) {
   const size_t sizes[][3] = {{1, 1, 1},  {3, 5, 7},     {4, 8, 8},
                              {5, 9, 33}, {33, 130, 20}, {2, 300, 3}};
@@ -67,7 +67,7 @@ TYPED_TEST(Mm, MatchesTheDefinition) {
   }
 }
 
-TEST(MatrixProduct, IntegersWrapAround) {
+TEST(MatrixProduct, WrapsIntegersAround) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({1, 2}, {INT32_MAX, 1});
   Tensor& b = call.make<int32_t>({2, 1}, {2, 3});
@@ -81,9 +81,9 @@ TEST(MatrixProduct, IntegersWrapAround) {
   EXPECT_EQ(long_out.data<int64_t>()[0], INT64_MIN);
 }
 
-TEST(MatrixProduct, HalfSumsInFloat) {
+TEST(MatrixProduct, SumsHalfInFloat) {
   KernelCall call;
-  // 2048 + 1 is 2048 in half: summing in half would lose every one of them.
+  // In Half, 2048 + 1 is 2048, so a sum in Half would lose every 1.
   std::vector<Half> ones(2048, Half(1.0f));
   ones.insert(ones.begin(), Half(2048.0f));
   Tensor& a = call.make<Half>({1, 2049}, ones);
@@ -102,7 +102,7 @@ TEST(MatrixProduct, ReadsTransposedMemory) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(22, 49, 28, 64));  // 22 28 / 49 64
 }
 
-TEST(MatrixProduct, EmptyDepthGivesZero) {
+TEST(MatrixProduct, ReturnsZeroForEmptyDepth) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2, 0});
   Tensor& b = call.make(ScalarType::kFloat, {0, 2});
@@ -111,11 +111,11 @@ TEST(MatrixProduct, EmptyDepthGivesZero) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 0, 0));
 }
 
-TEST(MatrixProduct, RefusesWhatDoesNotFit) {
+TEST(MatrixProduct, RejectsMismatchedMatrices) {
   KernelCall call;
   Tensor& a = call.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3});
-  EXPECT_TRUE(fails(call.run("aten::mm.out", a, a, out), kBad, "2 x 3 and 2 x 3"));
+  EXPECT_TRUE(fails(call.run("aten::mm.out", a, a, out), kBad, "[2,3] and [2,3]"));
   Tensor& doubles = call.make<double>({3, 3}, std::vector<double>(9));
   EXPECT_TRUE(fails(call.run("aten::mm.out", a, doubles, out), kBad, "f64"));
   Tensor& vector = call.make<float>({3}, {1, 2, 3});
@@ -158,7 +158,7 @@ TEST(Bmm, MultipliesEachPair) {
   EXPECT_TRUE(fails(call.run("aten::bmm.out", a, three, out), kBad, "matrices"));
 }
 
-TEST(Linear, AddsABiasOfOneOrAll) {
+TEST(Linear, AddsBiasOfOneOrAllColumns) {
   KernelCall call;
   Tensor& input = call.make<float>({1, 2, 2}, {1, 2, 3, 4});
   Tensor& weight = call.make<float>({3, 2}, {1, 0, 0, 1, 1, 1});

@@ -1,4 +1,4 @@
-// Softmax and the norms.
+// Tests softmax and normalizations.
 #include <cmath>
 #include <limits>
 
@@ -29,7 +29,7 @@ TEST(Softmax, LargeValuesDoNotOverflow) {
   expect_near(out, {std::log(0.25f), std::log(0.75f)}, 1e-4f);
 }
 
-TEST(Softmax, AlongAnOuterDimensionLongerThanABuffer) {
+TEST(Softmax, ComputesOuterDimensionLongerThanBuffer) {
   KernelCall call;
   Tensor& a = call.make<float>({200, 2}, std::vector<float>(400, 3.0f));
   Tensor& out = call.make(ScalarType::kFloat, {200, 2});
@@ -37,7 +37,7 @@ TEST(Softmax, AlongAnOuterDimensionLongerThanABuffer) {
   expect_near(out, std::vector<float>(400, 0.005f), 1e-7f);
 }
 
-TEST(Softmax, ScalarsEmptyLinesAndBadArguments) {
+TEST(Softmax, AcceptsEmptyLinesAndRejectsBadArguments) {
   KernelCall call;
   Tensor& scalar = call.make<float>({}, {5});
   Tensor& one = call.make(ScalarType::kFloat, {});
@@ -52,9 +52,9 @@ TEST(Softmax, ScalarsEmptyLinesAndBadArguments) {
   EXPECT_FALSE(call.run("aten::_softmax.out", integers, 0, false, integer).ok());
 }
 
-TEST(LayerNorm, RowsWithWeightAndBias) {
+TEST(LayerNorm, NormalizesRowsWithWeightAndBias) {
   KernelCall call;
-  // Rows of mean 2 and variance 1, of mean 0 and variance 4.
+  // The rows have mean 2 and variance 1, and mean 0 and variance 4.
   Tensor& a = call.make<float>({2, 2}, {1, 3, -2, 2});
   Tensor& weight = call.make<float>({2}, {1, 10});
   Tensor& bias = call.make<float>({2}, {0, 100});
@@ -68,7 +68,7 @@ TEST(LayerNorm, RowsWithWeightAndBias) {
   expect_near(rstd, {1, 0.5f});
 }
 
-TEST(LayerNorm, ShapesThatDoNotMatch) {
+TEST(LayerNorm, RejectsMismatchedShapes) {
   KernelCall call;
   Tensor& a = call.make<float>({2, 2}, {1, 3, -2, 2});
   Tensor& short_weight = call.make<float>({1}, {1});
@@ -86,19 +86,19 @@ TEST(LayerNorm, ShapesThatDoNotMatch) {
       fails(run(call.ints({2}), EValue(&short_weight)), ErrorCode::kInvalidArgument, "weight"));
 }
 
-TEST(LayerNorm, InputAsStatisticsFails) {
+TEST(LayerNorm, RejectsInputAsStatistics) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2, 2}, {}, ShapeDynamism::kDynamicBound);
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
   Tensor& rstd = call.make(ScalarType::kFloat, {2, 1});
   EXPECT_TRUE(fails(call.run("aten::native_layer_norm.out", a, call.ints({2}), call.none(),
                              call.none(), 1e-5, out, a, rstd),
-                    ErrorCode::kInvalidProgram, "an input of the operator as well"));
+                    ErrorCode::kInvalidProgram, "is also an input of the operator"));
 }
 
-TEST(GroupNorm, GroupsOfChannels) {
+TEST(GroupNorm, NormalizesGroupsOfChannels) {
   KernelCall call;
-  // One batch, four channels of one element, two groups: {1, 3} and {10, 30}.
+  // One batch has four channels of one element in two groups, {1, 3} and {10, 30}.
   Tensor& a = call.make<float>({1, 4, 1}, {1, 3, 10, 30});
   Tensor& weight = call.make<float>({4}, {1, 2, 1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {1, 4, 1});
@@ -143,7 +143,7 @@ TEST_F(BatchNorm, NormalizesChannelsInAnyDimOrder) {
   expect_near(out_last, {0, 5, 2, 9});
 }
 
-TEST_F(BatchNorm, ChannelsMustMatch) {
+TEST_F(BatchNorm, RejectsMismatchedChannels) {
   Tensor& a = call.make(ScalarType::kFloat, {1, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {1, 3, 1});
   EXPECT_TRUE(fails(run(a, out), ErrorCode::kInvalidArgument, "weight"));
@@ -151,7 +151,7 @@ TEST_F(BatchNorm, ChannelsMustMatch) {
   EXPECT_TRUE(fails(run(flat, flat), ErrorCode::kInvalidArgument, "channel"));
 }
 
-TEST_F(BatchNorm, StatisticsOfTheBatch) {
+TEST_F(BatchNorm, ComputesStatisticsOfBatch) {
   Tensor& a = call.make<float>({2, 1, 2}, {1, 3, 5, 7});  // mean 4, variance 5
   Tensor& out = call.make(ScalarType::kFloat, {2, 1, 2});
   Tensor& save_mean = call.make(ScalarType::kFloat, {1});

@@ -1,5 +1,5 @@
-// Arguments of operators as text and as values that tests can change. The notation is
-// op_arguments.inc's, which has a line or more for every kernel.
+// Parses and prints arguments of operators in the notation of op_arguments.inc, which has at least
+// one call of every kernel. Tests can modify the parsed arguments.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,14 +42,14 @@ struct Argument {
     kTensor,
     kTensors,
     kOptionalTensors,
-    kSame,  // the very value of another argument, `integer`
+    kSame,  // the same EValue as argument number `integer`
   };
 
   Kind kind = Kind::kNone;
   std::string name;
-  bool output = false;  // of tensors: written by the operator
+  bool output = false;  // true for tensors that the operator writes
 
-  int64_t integer = 0;  // of kBool and kScalarType too
+  int64_t integer = 0;  // also the value of kBool and kScalarType
   double real = 0;
   std::string text;
   std::vector<int64_t> ints;
@@ -57,53 +57,56 @@ struct Argument {
   std::vector<bool> bools;
   std::vector<Argument> items;
 
-  // Tensors
+  // Only for tensors.
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
-  std::vector<uint8_t> dim_order;  // empty: 0, 1, 2, ...
-  std::vector<Number> elements;    // repeated; empty: small numbers
-  int pattern = -1;                // the byte that all of the tensor consists of; -1: none
-  bool is_static = false;          // else outputs may be resized
-  bool roomy = false;              // the output has room for more elements than its shape says
+  std::vector<uint8_t> dim_order;  // empty for 0, 1, 2, ...
+  std::vector<Number> elements;    // repeated as needed; empty for small numbers
+  int pattern = -1;                // value of every byte; -1 to use `elements`
+  bool is_static = false;          // true if an output cannot be resized
+  bool roomy = false;              // true if an output has memory for more elements than its shape
   bool no_memory = false;
   bool read_only = false;
-  int shares_memory_of = -1;  // an argument, mostly another; -1: its memory is its own
-  size_t shares_item = 0;     // of a list: the item whose memory is not its own
-  size_t shared_item = 0;     // and, where the other is a list, the one that it shares it with
-  int64_t shares_from = 0;    // bytes: where it begins in the other, or, negative, the other in it
+  int shares_memory_of = -1;  // index of the argument that this one overlaps; -1 for none
+  size_t shares_item = 0;     // if this is a list, its item that overlaps
+  size_t shared_item = 0;     // if the other argument is a list, its item that is overlapped
+  // Offset of this tensor in the other one, in bytes. If negative, the other one starts in this
+  // one.
+  int64_t shares_from = 0;
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_list_of_tensors() const {
     return kind == Kind::kTensors || kind == Kind::kOptionalTensors;
   }
-  // Those of a list, or itself.
+  // The items of a list of tensors, or the tensor itself.
   std::span<const Argument> tensors() const {
     if (is_list_of_tensors()) return items;
     return {this, is_tensor() ? size_t{1} : 0};
   }
 };
 
-// "f32" and the like; aborts on anything else, as all parsing here: the text is the test's own.
+// Parses a dtype such as "f32". Like all parsing here, aborts on errors, because tests supply the
+// text.
 inline ScalarType scalar_type_named(std::string_view name) {
   for (int i = 0; i < kNumScalarTypes; ++i) {
     if (name == scalar_type_name(static_cast<ScalarType>(i))) return static_cast<ScalarType>(i);
   }
-  ADD_FAILURE() << "no dtype " << name;
+  ADD_FAILURE() << "unknown dtype " << name;
   std::abort();
 }
 
 class ArgumentParser {
  public:
-  explicit ArgumentParser(std::string_view text) : left_(text) {}
+  explicit ArgumentParser(std::string_view text) : rest_(text) {}
 
   std::vector<Argument> arguments() {
     std::vector<Argument> result;
-    while (!left_.empty()) {
+    while (!rest_.empty()) {
       const std::string_view name = until("=");
       take('=');
       result.push_back(value());
       result.back().name = name;
-      if (!left_.empty()) take(' ');
+      if (!rest_.empty()) take(' ');
     }
     return result;
   }
@@ -188,34 +191,34 @@ class ArgumentParser {
     if (result.is_real
             ? !parse_real(text, result.real)
             : text.empty() || std::from_chars(text.data(), end, result.integer).ptr != end) {
-      ADD_FAILURE() << "no number: " << text;
+      ADD_FAILURE() << "not a number: " << text;
       std::abort();
     }
     return result;
   }
 
-  char peek() const { return left_.empty() ? '\0' : left_.front(); }
+  char peek() const { return rest_.empty() ? '\0' : rest_.front(); }
   bool skip(char c) {
     if (peek() != c) return false;
-    left_.remove_prefix(1);
+    rest_.remove_prefix(1);
     return true;
   }
   void take(char c) {
     if (skip(c)) return;
-    ADD_FAILURE() << "no " << c << " before: " << left_;
+    ADD_FAILURE() << "expected " << c << " before: " << rest_;
     std::abort();
   }
   std::string_view until(std::string_view ends) {
-    const size_t length = std::min(left_.find_first_of(ends), left_.size());
-    const std::string_view result = left_.substr(0, length);
-    left_.remove_prefix(length);
+    const size_t length = std::min(rest_.find_first_of(ends), rest_.size());
+    const std::string_view result = rest_.substr(0, length);
+    rest_.remove_prefix(length);
     return result;
   }
 
-  std::string_view left_;
+  std::string_view rest_;
 };
 
-// Back to text, for messages.
+// Prints an argument for messages.
 inline std::string describe(const Argument& argument) {
   using Kind = Argument::Kind;
   std::string text = argument.name.empty() ? "" : argument.name + "=";

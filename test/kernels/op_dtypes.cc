@@ -1,8 +1,9 @@
-// Prints the dtypes that every kernel takes, found by calling it. One line per operator: its name,
-// then the dtypes that its tensors may have. Used by the target op_table.
+// Prints the dtypes that every kernel supports, which it finds by calling the kernel. Each line has
+// the name of an operator and the dtypes that its tensors may have. The target op_table uses the
+// output.
 //
-// The calls are those of op_arguments.inc with the dtype of all Float tensors (or, where there is
-// none, of all tensors) replaced; outputs follow, if the kernel wants them to.
+// The calls are those of op_arguments.inc with the dtype of all tensors of one dtype, Float if
+// there are any, replaced. Each call is tried with and without changing the outputs.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -20,14 +21,14 @@ constexpr ScalarType kDtypes[] = {
     ScalarType::kLong,  ScalarType::kInt,    ScalarType::kShort,       ScalarType::kChar,
     ScalarType::kByte,  ScalarType::kBool,   ScalarType::kComplexFloat};
 
-// Tensors of `from` become `to`; outputs, whose dtype often follows from other arguments, only if
-// `outputs` says so.
+// Changes the dtype of tensors from `from` to `to`. Changes outputs, whose dtype often follows from
+// other arguments, only if `outputs` is true.
 void replace(Argument& argument, ScalarType from, ScalarType to, bool outputs) {
   for (Argument& item : argument.items) replace(item, from, to, outputs);
   if (argument.is_tensor() && argument.dtype == from && (outputs || !argument.output)) {
     argument.dtype = to;
   }
-  // ScalarType arguments name the dtype of an output.
+  // A ScalarType argument is the dtype of an output.
   if (argument.kind == Argument::Kind::kScalarType && outputs &&
       argument.integer == static_cast<int64_t>(from)) {
     argument.integer = static_cast<int64_t>(to);
@@ -41,11 +42,11 @@ bool has(const Argument& argument, ScalarType dtype) {
   return argument.is_tensor() && argument.dtype == dtype;
 }
 
-bool takes(const Kernel& kernel, const OpCall& call, ScalarType from, ScalarType to) {
+bool supports(const Kernel& kernel, const OpCall& call, ScalarType from, ScalarType to) {
   for (const bool outputs : {true, false}) {
     OpCall changed = call;
     for (Argument& argument : changed.arguments) replace(argument, from, to, outputs);
-    Values values(changed.arguments);
+    ArgumentValues values(changed.arguments);
     HeapArena temp;
     if (values.call(kernel, temp).ok()) return true;
   }
@@ -65,13 +66,13 @@ int main() {
   std::map<std::string, std::set<size_t>> found;
   for (const OpCall& call : all_op_calls()) {
     std::set<size_t>& dtypes = found[std::string(call.name)];
-    // The dtype that varies: the first of these that a tensor of the call has.
+    // Replaces the first dtype in kDtypes that a tensor of the call has.
     for (const ScalarType from : kDtypes) {
       bool varies = false;
       for (const Argument& argument : call.arguments) varies = varies || has(argument, from);
       if (!varies) continue;
       for (size_t i = 0; i < std::size(kDtypes); ++i) {
-        if (takes(*kernels.at(std::string(call.name)), call, from, kDtypes[i])) dtypes.insert(i);
+        if (supports(*kernels.at(std::string(call.name)), call, from, kDtypes[i])) dtypes.insert(i);
       }
       break;
     }

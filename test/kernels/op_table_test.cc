@@ -1,4 +1,4 @@
-// The page made from the sources must name the operators in the tables.
+// Checks that the generated page of operators lists exactly the operators in the tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace vitrine {
 namespace {
 
-TEST(OpTable, NamesAllOperatorsOfTheTables) {
+TEST(OpTable, ListsAllOperatorsOfTables) {
   std::set<std::string> expected;
   for (const KernelTable& table :
        {optimized::kernels(), portable::kernels(), quantized::kernels(), llm::kernels()}) {
@@ -29,7 +29,7 @@ TEST(OpTable, NamesAllOperatorsOfTheTables) {
     const std::string name = line.substr(begin.size(), line.find('`', begin.size()) - begin.size());
     EXPECT_TRUE(named.insert(name).second) << name;
     EXPECT_THAT(line, testing::AnyOf(testing::HasSubstr(".cc`"), testing::HasSubstr(".inc`")))
-        << name << " has no file";
+        << name << " has no source file";
   }
   EXPECT_EQ(named, expected);
 }

@@ -1,4 +1,4 @@
-// Every optimised kernel against the portable one, over random shapes, dtypes, dim orders and
+// Compares every optimized kernel with the portable one, over random shapes, dtypes, dim orders and
 // values.
 #include "kernels/optimized/optimized_kernels.h"
 
@@ -30,23 +30,24 @@ Generator unary(Bound bound, bool integers = true) {
     const Sizes sizes = random_shape(c.random);
     const Order order = random_order(c.random, sizes.size());
     const ScalarType dtype = integers ? random_dtype(c.random) : random_float(c.random);
-    const bool keeps = name == "aten::abs.out" || name == "aten::neg.out" ||
-                       name == "aten::relu.out" || name == "aten::ceil.out" ||
-                       name == "aten::floor.out" || name == "aten::trunc.out" ||
-                       name == "aten::round.out";
-    const ScalarType result = dtype == ScalarType::kInt && !keeps ? ScalarType::kFloat : dtype;
+    const bool keeps_dtype = name == "aten::abs.out" || name == "aten::neg.out" ||
+                             name == "aten::relu.out" || name == "aten::ceil.out" ||
+                             name == "aten::floor.out" || name == "aten::trunc.out" ||
+                             name == "aten::round.out";
+    const ScalarType result =
+        dtype == ScalarType::kInt && !keeps_dtype ? ScalarType::kFloat : dtype;
     c.run(name, bound, c.tensor(dtype, sizes, order), c.out(result, sizes, order));
   };
 }
 
-Generator binary(Bound bound, bool scalar, bool alpha, bool gives_bool) {
+Generator binary(Bound bound, bool scalar, bool alpha, bool returns_bool) {
   return [=](Comparison& c, const std::string& name) {
     const Sizes sizes = random_shape(c.random);
     const ScalarType dtype =
         name.find("div") != std::string::npos ? random_float(c.random) : random_dtype(c.random);
     const Order order = random_order(c.random, sizes.size());
     const auto self = c.tensor(dtype, sizes, order);
-    const auto out = c.out(gives_bool ? ScalarType::kBool : dtype, sizes, order);
+    const auto out = c.out(returns_bool ? ScalarType::kBool : dtype, sizes, order);
     const EValue factor(c.random.integer(-3, 3));
     if (scalar) {
       const EValue other(c.random.chance(0.5) || dtype == ScalarType::kInt
@@ -76,9 +77,9 @@ void clamp(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const Order order = random_order(c.random, sizes.size());
   const ScalarType dtype = random_dtype(c.random);
-  const bool whole = dtype == ScalarType::kInt;
-  EValue low(whole ? EValue(c.random.integer(-3, 3)) : EValue(c.random.real(-3, 3)));
-  EValue high(whole ? EValue(c.random.integer(0, 6)) : EValue(c.random.real(-3, 6)));
+  const bool is_integer = dtype == ScalarType::kInt;
+  EValue low(is_integer ? EValue(c.random.integer(-3, 3)) : EValue(c.random.real(-3, 3)));
+  EValue high(is_integer ? EValue(c.random.integer(0, 6)) : EValue(c.random.real(-3, 6)));
   if (name == "aten::clamp.out" && c.random.chance(0.3)) low = EValue();
   c.run(name, {}, c.tensor(dtype, sizes, order), low, high, c.out(dtype, sizes, order));
 }
@@ -112,7 +113,7 @@ void pow_scalar(Comparison& c, const std::string& name) {
         c.out(dtype, sizes));
 }
 
-// --- Reductions and normalisations ---
+// --- Reductions and normalizations ---
 
 Generator reduction(bool index, bool dtype_argument, bool exact, const char* extra = nullptr) {
   return [=](Comparison& c, const std::string& name) {
@@ -219,7 +220,7 @@ void batch_norm(Comparison& c, const std::string& name) {
         c.out(dtype, {0}), c.out(dtype, {0}));
 }
 
-// --- Quantisation ---
+// --- Quantization ---
 
 void quantization(Comparison& c, const std::string& name) {
   Random& random = c.random;
@@ -333,7 +334,8 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
     for (const char* direction : {"quantize", "dequantize"}) {
-      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] = by_token;
+      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] =
+          quantize_per_token;
     }
     (*table)["quantized_decomposed::choose_qparams_per_token_asymmetric.out"] = choose_per_token;
     table->emplace("llama::custom_sdpa.out", custom_sdpa);
@@ -351,7 +353,7 @@ const std::map<std::string, Generator>& generators() {
 
 class Optimized : public testing::TestWithParam<std::string> {};
 
-TEST_P(Optimized, EqualsPortable) {
+TEST_P(Optimized, MatchesPortable) {
   const std::string& name = GetParam();
   const auto generator = generators().find(name);
   ASSERT_NE(generator, generators().end()) << "no cases for " << name;
@@ -382,15 +384,15 @@ INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const 
   return name;
 });
 
-// The parts of a transposed convolution are 2^62 floats here, whose bytes do not fit a number.
-// Input and weight are 8 GB of addresses without memory.
-TEST(OptimizedConvolution, SizeOfTemporaryMemoryThatOverflowsIsRefused) {
+// The contributions of this transposed convolution are 2^62 floats, whose size in bytes overflows.
+// Input and weight share a mapping of 8 GB that uses no memory.
+TEST(OptimizedConvolution, RejectsOverflowOfTemporaryMemorySize) {
   constexpr int32_t kHeight = 1 << 15;
   constexpr int32_t kWidth = 1 << 16;
   constexpr size_t kBytes = size_t{kHeight} * kWidth * sizeof(float);
   void* const zeros =
       mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (zeros == MAP_FAILED) GTEST_SKIP() << "no 8 GB of addresses";
+  if (zeros == MAP_FAILED) GTEST_SKIP() << "cannot reserve 8 GB of address space";
   std::array<int32_t, 4> sizes{1, 1, kHeight, kWidth};
   std::array<uint8_t, 4> order{0, 1, 2, 3};
   std::array<int64_t, 4> strides{};
@@ -400,7 +402,7 @@ TEST(OptimizedConvolution, SizeOfTemporaryMemoryThatOverflowsIsRefused) {
   KernelCall call;
   call.registry = &registry;
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
-  // All but the middle of the result is cut off.
+  // Padding removes all but one element of the result.
   EXPECT_TRUE(fails(call.run("aten::convolution.out", image, image, KernelCall::none(),
                              call.ints({1, 1}), call.ints({kHeight - 1, kWidth - 1}),
                              call.ints({1, 1}), true, call.ints({0, 0}), 1, out),

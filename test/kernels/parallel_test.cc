@@ -20,7 +20,7 @@ std::unique_ptr<ThreadPool> pool_of(size_t threads) {
   return std::move(*pool);
 }
 
-TEST(Parallel, EveryItemRunsOnceAndNoWorkerIsTwoThreads) {
+TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {
   const auto pool = pool_of(4);
   KernelContext context(nullptr, pool.get());
   ASSERT_EQ(worker_count(context), 4);
@@ -39,8 +39,8 @@ TEST(Parallel, EveryItemRunsOnceAndNoWorkerIsTwoThreads) {
   }
 }
 
-// The first item waits until all others have run: whoever has it keeps its part of the items.
-TEST(Parallel, WorkersTakeWhatASlowOneLeaves) {
+// The first item waits until all others have run, so its worker cannot run the rest of its share.
+TEST(Parallel, WorkersTakeItemsOfSlowWorker) {
   const auto pool = pool_of(2);
   KernelContext context(nullptr, pool.get());
   constexpr int64_t kItems = 100;
@@ -58,7 +58,7 @@ TEST(Parallel, WorkersTakeWhatASlowOneLeaves) {
   });
 }
 
-TEST(Parallel, LittleWorkStaysWithTheCaller) {
+TEST(Parallel, RunsLittleWorkOnCaller) {
   const auto pool = pool_of(4);
   KernelContext context(nullptr, pool.get());
   const auto caller = std::this_thread::get_id();
@@ -71,7 +71,7 @@ TEST(Parallel, LittleWorkStaysWithTheCaller) {
   EXPECT_EQ(next, 10);
 }
 
-TEST(Parallel, RangesCoverTheirElementsByWholeGrains) {
+TEST(Parallel, RangesCoverAllElementsInFullGrains) {
   const auto pool = pool_of(3);
   KernelContext context(nullptr, pool.get());
   for (const int64_t count : {int64_t{0}, int64_t{1}, kGrain, 7 * kGrain + 5, 100 * kGrain}) {

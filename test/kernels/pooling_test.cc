@@ -1,4 +1,4 @@
-// Pooling: windows, paddings, ties, NaN, memory formats.
+// Tests pooling: windows, padding, ties, NaN and memory formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class Pooling : public testing::Test {
   }
 };
 
-TEST_F(Pooling, MaxDefaultsItsStrideToTheKernel) {
+TEST_F(Pooling, MaxUsesKernelSizeAsDefaultStride) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 2, 2});
   ASSERT_TRUE(succeeds(max_pool(image(4, 5), {2}, {}, 0, 1, false, out, indices)));
@@ -45,12 +45,13 @@ TEST_F(Pooling, MaxDefaultsItsStrideToTheKernel) {
   EXPECT_THAT(values_of<int64_t>(indices), ElementsAre(6, 8, 16, 18));
 }
 
-TEST_F(Pooling, MaxWithPaddingDilationAndCeiling) {
-  // A 4 x 4 image: windows of 3 over every second element, from -1 on.
+TEST_F(Pooling, MaxAppliesPaddingDilationAndCeiling) {
+  // The image is 4 x 4. Windows are 3 taps with dilation 2, starting at -1.
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 2, 2});
   ASSERT_TRUE(succeeds(max_pool(image(4, 4), {3}, {2}, 1, 2, true, out, indices)));
-  // Rows -1, 1, 3: the last is 3; likewise columns; the second window begins at 1.
+  // The first window has rows and columns -1, 1 and 3, so its largest element is the last, at (3,
+  // 3).
   EXPECT_THAT(values_of<float>(out), ElementsAre(16, 16, 16, 16));
   Tensor& wide = call.make(ScalarType::kFloat, {1, 1, 1, 3});
   Tensor& wide_indices = call.make(ScalarType::kLong, {1, 1, 1, 3});
@@ -58,7 +59,7 @@ TEST_F(Pooling, MaxWithPaddingDilationAndCeiling) {
   EXPECT_THAT(values_of<float>(wide), ElementsAre(2, 4, 5));
 }
 
-TEST_F(Pooling, CeilingLetsAWindowExceedItsInput) {
+TEST_F(Pooling, CeilingAllowsWindowBeyondInput) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 2});
   ASSERT_TRUE(succeeds(max_pool(image(1, 3), {1, 2}, {1, 2}, 0, 1, true, out, indices)));
@@ -67,11 +68,11 @@ TEST_F(Pooling, CeilingLetsAWindowExceedItsInput) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 3));
   Tensor& none = call.make(ScalarType::kFloat, {1, 1, 1, 1});
   EXPECT_TRUE(fails(avg_pool(image(1, 3), {1, 5}, {2}, 0, true, false, EValue(), none), kBad,
-                    "a window over 5 elements"));
+                    "a window of 5 elements"));
 }
 
-// Taps at -2147483 and 2147483, whose index is beyond an int32.
-TEST_F(Pooling, MaxOfWindowsOutsideOfTheImage) {
+// The taps are at rows -2147483 and 2147483, whose index exceeds an int32.
+TEST_F(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
@@ -89,7 +90,7 @@ TEST_F(Pooling, MaxOfWindowsOutsideOfTheImage) {
   }
 }
 
-TEST_F(Pooling, MaxTakesTheFirstOfEqualsAndNanOverAll) {
+TEST_F(Pooling, MaxPrefersNanThenFirstOfEquals) {
   Tensor& self = call.make<float>({1, 1, 6}, {3, 3, NAN, 5, -INFINITY, -INFINITY});
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 3});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 3});
@@ -110,7 +111,7 @@ TEST_F(Pooling, ReadsAndWritesChannelsLast) {
   EXPECT_THAT(values_of<int64_t>(indices), ElementsAre(2, 3, 2, 3));
 }
 
-TEST_F(Pooling, RefusesBadWindows) {
+TEST_F(Pooling, RejectsInvalidWindows) {
   Tensor& self = image(4, 4);
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 2, 2});
@@ -125,10 +126,10 @@ TEST_F(Pooling, RefusesBadWindows) {
   Tensor& ints = call.make(ScalarType::kInt, {1, 1, 2, 2});
   EXPECT_TRUE(fails(max_pool(self, {2}, {}, 0, 1, false, out, ints), kBad, "indices"));
   Tensor& flat = call.make<float>({4, 4}, std::vector<float>(16));
-  EXPECT_TRUE(fails(max_pool(flat, {2}, {}, 0, 1, false, out, indices), kBad, "[N, C, H, W]"));
+  EXPECT_TRUE(fails(max_pool(flat, {2}, {}, 0, 1, false, out, indices), kBad, "[N,C,H,W]"));
 }
 
-TEST_F(Pooling, AverageCountsPaddingOrNot) {
+TEST_F(Pooling, AverageIncludesPaddingIfRequested) {
   Tensor& self = image(2, 2);
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 2});
   ASSERT_TRUE(succeeds(avg_pool(self, {2}, {2}, 1, false, true, call.none(), out)));
@@ -141,21 +142,21 @@ TEST_F(Pooling, AverageCountsPaddingOrNot) {
                     "divisor_override"));
 }
 
-TEST_F(Pooling, AverageOfTheLastPartialWindow) {
-  // Beyond the padded input nothing counts: the last window of three holds two elements.
+TEST_F(Pooling, AverageDividesLastWindowByItsElements) {
+  // Positions beyond the padded input do not count, so the last window of three has two elements.
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   ASSERT_TRUE(succeeds(avg_pool(image(1, 5), {1, 3}, {1, 3}, 0, true, true, call.none(), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(2, 4.5f));
 }
 
-TEST_F(Pooling, AverageOfIntegersDividesTowardsZero) {
+TEST_F(Pooling, AverageOfIntegersDividesTowardZero) {
   Tensor& self = call.make<int64_t>({1, 1, 2}, {-3, 0});
   Tensor& out = call.make(ScalarType::kLong, {1, 1, 1});
   ASSERT_TRUE(succeeds(avg_pool(self, {1, 2}, {}, 0, false, true, call.none(), out)));
   EXPECT_EQ(out.data<int64_t>()[0], -1);
 }
 
-TEST_F(Pooling, AdaptiveWindowsOverlap) {
+TEST_F(Pooling, AdaptiveWindowsMayOverlap) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   ASSERT_TRUE(
       succeeds(call.run("aten::_adaptive_avg_pool2d.out", image(1, 5), call.ints({1, 2}), out)));
@@ -169,7 +170,7 @@ TEST_F(Pooling, AdaptiveWindowsOverlap) {
       call.run("aten::_adaptive_avg_pool2d.out", image(1, 5), call.ints({0, 2}), out).ok());
 }
 
-TEST_F(Pooling, MaxBackwardAddsWhereWindowsOverlap) {
+TEST_F(Pooling, MaxBackwardAddsGradientsOfOverlappingWindows) {
   Tensor& self = image(1, 3);
   Tensor& gradient = call.make<float>({1, 1, 1, 2}, {10, 20});
   Tensor& indices = call.make<int64_t>({1, 1, 1, 2}, {1, 1});

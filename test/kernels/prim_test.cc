@@ -1,4 +1,5 @@
-// Operators on numbers: Python's results, and failures instead of traps.
+// Tests operators on numbers: results equal Python's, and invalid operations fail instead of
+// trapping.
 #include <limits>
 
 #include "test/kernels/kernel_call.h"
@@ -10,8 +11,8 @@ using test::fails;
 using test::KernelCall;
 using test::succeeds;
 
-constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMinInt = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMaxInt = std::numeric_limits<int64_t>::max();
 
 class Prim : public testing::Test {
  protected:
@@ -37,7 +38,7 @@ class Prim : public testing::Test {
   }
 };
 
-TEST_F(Prim, Arithmetic) {
+TEST_F(Prim, ComputesArithmetic) {
   EXPECT_EQ(int_of("executorch_prim::add.Scalar", 2, 3), 5);
   EXPECT_EQ(double_of("executorch_prim::add.Scalar", 2, 0.5), 2.5);
   EXPECT_EQ(int_of("executorch_prim::sub.Scalar", 2, 3), -1);
@@ -48,15 +49,15 @@ TEST_F(Prim, Arithmetic) {
   EXPECT_EQ(int_of("executorch_prim::sym_min.Scalar", 1, 4), 1);
 }
 
-TEST_F(Prim, IntegersWrapAround) {
-  EXPECT_EQ(int_of("executorch_prim::add.Scalar", kHighest, 1), kLowest);
-  EXPECT_EQ(int_of("executorch_prim::mul.Scalar", kLowest, -1), kLowest);
-  EXPECT_EQ(int_of("executorch_prim::neg.Scalar", kLowest), kLowest);
-  EXPECT_EQ(int_of("executorch_prim::floordiv.Scalar", kLowest, -1), kLowest);
-  EXPECT_EQ(int_of("executorch_prim::mod.Scalar", kLowest, -1), 0);
+TEST_F(Prim, WrapsIntegersAround) {
+  EXPECT_EQ(int_of("executorch_prim::add.Scalar", kMaxInt, 1), kMinInt);
+  EXPECT_EQ(int_of("executorch_prim::mul.Scalar", kMinInt, -1), kMinInt);
+  EXPECT_EQ(int_of("executorch_prim::neg.Scalar", kMinInt), kMinInt);
+  EXPECT_EQ(int_of("executorch_prim::floordiv.Scalar", kMinInt, -1), kMinInt);
+  EXPECT_EQ(int_of("executorch_prim::mod.Scalar", kMinInt, -1), 0);
 }
 
-TEST_F(Prim, DivisionFollowsPython) {
+TEST_F(Prim, DividesLikePython) {
   for (const char* name : {"executorch_prim::floordiv.Scalar", "executorch_prim::floordiv.int"}) {
     EXPECT_EQ(int_of(name, 7, 2), 3);
     EXPECT_EQ(int_of(name, -7, 2), -4);
@@ -73,19 +74,19 @@ TEST_F(Prim, DivisionFollowsPython) {
   EXPECT_FALSE(call.run("executorch_prim::truediv.Scalar", 1, 0).ok());
 }
 
-TEST_F(Prim, Comparisons) {
+TEST_F(Prim, ComparesNumbers) {
   EXPECT_TRUE(bool_of("executorch_prim::eq.Scalar", 2, 2.0));
   EXPECT_FALSE(bool_of("executorch_prim::gt.Scalar", 2, 2));
   EXPECT_TRUE(bool_of("executorch_prim::ge.Scalar", 2, 2));
   EXPECT_TRUE(bool_of("executorch_prim::lt.Scalar", false, true));
-  EXPECT_TRUE(bool_of("executorch_prim::le.Scalar", kHighest - 1, kHighest));
-  EXPECT_FALSE(bool_of("executorch_prim::le.Scalar", kHighest, kHighest - 1));
+  EXPECT_TRUE(bool_of("executorch_prim::le.Scalar", kMaxInt - 1, kMaxInt));
+  EXPECT_FALSE(bool_of("executorch_prim::le.Scalar", kMaxInt, kMaxInt - 1));
   EXPECT_TRUE(fails(call.run("executorch_prim::eq.Scalar", 1, true), ErrorCode::kInvalidType, ""));
   EXPECT_TRUE(
       fails(call.run("executorch_prim::eq.Scalar", 1, "a"), ErrorCode::kInvalidType, "String"));
 }
 
-TEST_F(Prim, Conversions) {
+TEST_F(Prim, ConvertsNumbers) {
   EXPECT_EQ(double_of("executorch_prim::sym_float.Scalar", 3), 3.0);
   EXPECT_EQ(int_of("executorch_prim::sym_int.Scalar", -3.9), -3);
   EXPECT_EQ(int_of("executorch_prim::ceil.Scalar", 2.1), 3);
@@ -97,7 +98,7 @@ TEST_F(Prim, Conversions) {
   EXPECT_EQ(double_of("executorch_prim::sym_ite.Scalar", false, 1, 2.5), 2.5);
 }
 
-TEST_F(Prim, DoublesThatAreNoIntegersFail) {
+TEST_F(Prim, RejectsDoublesOutsideInt64) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const char* name : {"executorch_prim::ceil.Scalar", "executorch_prim::round.Scalar",
                            "executorch_prim::trunc.Scalar", "executorch_prim::sym_int.Scalar"}) {
@@ -105,7 +106,7 @@ TEST_F(Prim, DoublesThatAreNoIntegersFail) {
   }
 }
 
-TEST_F(Prim, NumbersOfTensors) {
+TEST_F(Prim, ReadsNumbersFromTensors) {
   Tensor& a = call.make<int32_t>({2, 3}, {5, 0, 0, 0, 0, 0});
   EXPECT_EQ(int_of("aten::sym_size.int", EValue(&a), 1), 3);
   EXPECT_EQ(int_of("aten::sym_size.int", EValue(&a), -2), 2);

@@ -1,4 +1,5 @@
-// Cases for kernels that sum products. Errors grow with the depth; all values are below one.
+// Random calls of kernels that sum products. All values are below 1, and errors grow with the
+// depth.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ inline Bound product_bound(ScalarType dtype, int64_t depth) {
 
 inline int32_t random_side(Random& random) {
   if (random.chance(0.05)) return 0;
-  const int64_t most = random.chance(0.03) ? 1500 : random.chance(0.2) ? 220 : 40;
-  return static_cast<int32_t>(random.integer(1, most));
+  const int64_t max_size = random.chance(0.03) ? 1500 : random.chance(0.2) ? 220 : 40;
+  return static_cast<int32_t>(random.integer(1, max_size));
 }
 inline Order maybe_transposed(Random& random, bool batch = false) {
   if (random.chance(0.6)) return {};
@@ -78,7 +79,7 @@ inline void convolution(Comparison& c, const std::string& name) {
   const int64_t groups = random.chance(0.5) ? 1 : random.integer(2, 5);
   const bool depthwise = random.chance(0.3);
   const bool pointwise = random.chance(0.3);
-  const bool deep = groups == 1 && pointwise && random.chance(0.2);  // as in real models
+  const bool deep = groups == 1 && pointwise && random.chance(0.2);  // as deep as in real models
   const int64_t group_in = depthwise ? 1 : random.integer(1, deep ? 700 : 6);
   const int64_t group_out =
       depthwise && random.chance(0.7) ? 1 : random.integer(1, deep ? 120 : 20);
@@ -115,7 +116,7 @@ inline void convolution(Comparison& c, const std::string& name) {
   const auto some_order = [&](double probability) {
     return spatial == 2 && random.chance(probability) ? Order{0, 2, 3, 1} : Order{};
   };
-  const double last = random.chance(0.5) ? 0.9 : 0.05;  // mostly equal
+  const double last = random.chance(0.5) ? 0.9 : 0.05;  // the tensors mostly have the same order
   const auto image = c.tensor(dtype, input, some_order(last), Values::kUnit);
   const auto filter = c.tensor(dtype, weight, some_order(last), Values::kUnit);
   const auto out = c.out(dtype, output, some_order(last));

@@ -1,4 +1,4 @@
-// quantized_decomposed: values by hand from real = (quantised - zero point) * scale.
+// Tests quantized_decomposed operators against values computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Quantized : public testing::Test {
   KernelCall call;
 };
 
-TEST_F(Quantized, PerTensorRoundsToEvenAndClamps) {
+TEST_F(Quantized, PerTensorRoundsHalvesToEvenAndClamps) {
   Tensor& input = call.make<float>({7}, {0.25f, 0.75f, -0.25f, 1000, -1000, NAN, INFINITY});
   Tensor& out = call.make(ScalarType::kChar, {7});
   ASSERT_TRUE(
@@ -42,9 +42,9 @@ TEST_F(Quantized, PerTensorRoundsToEvenAndClamps) {
   EXPECT_EQ(real.data<float>()[6], 32766);  // (65535 - 3) / 2
 }
 
-// PyTorch multiplies with 1 / scale, divided in double: 1.0f / float(scale) is the float next to it
-// for one scale in four, and values near ties then round the other way.
-TEST_F(Quantized, SixteenBitsMultiplyByTheInverseInDouble) {
+// PyTorch multiplies by 1 / scale, computed in double. For one scale in four, 1.0f / float(scale)
+// is the adjacent float, which would round values near ties the other way.
+TEST_F(Quantized, SixteenBitsUseInverseComputedInDouble) {
   size_t differing = 0;
   for (int s = 1; s <= 200; ++s) {
     const double scale = 1e-4 + 1e-6 * s / 3;
@@ -68,11 +68,11 @@ TEST_F(Quantized, SixteenBitsMultiplyByTheInverseInDouble) {
         run("quantize_per_tensor.out", input, scale, 0, -32768, 32767, ScalarType::kShort, out)));
     ASSERT_EQ(values_of<int16_t>(out), expected) << "scale " << scale;
   }
-  EXPECT_GT(differing, 100u);  // else this shows nothing
+  EXPECT_GT(differing, 100u);  // otherwise the test could not detect the wrong inverse
 }
 
-// By token, zero points are added before rounding: 0.5 + 1 goes to 2, not to 0 + 1.
-TEST_F(Quantized, TokensShiftBeforeTheyRound) {
+// Per token, zero points are added before rounding: 0.5 + 1 rounds to 2, not to 0 + 1.
+TEST_F(Quantized, PerTokenAddsZeroPointBeforeRounding) {
   Tensor& input = call.make<float>({1, 4}, {0.5F, 1.5F, 2.5F, -0.5F});
   Tensor& scales = call.make<double>({1, 1}, {1});
   Tensor& zeros = call.make<int64_t>({1, 1}, {1});
@@ -82,7 +82,7 @@ TEST_F(Quantized, TokensShiftBeforeTheyRound) {
   EXPECT_THAT(values_of<int8_t>(out), ElementsAre(2, 2, 4, 0));
 }
 
-TEST_F(Quantized, RefusesWhatDoesNotFit) {
+TEST_F(Quantized, RejectsInvalidArguments) {
   Tensor& input = call.make<float>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kChar, {2});
   const auto kChar = ScalarType::kChar;
@@ -104,7 +104,7 @@ TEST_F(Quantized, RefusesWhatDoesNotFit) {
                     kBad, "2 floating"));
 }
 
-TEST_F(Quantized, PerChannelAlongAnyAxis) {
+TEST_F(Quantized, PerChannelAcceptsAnyAxis) {
   Tensor& input = call.make<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   Tensor& scales = call.make<double>({2}, {1, 0.5});
   Tensor& zeros = call.make<int64_t>({2}, {0, 10});
@@ -113,7 +113,7 @@ TEST_F(Quantized, PerChannelAlongAnyAxis) {
       run("quantize_per_channel.out", input, scales, zeros, 1, 0, 255, ScalarType::kByte, out)));
   EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(1, 2, 16, 18, 5, 6, 24, 26));
   Tensor& real = call.make(ScalarType::kFloat, {2, 2, 2});
-  Tensor& narrow = call.make<int32_t>({2}, {0, 10});  // not read beyond its end
+  Tensor& narrow = call.make<int32_t>({2}, {0, 10});  // must not be read as i64
   ASSERT_TRUE(succeeds(run("dequantize_per_channel.out", out, scales, narrow, -2, 0, 255,
                            ScalarType::kByte, call.none(), real)));
   EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
@@ -122,7 +122,7 @@ TEST_F(Quantized, PerChannelAlongAnyAxis) {
   EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 8, 9, 5, 6, 12, 13));
 }
 
-TEST_F(Quantized, PerTokenIsPerRow) {
+TEST_F(Quantized, PerTokenUsesParametersOfRow) {
   Tensor& input = call.make<float>({2, 1, 2}, {1, 2, 3, 4});
   Tensor& scales = call.make<double>({2, 1, 1}, {1, 2});
   Tensor& zeros = call.make<int64_t>({2, 1, 1}, {0, 1});
@@ -136,39 +136,39 @@ TEST_F(Quantized, PerTokenIsPerRow) {
   EXPECT_EQ(float(real.data<Half>()[3]), 4);
 }
 
-// A channel's parameters are read after other channels are written: here, the first channel would
-// write -0.0f, the bits of the smallest i32, over the zero point of the second.
-TEST_F(Quantized, RefusesAnOutputInTheMemoryOfParameters) {
-  constexpr const char* kRefusal = "the output lies in the memory of an input";
+// A channel's parameters are read after other channels are written. Here, the first channel would
+// overwrite the zero point of the second with -0.0f, which has the bits of the minimum i32.
+TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
+  constexpr const char* kMessage = "the output overlaps the memory of an input";
   KernelRegistry optimized;
   ASSERT_TRUE(succeeds(optimized.add("optimized", optimized::kernels())));
   ASSERT_TRUE(succeeds(optimized.add("quantized", quantized::kernels())));
   for (const bool fast : {false, true}) {
     call.registry = fast ? &optimized : nullptr;
-    for (const bool of_scales : {false, true}) {
+    for (const bool overlap_scales : {false, true}) {
       Tensor& real = call.make<float>({2, 1}, {0, 3});
       Tensor& bytes = call.make<int8_t>({2, 1}, {0, 3});
       Tensor& scales = call.make<double>({2, 1}, {-1, 1});
       Tensor& zeros = call.make<int32_t>({2, 1}, {0, 0});
       Tensor& wide_zeros = call.make<int64_t>({2, 1}, {0, 0});
       const auto kChar = ScalarType::kChar;
-      const auto refused = [&](Tensor& out, Tensor& zero_points, const auto& run_it) {
-        call.overlap(out, of_scales ? scales : zero_points, 4);
-        EXPECT_TRUE(fails(run_it(), kBad, kRefusal));
+      const auto expect_rejected = [&](Tensor& out, Tensor& zero_points, const auto& run_it) {
+        call.overlap(out, overlap_scales ? scales : zero_points, 4);
+        EXPECT_TRUE(fails(run_it(), kBad, kMessage));
       };
-      refused(real, zeros, [&] {
+      expect_rejected(real, zeros, [&] {
         return run("dequantize_per_channel.out", bytes, scales, zeros, 0, -128, 127, kChar,
                    call.none(), real);
       });
-      refused(real, wide_zeros, [&] {
+      expect_rejected(real, wide_zeros, [&] {
         return run("dequantize_per_token.out", bytes, scales, wide_zeros, -128, 127, kChar,
                    ScalarType::kFloat, real);
       });
       Tensor& values = call.make<float>({2, 1}, {0, 3});
-      refused(bytes, zeros, [&] {
+      expect_rejected(bytes, zeros, [&] {
         return run("quantize_per_channel.out", values, scales, zeros, 0, -128, 127, kChar, bytes);
       });
-      refused(bytes, wide_zeros, [&] {
+      expect_rejected(bytes, wide_zeros, [&] {
         return run("quantize_per_token.out", values, scales, wide_zeros, -128, 127, kChar, bytes);
       });
     }
@@ -183,7 +183,7 @@ TEST_F(Quantized, ChoosesParameters) {
       run("choose_qparams.Tensor_out", input, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
   EXPECT_NEAR(scale.data<double>()[0], 0.02, 1e-8);
   EXPECT_EQ(zero.data<int64_t>()[0], 50);
-  Tensor& positive = call.make<float>({1}, {2.55f});  // the range always holds zero
+  Tensor& positive = call.make<float>({1}, {2.55f});  // the range always includes 0
   ASSERT_TRUE(succeeds(
       run("choose_qparams.Tensor_out", positive, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
   EXPECT_NEAR(scale.data<double>()[0], 0.01, 1e-8);
@@ -215,12 +215,11 @@ TEST_F(Quantized, EmbeddingsUnpackRows) {
   ASSERT_TRUE(
       succeeds(run("embedding_byte.out", bytes, scales, call.none(), -128, 127, indices, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 4, 1, -4));
-  // 0xf1: high nibble 15 - 8 = 7 is column 0, low nibble 1 - 8 = -7 column 1.
-  Tensor& nibbles = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
-  ASSERT_TRUE(
-      succeeds(run("embedding_4bit.out", nibbles, scales, call.none(), -8, 7, indices, out)));
+  // 0xf1: high int4 value 15 - 8 = 7 is column 0, low int4 value 1 - 8 = -7 column 1.
+  Tensor& int4s = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
+  ASSERT_TRUE(succeeds(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, indices, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, -8, 7, -14));
-  // 0b11100100: columns 0, 1, 2, 3 less 2.
+  // 0b11100100 holds the values 0, 1, 2 and 3, each stored plus 2.
   Tensor& pairs = call.make<uint8_t>({2, 1}, {0b11100100, 0});
   Tensor& one_scale = call.make<float>({2}, {1, 2});
   Tensor& zero_points = call.make<float>({2}, {0, 1});
@@ -230,35 +229,35 @@ TEST_F(Quantized, EmbeddingsUnpackRows) {
   EXPECT_THAT(values_of<float>(wide), ElementsAre(-6, -6, -6, -6, -2, -1, 0, 1));
   for (const int64_t bad : {int64_t{2}, int64_t{-1}}) {
     Tensor& wrong = call.make<int64_t>({2}, {0, bad});
-    EXPECT_TRUE(fails(run("embedding_4bit.out", nibbles, scales, call.none(), -8, 7, wrong, out),
+    EXPECT_TRUE(fails(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, wrong, out),
                       kBad, "out of range"));
   }
 }
 
-// Rows of several chunks, groups that begin within a byte, several threads.
-TEST_F(Quantized, EmbeddingsFollowTheirFormula) {
+// Uses rows of several chunks, groups that begin within a byte, and several threads.
+TEST_F(Quantized, EmbeddingsMatchFormula) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   call.pool = pool->get();
-  struct Case {
+  struct EmbeddingCase {
     const char* name;
     int bits;
     int32_t columns, groups;
   };
   constexpr int32_t kRows = 7, kIndices = 90;
   std::mt19937 random(3);
-  for (const Case& of : {Case{"embedding_byte.dtype_out", 8, 301, 7},
-                         {"embedding_4bit.dtype_out", 4, 6, 2},
-                         {"embedding_4bit.dtype_out", 4, 390, 26},
-                         {"embedding_2bit.dtype_out", 2, 300, 20},
-                         {"embedding_2bit.dtype_out", 2, 12, 4}}) {
-    const bool is_byte = of.bits == 8;
+  for (const EmbeddingCase& test : {EmbeddingCase{"embedding_byte.dtype_out", 8, 301, 7},
+                                    {"embedding_4bit.dtype_out", 4, 6, 2},
+                                    {"embedding_4bit.dtype_out", 4, 390, 26},
+                                    {"embedding_2bit.dtype_out", 2, 300, 20},
+                                    {"embedding_2bit.dtype_out", 2, 12, 4}}) {
+    const bool is_byte = test.bits == 8;
     Tensor& weight = call.make(is_byte ? ScalarType::kChar : ScalarType::kByte,
-                               {kRows, of.columns * of.bits / 8});
+                               {kRows, test.columns * test.bits / 8});
     auto* const bytes = static_cast<uint8_t*>(weight.mutable_raw_data());
     for (int64_t i = 0; i < weight.numel(); ++i) bytes[i] = static_cast<uint8_t>(random());
-    Tensor& scales = call.make(ScalarType::kFloat, {kRows, of.groups});
-    Tensor& zeros = call.make(ScalarType::kDouble, {kRows, of.groups});
+    Tensor& scales = call.make(ScalarType::kFloat, {kRows, test.groups});
+    Tensor& zeros = call.make(ScalarType::kDouble, {kRows, test.groups});
     for (int64_t i = 0; i < scales.numel(); ++i) {
       scales.mutable_data<float>()[i] = static_cast<float>(i % 5) + 0.5F;
       zeros.mutable_data<double>()[i] = static_cast<double>(i % 3) - 1;
@@ -267,35 +266,35 @@ TEST_F(Quantized, EmbeddingsFollowTheirFormula) {
     for (int i = 0; i < kIndices; ++i) indices.mutable_data<int32_t>()[i] = i * 3 % kRows;
     for (const ScalarType dtype : {ScalarType::kDouble, ScalarType::kHalf}) {
       SCOPED_TRACE(testing::Message()
-                   << of.name << " " << of.columns << " " << static_cast<int>(dtype));
-      Tensor& out = call.make(dtype, {kIndices, of.columns});
-      const int low = -(1 << (of.bits - 1));
+                   << test.name << " " << test.columns << " " << static_cast<int>(dtype));
+      Tensor& out = call.make(dtype, {kIndices, test.columns});
+      const int low = -(1 << (test.bits - 1));
       ASSERT_TRUE(
-          succeeds(run(of.name, weight, scales, zeros, low, -low - 1, indices, dtype, out)));
+          succeeds(run(test.name, weight, scales, zeros, low, -low - 1, indices, dtype, out)));
       for (int32_t i = 0; i < kIndices; ++i) {
         const int32_t row = i * 3 % kRows;
-        for (int32_t k = 0; k < of.columns; ++k) {
-          const int bit = k * of.bits % 8;
-          const int place = of.bits == 4 ? 4 - bit : bit;
-          const uint8_t byte = bytes[row * weight.size(1) + k * of.bits / 8];
-          const int value =
-              is_byte ? static_cast<int8_t>(byte) : ((byte >> place) & ((1 << of.bits) - 1)) + low;
-          const int group = row * of.groups + k / (of.columns / of.groups);
-          // Exact in each of the dtypes.
+        for (int32_t k = 0; k < test.columns; ++k) {
+          const int bit = k * test.bits % 8;
+          const int shift = test.bits == 4 ? 4 - bit : bit;
+          const uint8_t byte = bytes[row * weight.size(1) + k * test.bits / 8];
+          const int value = is_byte ? static_cast<int8_t>(byte)
+                                    : ((byte >> shift) & ((1 << test.bits) - 1)) + low;
+          const int group = row * test.groups + k / (test.columns / test.groups);
+          // The expected value is exact in both dtypes.
           const double expected =
               (value - (group % 3 - 1)) * static_cast<double>(scales.data<float>()[group]);
-          const int32_t at = i * of.columns + k;
-          const double given = dtype == ScalarType::kHalf
+          const int32_t at = i * test.columns + k;
+          const double found = dtype == ScalarType::kHalf
                                    ? static_cast<double>(static_cast<float>(out.data<Half>()[at]))
                                    : out.data<double>()[at];
-          ASSERT_EQ(given, expected) << "row " << row << ", column " << k;
+          ASSERT_EQ(found, expected) << "row " << row << ", column " << k;
         }
       }
     }
   }
 }
 
-TEST_F(Quantized, MixedProducts) {
+TEST_F(Quantized, MixedProductsScaleWeights) {
   Tensor& input = call.make<float>({1, 2}, {2, 3});
   Tensor& weight = call.make<int8_t>({2, 2}, {1, 2, 3, 4});
   Tensor& scales = call.make<float>({2}, {10, 0.5f});

@@ -1,4 +1,5 @@
-// Sums, means, extrema, variance, scans: values by hand, edge cases as in PyTorch.
+// Tests sums, means, extrema, variance, scans and sorting against values computed by hand. Edge
+// cases are as in PyTorch.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +13,7 @@ using test::KernelCall;
 using test::succeeds;
 using test::values_of;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Reduction, SumsOverAnyDimensions) {
   KernelCall call;
@@ -32,9 +33,9 @@ TEST(Reduction, SumsOverAnyDimensions) {
   }
 }
 
-TEST(Reduction, SumsOfNumbersLeaveNanOut) {
+TEST(Reduction, NansumIgnoresNan) {
   KernelCall call;
-  Tensor& a = call.make<float>({2, 3}, {1, kNan, 3, kNan, kNan, kNan});
+  Tensor& a = call.make<float>({2, 3}, {1, kFloatNan, 3, kFloatNan, kFloatNan, kFloatNan});
   Tensor& rows = call.make(ScalarType::kFloat, {2});
   ASSERT_TRUE(succeeds(call.run("aten::nansum.out", a, call.ints({1}), false, call.none(), rows)));
   EXPECT_EQ(values_of<float>(rows), (std::vector<float>{4, 0}));
@@ -45,9 +46,9 @@ TEST(Reduction, SumsOfNumbersLeaveNanOut) {
   EXPECT_EQ(values_of<int64_t>(count)[0], 2);
 }
 
-TEST(Reduction, ChannelsLastInputAndOutput) {
+TEST(Reduction, AcceptsChannelsLast) {
   KernelCall call;
-  // Logical [1,2,2,2] with values 0..7; summed over the first two dimensions but kept.
+  // A tensor [1,2,2,2] with values 0..7, summed over dimension 2 with keepdim.
   Tensor& a = call.make<float>({1, 2, 2, 2}, {0, 4, 1, 5, 2, 6, 3, 7}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 2}, {0, 2, 3, 1});
   ASSERT_TRUE(
@@ -56,7 +57,7 @@ TEST(Reduction, ChannelsLastInputAndOutput) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{2, 10, 4, 12}));
 }
 
-TEST(Reduction, SumOfNothingIsZeroAndMeanIsNan) {
+TEST(Reduction, EmptySumIsZeroAndEmptyMeanIsNan) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {0, 2});
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -67,7 +68,7 @@ TEST(Reduction, SumOfNothingIsZeroAndMeanIsNan) {
   EXPECT_TRUE(std::isnan(values_of<float>(out)[0]));
 }
 
-TEST(Reduction, SumOfIntegersWrapsAndOfBoolCounts) {
+TEST(Reduction, SumWrapsIntegersAndCountsBools) {
   KernelCall call;
   const int64_t highest = std::numeric_limits<int64_t>::max();
   Tensor& a = call.make<int64_t>({2}, {highest, 1});
@@ -80,7 +81,7 @@ TEST(Reduction, SumOfIntegersWrapsAndOfBoolCounts) {
   EXPECT_EQ(values_of<int64_t>(out)[0], 4);
 }
 
-TEST(Reduction, LongSumsOfHalfKeepTheirPrecision) {
+TEST(Reduction, SumsHalfWithFullPrecision) {
   KernelCall call;
   // A running sum in Half would stop at 2048.
   Tensor& a = call.make<Half>({5000}, std::vector<Half>(5000, Half(1)));
@@ -89,7 +90,7 @@ TEST(Reduction, LongSumsOfHalfKeepTheirPrecision) {
   EXPECT_EQ(static_cast<float>(values_of<Half>(out)[0]), 5000);
 }
 
-TEST(Reduction, BadDimensionsFail) {
+TEST(Reduction, RejectsInvalidDimensions) {
   KernelCall call;
   Tensor& a = call.make<float>({2, 2}, {1, 2, 3, 4});
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -105,7 +106,7 @@ TEST(Reduction, BadDimensionsFail) {
             ErrorCode::kInvalidArgument, "i32"));
 }
 
-TEST(Reduction, ZeroDimensionalTensorsTakeDimension0) {
+TEST(Reduction, AcceptsDimensionZeroOfZeroDimensionalTensor) {
   KernelCall call;
   Tensor& a = call.make<float>({}, {7});
   Tensor& out = call.make(ScalarType::kFloat, {});
@@ -116,7 +117,7 @@ TEST(Reduction, ZeroDimensionalTensorsTakeDimension0) {
   EXPECT_EQ(values_of<int64_t>(index)[0], 0);
 }
 
-TEST(Reduction, MeanOfIntegersNeedsADtype) {
+TEST(Reduction, MeanOfIntegersRequiresDtype) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {});
@@ -125,12 +126,12 @@ TEST(Reduction, MeanOfIntegersNeedsADtype) {
   EXPECT_EQ(values_of<float>(out)[0], 1.5f);
 }
 
-TEST(Reduction, AnyOfAnEmptyListOfDimensionsIsElementwise) {
+TEST(Reduction, AnyWithEmptyDimensionListIsElementwise) {
   KernelCall call;
-  Tensor& a = call.make<float>({3}, {0, kNan, -1});
-  Tensor& each = call.make(ScalarType::kBool, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::any.dims_out", a, call.ints({}), false, each)));
-  EXPECT_EQ(values_of<bool>(each), (std::vector<bool>{false, true, true}));
+  Tensor& a = call.make<float>({3}, {0, kFloatNan, -1});
+  Tensor& elements = call.make(ScalarType::kBool, {3});
+  ASSERT_TRUE(succeeds(call.run("aten::any.dims_out", a, call.ints({}), false, elements)));
+  EXPECT_EQ(values_of<bool>(elements), (std::vector<bool>{false, true, true}));
   Tensor& all = call.make(ScalarType::kByte, {});
   ASSERT_TRUE(succeeds(call.run("aten::any.dims_out", a, call.none(), false, all)));
   EXPECT_EQ(values_of<uint8_t>(all)[0], 1);
@@ -139,9 +140,9 @@ TEST(Reduction, AnyOfAnEmptyListOfDimensionsIsElementwise) {
   EXPECT_EQ(values_of<uint8_t>(all)[0], 0);
 }
 
-TEST(Reduction, FirstOfEqualsAndFirstNanWin) {
+TEST(Reduction, ExtremaPreferFirstNanThenFirstOfEquals) {
   KernelCall call;
-  Tensor& a = call.make<float>({3, 4}, {1, 5, 5, 0, kNan, 9, kNan, 1, -3, -2, -3, -2});
+  Tensor& a = call.make<float>({3, 4}, {1, 5, 5, 0, kFloatNan, 9, kFloatNan, 1, -3, -2, -3, -2});
   Tensor& values = call.make(ScalarType::kFloat, {3});
   Tensor& indices = call.make(ScalarType::kLong, {3});
   ASSERT_TRUE(succeeds(call.run("aten::max.dim_max", a, 1, false, values, indices)));
@@ -152,16 +153,16 @@ TEST(Reduction, FirstOfEqualsAndFirstNanWin) {
   EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{3, 0, 0}));
 }
 
-TEST(Reduction, ArgmaxWithoutDimensionCountsInLogicalOrder) {
+TEST(Reduction, ArgmaxReturnsRowMajorIndex) {
   KernelCall call;
-  // Logical [1,2,1,2]: {0, 9, 3, 4}; in memory channels-last: {0, 3, 9, 4}.
+  // A tensor [1,2,1,2] with elements {0, 9, 3, 4}; in memory, channels-last, {0, 3, 9, 4}.
   Tensor& a = call.make<float>({1, 2, 1, 2}, {0, 3, 9, 4}, {0, 2, 3, 1});
   Tensor& index = call.make(ScalarType::kLong, {});
   ASSERT_TRUE(succeeds(call.run("aten::argmax.out", a, call.none(), false, index)));
   EXPECT_EQ(values_of<int64_t>(index)[0], 1);
 }
 
-TEST(Reduction, ExtremaOfNothingFail) {
+TEST(Reduction, ExtremaRejectEmptyReduction) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {0, 2});
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -174,7 +175,7 @@ TEST(Reduction, ExtremaOfNothingFail) {
   EXPECT_TRUE(succeeds(call.run("aten::amax.out", a, call.ints({1}), false, nothing)));
 }
 
-TEST(Reduction, NothingMayHaveLargeSizes) {
+TEST(Reduction, AcceptsEmptyTensorWithLargeSizes) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {0, 2, 2, 1 << 28, 1 << 14, 1 << 14});
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
@@ -183,9 +184,9 @@ TEST(Reduction, NothingMayHaveLargeSizes) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{0, 0, 0, 0}));
 }
 
-TEST(Reduction, VarianceOfShiftedValues) {
+TEST(Reduction, VarianceIsAccurateFarFromZero) {
   KernelCall call;
-  // One pass with sums of squares would cancel: 1e4 +- 1 over more values than one chunk.
+  // Values 1e4 +- 1 in several chunks, for which a sum of squares would lose all precision.
   std::vector<float> values(1000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? 9999.0f : 10001.0f;
   Tensor& a = call.make<float>({1000}, values);
@@ -199,7 +200,7 @@ TEST(Reduction, VarianceOfShiftedValues) {
   EXPECT_FLOAT_EQ(values_of<float>(var)[0], 1000.0f / 999.0f);
 }
 
-TEST(Reduction, VarianceWithoutDegreesOfFreedom) {
+TEST(Reduction, VarianceIsNotFiniteWithoutDegreesOfFreedom) {
   KernelCall call;
   Tensor& one = call.make<float>({1}, {3});
   Tensor& var = call.make(ScalarType::kFloat, {});
@@ -211,7 +212,7 @@ TEST(Reduction, VarianceWithoutDegreesOfFreedom) {
   EXPECT_TRUE(std::isinf(values_of<float>(var)[0]));
 }
 
-TEST(Reduction, ProductsAndScans) {
+TEST(Reduction, ComputesProductsAndCumulativeSums) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& product = call.make(ScalarType::kLong, {2});
@@ -228,9 +229,9 @@ TEST(Reduction, ProductsAndScans) {
   EXPECT_EQ(values_of<int64_t>(sums), (std::vector<int64_t>{1, 3, 6, 4, 9, 15}));
 }
 
-TEST(Sort, NanIsLargestAndEqualsKeepTheirOrder) {
+TEST(Sort, SortsNanLastAndIsStable) {
   KernelCall call;
-  Tensor& a = call.make<float>({5}, {2, kNan, 0.0f, -0.0f, -1});
+  Tensor& a = call.make<float>({5}, {2, kFloatNan, 0.0f, -0.0f, -1});
   Tensor& values = call.make(ScalarType::kFloat, {5});
   Tensor& indices = call.make(ScalarType::kLong, {5});
   ASSERT_TRUE(succeeds(call.run("aten::sort.values", a, 0, false, values, indices)));
@@ -240,7 +241,7 @@ TEST(Sort, NanIsLargestAndEqualsKeepTheirOrder) {
   EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{1, 0, 2, 3, 4}));
 }
 
-TEST(Sort, IntegersBeyondDoublePrecision) {
+TEST(Sort, SortsIntegersBeyondDoublePrecision) {
   KernelCall call;
   const int64_t large = int64_t{1} << 60;
   Tensor& a = call.make<int64_t>({3}, {large + 1, large, std::numeric_limits<int64_t>::min()});
@@ -250,7 +251,7 @@ TEST(Sort, IntegersBeyondDoublePrecision) {
   EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{0, 1, 2}));
 }
 
-TEST(Sort, TopkAlongAnOuterDimension) {
+TEST(Sort, TopkAcceptsOuterDimension) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({3, 2}, {1, 9, 5, 7, 3, 8});
   Tensor& values = call.make(ScalarType::kInt, {2, 2});

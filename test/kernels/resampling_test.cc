@@ -1,8 +1,13 @@
-// Upsampling, against values computed by hand from the formulas of the coordinates.
+// Tests resampling against values computed by hand from the formulas of the coordinates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
@@ -22,7 +27,7 @@ class Upsample : public testing::Test {
   const EValue factors = EValue(std::span<const double>(factors_));
 };
 
-TEST_F(Upsample, BilinearBetweenCenters) {
+TEST_F(Upsample, BilinearInterpolatesBetweenCenters) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
   ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 4}), false,
                                 call.none(), out)));
@@ -32,9 +37,10 @@ TEST_F(Upsample, BilinearBetweenCenters) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 3, 4));
 }
 
-// 4.8 elements are 4: a size that stays is copied, whatever the factor (PyTorch's
-// compute_source_index_and_lambda).
-TEST_F(Upsample, BilinearCopiesAlongASizeThatStays) {
+// The factor 1.2 gives 4.8 elements, truncated to 4. Like PyTorch
+// (compute_source_index_and_lambda), a dimension whose size does not change is copied, whatever the
+// factor.
+TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
@@ -49,9 +55,9 @@ TEST_F(Upsample, BilinearCopiesAlongASizeThatStays) {
   }
 }
 
-// Both of its elements are the one at its place, with weights 1 and 0: 0 * inf is NaN, but next to
-// it nothing is.
-TEST_F(Upsample, BilinearReadsNoNeighbourAlongASizeThatStays) {
+// In a dimension that does not change, both samples are the same element, with weights 1 and 0.
+// Only infinity itself becomes NaN (0 * inf), not its neighbors.
+TEST_F(Upsample, BilinearReadsNoNeighborsInUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -78,21 +84,55 @@ TEST_F(Upsample, BilinearReadsNoNeighbourAlongASizeThatStays) {
   }
 }
 
-TEST_F(Upsample, BilinearBetweenCorners) {
+TEST_F(Upsample, BilinearInterpolatesBetweenCorners) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 5});
   ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 5}), true,
                                 call.none(), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST_F(Upsample, NearestRepeats) {
+TEST_F(Upsample, NearestRepeatsElements) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 3});
   ASSERT_TRUE(succeeds(
       call.run("aten::upsample_nearest2d.vec_out", line, call.ints({2, 3}), call.none(), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 4, 0, 0, 4));
 }
 
-TEST_F(Upsample, NearestKeepsChannelsLast) {
+// uint8 results round halves up, unlike results of other dtypes.
+TEST_F(Upsample, BilinearOfBytesRoundsBetweenColumnsAndRows) {
+  Tensor& self = call.make<uint8_t>({1, 1, 2, 2}, {0, 1, 2, 4});
+  Tensor& out = call.make(ScalarType::kByte, {1, 1, 3, 3});
+  ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.ints({3, 3}), true,
+                                call.none(), out)));
+  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(0, 1, 1, 1, 2, 3, 2, 3, 4));
+}
+
+// PyTorch ignores a factor if it copies or doubles a small image, but not for larger images.
+TEST_F(Upsample, NearestUsesTheFactorExceptForSmallImages) {
+  KernelRegistry optimized;
+  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
+  Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 4});
+  const double numbers[] = {2.1, 1.2};
+  std::vector<float> counted(130);
+  std::iota(counted.begin(), counted.end(), 0.0F);
+  Tensor& wide = call.make<float>({1, 1, 1, 130}, counted);
+  Tensor& wide_out = call.make(ScalarType::kFloat, {1, 1, 1, 130});
+  const double wide_numbers[] = {1.0, 1.005};
+  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
+                                         static_cast<const KernelRegistry*>(&optimized)}) {
+    call.registry = registry;
+    ASSERT_TRUE(succeeds(call.run("aten::upsample_nearest2d.vec_out", self, call.none(),
+                                  EValue(std::span<const double>(numbers)), out)));
+    EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
+    ASSERT_TRUE(succeeds(call.run("aten::upsample_nearest2d.vec_out", wide, call.none(),
+                                  EValue(std::span<const double>(wide_numbers)), wide_out)));
+    EXPECT_EQ(values_of<float>(wide_out)[1], 0);
+    EXPECT_EQ(values_of<float>(wide_out)[129], 128);
+  }
+}
+
+TEST_F(Upsample, NearestAcceptsChannelsLast) {
   Tensor& self = call.make<float>({1, 2, 1, 2}, {1, 10, 2, 20}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 4}, {0, 2, 3, 1});
   ASSERT_TRUE(
@@ -100,8 +140,9 @@ TEST_F(Upsample, NearestKeepsChannelsLast) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(1, 10, 1, 10, 2, 20, 2, 20));
 }
 
-TEST_F(Upsample, AntialiasedHalvesAverageWithATriangle) {
-  // Scale 2: support 2, center 1 and 3; weights of distance 0.5 are 3/4, of 1.5 are 1/4.
+TEST_F(Upsample, AntialiasedHalvingAveragesWithTriangle) {
+  // The scale is 2, so the support is 2 and the centers are 1 and 3. The weights are 3/4 at
+  // distance 0.5 and 1/4 at distance 1.5.
   Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 8, 16, 24});
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   ASSERT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 2}), false,
@@ -111,28 +152,72 @@ TEST_F(Upsample, AntialiasedHalvesAverageWithATriangle) {
   EXPECT_THAT(values_of<float>(out), Pointwise(FloatEq(), expected));
 }
 
-// As a float, the size is one more.
-TEST_F(Upsample, AntialiasedReadsNothingPastALongLine) {
-  Tensor& self = call.make<uint8_t>({1, 1, 1, 16'777'219}, std::vector<uint8_t>(16'777'219));
-  Tensor& out = call.make(ScalarType::kByte, {1, 1, 1, 1});
-  EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
-                                call.none(), call.none(), out)));
-  EXPECT_EQ(out.data<uint8_t>()[0], 0);
+// Keys' cubic convolution with a = -0.5. It is stretched by the scale if that is more than 1.
+double cubic_tap(double distance, double stretch) {
+  const double x = std::fabs(distance) / stretch;
+  if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
+  return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
 
-TEST_F(Upsample, RefusesWhatDoesNotFit) {
+std::vector<float> resized_line(const std::vector<float>& from, size_t count) {
+  std::vector<float> to;
+  const double scale = static_cast<double>(from.size()) / static_cast<double>(count);
+  const double stretch = std::max(scale, 1.0);
+  for (size_t i = 0; i < count; ++i) {
+    const double center = (static_cast<double>(i) + 0.5) * scale - 0.5;
+    double sum = 0, total = 0;
+    for (size_t k = 0; k < from.size(); ++k) {
+      const double weight = cubic_tap(static_cast<double>(k) - center, stretch);
+      sum += weight * static_cast<double>(from[k]);
+      total += weight;
+    }
+    to.push_back(static_cast<float>(sum / total));
+  }
+  return to;
+}
+
+TEST_F(Upsample, AntialiasedCubicAveragesWithKeysFilter) {
+  const std::vector<float> elements = {3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5};
+  Tensor& self = call.make<float>({1, 1, 1, 11}, elements);
+  for (const int32_t count : {3, 5, 11, 17}) {
+    Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, count});
+    ASSERT_TRUE(succeeds(call.run("aten::_upsample_bicubic2d_aa.out", self, call.ints({1, count}),
+                                  false, call.none(), call.none(), out)));
+    EXPECT_THAT(
+        values_of<float>(out),
+        Pointwise(testing::FloatNear(2e-5f), resized_line(elements, static_cast<size_t>(count))));
+  }
+  // Results that overshoot are clamped to the range of uint8.
+  Tensor& bytes = call.make<uint8_t>({1, 1, 1, 4}, {0, 255, 255, 0});
+  Tensor& wide = call.make(ScalarType::kByte, {1, 1, 1, 8});
+  ASSERT_TRUE(succeeds(call.run("aten::_upsample_bicubic2d_aa.out", bytes, call.ints({1, 8}), false,
+                                call.none(), call.none(), wide)));
+  EXPECT_EQ(wide.data<uint8_t>()[3], 255);
+  EXPECT_EQ(wide.data<uint8_t>()[0], 0);
+}
+
+// Converted to float, the size is rounded up by one.
+TEST_F(Upsample, AntialiasedReadsNothingPastLongLine) {
+  Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
+  Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});
+  EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
+                                call.none(), call.none(), out)));
+  EXPECT_EQ(out.data<int8_t>()[0], 0);
+}
+
+TEST_F(Upsample, RejectsInvalidSizes) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
   const auto run = [&](const EValue& size, const EValue& scales) {
     return call.run("aten::upsample_bilinear2d.vec_out", line, size, false, scales, out);
   };
-  EXPECT_TRUE(fails(run(call.none(), call.none()), kBad, "one of"));
-  EXPECT_TRUE(fails(run(call.ints({1, 4}), factors), kBad, "one of"));
+  EXPECT_TRUE(fails(run(call.none(), call.none()), kBad, "output_size or scale_factors"));
+  EXPECT_TRUE(fails(run(call.ints({1, 4}), factors), kBad, "output_size or scale_factors"));
   EXPECT_TRUE(fails(run(call.ints({4}), call.none()), kBad, "two numbers"));
-  EXPECT_TRUE(fails(run(call.ints({0, 4}), call.none()), kBad, "cannot become"));
+  EXPECT_TRUE(fails(run(call.ints({0, 4}), call.none()), kBad, "cannot resample"));
   for (const double bad : {0.0, -1.0, 1e300, double(NAN)}) {
     const double numbers[] = {1.0, bad};
     EXPECT_TRUE(
-        fails(run(call.none(), EValue(std::span<const double>(numbers))), kBad, "cannot become"));
+        fails(run(call.none(), EValue(std::span<const double>(numbers))), kBad, "cannot resample"));
   }
 }
 
@@ -141,7 +226,7 @@ class GridSampler : public testing::Test {
   KernelCall call;
   Tensor& image = call.make<float>({1, 1, 1, 4}, {1, 2, 3, 4});
 
-  // The sample at horizontal place x, -1 .. 1, in the middle of the height.
+  // Samples at horizontal coordinate x, -1 .. 1, in the middle of the height.
   float sample(float x, int64_t interpolation, int64_t padding, bool align_corners) {
     Tensor& grid = call.make<float>({1, 1, 1, 2}, {x, 0});
     Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
@@ -151,34 +236,35 @@ class GridSampler : public testing::Test {
   }
 };
 
-TEST_F(GridSampler, BilinearBetweenElements) {
-  EXPECT_FLOAT_EQ(sample(0, 0, 0, true), 2.5f);  // place 1.5
+TEST_F(GridSampler, BilinearInterpolatesBetweenElements) {
+  EXPECT_FLOAT_EQ(sample(0, 0, 0, true), 2.5f);  // position 1.5
   EXPECT_FLOAT_EQ(sample(1, 0, 0, true), 4);
-  EXPECT_FLOAT_EQ(sample(1, 0, 0, false), 2);  // place 3.5: half of it is padding
+  EXPECT_FLOAT_EQ(sample(1, 0, 0, false), 2);  // position 3.5, half in the padding
   EXPECT_FLOAT_EQ(sample(1, 0, 1, false), 4);
-  EXPECT_FLOAT_EQ(sample(-1.5f, 0, 0, false), 0);  // place -1.5
+  EXPECT_FLOAT_EQ(sample(-1.5f, 0, 0, false), 0);  // position -1.5
 }
 
 TEST_F(GridSampler, NearestRoundsToEven) {
-  EXPECT_FLOAT_EQ(sample(0, 1, 0, true), 3);             // place 1.5
-  EXPECT_FLOAT_EQ(sample(-2.0f / 3.0f, 1, 0, true), 1);  // place 0.5
+  EXPECT_FLOAT_EQ(sample(0, 1, 0, true), 3);             // position 1.5
+  EXPECT_FLOAT_EQ(sample(-2.0f / 3.0f, 1, 0, true), 1);  // position 0.5
   EXPECT_FLOAT_EQ(sample(5, 1, 0, true), 0);
   EXPECT_FLOAT_EQ(sample(5, 1, 1, true), 4);
 }
 
 TEST_F(GridSampler, ReflectsAtBordersOrCenters) {
-  EXPECT_FLOAT_EQ(sample(5.0f / 3.0f, 1, 2, true), 3);  // place 4: mirrored at 3 to 2
-  EXPECT_FLOAT_EQ(sample(1.25f, 1, 2, false), 4);       // place 4: mirrored at 3.5 to 3
+  EXPECT_FLOAT_EQ(sample(5.0f / 3.0f, 1, 2, true), 3);  // position 4, reflected at 3 to 2
+  EXPECT_FLOAT_EQ(sample(1.25f, 1, 2, false), 4);       // position 4, reflected at 3.5 to 3
 }
 
-TEST_F(GridSampler, BicubicKeepsLines) {
-  // Inside, cubic convolution reproduces a straight line.
+TEST_F(GridSampler, BicubicReproducesStraightLines) {
+  // Away from the edges, cubic convolution reproduces a straight line.
   EXPECT_FLOAT_EQ(sample(0, 2, 1, true), 2.5f);
   EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
 }
 
-// As a float, the last place of the line is one past it, where PyTorch finds zeros.
-TEST_F(GridSampler, ReadsNothingPastALongLine) {
+// Converted to float, the last position is one past the end of the line, where PyTorch samples
+// zeros.
+TEST_F(GridSampler, ReadsNothingPastLongLine) {
   Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));
   Tensor& grid = call.make<Half>({1, 1, 1, 2}, {Half(1.0F), Half(0.0F)});
   for (int64_t mode = 0; mode < 3; ++mode) {
@@ -191,7 +277,7 @@ TEST_F(GridSampler, ReadsNothingPastALongLine) {
   }
 }
 
-TEST_F(GridSampler, SurvivesEveryPlace) {
+TEST_F(GridSampler, AcceptsEveryCoordinate) {
   for (const float x : {NAN, INFINITY, -INFINITY, 3e38f, -3e38f}) {
     for (int64_t mode = 0; mode < 3; ++mode) {
       for (int64_t padding = 0; padding < 3; ++padding) {
@@ -204,6 +290,70 @@ TEST_F(GridSampler, SurvivesEveryPlace) {
   EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, grid, 3, 0, true, out).ok());
   Tensor& three = call.make<float>({1, 1, 1, 3}, {0, 0, 0});
   EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, three, 0, 0, true, out).ok());
+}
+
+// Samples a volume [2, 3, 4] at one point by the definition.
+double sampled(const std::vector<float>& volume, const std::array<double, 3>& xyz, bool nearest,
+               bool border, bool align_corners) {
+  const std::array<int64_t, 3> sizes = {4, 3, 2};  // of x, y, z
+  std::array<double, 3> at{};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto size = static_cast<double>(sizes[i]);
+    at[i] = align_corners ? (xyz[i] + 1) / 2 * (size - 1) : ((xyz[i] + 1) * size - 1) / 2;
+    if (border) at[i] = std::clamp(at[i], 0.0, size - 1);
+    if (nearest) at[i] = std::nearbyint(at[i]);
+  }
+  double sum = 0;
+  for (int64_t z = 0; z < 2; ++z) {
+    for (int64_t y = 0; y < 3; ++y) {
+      for (int64_t x = 0; x < 4; ++x) {
+        const double weight = std::max(0.0, 1 - std::fabs(at[0] - static_cast<double>(x))) *
+                              std::max(0.0, 1 - std::fabs(at[1] - static_cast<double>(y))) *
+                              std::max(0.0, 1 - std::fabs(at[2] - static_cast<double>(z)));
+        sum += weight * static_cast<double>(volume[static_cast<size_t>((z * 3 + y) * 4 + x)]);
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(VolumeSampler, InterpolatesBetweenEightElements) {
+  KernelCall call;
+  std::vector<float> volume = count_up(24);
+  for (float& element : volume) element = element * element - 40 * std::sin(element);
+  Tensor& input = call.make<float>({1, 1, 2, 3, 4}, volume);
+  const std::vector<float> points = {0,     0,    0, 0.3f, -0.7f, 0.2f,  -1,   1, 1,
+                                     -1.2f, 0.9f, 0, 0.6f, 0.1f,  -0.9f, 1.1f, 0, 1.3f};
+  Tensor& grid = call.make<float>({1, 1, 2, 3, 3}, points);
+  for (const int mode : {0, 1}) {
+    for (const int padding : {0, 1}) {
+      for (const bool align_corners : {false, true}) {
+        Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2, 3});
+        ASSERT_TRUE(succeeds(
+            call.run("aten::grid_sampler_3d.out", input, grid, mode, padding, align_corners, out)));
+        std::vector<float> expected;
+        for (size_t i = 0; i < 18; i += 3) {
+          expected.push_back(
+              static_cast<float>(sampled(volume, {points[i], points[i + 1], points[i + 2]},
+                                         mode == 1, padding == 1, align_corners)));
+        }
+        EXPECT_THAT(values_of<float>(out), Pointwise(testing::FloatNear(2e-3f), expected));
+      }
+    }
+  }
+}
+
+TEST(VolumeSampler, RejectsCubicAndWrongGrids) {
+  KernelCall call;
+  Tensor& input = call.make<float>({1, 1, 1, 1, 2}, {1, 2});
+  Tensor& grid = call.make<float>({1, 1, 1, 1, 3}, {0, 0, NAN});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1, 1});
+  EXPECT_TRUE(succeeds(call.run("aten::grid_sampler_3d.out", input, grid, 0, 2, false, out)));
+  EXPECT_TRUE(fails(call.run("aten::grid_sampler_3d.out", input, grid, 2, 0, false, out), kBad,
+                    "interpolation mode 2"));
+  Tensor& flat = call.make<float>({1, 1, 1, 1, 2}, {0, 0});
+  EXPECT_TRUE(fails(call.run("aten::grid_sampler_3d.out", input, flat, 0, 0, false, out), kBad,
+                    "expected a grid"));
 }
 
 }  // namespace

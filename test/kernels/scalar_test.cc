@@ -1,4 +1,4 @@
-// A Scalar beside a tensor of a dtype that is narrower than the Scalar.
+// Tests a Scalar with a tensor whose dtype is narrower than the Scalar.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace vitrine::test {
 namespace {
 
-// The kernels that a program calls, the optimised ones first.
+// The kernels that a program uses, the optimized kernels first.
 const KernelRegistry& all_kernels() {
   static const KernelRegistry* const kRegistry = [] {
     auto* made = new KernelRegistry;
@@ -21,8 +21,8 @@ const KernelRegistry& all_kernels() {
   return *kRegistry;
 }
 
-// PyTorch makes a tensor of the Scalar, in the common dtype of both, before it compares or divides.
-TEST(NarrowTensor, ScalarIsRoundedAsATensorOfIt) {
+// PyTorch converts the Scalar to a tensor of the common dtype before it compares or divides.
+TEST(ScalarOperand, RoundsScalarLikeTensor) {
   KernelCall call;
   const auto check = [&](const std::string& name, ScalarType dtype, ScalarType result,
                          double number) {
@@ -53,16 +53,16 @@ TEST(NarrowTensor, ScalarIsRoundedAsATensorOfIt) {
   }
 }
 
-// Numbers beyond 65504 for Half: whoever computes refuses those that the portable kernel refuses.
-TEST(NarrowTensor, OptimisedKernelsRefuseWhatPortableOnesRefuse) {
+// For numbers beyond 65504 with Half, optimized kernels must fail where portable kernels do.
+TEST(ScalarOperand, OptimizedKernelsRejectSameScalarsAsPortable) {
   const auto check = [&](const std::string& name, const auto&... arguments) {
     KernelCall plain;
     KernelCall fast;
     fast.registry = &all_kernels();
     const auto run = [&](KernelCall& call) {
-      const bool gives_bool = name.find("eq.") != std::string::npos;
+      const bool returns_bool = name.find("eq.") != std::string::npos;
       return call.run(name, call.make<Half>({1}, {Half(1.0F)}), arguments...,
-                      call.make(gives_bool ? ScalarType::kBool : ScalarType::kHalf, {1}));
+                      call.make(returns_bool ? ScalarType::kBool : ScalarType::kHalf, {1}));
     };
     const Error expected = run(plain);
     const Error error = run(fast);

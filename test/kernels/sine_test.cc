@@ -1,4 +1,4 @@
-// The optimised sin and cos against those of the C library in double precision.
+// Tests the optimized sin and cos against the C library's in double precision.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,9 +12,9 @@
 namespace vitrine::test {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInf = std::numeric_limits<float>::infinity();
 #if defined(__arm__)
-constexpr int kSmallestExponent = -126;  // NEON of 32 bits takes subnormal numbers as zero
+constexpr int kSmallestExponent = -126;  // 32-bit NEON treats subnormal numbers as zero
 #else
 constexpr int kSmallestExponent = -149;
 #endif
@@ -38,7 +38,7 @@ class Sine : public testing::TestWithParam<Function> {
     return {out.data<float>(), out.data<float>() + count};
   }
 
-  // No further from the exact value than two units in the last place.
+  // Expects results within two units in the last place of the exact values.
   static void expect_exact(const std::vector<float>& angles) {
     const std::vector<float> results = run(angles);
     for (size_t i = 0; i < angles.size(); ++i) {
@@ -47,13 +47,13 @@ class Sine : public testing::TestWithParam<Function> {
       std::frexp(exact, &exponent);
       const double unit = std::ldexp(1.0, std::max(exponent - 24, -149));
       if (!(std::abs(static_cast<double>(results[i]) - exact) <= 2 * unit)) {
-        FAIL() << "of " << angles[i] << ": " << results[i] << ", not " << exact;
+        FAIL() << "for angle " << angles[i] << ": expected " << exact << ", found " << results[i];
       }
     }
   }
 };
 
-TEST_P(Sine, OfEveryExponent) {
+TEST_P(Sine, IsExactForEveryExponent) {
   std::vector<float> angles;
   for (int exponent = kSmallestExponent; exponent < 128; ++exponent) {
     for (int i = 0; i < 500; ++i) {
@@ -64,34 +64,34 @@ TEST_P(Sine, OfEveryExponent) {
   expect_exact(angles);
 }
 
-TEST_P(Sine, OfAFewTurns) {
+TEST_P(Sine, IsExactForSmallAngles) {
   std::vector<float> angles;
   for (int i = -100'000; i <= 100'000; ++i) angles.push_back(static_cast<float>(i) * 1e-3F);
   expect_exact(angles);
 }
 
-// Where results are close to zero, or change their sign; up to beyond the end of vectors.
-TEST_P(Sine, OfQuarterTurns) {
+// Results are close to zero or change their sign at these angles, which extend beyond the largest
+// angle that the vector code handles.
+TEST_P(Sine, IsExactNearMultiplesOfQuarterPi) {
   std::vector<float> angles;
   for (int quarter = 1; quarter < 100'000; ++quarter) {
     const auto angle = static_cast<float>(quarter * (std::numbers::pi / 4));
     angles.insert(angles.end(), {std::nextafter(angle, 0.0F), angle, -angle});
   }
   for (const float bound : {400.0F, 131072.0F}) {
-    angles.insert(angles.end(),
-                  {std::nextafter(bound, 0.0F), bound, -std::nextafter(bound, kInfinity)});
+    angles.insert(angles.end(), {std::nextafter(bound, 0.0F), bound, -std::nextafter(bound, kInf)});
   }
   expect_exact(angles);
 }
 
-TEST_P(Sine, OfValuesThatAreNoAngles) {
+TEST_P(Sine, ReturnsNanForNonFiniteInputs) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> results = run({kInfinity, -kInfinity, nan, -nan, 1.0F});
+  const std::vector<float> results = run({kInf, -kInf, nan, -nan, 1.0F});
   for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isnan(results[i])) << i;
   EXPECT_NEAR(results[4], GetParam().exact(1), 1e-7);
 }
 
-TEST_P(Sine, OfZeros) {
+TEST_P(Sine, KeepsSignOfZero) {
   const std::vector<float> results = run({0.0F, -0.0F});
   for (size_t i = 0; i < 2; ++i) {
     const double exact = GetParam().exact(i == 0 ? 0.0 : -0.0);

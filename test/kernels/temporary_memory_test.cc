@@ -1,4 +1,4 @@
-// Temporary memory of kernels that repeat a computation: it is that of one round, used again.
+// Tests that kernels which repeat a computation reuse its temporary memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,13 +27,13 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
     std::memset(tensor.mutable_raw_data(), 0, tensor.nbytes());
     return tensor;
   }
-  size_t of_bmm(int32_t batch) {
+  size_t bmm_memory(int32_t batch) {
     EXPECT_TRUE(succeeds(call.run("aten::bmm.out", zeros({batch, 49, 32}), zeros({batch, 32, 49}),
                                   zeros({batch, 49, 49}))));
     return call.temporary_bytes;
   }
-  // Convolutions of 16 channels to 16 in each group.
-  size_t of_convolution(int32_t batch, int32_t groups, bool transposed) {
+  // Memory of a convolution from 16 to 16 channels in each group.
+  size_t convolution_memory(int32_t batch, int32_t groups, bool transposed) {
     const int32_t channels = 16 * groups;
     EXPECT_TRUE(succeeds(call.run(
         "aten::convolution.out", zeros({batch, channels, 8, 8}), zeros({channels, 16, 3, 3}),
@@ -41,7 +41,7 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
         call.ints({0, 0}), groups, zeros({batch, channels, 8, 8}))));
     return call.temporary_bytes;
   }
-  // What the kernel holds besides: copies of the tensors as floats.
+  // Memory for copies of the tensors as floats.
   size_t copies(int32_t batch, int32_t groups) const {
     if (GetParam() == ScalarType::kFloat) return 0;
     const auto channels = static_cast<size_t>(16 * groups);
@@ -55,16 +55,16 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-TEST_P(TemporaryMemory, OfABatchOfProductsIsThatOfOne) {
-  const size_t one = of_bmm(1);
-  EXPECT_LT(of_bmm(64), 2 * one);
+TEST_P(TemporaryMemory, BmmDoesNotGrowWithBatch) {
+  const size_t one = bmm_memory(1);
+  EXPECT_LT(bmm_memory(64), 2 * one);
 }
 
-TEST_P(TemporaryMemory, OfConvolutionsOfImagesAndGroupsIsThatOfOne) {
+TEST_P(TemporaryMemory, ConvolutionDoesNotGrowWithImagesOrGroups) {
   for (const bool transposed : {false, true}) {
-    const size_t one = of_convolution(1, 1, transposed);
-    EXPECT_LT(of_convolution(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
-    EXPECT_LT(of_convolution(1, 64, transposed), 2 * one + copies(1, 64)) << transposed;
+    const size_t one = convolution_memory(1, 1, transposed);
+    EXPECT_LT(convolution_memory(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
+    EXPECT_LT(convolution_memory(1, 64, transposed), 2 * one + copies(1, 64)) << transposed;
   }
 }
 
@@ -75,15 +75,15 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
 
 using FloatMemory = TemporaryMemory;
 
-// Two lines for each thread, however high the image is.
-TEST_P(FloatMemory, OfResamplingDoesNotGrowWithTheImage) {
-  const auto of_image = [&](int32_t height) {
+// The kernel holds two lines for each thread, for any image height.
+TEST_P(FloatMemory, ResamplingDoesNotGrowWithImage) {
+  const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),
                                   call.ints({2 * height, 1000}), false, KernelCall::none(),
                                   zeros({1, 1, 2 * height, 1000}))));
     return call.temporary_bytes;
   };
-  EXPECT_EQ(of_image(500), of_image(5));
+  EXPECT_EQ(image_memory(500), image_memory(5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat),
@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat
 
 using HalfMemory = TemporaryMemory;
 
-// Weights are widened piece by piece.
-TEST_P(HalfMemory, OfALinearLayerIsLessThanItsWeights) {
+// Weights are converted to float in parts.
+TEST_P(HalfMemory, LinearUsesLessThanItsWeights) {
   for (const int32_t rows : {1, 3, 32}) {
     Tensor& weight = zeros({2000, 500});
     EXPECT_TRUE(succeeds(call.run("aten::linear.out", zeros({rows, 500}), weight, zeros({2000}),

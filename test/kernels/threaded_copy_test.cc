@@ -1,4 +1,4 @@
-// Copies that are large enough for threads, by the index of every element.
+// Tests copies that are large enough for threads, by the index of every element.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class ThreadedCopy : public testing::Test {
     call.pool = pool_.get();
   }
 
-  // Elements that tell their places apart.
+  // Makes a tensor whose elements identify their positions.
   template <class Element>
   Tensor& numbered(const std::vector<int32_t>& sizes, std::vector<uint8_t> order = {}) {
     Tensor& tensor = call.make(scalar_type_of<Element>, sizes, std::move(order));
@@ -36,13 +36,13 @@ class ThreadedCopy : public testing::Test {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-int64_t place(const Tensor& tensor, const Indices& index) {
+int64_t offset_of(const Tensor& tensor, const Indices& index) {
   int64_t result = 0;
   for (size_t i = 0; i < index.size(); ++i) result += index[i] * tensor.strides()[i];
   return result;
 }
 
-// out[index] = from(index) for all indices of `out`.
+// Expects out[index] == from(index) for all indices of `out`.
 template <class Element, class From>
 void expect_elements(const Tensor& out, const From& from) {
   Indices index(out.rank());
@@ -52,14 +52,15 @@ void expect_elements(const Tensor& out, const From& from) {
       index[k] = rest % out.size(k);
       rest /= out.size(k);
     }
-    const Element got = out.unchecked_data<Element>()[place(out, index)];
+    const Element got = out.unchecked_data<Element>()[offset_of(out, index)];
     if (got != from(index)) {
-      FAIL() << "element " << i << ": " << +got << ", not " << +from(index);
+      FAIL() << "element " << i << ": expected " << +from(index) << ", found " << +got;
     }
   }
 }
 
-// Planes that are cut, planes that are shared out, and runs, with whole tiles and rests of them.
+// Covers planes that threads divide, planes that threads share, and runs, with full and partial
+// tiles.
 template <class Element>
 void permute_in_every_order(KernelCall& call, Tensor& self) {
   Indices order = {0, 1, 2, 3};
@@ -72,7 +73,7 @@ void permute_in_every_order(KernelCall& call, Tensor& self) {
     Indices from(4);
     expect_elements<Element>(out, [&](const Indices& index) {
       for (size_t k = 0; k < 4; ++k) from[static_cast<size_t>(order[k])] = index[k];
-      return self.unchecked_data<Element>()[place(self, from)];
+      return self.unchecked_data<Element>()[offset_of(self, from)];
     });
   } while (std::ranges::next_permutation(order).found);
 }
@@ -82,7 +83,7 @@ TEST_F(ThreadedCopy, PermutesInEveryOrder) {
   permute_in_every_order<int32_t>(call, numbered<int32_t>({12, 37, 5, 21}));
 }
 
-TEST_F(ThreadedCopy, TransposesWhatNoCacheHolds) {
+TEST_F(ThreadedCopy, TransposesMatrixLargerThanCache) {
   Tensor& self = numbered<int32_t>({2052, 2080});
   Tensor& out = call.make(ScalarType::kInt, {2080, 2052});
   ASSERT_TRUE(succeeds(call.run("aten::transpose_copy.int_out", self, 0, 1, out)));
@@ -90,7 +91,7 @@ TEST_F(ThreadedCopy, TransposesWhatNoCacheHolds) {
       out, [&](const Indices& index) { return self.data<int32_t>()[index[1] * 2080 + index[0]]; });
 }
 
-TEST_F(ThreadedCopy, ChangesDimOrders) {
+TEST_F(ThreadedCopy, ConvertsDimOrders) {
   const std::vector<int32_t> sizes = {2, 3, 130, 131};
   for (const std::vector<uint8_t>& order : {std::vector<uint8_t>{0, 2, 3, 1}, {0, 1, 2, 3}}) {
     const bool last = order[1] == 2;
@@ -99,31 +100,31 @@ TEST_F(ThreadedCopy, ChangesDimOrders) {
     Tensor& out = call.make(ScalarType::kFloat, sizes, order);
     ASSERT_TRUE(succeeds(call.run("aten::clone.out", self, call.none(), out)));
     expect_elements<float>(
-        out, [&](const Indices& index) { return self.data<float>()[place(self, index)]; });
+        out, [&](const Indices& index) { return self.data<float>()[offset_of(self, index)]; });
   }
 }
 
-TEST_F(ThreadedCopy, JoinsAlongEveryDim) {
+TEST_F(ThreadedCopy, ConcatenatesAlongEveryDim) {
   const std::vector<int32_t> sizes = {5, 40, 300};
   for (size_t dim = 0; dim < 3; ++dim) {
     SCOPED_TRACE(dim);
     Tensor& a = numbered<float>(sizes);
     Tensor& b = numbered<float>(sizes);
     for (int64_t i = 0; i < b.numel(); ++i) b.mutable_data<float>()[i] += 0.5F;
-    std::vector<int32_t> joined = sizes;
-    joined[dim] *= 2;
-    Tensor& out = call.make(ScalarType::kFloat, joined);
+    std::vector<int32_t> doubled = sizes;
+    doubled[dim] *= 2;
+    Tensor& out = call.make(ScalarType::kFloat, doubled);
     const auto signed_dim = static_cast<int64_t>(dim);
     ASSERT_TRUE(succeeds(call.run("aten::cat.out", call.tensors({&a, &b}), signed_dim, out)));
     expect_elements<float>(out, [&](Indices index) {
       const Tensor& part = index[dim] < sizes[dim] ? a : b;
       index[dim] %= sizes[dim];
-      return part.data<float>()[place(part, index)];
+      return part.data<float>()[offset_of(part, index)];
     });
   }
 }
 
-TEST_F(ThreadedCopy, StridesRepeatsAndConverts) {
+TEST_F(ThreadedCopy, CopiesStridedRepeatedAndConvertedElements) {
   Tensor& self = numbered<int32_t>({301, 600});
   Tensor& halves = call.make(ScalarType::kInt, {301, 300});
   ASSERT_TRUE(succeeds(call.run("aten::slice_copy.Tensor_out", self, 1, 1, 600, 2, halves)));
@@ -138,16 +139,16 @@ TEST_F(ThreadedCopy, StridesRepeatsAndConverts) {
   expect_elements<int32_t>(wide,
                            [&](const Indices& index) { return column.data<int32_t>()[index[1]]; });
 
-  Tensor& turned = call.make(ScalarType::kFloat, {301, 600}, {1, 0});
-  ASSERT_TRUE(succeeds(
-      call.run("dim_order_ops::_to_dim_order_copy.out", self, false, call.ints({1, 0}), turned)));
-  expect_elements<float>(turned, [&](const Indices& index) {
-    return static_cast<float>(self.data<int32_t>()[place(self, index)]);
+  Tensor& transposed = call.make(ScalarType::kFloat, {301, 600}, {1, 0});
+  ASSERT_TRUE(succeeds(call.run("dim_order_ops::_to_dim_order_copy.out", self, false,
+                                call.ints({1, 0}), transposed)));
+  expect_elements<float>(transposed, [&](const Indices& index) {
+    return static_cast<float>(self.data<int32_t>()[offset_of(self, index)]);
   });
 }
 
-// Threads would overwrite what others have yet to read.
-TEST_F(ThreadedCopy, MovesWithinOneMemory) {
+// Several threads would overwrite elements that others have not read yet.
+TEST_F(ThreadedCopy, CopiesBetweenOverlappingTensors) {
   constexpr int32_t kCount = 1 << 20;
   for (const int64_t offset : {int64_t{-4}, int64_t{4}, int64_t{4000}}) {
     SCOPED_TRACE(offset);

@@ -8,19 +8,19 @@
 namespace vitrine {
 namespace {
 
-// Sizes, strides and places that do and do not fall on whole lines of the cache.
+// Sizes, strides and offsets that may be multiples of a cache line or not.
 struct TransposeCase {
   int64_t rows;
   int64_t columns;
-  int64_t more_in;  // strides beyond the sizes
-  int64_t more_out;
-  size_t offset;  // of both, in bytes
+  int64_t from_padding;  // elements by which the stride exceeds the size
+  int64_t to_padding;
+  size_t offset;  // offset of both matrices in bytes
 };
 
 template <class Element>
 void expect_transposed(const TransposeCase& c) {
-  const int64_t from_stride = c.rows + c.more_in;
-  const int64_t to_stride = c.columns + c.more_out;
+  const int64_t from_stride = c.rows + c.from_padding;
+  const int64_t to_stride = c.columns + c.to_padding;
   std::vector<Element> from(static_cast<size_t>(c.columns * from_stride) + c.offset);
   std::vector<Element> to(static_cast<size_t>(c.rows * to_stride) + c.offset, Element{99});
   for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<Element>(i * 7 + i / 256);
@@ -30,18 +30,18 @@ void expect_transposed(const TransposeCase& c) {
                   sizeof(Element), c.rows * c.columns);
   for (int64_t row = 0; row < c.rows; ++row) {
     for (int64_t column = 0; column < to_stride; ++column) {
-      const auto place = start + static_cast<size_t>(row * to_stride + column);
+      const auto target = start + static_cast<size_t>(row * to_stride + column);
       const auto source = start + static_cast<size_t>(column * from_stride + row);
       if (column < c.columns) {
-        ASSERT_EQ(to[place], from[source]) << row << ", " << column;
+        ASSERT_EQ(to[target], from[source]) << row << ", " << column;
       } else if (row + 1 < c.rows) {
-        ASSERT_EQ(to[place], Element{99}) << "beyond row " << row;
+        ASSERT_EQ(to[target], Element{99}) << "past the end of row " << row;
       }
     }
   }
 }
 
-TEST(Transpose, MovesTilesFromAndToAnyPlace) {
+TEST(Transpose, MovesTilesAtAnyAlignment) {
   for (const size_t offset : {size_t{0}, size_t{16}, size_t{40}, size_t{48}}) {
     for (const TransposeCase& c :
          {TransposeCase{16, 16, 0, 0, offset}, TransposeCase{64, 128, 0, 0, offset},
@@ -53,16 +53,16 @@ TEST(Transpose, MovesTilesFromAndToAnyPlace) {
   }
 }
 
-TEST(Transpose, MovesWhatNoCacheHolds) {
+TEST(Transpose, MovesMatrixLargerThanCache) {
   expect_transposed<uint32_t>({2048, 2064, 0, 0, 16});
   expect_transposed<uint32_t>({2052, 2048, 0, 0, 16});
 }
 
-TEST(Transpose, HasTilesOfSmallElements) {
-  EXPECT_EQ(transposed_tile(1), 16);
-  EXPECT_EQ(transposed_tile(2), 8);
-  EXPECT_EQ(transposed_tile(4), 4);
-  for (const size_t size : {0, 3, 8, 16}) EXPECT_EQ(transposed_tile(size), 0) << size;
+TEST(Transpose, ReturnsTileSizeOfSmallElements) {
+  EXPECT_EQ(transpose_tile_size(1), 16);
+  EXPECT_EQ(transpose_tile_size(2), 8);
+  EXPECT_EQ(transpose_tile_size(4), 4);
+  for (const size_t size : {0, 3, 8, 16}) EXPECT_EQ(transpose_tile_size(size), 0) << size;
 }
 
 }  // namespace

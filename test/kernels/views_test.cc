@@ -1,4 +1,4 @@
-// view, squeeze, select, slice, ...: parts of a tensor, and its elements in another shape.
+// Tests operators that copy a view of a tensor, such as view, squeeze, select and slice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-TEST(ExpandCopy, RepeatsSizeOne) {
+TEST(ExpandCopy, RepeatsDimensionsOfSizeOne) {
   KernelCall call;
   Tensor& self = call.make<float>({2, 1}, {1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {2, 2, 3});
@@ -44,12 +44,12 @@ TEST(ViewCopy, InfersOneSize) {
 
 TEST(ViewCopy, ReadsChannelsLastInLogicalOrder) {
   KernelCall call;
-  // Logical [1, 2, 1, 2] = {0, 1, 2, 3}.
+  // A tensor [1, 2, 1, 2] with elements {0, 1, 2, 3}.
   Tensor& self = call.make<float>({1, 2, 1, 2}, {0, 2, 1, 3}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {4});
   ASSERT_TRUE(succeeds(call.run("aten::view_copy.out", self, call.ints({4}), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3));
-  // Both in other orders and of other sizes: element by element.
+  // If both dim orders are unusual and the sizes differ, elements are copied one at a time.
   Tensor& both = call.make(ScalarType::kFloat, {1, 2, 2, 1}, {0, 3, 2, 1});
   ASSERT_TRUE(succeeds(call.run("aten::view_copy.out", self, call.ints({1, 2, 2, 1}), both)));
   EXPECT_THAT(values_of<float>(both), ElementsAre(0, 2, 1, 3));
@@ -69,7 +69,7 @@ TEST(EtView, SharesMemory) {
                     ErrorCode::kInvalidProgram, "argument 2 is the Int 3"));
 }
 
-TEST(EtView, RefusesAnOrderThatNoViewHas) {
+TEST(EtView, RejectsDimOrderThatNeedsCopy) {
   KernelCall call;
   Tensor& self = call.make<float>({1, 2, 1, 2}, {0, 2, 1, 3}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {4});
@@ -78,7 +78,7 @@ TEST(EtView, RefusesAnOrderThatNoViewHas) {
                     ErrorCode::kNotSupported, "dim order"));
 }
 
-TEST(SqueezeAndUnsqueeze, MoveNothing) {
+TEST(SqueezeAndUnsqueeze, KeepElementOrder) {
   KernelCall call;
   Tensor& self = call.make<float>({1, 2, 1}, {1, 2});
   Tensor& all = call.make(ScalarType::kFloat, {2});
@@ -93,7 +93,7 @@ TEST(SqueezeAndUnsqueeze, MoveNothing) {
                     ErrorCode::kInvalidArgument, "out of range"));
 }
 
-TEST(SelectCopy, CountsFromTheEnd) {
+TEST(SelectCopy, AcceptsNegativeIndex) {
   KernelCall call;
   Tensor& self = call.make<float>({2, 3}, count_up(6));
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -108,7 +108,7 @@ TEST(SelectCopy, CountsFromTheEnd) {
                     ErrorCode::kInvalidArgument, "at least one dimension"));
 }
 
-TEST(SliceCopy, ClampsAsPython) {
+TEST(SliceCopy, ClampsBoundsLikePython) {
   KernelCall call;
   Tensor& self = call.make<float>({7}, count_up(7));
   const auto slice = [&](const EValue& start, const EValue& end, int64_t step) {
@@ -131,7 +131,7 @@ TEST(SliceCopy, ClampsAsPython) {
   }
 }
 
-TEST(SliceCopy, RefusesAShapeThatTheOutCannotTake) {
+TEST(SliceCopy, RejectsStaticOutputOfAnotherShape) {
   KernelCall call;
   Tensor& self = call.make<float>({4}, count_up(4));
   Tensor& out = call.make(ScalarType::kFloat, {3});
@@ -140,7 +140,7 @@ TEST(SliceCopy, RefusesAShapeThatTheOutCannotTake) {
             ErrorCode::kNotSupported, "static"));
 }
 
-TEST(NarrowCopy, WantsAllOfIt) {
+TEST(NarrowCopy, RejectsRangeOutsideTensor) {
   KernelCall call;
   Tensor& self = call.make<float>({4}, count_up(4));
   Tensor& out = call.make(ScalarType::kFloat, {2});

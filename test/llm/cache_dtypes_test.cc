@@ -1,4 +1,4 @@
-// Caches of other dtypes than f32, from the program to the text.
+// Models whose caches are f16, bf16 or int8 instead of f32.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/models/llama_decoder.h"
-#include "host/files.h"
-#include "host/session.h"
-#include "llm/profile/method_bytes.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
+#include "tools/llm_runner/profile/method_bytes.h"
 #include "vitrine/half.h"
 #include "vitrine/method_decoder.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-// A program of one method.
+// A program with one method, loaded.
 class OneMethod {
  public:
   explicit OneMethod(const std::filesystem::path& file)
@@ -35,7 +35,7 @@ class OneMethod {
   MethodDecoder decoder;
 };
 
-class HalfCaches : public testing::Test {
+class CacheDtypes : public testing::Test {
  protected:
   std::unique_ptr<OneMethod> load(ScalarType cache) {
     aot::Methods methods;
@@ -48,7 +48,7 @@ class HalfCaches : public testing::Test {
   test::ScratchFolder folder_;
 };
 
-TEST(CacheLength, BoundsTheContextOfMetadata) {
+TEST(CacheLength, RejectsMetadataContextLongerThanCache) {
   const test::ScratchFolder folder;
   const auto refusal = [&](int64_t context) -> std::string {
     aot::Methods methods;
@@ -65,12 +65,13 @@ TEST(CacheLength, BoundsTheContextOfMetadata) {
     return "(none)";
   };
   EXPECT_EQ(refusal(16), "(none)");
-  EXPECT_THAT(refusal(17), testing::HasSubstr("get_max_seq_len gives 17, the cache has 16"));
+  EXPECT_THAT(refusal(17),
+              testing::HasSubstr("get_max_seq_len returns 17, but the cache has 16 positions"));
 }
 
-// Logits are those of f32 but for the rounding of keys, values and weights of attention; tokens
-// are the same but where two are that close.
-TEST_F(HalfCaches, AnswerAsF32Does) {
+// Logits differ from those of an f32 cache only by the rounding of keys, values and attention
+// weights. Tokens are the same unless two logits are that close.
+TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   const auto exact = load(ScalarType::kFloat);
   for (const auto& [dtype, tolerance] :
        {std::pair(ScalarType::kHalf, 4e-3F), std::pair(ScalarType::kBFloat16, 3e-2F),
@@ -82,7 +83,7 @@ TEST_F(HalfCaches, AnswerAsF32Does) {
     const Ids answer =
         generator.generate(prompt, {.max_new_tokens = 8, .sampling = {.temperature = 0}}).ids;
     ASSERT_EQ(answer.size(), 8U);
-    // The same tokens through both, a prefill and then one by one.
+    // Feed the same tokens to both models: the prompt at once, then one token per call.
     Ids fed = prompt;
     int64_t position = 0;
     bool differs = false;
@@ -90,22 +91,22 @@ TEST_F(HalfCaches, AnswerAsF32Does) {
       const auto expected = exact->decoder.feed(fed, position);
       const auto found = half->decoder.feed(fed, position);
       ASSERT_EQ(found.size(), expected.size());
-      float most = expected[0];
+      float max_logit = expected[0];
       for (size_t i = 0; i < found.size(); ++i) {
         EXPECT_NEAR(found[i], expected[i], tolerance);
         differs = differs || found[i] != expected[i];
-        most = std::max(most, expected[i]);
+        max_logit = std::max(max_logit, expected[i]);
       }
-      EXPECT_GE(expected[static_cast<size_t>(next)], most - 2 * tolerance);
+      EXPECT_GE(expected[static_cast<size_t>(next)], max_logit - 2 * tolerance);
       position += static_cast<int64_t>(fed.size());
       fed = {next};
     }
-    EXPECT_TRUE(differs) << "a half cache rounds";
+    EXPECT_TRUE(differs) << "a narrow cache must round";
   }
 }
 
-// Two layers, keys and values [1, 16, 2, 16].
-TEST_F(HalfCaches, CountTheirBytes) {
+// The model has two layers, with keys and values of shape [1, 16, 2, 16].
+TEST_F(CacheDtypes, MethodBytesUsesElementSize) {
   for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16}) {
     const auto model = load(dtype);
     const MethodMeta meta = *model->session.program()->method_meta("forward");
@@ -117,20 +118,21 @@ TEST_F(HalfCaches, CountTheirBytes) {
       EXPECT_EQ(cache.type, std::string(scalar_type_name(dtype)) + "[1,16,2,16]");
       EXPECT_EQ(cache.bytes, 16 * 2 * 16 * element);
     }
-    double a_position = 0;
+    double per_position = 0;
     for (const auto& [at, kernel] : bytes[0].kernels) {
-      if (kernel.is_attention) a_position += kernel.cache_a_position;
+      if (kernel.is_attention) per_position += kernel.cache_per_position;
     }
-    EXPECT_EQ(a_position, static_cast<double>(2 * 2 * 2 * 16 * element)) << "of both layers";
+    EXPECT_EQ(per_position, static_cast<double>(2 * 2 * 2 * 16 * element))
+        << "both layers together";
   }
 }
 
-// Stock programs with f16 and int8 caches, a sliding window in a ring, positions one by one: all
-// calls give PyTorch's logits, to within the case's tolerance.
+// Programs that ExecuTorch exported, with f16 and int8 caches, a sliding window in a ring buffer,
+// and one position per id.
 class CorpusCaches : public testing::TestWithParam<const char*> {};
 
-TEST_P(CorpusCaches, GivePyTorchsLogits) {
-  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+TEST_P(CorpusCaches, LogitsMatchPyTorch) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / GetParam();
   const auto numbers = [&](const std::string& file, const std::string& dtype) {
     const std::vector<std::byte> bytes = tools::read_file(folder / file);
@@ -164,7 +166,7 @@ TEST_P(CorpusCaches, GivePyTorchsLogits) {
     const auto logits = model.decoder.feed(ids, static_cast<int64_t>(position));
     const std::vector<double> expected = values_of(call.at("outputs").at(0));
     ASSERT_GE(expected.size(), logits.size());
-    const size_t last = expected.size() - logits.size();  // of all tokens' logits
+    const size_t last = expected.size() - logits.size();  // index of the last token's logits
     for (size_t i = 0; i < logits.size(); ++i) {
       EXPECT_NEAR(logits[i], expected[last + i], atol + rtol * std::abs(expected[last + i]));
     }

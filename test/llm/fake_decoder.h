@@ -1,4 +1,4 @@
-// A decoder whose answers are known.
+// A decoder with predictable answers, for tests of its callers.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace vitrine::test {
 
-// What follows id n is n + 1, whatever came before; keeps what it was fed.
+// Predicts id n + 1 after id n and records its calls.
 class FakeDecoder final : public DecoderModel {
  public:
   struct Call {
@@ -27,7 +27,7 @@ class FakeDecoder final : public DecoderModel {
 
   std::vector<Call> calls;
   std::vector<TokenId> encoded;
-  int64_t fails_at = -1;  // a position
+  int64_t fails_at = -1;  // feed() throws at this position
   std::function<void()> on_feed = [] {};
 
  private:

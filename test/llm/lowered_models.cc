@@ -3,8 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "aot/builder/model_builder.h"
 #include "aot/pipeline/lower.h"
+#include "examples/models/model_builder.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine::test {

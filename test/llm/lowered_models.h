@@ -1,4 +1,4 @@
-// Language models of several methods, small, made and lowered here.
+// Small language models with several methods, built and lowered for tests.
 #pragma once
 
 #include <map>
@@ -10,14 +10,15 @@
 
 namespace vitrine::test {
 
-// A program's file, of these methods; methods share their buffers if asked to.
+// Lowers the methods and returns the program file. With `share_buffers`, methods share their
+// mutable buffers.
 AlignedBytes lower_methods(aot::Methods methods, bool share_buffers,
                            const aot::EmitOptions& options = {});
 std::shared_ptr<const Program> load_program(const AlignedBytes& file);
 
-// An encoder, ids i64[1, n] -> f32[1, n, words], row i of which is 1 at id i; and a decoder whose
-// next id is the next larger one, cyclically, of those that were encoded, and 0 from position
-// `end` on. Inputs: ids i64[1, 1], what the encoder gives, position i64[1].
+// Returns an encoder and a decoder. The encoder maps ids, i64[1, n], to one-hot rows, f32[1, n,
+// words]. The decoder's inputs are ids i64[1, 1], the output of the encoder, and a position i64[1].
+// Its next id is the cyclically next larger one of the encoded ids; from position `end` on it is 0.
 aot::Methods seen_words_model(int64_t words, int64_t length, int64_t end);
 
 }  // namespace vitrine::test

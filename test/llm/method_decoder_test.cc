@@ -1,5 +1,5 @@
-// Programs as decoders: whole models of the corpus against PyTorch's greedy ids, and small ones
-// that contradict themselves.
+// MethodDecoder on models of the corpus, compared with PyTorch's greedy ids, and on small programs
+// whose metadata are missing, wrong or contradictory.
 #include "vitrine/method_decoder.h"
 
 #include <gmock/gmock.h>
@@ -9,11 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/session.h"
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_json.h"
 #include "test/support/tensor_factory.h"
+#include "tools/common/session.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine {
@@ -25,11 +25,8 @@ using Ids = std::vector<TokenId>;
 
 class TrainedModel : public testing::TestWithParam<const char*> {};
 
-TEST_P(TrainedModel, ContinuesPromptsAsPyTorchDid) {
-  if (test::corpus_llm_dir().empty()) {
-    GTEST_SKIP() << "needs the corpus of language models, which is not there: set "
-                    "VITRINE_CORPUS_LLM";
-  }
+TEST_P(TrainedModel, GreedyTextMatchesPyTorch) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / GetParam();
   tools::Session session({folder / "model.pte", {}});
   const auto method = session.load_method("forward");
@@ -58,14 +55,11 @@ TEST_P(TrainedModel, ContinuesPromptsAsPyTorchDid) {
 INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
                          [](const auto& model) { return std::string(model.param); });
 
-// Activations are quantised on the way: logits are PyTorch's to within the tolerance that the case
-// names (atol 0.3), so that a token of PyTorch's may come second where two are close. Fed with
-// PyTorch's tokens, each next one of these is the best or as good to within twice that.
-TEST(QuantisedModel, RanksPyTorchsTokensFirst) {
-  if (test::corpus_llm_dir().empty()) {
-    GTEST_SKIP() << "needs the corpus of language models, which is not there: set "
-                    "VITRINE_CORPUS_LLM";
-  }
+// The model quantizes activations, so logits match PyTorch's only within the case's tolerance (atol
+// 0.3), and a close second may overtake PyTorch's token. The model is fed PyTorch's tokens. Each
+// next token must have the largest logit, to within twice the tolerance.
+TEST(QuantizedModel, RanksPyTorchTokensFirst) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
   tools::Session session({folder / "model.pte", {}});
   const auto method = session.load_method("forward");
@@ -77,19 +71,19 @@ TEST(QuantisedModel, RanksPyTorchsTokensFirst) {
     int64_t position = 0;
     for (const TokenId next : item.at("ids").get<Ids>()) {
       const std::span<const float> logits = decoder.feed(fed, position);
-      const float most = *std::ranges::max_element(logits);
+      const float max_logit = *std::ranges::max_element(logits);
       const float found = logits[static_cast<size_t>(next)];
-      EXPECT_GE(found, most - 0.6F) << "at " << position;
-      best += found == most ? 1 : 0;
+      EXPECT_GE(found, max_logit - 0.6F) << "at position " << position;
+      best += found == max_logit ? 1 : 0;
       ++all;
       position += static_cast<int64_t>(fed.size());
       fed = {next};
     }
   }
-  EXPECT_GE(best, all * 95 / 100) << "of " << all;
+  EXPECT_GE(best, all * 95 / 100) << "tokens in all: " << all;
 }
 
-// A method that gives its state as logits, whatever it is fed, with metadata.
+// A method that returns constant logits for any input, plus metadata methods.
 class SmallDecoder : public testing::Test {
  protected:
   struct Shape {
@@ -169,7 +163,7 @@ TEST_F(SmallDecoder, ReadsMetadata) {
   ends.outputs = {ends.integer(3), ends.integer(5)};
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 9);
-  EXPECT_EQ(decoder->info().max_tokens_per_call, 4) << "what the input has room for";
+  EXPECT_EQ(decoder->info().max_tokens_per_call, 4) << "the number of ids that the input holds";
   EXPECT_TRUE(decoder->info().parallel_prefill);
   EXPECT_TRUE(decoder->info().has_cache);
   EXPECT_EQ(decoder->info().vocabulary, 6U);
@@ -182,7 +176,7 @@ TEST_F(SmallDecoder, ReadsMetadata) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 7).back(), 5.0F);
 }
 
-TEST_F(SmallDecoder, SaysWhatMetadataLeaveOut) {
+TEST_F(SmallDecoder, NotesMissingMetadata) {
   forward({});
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 4);
@@ -191,19 +185,19 @@ TEST_F(SmallDecoder, SaysWhatMetadataLeaveOut) {
   EXPECT_THAT(decoder->notes()[0], testing::HasSubstr("get_max_seq_len"));
 }
 
-TEST_F(SmallDecoder, FeedsTokenByTokenWhereTheProgramSaysSo) {
+TEST_F(SmallDecoder, DisablesParallelPrefillWithoutDynamicShape) {
   forward({});
   flag("enable_dynamic_shape", false);
   EXPECT_FALSE(load()->info().parallel_prefill);
 }
 
-TEST_F(SmallDecoder, TakesTheRowOfTheLastToken) {
+TEST_F(SmallDecoder, ReturnsLogitsOfLastToken) {
   forward({.logits = {1, 4, 6}});
   constant("get_max_seq_len", 5);
   EXPECT_EQ(load()->feed(Ids{1, 2, 3}, 0).front(), 12.0F);
 }
 
-TEST_F(SmallDecoder, FillsAFixedShapeUp) {
+TEST_F(SmallDecoder, PadsIdsToFixedShape) {
   forward({.logits = {1, 4, 6}, .dynamic = false, .has_position = false});
   constant("get_max_seq_len", 5);
   const auto decoder = load();
@@ -211,90 +205,95 @@ TEST_F(SmallDecoder, FillsAFixedShapeUp) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
 }
 
-// Nothing plans the input, so that only the ids themselves would show how many they are.
-TEST_F(SmallDecoder, BoundsTheIdsThatFillAShapeUp) {
+// The input has no planned memory, so only the limit on the padded ids bounds its size.
+TEST_F(SmallDecoder, RejectsPaddedIdsBeyondMemoryLimit) {
   forward({.ids = {1, INT32_MAX}, .logits = {1, 4, 6}, .dynamic = false, .has_position = false});
   EXPECT_THAT(refusal({.max_memory_bytes = 1'000'000'000}),
-              testing::HasSubstr("method forward: the 2147483647 ids of input 0 take 17179869176 "
+              testing::HasSubstr("method forward: the 2147483647 ids of input 0 need 17179869176 "
                                  "bytes, more than max_memory_bytes leaves"));
 }
 
-TEST_F(SmallDecoder, LoadsMetadataWithinTheLimits) {
+TEST_F(SmallDecoder, AppliesLimitsToMetadataMethods) {
   forward({});
   constant("get_max_seq_len", 5);
   builder_.methods.back().buffer_sizes = {0, 1'000'000};
   EXPECT_EQ(load()->info().max_context, 5);
   EXPECT_THAT(refusal({.max_memory_bytes = 900'000}),
               testing::HasSubstr("get_max_seq_len: no memory for planned memory"));
-  EXPECT_THROW(MethodDecoder(program_, *method_), GenerationError) << "as decode's";
+  EXPECT_THROW(MethodDecoder(program_, *method_), GenerationError) << "the limit of decode applies";
   MethodSpec& endless = builder_.methods.back();
   endless.jump_false(endless.boolean(false), 0);
   EXPECT_THAT(refusal({.max_instructions_per_run = 5}),
               testing::HasSubstr("stopped after 5 instructions"));
 }
 
-TEST_F(SmallDecoder, FindsContradictions) {
+TEST_F(SmallDecoder, RejectsVocabularySizeUnequalToLogits) {
   forward({});
   constant("get_max_seq_len", 5);
   constant("get_vocab_size", 7);
-  EXPECT_THAT(refusal(), testing::HasSubstr("get_vocab_size gives 7, the method 6 logits"));
+  EXPECT_THAT(refusal(),
+              testing::HasSubstr("get_vocab_size returns 7, but the method returns 6 logits"));
 }
 
-TEST_F(SmallDecoder, FindsACacheThatIsNotThere) {
+TEST_F(SmallDecoder, RejectsKvCacheFlagWithoutPosition) {
   forward({.has_position = false});
   flag("use_kv_cache", true);
-  EXPECT_THAT(refusal(), testing::HasSubstr("use_kv_cache is true, the method has no position"));
+  EXPECT_THAT(refusal(),
+              testing::HasSubstr("use_kv_cache is true, but the method has no position"));
 }
 
-TEST_F(SmallDecoder, FindsAContextShorterThanItsSequences) {
+TEST_F(SmallDecoder, RejectsContextShorterThanSequence) {
   forward({});
   constant("get_max_seq_len", 5);
   constant("get_max_context_len", 4);
-  EXPECT_THAT(refusal(), testing::HasSubstr("get_max_context_len gives 4, get_max_seq_len 5"));
+  EXPECT_THAT(refusal(),
+              testing::HasSubstr("get_max_context_len returns 4, less than get_max_seq_len, 5"));
 }
 
-TEST_F(SmallDecoder, FindsEndIdsBeyondTheLogits) {
+TEST_F(SmallDecoder, RejectsEndIdOutsideVocabulary) {
   forward({});
   constant("get_eos_ids", 6);
-  EXPECT_THAT(refusal(), testing::HasSubstr("end id 6 is beyond the 6 logits"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("end id 6 is not in the vocabulary of 6"));
 }
 
-TEST_F(SmallDecoder, RefusesMetadataThatAreNoNumbers) {
+TEST_F(SmallDecoder, RejectsNegativeLength) {
   forward({});
   constant("get_max_seq_len", -5);
-  EXPECT_THAT(refusal(), testing::HasSubstr("get_max_seq_len: gives -5"));
+  EXPECT_THAT(refusal(),
+              testing::HasSubstr("get_max_seq_len: returned -5, expected a positive number"));
 }
 
-TEST_F(SmallDecoder, RefusesWhatIsNoDecoder) {
+TEST_F(SmallDecoder, RejectsBatchOfIds) {
   forward({.ids = {2, 4}});
-  EXPECT_THAT(refusal(), testing::HasSubstr("takes 2 rows of ids"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("takes a batch of 2 rows of ids"));
 }
 
-TEST_F(SmallDecoder, RefusesLogitsOfIntegers) {
+TEST_F(SmallDecoder, RejectsIntegerLogits) {
   forward({.dtype = ScalarType::kInt});
-  EXPECT_THAT(refusal(), testing::HasSubstr("its output is not logits"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("its only output must be logits"));
 }
 
-// A tensor that is in no memory is moved to where the output is.
-void move_nothing(MethodSpec& method) {
+// Makes the method's output a tensor without memory.
+void return_without_memory(MethodSpec& method) {
   test::TensorSpec nothing = method.values[static_cast<size_t>(method.outputs[0])].tensor;
   nothing.planned.reset();
   nothing.data = 0;
   method.move(method.tensor(nothing), method.outputs[0]);
 }
 
-TEST_F(SmallDecoder, RefusesLogitsWithoutMemory) {
+TEST_F(SmallDecoder, RejectsLogitsWithoutMemory) {
   forward({});
-  move_nothing(builder_.methods.back());
+  return_without_memory(builder_.methods.back());
   const auto decoder = load();
   EXPECT_THAT(
       [&] {
         decoder->feed(Ids{1, 2}, 0);
       },
-      testing::ThrowsMessage<GenerationError>("method forward did not give f32[1,6]"));
+      testing::ThrowsMessage<GenerationError>(
+          "method forward declares the output f32[1,6], but returned another type or no data"));
 }
 
-TEST(HostileDecoder, GivesRowsWithoutMemory) {
+TEST(HostileDecoder, RejectsRowsWithoutMemory) {
   for (const bool is_encoder : {true, false}) {
     test::ProgramBuilder builder;
     const auto planned = [](ScalarType dtype, std::vector<int32_t> sizes, uint64_t offset) {
@@ -312,10 +311,12 @@ TEST(HostileDecoder, GivesRowsWithoutMemory) {
                      decode.tensor(planned(ScalarType::kLong, {1}, 64))};
     decode.outputs = {decode.tensor(planned(ScalarType::kFloat, {1, 6}, 128))};
     for (MethodSpec& method : builder.methods) method.buffer_sizes = {0, 256};
-    move_nothing(is_encoder ? encoder : embedding);
+    return_without_memory(is_encoder ? encoder : embedding);
     const test::AlignedBytes file = builder.build();
     const std::shared_ptr<const Program> program = *Program::load(*view_buffer(file));
-    const auto load = [&program](const char* name) { return *Method::load(program, name, {}); };
+    const auto load = [&program](const char* name) {
+      return *Method::load(program, name, {.accept_unwritten_outputs = true});
+    };
     const auto encode = load("vision_encoder");
     const auto embed = load("token_embedding");
     const auto method = load("text_decoder");
@@ -327,8 +328,10 @@ TEST(HostileDecoder, GivesRowsWithoutMemory) {
     const Ids fed = decoder.with_rows(Ids{9});
     EXPECT_THAT([&] { decoder.feed(std::span(fed).first(1), 0); },
                 testing::ThrowsMessage<GenerationError>(
-                    is_encoder ? "method vision_encoder did not give f32[1,2,6]"
-                               : "method token_embedding did not give f32[1,1,6]"));
+                    is_encoder ? "method vision_encoder declares the output f32[1,2,6], but "
+                                 "returned another type or no data"
+                               : "method token_embedding declares the output f32[1,1,6], but "
+                                 "returned another type or no data"));
   }
 }
 

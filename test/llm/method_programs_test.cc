@@ -1,5 +1,5 @@
-// Programs of several methods: prefill and decode over one cache, LoRA, an encoder before a
-// decoder, an embedding before it.
+// Programs with several methods: prefill and decode over one cache, LoRA, a decoder with an
+// encoder, a decoder with an embedding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/models/llama_decoder.h"
-#include "host/files.h"
-#include "host/session.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
 #include "vitrine/array.h"
 #include "vitrine/method_decoder.h"
 
@@ -31,14 +31,14 @@ using Ids = std::vector<TokenId>;
 constexpr GenerateOptions kSixGreedy = {.max_new_tokens = 6, .sampling = {.temperature = 0}};
 
 // A program with its methods loaded.
-class Loaded {
+class LoadedModel {
  public:
-  explicit Loaded(const test::AlignedBytes& file, const DecoderMethodNames& given = {},
-                  const MethodDecoderOptions& options = {}) {
+  explicit LoadedModel(const test::AlignedBytes& file, const DecoderMethodNames& given = {},
+                       const MethodDecoderOptions& options = {}) {
     tools::write_file(folder_ / "model.pte", std::span(file));
     open(folder_ / "model.pte", given, options);
   }
-  explicit Loaded(const std::filesystem::path& file) { open(file, {}, {}); }
+  explicit LoadedModel(const std::filesystem::path& file) { open(file, {}, {}); }
 
   Ids answer(const Ids& prompt, const GenerateOptions& options = kSixGreedy) {
     TextGenerator generator(*decoder, nullptr);
@@ -81,16 +81,16 @@ aot::Methods llama_methods(std::initializer_list<std::pair<const char*, uint64_t
 
 const Ids kPrompt = {3, 200, 17, 88, 5};
 
-TEST(PrefillAndDecode, AnswerAsOneMethodDoes) {
-  Loaded one(test::lower_methods(llama_methods({{"forward", 1}}), false));
-  Loaded two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 1}}), true));
+TEST(PrefillAndDecode, TextMatchesSingleMethod) {
+  LoadedModel one(test::lower_methods(llama_methods({{"forward", 1}}), false));
+  LoadedModel two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 1}}), true));
   EXPECT_TRUE(one.decoder->info().parallel_prefill);
   EXPECT_TRUE(two.decoder->info().parallel_prefill);
-  EXPECT_EQ(two.decoder->info().max_context, 16) << "the cache's positions";
+  EXPECT_EQ(two.decoder->info().max_context, 16) << "the number of positions of the cache";
   EXPECT_EQ(two.decoder->info().max_tokens_per_call, 15);
   const Ids ids = one.answer(kPrompt);
   EXPECT_EQ(two.answer(kPrompt), ids);
-  EXPECT_EQ(two.answer(kPrompt), ids) << "again, over the cache of the text before";
+  EXPECT_EQ(two.answer(kPrompt), ids) << "a second text over the same cache";
   TokenId fed_singly = -1;
   for (size_t i = 0; i < kPrompt.size(); ++i) {
     const auto logits = one.decoder->feed(Ids{kPrompt[i]}, static_cast<int64_t>(i));
@@ -99,10 +99,10 @@ TEST(PrefillAndDecode, AnswerAsOneMethodDoes) {
   EXPECT_EQ(fed_singly, ids.front());
 }
 
-// Of other weights: which method runs is seen.
-TEST(PrefillAndDecode, TakeTheirParts) {
-  Loaded one(test::lower_methods(llama_methods({{"forward", 1}}), false));
-  Loaded two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 2}}), true));
+// The two methods have different weights, so the logits show which one ran.
+TEST(PrefillAndDecode, PromptRunsPrefillAndTokensRunDecode) {
+  LoadedModel one(test::lower_methods(llama_methods({{"forward", 1}}), false));
+  LoadedModel two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 2}}), true));
   const auto logits_of = [](std::span<const float> logits) {
     return std::vector<float>(logits.begin(), logits.end());
   };
@@ -112,34 +112,34 @@ TEST(PrefillAndDecode, TakeTheirParts) {
   EXPECT_NE(logits_of(two.decoder->feed(Ids{7}, 5)), next);
 }
 
-TEST(PrefillAndDecode, WithoutACommonCacheAreRefused) {
+TEST(PrefillAndDecode, RejectsMethodsWithSeparateCaches) {
   const auto file = test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 1}}), false);
-  EXPECT_THAT([&] { Loaded both(file); },
+  EXPECT_THAT([&] { LoadedModel both(file); },
               ThrowsMessage<GenerationError>(
-                  HasSubstr("method prefill has a cache of its own: methods prefill and decode can "
-                            "be used together if the program was exported with "
-                            "share_mutable_buffers")));
-  EXPECT_NO_THROW(Loaded(file, {.decode = "decode"}));
+                  HasSubstr("method prefill does not share its cache: to use methods prefill and "
+                            "decode together, export the program with share_mutable_buffers")));
+  EXPECT_NO_THROW(LoadedModel(file, {.decode = "decode"}));
 }
 
-TEST(LoraMethods, AreChosenByName) {
+TEST(LoraMethods, AreSelectedByName) {
   const auto both =
       test::lower_methods(llama_methods({{"forward", 1}, {"lora_forward", 2}}), false);
   const Ids base =
-      Loaded(test::lower_methods(llama_methods({{"forward", 1}}), false)).answer(kPrompt);
+      LoadedModel(test::lower_methods(llama_methods({{"forward", 1}}), false)).answer(kPrompt);
   const Ids lora =
-      Loaded(test::lower_methods(llama_methods({{"forward", 2}}), false)).answer(kPrompt);
+      LoadedModel(test::lower_methods(llama_methods({{"forward", 2}}), false)).answer(kPrompt);
   ASSERT_NE(base, lora);
-  EXPECT_EQ(Loaded(both).answer(kPrompt), base);
-  EXPECT_EQ(Loaded(both, {.decode = "lora_forward"}).answer(kPrompt), lora);
+  EXPECT_EQ(LoadedModel(both).answer(kPrompt), base);
+  EXPECT_EQ(LoadedModel(both, {.decode = "lora_forward"}).answer(kPrompt), lora);
 }
 
-TEST(FindDecoderMethods, NamesTheMethodsThatThereAre) {
+TEST(FindDecoderMethods, ErrorListsMethodsWithInputs) {
   const auto file = test::lower_methods(llama_methods({{"a", 1}, {"b", 1}}), false);
   const auto program = test::load_program(file);
-  EXPECT_THAT([&] { find_decoder_methods(*program); },
-              ThrowsMessage<GenerationError>(
-                  "which method decodes is to be named; methods with inputs: a, b"));
+  EXPECT_THAT(
+      [&] { find_decoder_methods(*program); },
+      ThrowsMessage<GenerationError>(
+          "cannot tell which method decodes: name it (--method); methods with inputs: a, b"));
   EXPECT_THAT(
       [&] { find_decoder_methods(*program, {.decode = "c"}); },
       ThrowsMessage<GenerationError>("the program has no method c; methods with inputs: a, b"));
@@ -148,34 +148,35 @@ TEST(FindDecoderMethods, NamesTheMethodsThatThereAre) {
   EXPECT_EQ(find_decoder_methods(*program, {.decode = "b"}).prefill, "");
 }
 
-TEST(DecoderInputs, AreCheckedAgainstTheirShapes) {
+TEST(DecoderInputs, RejectsKindsThatContradictShapes) {
   const auto file = test::lower_methods(llama_methods({{"forward", 1}}), false);
   using enum DecoderInput;
   const auto with = [&](std::vector<DecoderInput> inputs) {
-    return [&file, inputs] { Loaded(file, {.inputs = inputs}); };
+    return [&file, inputs] { LoadedModel(file, {.inputs = inputs}); };
   };
   EXPECT_NO_THROW(with({kIds, kPosition})());
   EXPECT_THAT(with({kIds}),
-              ThrowsMessage<GenerationError>("method forward takes 2 inputs, but 1 are described"));
+              ThrowsMessage<GenerationError>("method forward has 2 inputs, but 1 were described"));
   EXPECT_THAT(
       with({kPosition, kIds}),
-      ThrowsMessage<GenerationError>("method forward: input 0, i64[1,15], is not a position"));
+      ThrowsMessage<GenerationError>("method forward: input 0 (i64[1,15]) cannot be a position"));
   EXPECT_THAT(with({kIds, kEncoded}),
               ThrowsMessage<GenerationError>(
-                  "method forward: input 1, i64[1], is not what an encoder gives"));
+                  "method forward: input 1 (i64[1]) cannot be the output of an encoder"));
   EXPECT_THAT([] { parse_decoder_input("mask"); },
               ThrowsMessage<GenerationError>(
-                  "an input of a decoder is ids, position or encoded, not mask"));
+                  "a decoder input must be ids, position or encoded, got \"mask\""));
 }
 
-class SeenWords : public testing::Test {
+// The model of seen_words_model(), which repeats the encoded ids in cyclic order.
+class EncoderDecoder : public testing::Test {
  protected:
   static constexpr int64_t kWords = 20;
   static constexpr int64_t kLength = 12;
   test::AlignedBytes file(aot::EmitOptions options = {}) {
     return test::lower_methods(test::seen_words_model(kWords, kLength, 7), false, options);
   }
-  static aot::EmitOptions whole_metadata() {
+  static aot::EmitOptions full_metadata() {
     aot::EmitOptions options;
     options.constant_methods = {{"get_max_seq_len", {kLength}},
                                 {"decoder_start_token_id", {int64_t{1}}},
@@ -184,68 +185,63 @@ class SeenWords : public testing::Test {
   }
 };
 
-TEST_F(SeenWords, FollowWhatWasEncoded) {
-  Loaded model(file(whole_metadata()));
+TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
+  LoadedModel model(file(full_metadata()));
   EXPECT_TRUE(model.decoder->info().encodes_prompt);
   TextGenerator generator(*model.decoder, nullptr);
   GenerateOptions options = {.sampling = {.temperature = 0}};
   const Generation first = generator.generate(Ids{9, 4, 15, 4}, options);
-  // Position 7 and the end id follow seven words.
+  // The model predicts the end id from position 7 on, after seven words.
   EXPECT_THAT(first.ids, ElementsAre(4, 9, 15, 4, 9, 15, 4, 0));
   EXPECT_EQ(first.reason, StopReason::kEndToken);
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
-  // Another prompt is another text, of another length.
+  // A later prompt starts a new text, here with a shorter prompt.
   EXPECT_THAT(generator.generate(Ids{8, 2}, options).ids, ElementsAre(2, 8, 2, 8, 2, 8, 2, 0));
 }
 
-TEST_F(SeenWords, KeepTheirTextIfAPromptIsRefused) {
-  Loaded model(file(whole_metadata()));
+TEST_F(EncoderDecoder, RejectedPromptKeepsText) {
+  LoadedModel model(file(full_metadata()));
   TextGenerator generator(*model.decoder, nullptr);
   generator.generate(Ids{9, 4}, kSixGreedy);
   EXPECT_THAT([&] { generator.generate(Ids(13, 2), kSixGreedy); },
-              ThrowsMessage<GenerationError>("13 ids for method encoder, which takes 1 to 12"));
+              ThrowsMessage<GenerationError>("method encoder takes 1 to 12 ids, got 13"));
   EXPECT_THROW(generator.generate(Ids{}, kSixGreedy), GenerationError);
   EXPECT_THROW(generator.generate(Ids{20}, kSixGreedy), GenerationError);
   EXPECT_EQ(generator.position(), 6);
   EXPECT_THAT(generator.generate(Ids{3, 11}, kSixGreedy).ids, ElementsAre(3, 11, 3, 11, 3, 11));
 }
 
-TEST_F(SeenWords, WantAStart) {
+TEST_F(EncoderDecoder, RejectsMissingOrInvalidStartId) {
   const auto plain = file();
-  EXPECT_THAT([&] { Loaded model(plain); },
+  EXPECT_THAT([&] { LoadedModel model(plain); },
               ThrowsMessage<GenerationError>(HasSubstr("has no decoder_start_token_id")));
-  EXPECT_THAT([&] { Loaded model(plain, {}, {.start_id = 20}); },
-              ThrowsMessage<GenerationError>(HasSubstr("the start id 20 is not one of the")));
-  Loaded model(plain, {}, {.max_context = 9, .start_id = 5});
+  EXPECT_THAT([&] { LoadedModel model(plain, {}, {.start_id = 20}); },
+              ThrowsMessage<GenerationError>(HasSubstr("start id 20 is not in the vocabulary")));
+  LoadedModel model(plain, {}, {.max_context = 9, .start_id = 5});
   EXPECT_THAT(model.answer({9, 4}), ElementsAre(9, 4, 9, 4, 9, 4));
   EXPECT_EQ(model.decoder->info().max_context, 9);
 }
 
-TEST_F(SeenWords, WantSomethingEncoded) {
-  Loaded model(file(whole_metadata()));
+TEST_F(EncoderDecoder, RejectsDecodingWithoutEncoderInput) {
+  LoadedModel model(file(full_metadata()));
   EXPECT_THAT(
       [&] { model.decoder->feed(Ids{1}, 0); },
       ThrowsMessage<GenerationError>(
-          "method text_decoder needs the result of method encoder, which was given no input"));
+          "method text_decoder needs the output of method encoder, which was not given an input"));
 }
 
-TEST_F(SeenWords, RefuseAnEncoderThatDoesNotFit) {
+TEST_F(EncoderDecoder, RejectsEncoderWithOtherWidth) {
   auto methods = test::seen_words_model(kWords, kLength, 7);
   methods.at("encoder") = std::move(test::seen_words_model(kWords + 1, kLength, 7).at("encoder"));
-  const auto other = test::lower_methods(std::move(methods), false, whole_metadata());
-  EXPECT_THAT([&] { Loaded model(other); },
+  const auto other = test::lower_methods(std::move(methods), false, full_metadata());
+  EXPECT_THAT([&] { LoadedModel model(other); },
               ThrowsMessage<GenerationError>(
-                  HasSubstr("input 1, f32[1,12,20], is neither ids, int64 [1, n], nor")));
+                  HasSubstr("input 1 (f32[1,12,20]) must be ids (int64 [1, n])")));
 }
 
 class LlmCorpus : public testing::Test {
  protected:
-  void SetUp() override {
-    if (test::corpus_llm_dir().empty()) {
-      GTEST_SKIP() << "needs the corpus of language models, which is not there: set "
-                      "VITRINE_CORPUS_LLM";
-    }
-  }
+  void SetUp() override { VITRINE_NEEDS_CORPUS_LLM(); }
   static std::vector<float> floats(const std::filesystem::path& file) {
     const std::vector<std::byte> bytes = tools::read_file(file);
     std::vector<float> values(bytes.size() / sizeof(float));
@@ -260,10 +256,10 @@ class LlmCorpus : public testing::Test {
   }
 };
 
-TEST_F(LlmCorpus, PrefillAndDecodeGivePyTorchsLogits) {
+TEST_F(LlmCorpus, PrefillAndDecodeLogitsMatchPyTorch) {
   const auto folder = test::corpus_llm_dir() / "llama_prefill_decode_shared_kv";
-  Loaded model(folder / "model.pte");
-  EXPECT_THAT(model.decoder->notes(), ElementsAre(HasSubstr("the 16 positions of its cache")));
+  LoadedModel model(folder / "model.pte");
+  EXPECT_THAT(model.decoder->notes(), ElementsAre(HasSubstr("the 16 positions of the cache")));
   for (const char* call : {"", "_c1", "_c2", "_c3"}) {
     const std::string end = std::string(call) + ".bin";
     Ids ids;
@@ -278,11 +274,11 @@ TEST_F(LlmCorpus, PrefillAndDecodeGivePyTorchsLogits) {
   }
 }
 
-TEST_F(LlmCorpus, AnEmbeddingFeedsTheDecoder) {
+TEST_F(LlmCorpus, EmbeddingFeedsDecoder) {
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
-  Loaded model(folder / "model.pte");
-  // The image comes first: calls 1 to 6 of the case follow it. Without it, the same rows at the
-  // same positions must be what the decoder is fed with by hand.
+  LoadedModel model(folder / "model.pte");
+  // The expected logits of the corpus follow an image, so they do not apply to a text alone. The
+  // reference here is a direct run of the embedding and the decoder.
   tools::Session session({folder / "model.pte", {}, 1});
   const auto embedding = session.load_method("token_embedding");
   const auto decode = session.load_method("text_decoder");

@@ -1,18 +1,18 @@
-// State that no position tells apart (of convolutions, of recurrent layers): a text begins without
-// what the one before left.
+// State that is not indexed by position, as convolutions and recurrent layers keep it. A new text
+// must not see what the previous text left there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "aot/builder/model_builder.h"
 #include "examples/models/llama_decoder.h"
-#include "host/files.h"
-#include "host/session.h"
+#include "examples/models/model_builder.h"
 #include "llm/cache_operators.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
 #include "vitrine/method_decoder.h"
 
 namespace vitrine {
@@ -36,7 +36,8 @@ float state_weight(size_t id, size_t word) {
   return static_cast<float>((id * 7 + word * 5) % 11) / 8;
 }
 
-// state = weights of the id + half of the state, which begins with `state_start` in the file.
+// next state = weights of the id + state / 2. With `has_start`, the file has the initial state
+// `state_start`; otherwise it is 0.
 aot::ExportedProgram recurrent_decoder(bool has_start) {
   ModelBuilder build("Decoder");
   Node* ids = build.input("ids", ScalarType::kLong, {1, 1});
@@ -81,7 +82,7 @@ class OtherState : public testing::Test {
   std::unique_ptr<tools::Session> session_;
 };
 
-TEST_F(OtherState, IsAsLoadedWhereATextBegins) {
+TEST_F(OtherState, ResetsToInitialStateAtPositionZero) {
   for (const bool has_start : {false, true}) {
     aot::Methods methods;
     methods.emplace("forward", recurrent_decoder(has_start));
@@ -99,8 +100,8 @@ TEST_F(OtherState, IsAsLoadedWhereATextBegins) {
   }
 }
 
-// As a warm-up does.
-TEST_F(OtherState, DoesNotOutliveAReset) {
+// A warm-up generates a text and then resets the generator.
+TEST_F(OtherState, SameTextAfterGeneratorReset) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(true));
   load(std::move(methods), false);
@@ -117,10 +118,11 @@ TEST_F(OtherState, DoesNotOutliveAReset) {
   }
   generator.reset();
   EXPECT_EQ(generator.generate(Ids{3, 1}, options).ids, cold);
-  EXPECT_NE(generator.generate(Ids{3, 1}, options).ids, cold) << "a conversation has its state";
+  EXPECT_NE(generator.generate(Ids{3, 1}, options).ids, cold)
+      << "without a reset, the state continues";
 }
 
-TEST_F(OtherState, IsWhatIsNotWrittenByPosition) {
+TEST_F(OtherState, KeepsOtherStateIsFalseForPositionalCaches) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(false));
   methods.emplace("with_cache", examples::llama_decoder({.length = 16, .group = 0}));

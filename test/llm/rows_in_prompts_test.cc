@@ -1,16 +1,16 @@
-// What an encoder gives, an image or sound, among the tokens of a prompt.
+// Rows of an encoder (an image or audio) in place of placeholder tokens of a prompt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 
-#include "aot/builder/model_builder.h"
-#include "host/files.h"
-#include "host/session.h"
+#include "examples/models/model_builder.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
 #include "vitrine/array.h"
 #include "vitrine/method_decoder.h"
 
@@ -26,15 +26,16 @@ using Ids = std::vector<TokenId>;
 using Floats = std::vector<float>;
 
 constexpr int64_t kWords = 6;
-constexpr int64_t kMostRows = 4;
+constexpr int64_t kMaxRows = 4;
 constexpr int64_t kContext = 32;
-constexpr TokenId kImage = 9;  // no word of the vocabulary
+constexpr TokenId kImage = 9;  // the placeholder, outside of the vocabulary
 
-// Logits: the sum of all rows so far, and twice the last one. An embedding is 1 at the word.
-aot::Methods adding_model(bool any_number, bool has_cache) {
+// The logits are the sum of all rows so far plus twice the last row. The embedding of a word is
+// one-hot. The encoder multiplies its features by 10.
+aot::Methods adding_model(bool has_dynamic_rows, bool has_cache) {
   aot::Methods methods;
   ModelBuilder encoder("Encoder");
-  const aot::SymInt rows = any_number ? encoder.dynamic_size(1, kMostRows) : aot::SymInt(2);
+  const aot::SymInt rows = has_dynamic_rows ? encoder.dynamic_size(1, kMaxRows) : aot::SymInt(2);
   Node* features = encoder.input("features", ScalarType::kFloat, {1, rows, kWords});
   methods.emplace("vision_encoder",
                   encoder.finish({encoder.call("aten.mul.Tensor", {features, 10.0})}));
@@ -80,15 +81,18 @@ class RowsInPrompts : public testing::Test {
     found.embedding = method(names.embedding);
     decoder_ = std::make_unique<MethodDecoder>(session_->program(), found, options);
   }
-  void load_adding(bool any_number, std::optional<TokenId> row_id = kImage, bool has_cache = true) {
+  void load_adding(bool has_dynamic_rows, std::optional<TokenId> row_id = kImage,
+                   bool has_cache = true) {
     aot::EmitOptions options;
     options.constant_methods = {{"get_max_seq_len", {int64_t{8}}},
                                 {"get_max_context_len", {kContext}}};
-    const auto bytes = test::lower_methods(adding_model(any_number, has_cache), false, options);
+    const auto bytes =
+        test::lower_methods(adding_model(has_dynamic_rows, has_cache), false, options);
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     load(folder_ / "model.pte", {.row_id = row_id});
   }
-  // Rows of one word each, a tenth of what the encoder gives.
+  // Encodes one row per word: row i has the value i + 1 at its word, which the encoder multiplies
+  // by 10.
   void show(const Ids& words) {
     Floats values(words.size() * kWords);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -98,7 +102,7 @@ class RowsInPrompts : public testing::Test {
         values, {1, static_cast<int32_t>(words.size()), static_cast<int32_t>(kWords)});
     decoder_->encode(features_.mutable_tensor());
   }
-  // The logits after all tokens of a prompt, in chunks.
+  // Feeds a prompt in chunks and returns the logits after its last token.
   Floats feed(const Ids& prompt, size_t chunk, int64_t position = 0) {
     const Ids tokens = decoder_->with_rows(prompt);
     Floats logits;
@@ -117,15 +121,16 @@ class RowsInPrompts : public testing::Test {
   std::unique_ptr<MethodDecoder> decoder_;
 };
 
-TEST_F(RowsInPrompts, StandInThePlaceOfTheirToken) {
-  for (const bool any_number : {false, true}) {
+TEST_F(RowsInPrompts, ReplacePlaceholder) {
+  for (const bool has_dynamic_rows : {false, true}) {
     for (const size_t chunk : {1, 2, 3, 8}) {
-      load_adding(any_number);
+      load_adding(has_dynamic_rows);
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
-      // words 1, 10 x 4, 20 x 2, 3: the last one counts three times
+      // The rows are word 1, 10 times word 4, 20 times word 2, and word 3, whose logit is 3 because
+      // it is the last row.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
-      // A later prompt without one, then another image: all is added.
+      // A later prompt without an image, then one with another image, add to the sum.
       EXPECT_THAT(feed({5}, chunk, 4), ElementsAre(0, 1, 20, 1, 10, 3));
       show({0, 0});
       EXPECT_THAT(feed({kImage}, chunk, 5), ElementsAre(30 + 40, 1, 20, 1, 10, 1));
@@ -133,7 +138,7 @@ TEST_F(RowsInPrompts, StandInThePlaceOfTheirToken) {
   }
 }
 
-TEST_F(RowsInPrompts, MayHaveATokenEach) {
+TEST_F(RowsInPrompts, AcceptOnePlaceholderPerRow) {
   load_adding(true);
   show({4, 2, 0});
   EXPECT_THAT(feed({kImage, 1, kImage, kImage}, 3), ElementsAre(90, 1, 20, 0, 10, 0));
@@ -143,11 +148,11 @@ TEST_F(RowsInPrompts, MayHaveATokenEach) {
         feed({kImage, kImage}, 3);
       },
       ThrowsMessage<GenerationError>(
-          "the prompt has 2 tokens 9 for the 3 rows that method vision_encoder gives: one, "
-          "or one for each row, is wanted"));
+          "the prompt has 2 placeholder tokens (id 9), but method vision_encoder returns 3 "
+          "rows: use one placeholder, or one for each row"));
 }
 
-TEST_F(RowsInPrompts, GoThroughTheGenerator) {
+TEST_F(RowsInPrompts, WorkInTextGenerator) {
   load_adding(true);
   show({4, 4, 4});
   TextGenerator generator(*decoder_, nullptr);
@@ -156,13 +161,14 @@ TEST_F(RowsInPrompts, GoThroughTheGenerator) {
   EXPECT_THAT(first.ids, ElementsAre(4, 4));
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
   EXPECT_EQ(generator.position(), 5);
-  EXPECT_THROW(generator.generate(Ids{kWords}, {}), GenerationError) << "ids are checked";
+  EXPECT_THROW(generator.generate(Ids{kWords}, {}), GenerationError)
+      << "kWords is outside of the vocabulary";
 }
 
-// Each call has the whole text.
-TEST_F(RowsInPrompts, AreInEveryCallWithoutACache) {
-  for (const bool any_number : {false, true}) {
-    load_adding(any_number, kImage, false);
+// Without a cache, each call gets the text from its beginning.
+TEST_F(RowsInPrompts, RepeatInEveryCallWithoutCache) {
+  for (const bool has_dynamic_rows : {false, true}) {
+    load_adding(has_dynamic_rows, kImage, false);
     show({4, 2});
     Ids text = decoder_->with_rows(Ids{1, kImage, 3});
     const auto logits_with = [&](const Ids& more) {
@@ -180,8 +186,9 @@ TEST_F(RowsInPrompts, AreInEveryCallWithoutACache) {
     show({4, 2});
     EXPECT_THAT(
         [&] { logits_with(decoder_->with_rows(Ids{kImage})); },
-        ThrowsMessage<GenerationError>("the text has 4 tokens 9, method vision_encoder gives 2 "
-                                       "rows: without a cache, a text has one image"));
+        ThrowsMessage<GenerationError>("the text has 4 placeholder tokens (id 9), but method "
+                                       "vision_encoder returns 2 rows: without a cache, a text can "
+                                       "have one encoder input only"));
     TextGenerator generator(*decoder_, nullptr);
     show({4, 2});
     const GenerateOptions two = {.max_new_tokens = 2, .sampling = {.temperature = 0}};
@@ -198,7 +205,7 @@ std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateO
   return "";
 }
 
-TEST_F(RowsInPrompts, OfARefusedPromptAreForgottenWithoutACache) {
+TEST_F(RowsInPrompts, RejectedPromptDoesNotChangeTextWithoutCache) {
   const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
   for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
     load_adding(true, kImage, false);
@@ -206,13 +213,13 @@ TEST_F(RowsInPrompts, OfARefusedPromptAreForgottenWithoutACache) {
     EXPECT_THAT(generator.generate(Ids{1, 2}, one).ids, ElementsAre(2));
     show({4, 2, 0});
     EXPECT_THAT(refusal(generator, refused, one), refused.size() == 2
-                                                      ? HasSubstr("2 tokens 9 for the 3 rows")
+                                                      ? HasSubstr("2 placeholder tokens (id 9)")
                                                       : HasSubstr("no room"));
     EXPECT_EQ(generator.position(), 2);
     EXPECT_EQ(refusal(generator, Ids{3}, one), "");
     EXPECT_EQ(generator.position(), 4);
   }
-  // The encoder's rows are those of the refused prompt now.
+  // After a rejected prompt, the encoder holds the rows of that prompt's image, not of the text's.
   load_adding(true, kImage, false);
   TextGenerator generator(*decoder_, nullptr);
   show({4, 4});
@@ -220,32 +227,32 @@ TEST_F(RowsInPrompts, OfARefusedPromptAreForgottenWithoutACache) {
   show({0, 0});
   EXPECT_THAT(refusal(generator, Ids{kImage, 1, 1, 1}, one), HasSubstr("no room"));
   EXPECT_THAT(refusal(generator, Ids{3}, one),
-              HasSubstr("method vision_encoder gives the rows of another image"));
+              HasSubstr("the rows of method vision_encoder belong to a rejected prompt"));
   show({0, 0});
   EXPECT_EQ(refusal(generator, Ids{kImage}, one), "") << "a new text";
 }
 
-TEST_F(RowsInPrompts, WantAnEncodersInputAndItsToken) {
+TEST_F(RowsInPrompts, RejectMissingFeaturesOrPlaceholder) {
   load_adding(true);
   EXPECT_THAT(
       [&] {
         feed({1, kImage}, 8);
       },
       ThrowsMessage<GenerationError>(
-          HasSubstr("needs the result of method vision_encoder, which was given no input")));
+          HasSubstr("needs the output of method vision_encoder, which was not given an input")));
   show({1});
-  EXPECT_THAT([&] { feed({1}, 8); },
-              ThrowsMessage<GenerationError>("the prompt has no token 9, which stands for the rows "
-                                             "of method vision_encoder"));
+  EXPECT_THAT([&] { feed({1}, 8); }, ThrowsMessage<GenerationError>(
+                                         "the prompt has no placeholder token (id 9) for the rows "
+                                         "of method vision_encoder"));
   load_adding(true, std::nullopt);
-  EXPECT_THAT(feed({1}, 8), ElementsAre(0, 3, 0, 0, 0, 0)) << "text alone";
+  EXPECT_THAT(feed({1}, 8), ElementsAre(0, 3, 0, 0, 0, 0)) << "text without an image";
   EXPECT_THAT([&] { show({1}); },
               ThrowsMessage<GenerationError>(
-                  "which token of prompts stands for the rows of method vision_encoder is to be "
-                  "given"));
+                  "give the placeholder token for the rows of method vision_encoder with "
+                  "--encoder_token"));
 }
 
-TEST(FindRowId, TakesATextAnIdOrWhatModelsUse) {
+TEST(FindRowId, AcceptsTokenTextOrId) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/byte_level.json"));
   EXPECT_EQ(find_row_id(tokenizer.get(), "vision_encoder", "ab"), tokenizer->id_of("ab"));
   EXPECT_EQ(find_row_id(tokenizer.get(), "vision_encoder", "17"), 17);
@@ -253,12 +260,14 @@ TEST(FindRowId, TakesATextAnIdOrWhatModelsUse) {
   EXPECT_EQ(find_row_id(nullptr, "vision_encoder", ""), std::nullopt);
   EXPECT_EQ(find_row_id(tokenizer.get(), "audio_encoder", ""), std::nullopt);
   EXPECT_THAT([&] { find_row_id(tokenizer.get(), "vision_encoder", "<picture>"); },
-              ThrowsMessage<GenerationError>("\"<picture>\" is neither a token nor an id"));
+              ThrowsMessage<GenerationError>(
+                  "\"<picture>\" is neither a token of the tokenizer nor an id"));
 }
 
-// An image of 16 rows, four words, a word: PyTorch's logits after each, whatever the chunks.
-TEST_F(RowsInPrompts, GivePyTorchsLogits) {
-  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+// The prompt is an image of 16 rows and four words; one more word follows. The size of the chunks
+// must not matter.
+TEST_F(RowsInPrompts, LogitsMatchPyTorch) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
   const auto floats = [&](const char* name) {
     const std::vector<std::byte> bytes = tools::read_file(folder / name);
@@ -270,12 +279,12 @@ TEST_F(RowsInPrompts, GivePyTorchsLogits) {
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-3) << i;
   };
-  constexpr TokenId kStandsForImage = 63;
+  constexpr TokenId kPlaceholder = 63;
   for (const size_t chunk : {1, 5, 20}) {
-    load(folder / "model.pte", {.row_id = kStandsForImage});
+    load(folder / "model.pte", {.row_id = kPlaceholder});
     Array image = *Array::copy_of<float>(floats("input_0.bin"), {1, 3, 32, 32});
     decoder_->encode(image.mutable_tensor());
-    expect_near(feed({kStandsForImage, 10, 38, 55, 46}, chunk), floats("expected_0_c3.bin"));
+    expect_near(feed({kPlaceholder, 10, 38, 55, 46}, chunk), floats("expected_0_c3.bin"));
     expect_near(feed({7}, chunk, 20), floats("expected_0_c5.bin"));
   }
 }

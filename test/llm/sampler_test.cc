@@ -19,12 +19,12 @@ std::map<TokenId, int> counts(const SamplerOptions& options, const std::vector<f
   return found;
 }
 
-TEST(Sampler, TakesTheFirstOfTheBestAtZeroTemperature) {
+TEST(Sampler, ZeroTemperatureReturnsLowestIdOfTheArgmax) {
   EXPECT_EQ(Sampler({.temperature = 0}).sample(std::vector<float>{1, 3, 3, 2}), 1);
 }
 
-// Frequencies against softmax, within five standard deviations.
-TEST(Sampler, DrawsByProbability) {
+// Frequencies must match softmax within five standard deviations.
+TEST(Sampler, DrawsFollowSoftmax) {
   const std::vector<float> logits = {std::log(1.0F), std::log(2.0F), std::log(5.0F)};
   constexpr int kDraws = 80'000;
   for (const float temperature : {1.0F, 0.5F}) {
@@ -40,7 +40,7 @@ TEST(Sampler, DrawsByProbability) {
   }
 }
 
-TEST(Sampler, KeepsTheShortestRowWhoseSumExceedsTopP) {
+TEST(Sampler, TopPKeepsFewestTokensThatExceedIt) {
   const std::vector<float> logits = {std::log(0.1F), std::log(0.6F), std::log(0.3F)};
   const auto kept = [&](float top_p) {
     return counts({.temperature = 1, .top_p = top_p, .seed = 5}, logits, 2000).size();
@@ -50,9 +50,9 @@ TEST(Sampler, KeepsTheShortestRowWhoseSumExceedsTopP) {
   EXPECT_EQ(kept(0.95F), 3U);
 }
 
-// Every draw against the sorted probabilities: peaked rows, and flat ones where most must be
-// sorted.
-TEST(Sampler, KeepsTheTopPOfLargeVocabularies) {
+// Compares draws with the sorted probabilities. In a flat distribution, most candidates are in the
+// bucket that is sorted.
+TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
   std::mt19937 random(7);
   for (const double spread : {0.0, 0.1, 1.0, 3.0, 10.0}) {
     SCOPED_TRACE(spread);
@@ -69,7 +69,7 @@ TEST(Sampler, KeepsTheTopPOfLargeVocabularies) {
     std::map<TokenId, double> kept;
     double sum = 0;
     for (const auto& [negative, id] : sorted) {
-      // The float sum may reach the limit a few tokens earlier or later.
+      // A float sum may reach the limit a few tokens earlier or later.
       if (sum > 0.9 * all * (1 + 1e-4)) break;
       sum -= negative;
       kept[id] = -negative;
@@ -84,7 +84,7 @@ TEST(Sampler, KeepsTheTopPOfLargeVocabularies) {
   }
 }
 
-TEST(Sampler, KeepsTheTopK) {
+TEST(Sampler, TopKKeepsMostProbableTokens) {
   const std::vector<float> logits = {0, 0.1F, 0.2F, 0.3F};
   const auto found = counts({.temperature = 1, .top_k = 2, .seed = 9}, logits, 2000);
   EXPECT_EQ(found.size(), 2U);
@@ -92,20 +92,20 @@ TEST(Sampler, KeepsTheTopK) {
   EXPECT_EQ(counts({.temperature = 1, .top_k = 100, .seed = 9}, logits, 2000).size(), 4U);
 }
 
-TEST(Sampler, RepeatsItselfFromOneSeed) {
+TEST(Sampler, SameSeedGivesSameTokens) {
   const std::vector<float> logits(50, 1.0F);
-  const auto row = [&](uint64_t seed) {
+  const auto draw_ids = [&](uint64_t seed) {
     Sampler sampler({.temperature = 1, .seed = seed});
     std::vector<TokenId> ids;
     for (int i = 0; i < 20; ++i) ids.push_back(sampler.sample(logits));
     return ids;
   };
-  EXPECT_EQ(row(1), row(1));
-  EXPECT_NE(row(1), row(2));
-  EXPECT_EQ(row(0), row(0));
+  EXPECT_EQ(draw_ids(1), draw_ids(1));
+  EXPECT_NE(draw_ids(1), draw_ids(2));
+  EXPECT_EQ(draw_ids(0), draw_ids(0));
 }
 
-TEST(Sampler, RefusesWhatIsNoNumber) {
+TEST(Sampler, RejectsNanAndInfiniteLogitsAndBadOptions) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float temperature : {0.0F, 1.0F}) {

@@ -1,15 +1,15 @@
-// A cache that one method writes by llama::update_cache and another, which has none, reads.
+// A cache that two methods share: one writes it by llama::update_cache, the other only reads it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "aot/builder/model_builder.h"
 #include "aot/pipeline/lower.h"
-#include "host/files.h"
-#include "host/session.h"
+#include "examples/models/model_builder.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
 #include "vitrine/array.h"
 
 namespace vitrine {
@@ -45,7 +45,7 @@ aot::Methods methods() {
   return made;
 }
 
-TEST(SharedCaches, HaveOneShapeInAllMethods) {
+TEST(SharedCaches, ReadingMethodSeesWrittenRows) {
   aot::LowerOptions options;
   options.attention = aot::AttentionOperator::kCustomSdpa;
   options.emit.memory_planning.share_mutable_buffers = true;

@@ -19,7 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<TokenId>;
 
-// 264 ranks: the bytes, "ab", " a", " ab", "abc"...; then Llama 3's 256 special tokens.
+// The sample tokenizer has 264 ranks (the bytes, "ab", " a", " ab", "abc"...), then the 256 special
+// tokens of Llama 3.
 constexpr size_t kTokenizerIds = 520;
 
 std::unique_ptr<Tokenizer> ranks() {
@@ -34,7 +35,7 @@ DecoderInfo small_info() {
   return {.max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100};
 }
 
-TEST(TextGenerator, FeedsAPromptInChunksThatTheProgramTakes) {
+TEST(TextGenerator, FeedsPromptInChunks) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   const Generation result = generator.generate(Ids{1, 2, 3, 4}, greedy(3));
@@ -45,7 +46,7 @@ TEST(TextGenerator, FeedsAPromptInChunksThatTheProgramTakes) {
   EXPECT_EQ(generator.position(), 6);
 }
 
-TEST(TextGenerator, FeedsTokenByTokenWhereTheShapeIsFixed) {
+TEST(TextGenerator, FeedsPromptByTokenWithoutParallelPrefill) {
   DecoderInfo info = small_info();
   info.parallel_prefill = false;
   FakeDecoder model(info);
@@ -53,7 +54,7 @@ TEST(TextGenerator, FeedsTokenByTokenWhereTheShapeIsFixed) {
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{7}, 0}, FakeDecoder::Call{{8}, 1}));
 }
 
-TEST(TextGenerator, FeedsTheRestOfAPromptByOneWhereCallsTakeAFixedNumber) {
+TEST(TextGenerator, FeedsIncompleteChunkByToken) {
   DecoderInfo info = small_info();
   info.min_tokens_per_call = info.max_tokens_per_call;
   FakeDecoder model(info);
@@ -62,7 +63,7 @@ TEST(TextGenerator, FeedsTheRestOfAPromptByOneWhereCallsTakeAFixedNumber) {
                                        FakeDecoder::Call{{5}, 4}));
 }
 
-TEST(TextGenerator, GivesAModelWithoutCacheTheWholeText) {
+TEST(TextGenerator, FeedsAllTokensAgainWithoutCache) {
   DecoderInfo info = small_info();
   info.has_cache = false;
   FakeDecoder model(info);
@@ -71,10 +72,10 @@ TEST(TextGenerator, GivesAModelWithoutCacheTheWholeText) {
               ElementsAre(FakeDecoder::Call{{7, 8}, 0}, FakeDecoder::Call{{7, 8, 9}, 0}));
 }
 
-TEST(TextGenerator, KeepsTheConversationAndItsLastToken) {
+TEST(TextGenerator, LaterPromptContinuesConversation) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
-  generator.generate(Ids{1}, greedy(2));  // 2, 3: 3 is not fed yet
+  generator.generate(Ids{1}, greedy(2));  // the answer is 2, 3; 3 is not fed yet
   model.calls.clear();
   const Generation second = generator.generate(Ids{50}, greedy(1));
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{3, 50}, 2}));
@@ -86,7 +87,7 @@ TEST(TextGenerator, KeepsTheConversationAndItsLastToken) {
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{9}, 0}));
 }
 
-TEST(TextGenerator, StopsAtTheProgramsEndIds) {
+TEST(TextGenerator, StopsAtEndId) {
   DecoderInfo info = small_info();
   info.eos_ids = {40, 12};
   FakeDecoder model(info);
@@ -94,19 +95,20 @@ TEST(TextGenerator, StopsAtTheProgramsEndIds) {
   const Generation result = generator.generate(Ids{9}, greedy());
   EXPECT_THAT(result.ids, ElementsAre(10, 11, 12));
   EXPECT_EQ(result.reason, StopReason::kEndToken);
-  EXPECT_EQ(result.statistics.generated_tokens, 2) << "without the first, with the end token";
+  EXPECT_EQ(result.statistics.generated_tokens, 2)
+      << "excludes the first token and includes the end token";
   generator.reset();
   GenerateOptions on = greedy(5);
   on.ignore_eos = true;
   EXPECT_EQ(generator.generate(Ids{9}, on).ids.size(), 5U);
 }
 
-TEST(TextGenerator, KeepsWithinTheContext) {
+TEST(TextGenerator, StaysWithinContext) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   const Generation result = generator.generate(Ids{1, 2}, greedy());
-  EXPECT_EQ(result.ids.size(), 18U) << "20 positions, 2 of them the prompt's";
-  EXPECT_EQ(generator.position(), 19) << "the last one is not fed";
+  EXPECT_EQ(result.ids.size(), 18U) << "20 positions, of which the prompt uses 2";
+  EXPECT_EQ(generator.position(), 19) << "the last token is not fed";
   EXPECT_THROW(generator.generate(Ids{1}, greedy()), GenerationError);
   generator.reset();
   EXPECT_THROW(generator.generate(Ids(20, 1), greedy()), GenerationError);
@@ -114,7 +116,7 @@ TEST(TextGenerator, KeepsWithinTheContext) {
   EXPECT_EQ(generator.generate(Ids(19, 1), greedy()).ids.size(), 1U);
 }
 
-TEST(TextGenerator, TakesTheSmallerOfTwoBounds) {
+TEST(TextGenerator, AppliesSmallerOfTwoLimits) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   GenerateOptions options = greedy(4);
@@ -126,22 +128,22 @@ TEST(TextGenerator, TakesTheSmallerOfTwoBounds) {
   EXPECT_THROW(generator.generate(Ids{1, 2}, greedy(0)), GenerationError);
 }
 
-TEST(TextGenerator, RefusesWhatTheModelCannotTake) {
+TEST(TextGenerator, RejectsInvalidPrompts) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   EXPECT_THROW(generator.generate(Ids{}, greedy()), GenerationError);
-  EXPECT_THROW(generator.generate("text", greedy()), GenerationError) << "no tokenizer";
+  EXPECT_THROW(generator.generate("text", greedy()), GenerationError) << "a text needs a tokenizer";
   try {
     generator.generate(Ids{1, 100}, greedy());
     FAIL();
   } catch (const GenerationError& error) {
-    EXPECT_STREQ(error.what(), "token 1 of the prompt is 100, of a vocabulary of 100");
+    EXPECT_STREQ(error.what(), "token 1 of the prompt has id 100, but the vocabulary has 100 ids");
   }
   EXPECT_THROW(generator.generate(Ids{-1}, greedy()), GenerationError);
   EXPECT_TRUE(model.calls.empty());
 }
 
-TEST(TextGenerator, ForgetsAConversationInWhichTheModelFailed) {
+TEST(TextGenerator, ResetsConversationWhenModelFails) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   model.fails_at = 3;
@@ -151,13 +153,13 @@ TEST(TextGenerator, ForgetsAConversationInWhichTheModelFailed) {
   EXPECT_THAT(generator.generate(Ids{5}, greedy(1)).ids, ElementsAre(6));
 }
 
-TEST(TextGenerator, RefusesAnotherModelsTokenizer) {
+TEST(TextGenerator, RejectsTokenizerOfAnotherModel) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();
   for (const auto& [logits, fits] : {std::pair<size_t, bool>{kTokenizerIds / 2, false},
-                                     {kTokenizerIds - 1, true},  // one without logits
+                                     {kTokenizerIds - 1, true},  // one id has no logit
                                      {kTokenizerIds, true},
-                                     {kTokenizerIds + 8, true},  // padding
+                                     {kTokenizerIds + 8, true},  // the logits are padded
                                      {2 * kTokenizerIds, false}}) {
     info.vocabulary = logits;
     FakeDecoder model(info);
@@ -169,8 +171,8 @@ TEST(TextGenerator, RefusesAnotherModelsTokenizer) {
   }
 }
 
-// As Gemma 3's text models: the id that stands for an image is beyond their logits.
-TEST(TextGenerator, TakesIdsWithoutLogitsInNoPrompt) {
+// In Gemma 3's text models, the id of the image placeholder is beyond the logits.
+TEST(TextGenerator, RejectsPromptIdsWithoutLogits) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds - 2;
@@ -181,7 +183,7 @@ TEST(TextGenerator, TakesIdsWithoutLogitsInNoPrompt) {
   EXPECT_THROW(generator.generate("A<|reserved_special_token_246|>B", greedy(1)), GenerationError);
 }
 
-TEST(TextGenerator, StreamsTextAndStopsWhenTold) {
+TEST(TextGenerator, StreamsTextUntilStopIsCalled) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds;
@@ -196,10 +198,10 @@ TEST(TextGenerator, StreamsTextAndStopsWhenTold) {
   EXPECT_EQ(result.text, "BCD");
   EXPECT_EQ(result.reason, StopReason::kStopped);
   EXPECT_THAT(result.prompt, ElementsAre('A'));
-  EXPECT_EQ(generator.generate("X", greedy(1)).text, "Y") << "a stop is of one call";
+  EXPECT_EQ(generator.generate("X", greedy(1)).text, "Y") << "stop() ends one call only";
 }
 
-// Counts steps that have begun and have not ended.
+// Counts the steps that have begun but not ended.
 class OpenSteps final : public GenerationObserver {
  public:
   void on_prompt(uint64_t, uint64_t) override {}
@@ -208,7 +210,7 @@ class OpenSteps final : public GenerationObserver {
   int open = 0;
 };
 
-TEST(TextGenerator, StopsBetweenTheChunksOfAPrompt) {
+TEST(TextGenerator, StopEndsPrefillBetweenChunks) {
   DecoderInfo info = small_info();
   info.max_context = 100;
   FakeDecoder model(info);
@@ -221,7 +223,7 @@ TEST(TextGenerator, StopsBetweenTheChunksOfAPrompt) {
   const Generation result = generator.generate(Ids(30, 1), greedy());
   EXPECT_EQ(result.reason, StopReason::kStopped);
   EXPECT_THAT(result.ids, testing::IsEmpty());
-  EXPECT_EQ(model.calls.size(), 3U) << "of ten chunks";
+  EXPECT_EQ(model.calls.size(), 3U) << "the prompt has ten chunks";
   EXPECT_EQ(generator.position(), 9);
   EXPECT_EQ(steps.open, 0);
   const Generation next = generator.generate(Ids{7}, greedy(1));
@@ -229,7 +231,7 @@ TEST(TextGenerator, StopsBetweenTheChunksOfAPrompt) {
   EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{7}, 9}));
 }
 
-TEST(TextGenerator, ATokenGivenBeforeAStoppedPromptIsFedOnce) {
+TEST(TextGenerator, StoppedPrefillFeedsPendingTokenOnce) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   generator.generate(Ids{1}, greedy(1));  // 2 is not fed yet
@@ -241,7 +243,7 @@ TEST(TextGenerator, ATokenGivenBeforeAStoppedPromptIsFedOnce) {
   EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{9}, 4}));
 }
 
-TEST(TextGenerator, TimesWhatItNames) {
+TEST(TextGenerator, SamplingTimeExcludesCallbacks) {
   FakeDecoder model(small_info());
   constexpr std::chrono::milliseconds kSlow{50};
   const Generation result =
@@ -250,13 +252,13 @@ TEST(TextGenerator, TimesWhatItNames) {
       });
   const GenerationStatistics& times = result.statistics;
   EXPECT_LT(times.aggregate_sampling_time_ms, kSlow.count() / 2);
-  const int64_t given = 2 * kSlow.count() - 2;  // by clocks that count whole milliseconds
-  EXPECT_GE(times.inference_end_ms - times.first_token_ms, given);
-  EXPECT_GE(times.inference_end_ms - times.prompt_eval_end_ms, given);
+  const int64_t min_ms = 2 * kSlow.count() - 2;  // the clock counts whole milliseconds
+  EXPECT_GE(times.inference_end_ms - times.first_token_ms, min_ms);
+  EXPECT_GE(times.inference_end_ms - times.prompt_eval_end_ms, min_ms);
 }
 
-// Where it is that hot, each token is as probable.
-TEST(TextGenerator, GoesOnWithItsRandomNumbersInAConversation) {
+// At this temperature, all tokens are equally probable.
+TEST(TextGenerator, SameSeedContinuesRandomSequenceInConversation) {
   DecoderInfo info = small_info();
   info.max_context = 100;
   FakeDecoder model(info);
@@ -271,13 +273,13 @@ TEST(TextGenerator, GoesOnWithItsRandomNumbersInAConversation) {
   const Ids other = answer();
   EXPECT_NE(other, first);
   options.sampling.seed = 5;
-  EXPECT_EQ(answer(), first) << "a seed that was not the last one begins a row";
+  EXPECT_EQ(answer(), first) << "changing the seed starts a new sequence";
   generator.reset();
   EXPECT_EQ(answer(), first);
   EXPECT_EQ(answer(), second);
 }
 
-TEST(TextGenerator, BeginsOnlyAConversationWithTheTemplate) {
+TEST(TextGenerator, AddsTemplatePrefixToFirstPromptOnly) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/byte_level.json"));
   DecoderInfo info = small_info();
   info.vocabulary = tokenizer->vocabulary_size();
@@ -291,7 +293,7 @@ TEST(TextGenerator, BeginsOnlyAConversationWithTheTemplate) {
     EXPECT_THAT(generator.generate("ab", options).prompt, ElementsAre(20, 9));
     const Generation second = generator.generate("ab", options);
     if (encodes_prompt) {
-      EXPECT_THAT(second.prompt, ElementsAre(20, 9)) << "each is a text of its own";
+      EXPECT_THAT(second.prompt, ElementsAre(20, 9)) << "each prompt starts a new text";
     } else {
       EXPECT_THAT(second.prompt, ElementsAre(9));
     }
@@ -300,8 +302,8 @@ TEST(TextGenerator, BeginsOnlyAConversationWithTheTemplate) {
   }
 }
 
-// The file's template stands between the begin and end tokens that a caller asks for.
-TEST(TextGenerator, ContinuesWithoutWhatATemplatePutsBefore) {
+// The begin and end tokens of num_bos and num_eos go outside of the tokens of the template.
+TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
   auto file = nlohmann::json::parse(test::read_text(test::sample("tokenizers/byte_level.json")));
   const auto special = [](const char* name, TokenId id) {
     return nlohmann::json{{"id", name}, {"ids", {id}}, {"tokens", {name}}};
@@ -327,16 +329,17 @@ TEST(TextGenerator, ContinuesWithoutWhatATemplatePutsBefore) {
   GenerateOptions options = greedy(1);
   options.encode.add_template = true;
   const auto prompt = [&](const char* text) { return generator.generate(text, options).prompt; };
-  EXPECT_THAT(prompt("ab"), ElementsAre(9, 9, 22)) << "the text is 9, as what stands before it";
+  EXPECT_THAT(prompt("ab"), ElementsAre(9, 9, 22))
+      << "the text and the template's prefix are both id 9";
   EXPECT_THAT(prompt("ab"), ElementsAre(9, 22));
-  EXPECT_THAT(prompt(""), ElementsAre()) << "the answer goes on";
+  EXPECT_THAT(prompt(""), ElementsAre()) << "an empty prompt continues the answer";
   options.encode.num_bos = 1;
   options.encode.num_eos = 2;
   EXPECT_THAT(prompt("ab"), ElementsAre(bos, 9, 22, eos, eos));
 }
 
-// Token 5 is "\u2581a".
-TEST(TextGenerator, BeginsATextBehindAnEncoder) {
+// Token 5 is "\u2581a": "a" with a space before it.
+TEST(TextGenerator, EncodedPromptAnswerHasNoLeadingSpace) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/unigram.json"));
   DecoderInfo info = small_info();
   info.vocabulary = tokenizer->vocabulary_size();
@@ -349,7 +352,7 @@ TEST(TextGenerator, BeginsATextBehindAnEncoder) {
   EXPECT_THAT(model.encoded, ElementsAre(2));
 }
 
-TEST(TextGenerator, EndsWithAReplacementForHalfACharacter) {
+TEST(TextGenerator, IncompleteCharacterBecomesReplacementCharacter) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds;
@@ -362,7 +365,7 @@ TEST(TextGenerator, EndsWithAReplacementForHalfACharacter) {
   EXPECT_EQ(streamed, "\uFFFD");
 }
 
-TEST(GenerationStatistics, IsTheLineOfTheStockRunner) {
+TEST(GenerationStatistics, JsonMatchesExecuTorchRunner) {
   GenerationStatistics statistics;
   statistics.prompt_tokens = 10;
   statistics.generated_tokens = 20;

@@ -32,7 +32,7 @@ std::vector<std::string_view> names(const std::vector<OperatorArgument>& argumen
   return found;
 }
 
-TEST(Operators, RandomAndUninitialisedResultsAreNotDeterministic) {
+TEST(Operators, RandomAndUninitializedResultsAreNondeterministic) {
   for (const char* target :
        {"aten.rand.default", "aten.randn_like.default", "aten.native_dropout.default",
         "aten.empty.memory_format", "dim_order_ops._empty_dim_order.default"}) {
@@ -43,19 +43,25 @@ TEST(Operators, RandomAndUninitialisedResultsAreNotDeterministic) {
   }
 }
 
-TEST(Operators, EachHasOneRow) {
+TEST(Operators, NamesAreUnique) {
   std::map<std::string_view, size_t> rows;
   for (const Operator& op : operators()) ++rows[op.name];
   for (const auto& [name, count] : rows) EXPECT_EQ(count, 1u) << name;
   EXPECT_GT(rows.size(), 700u);
 }
 
-// The rows as they are written, a list a kind.
-const std::vector<std::vector<std::string_view>>& written_rows() {
+// The signatures of all rows, one list per file of the table.
+const std::vector<std::vector<std::string_view>>& signatures_by_file() {
   static const std::vector<std::vector<std::string_view>> kRows = {
 #define OP(signature, ...) signature,
       {
+#include "operators/table/creation.inc"
+      },
+      {
 #include "operators/table/elementwise.inc"
+      },
+      {
+#include "operators/table/fourier.inc"
       },
       {
 #include "operators/table/images.inc"
@@ -68,9 +74,6 @@ const std::vector<std::vector<std::string_view>>& written_rows() {
       },
       {
 #include "operators/table/losses.inc"
-      },
-      {
-#include "operators/table/makers.inc"
       },
       {
 #include "operators/table/numbers.inc"
@@ -95,15 +98,15 @@ const std::vector<std::vector<std::string_view>>& written_rows() {
   return kRows;
 }
 
-TEST(Operators, RowsOfAKindAreSorted) {
+TEST(Operators, RowsOfEachFileAreSorted) {
   size_t rows = 0;
-  for (const std::vector<std::string_view>& kind : written_rows()) {
+  for (const std::vector<std::string_view>& file : signatures_by_file()) {
     std::vector<std::string_view> found;
-    for (const std::string_view row : kind) found.push_back(row.substr(0, row.find('(')));
+    for (const std::string_view row : file) found.push_back(row.substr(0, row.find('(')));
     EXPECT_TRUE(std::ranges::is_sorted(found)) << *std::ranges::is_sorted_until(found);
     rows += found.size();
   }
-  EXPECT_EQ(rows, operators().size()) << "a kind is missing here";
+  EXPECT_EQ(rows, operators().size()) << "signatures_by_file() lacks a file";
 }
 
 std::set<std::string> all_kernels() {
@@ -115,7 +118,7 @@ std::set<std::string> all_kernels() {
   return names;
 }
 
-TEST(Operators, EachKernelHasARow) {
+TEST(Operators, EveryKernelHasOneRow) {
   const std::set<std::string> kernels = all_kernels();
   ASSERT_GT(kernels.size(), 250u);
   for (const std::string& kernel : kernels) {
@@ -123,7 +126,7 @@ TEST(Operators, EachKernelHasARow) {
   }
 }
 
-TEST(Operators, EachKernelOfARowExists) {
+TEST(Operators, KernelOfEveryRowExists) {
   const std::set<std::string> kernels = all_kernels();
   for (const Operator& op : operators()) {
     if (op.kernel.empty()) continue;
@@ -131,32 +134,32 @@ TEST(Operators, EachKernelOfARowExists) {
   }
 }
 
-TEST(Operators, EachKernelIsOfOneRow) {
+TEST(Operators, KernelNamesAreUnique) {
   std::map<std::string_view, std::string_view> rows;
   for (const Operator& op : operators()) {
     if (op.kernel.empty()) continue;
     const auto [found, is_new] = rows.emplace(op.kernel, op.name);
-    EXPECT_TRUE(is_new) << op.kernel << " is of " << found->second << " and of " << op.name;
+    EXPECT_TRUE(is_new) << op.kernel << " is the kernel of " << found->second << " and " << op.name;
   }
 }
 
-TEST(Operators, KernelsAreNamedByRule) {
+TEST(Operators, NamesKernelsByRule) {
   EXPECT_EQ(operator_of("aten.relu.default").kernel, "aten::relu.out");
   EXPECT_EQ(operator_of("aten.add.Scalar").kernel, "aten::add.Scalar_out");
   EXPECT_EQ(operator_of("quantized_decomposed.embedding_byte.dtype").kernel,
             "quantized_decomposed::embedding_byte.dtype_out");
-  EXPECT_EQ(operator_of("aten.copy_.default").kernel, "aten::copy_") << "it writes";
-  EXPECT_EQ(operator_of("aten.sym_size.int").kernel, "aten::sym_size.int") << "no tensor";
-  EXPECT_EQ(operator_of("aten.reshape.default").kernel, "") << "there is none";
+  EXPECT_EQ(operator_of("aten.copy_.default").kernel, "aten::copy_") << "it writes its argument";
+  EXPECT_EQ(operator_of("aten.sym_size.int").kernel, "aten::sym_size.int") << "it returns a number";
+  EXPECT_EQ(operator_of("aten.reshape.default").kernel, "") << "it has no kernel";
 }
 
-TEST(Operators, RowsNameOtherKernels) {
+TEST(Operators, RowsCanNameOtherKernels) {
   EXPECT_EQ(operator_of("aten.add.Tensor").kernel, "aten::add.out");
   EXPECT_EQ(operator_of("aten.max.dim").kernel, "aten::max.dim_max");
   EXPECT_EQ(operator_of("_operator.add").kernel, "executorch_prim::add.Scalar");
 }
 
-TEST(Operators, KernelsTakeTheArgumentsAndOuts) {
+TEST(Operators, KernelArgumentsAreArgumentsAndOuts) {
   const Operator& add = operator_of("aten.add.Tensor");
   EXPECT_THAT(names(add.kernel_arguments), ElementsAre("self", "other", "alpha", "out"));
   EXPECT_TRUE(add.kernel_arguments[3].is_written);
@@ -173,22 +176,22 @@ TEST(Operators, KernelsTakeTheArgumentsAndOuts) {
               ElementsAre("self", "src", "non_blocking"));
 }
 
-TEST(Operators, KernelsAreNotToldHowResultsAreStored) {
+TEST(Operators, KernelArgumentsOmitStorageArguments) {
   EXPECT_THAT(names(operator_of("aten._to_copy.default").kernel_arguments),
               ElementsAre("self", "non_blocking", "memory_format", "out"));
   EXPECT_THAT(names(operator_of("aten.mean.dim").kernel_arguments),
               ElementsAre("self", "dim", "keepdim", "dtype", "out"))
-      << "a dtype alone says what it computes in";
+      << "a dtype alone is the dtype of the computation";
 }
 
-TEST(Operators, CoreOnesHaveKernels) {
+TEST(Operators, CoreOperatorsHaveKernels) {
   EXPECT_TRUE(operator_of("aten.add.Tensor").is_core);
   EXPECT_FALSE(operator_of("aten.linear.default").is_core);
   EXPECT_FALSE(operator_of("aten.linear.default").kernel.empty());
   EXPECT_FALSE(operator_of("aten.silu.default").is_core);
 }
 
-TEST(Operators, ViewsAreToldByTheirAliases) {
+TEST(Operators, AliasesIdentifyViews) {
   const Operator& view = operator_of("aten.view.default");
   EXPECT_TRUE(view.may_alias());
   ASSERT_TRUE(view.is_view());
@@ -200,7 +203,7 @@ TEST(Operators, ViewsAreToldByTheirAliases) {
   EXPECT_FALSE(operator_of("aten.copy_.default").may_alias());
 }
 
-TEST(Operators, WritesAreDescribedByTheFunctionalForm) {
+TEST(Operators, FindsFunctionalFormOfInPlaceOperators) {
   EXPECT_TRUE(operator_of("aten.copy_.default").is_in_place());
   EXPECT_EQ(find_operator("aten.add_.Tensor"), nullptr);
   EXPECT_EQ(find_functional("aten.add_.Tensor"), find_operator("aten.add.Tensor"));
@@ -210,20 +213,19 @@ TEST(Operators, WritesAreDescribedByTheFunctionalForm) {
   EXPECT_FALSE(operator_of("aten._native_batch_norm_legit.default").is_in_place());
 }
 
-TEST(Operators, MayBeDeclared) {
+TEST(Operators, DeclaresOperatorsOutsideTheTable) {
   const Operator& op = declared_operator("my::op(Tensor(a!) x, *, float y=1.0) -> Tensor");
   EXPECT_EQ(op.target, "my.op.default");
   EXPECT_EQ(op.kernel, "my::op.out");
   EXPECT_THAT(names(op.kernel_arguments), ElementsAre("x", "y", "out"));
-  EXPECT_FALSE(op.is_in_place()) << "its result is another tensor";
+  EXPECT_FALSE(op.is_in_place()) << "its result is a new tensor";
   EXPECT_EQ(&op, &declared_operator("my::op(Tensor(a!) x, *, float y=1.0) -> Tensor"));
-  EXPECT_EQ(find_operator(op.target), nullptr) << "the table stays as it is";
+  EXPECT_EQ(find_operator(op.target), nullptr) << "the table must not change";
   EXPECT_EQ(declared_operator("my::op.two(Tensor x) -> (Tensor, Tensor)").kernel, "my::op.two_out");
   EXPECT_EQ(declared_operator("my::op_(Tensor(a!) x) -> ()").kernel, "my::op_");
 }
 
-// Another name's arguments must stand where the operator has its own.
-TEST(Operators, OtherNamesTakeTheSameArguments) {
+TEST(Operators, AliasesHaveTheSameArguments) {
   for (const Operator& op : operators()) {
     if (op.same_as.empty()) continue;
     const Operator* found = find_operator(op.same_as);
@@ -239,13 +241,13 @@ TEST(Operators, OtherNamesTakeTheSameArguments) {
   }
 }
 
-TEST(Operators, UnknownOnesHaveNoRow) {
+TEST(Operators, FindReturnsNullForUnknownOperators) {
   EXPECT_EQ(find_operator("aten.no_such.default"), nullptr);
   EXPECT_EQ(find_operator(""), nullptr);
 }
 
-// PyTorch's own list says so (aten/src/ATen/native/native_functions.yaml).
-TEST(Operators, SomeAsPyTorchDeclaresThem) {
+// The expected signatures are from aten/src/ATen/native/native_functions.yaml.
+TEST(Operators, SignaturesMatchPyTorch) {
   const Operator& norm = operator_of("aten.linalg_vector_norm.default");
   EXPECT_THAT(names(norm.arguments), ElementsAre("self", "ord", "dim", "keepdim", "dtype"));
   EXPECT_TRUE(norm.argument("dtype")->is_keyword_only);

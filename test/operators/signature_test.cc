@@ -32,7 +32,7 @@ TEST(Signature, KeepsTheOrderOfArguments) {
 DefaultValue default_of(const std::string& argument) {
   const std::string text = "x::f(" + argument + ") -> ()";
   const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
-  // Text lies in what was parsed, which goes.
+  // A text is a view into the local string, so return a literal instead.
   if (const auto* word = std::get_if<std::string_view>(&value)) {
     if (*word == "none") return "none";
     if (*word == "long") return "long";
@@ -55,12 +55,12 @@ TEST(Signature, ReadsDefaults) {
   EXPECT_EQ(default_of("int[] dims=[0, 1]"), DefaultValue(std::vector<int64_t>{0, 1}));
 }
 
-TEST(Signature, ANumberIsTheDefaultOfEachItem) {
+TEST(Signature, NumberIsTheDefaultOfEveryItem) {
   EXPECT_EQ(default_of("int[2] padding=0"), DefaultValue(std::vector<int64_t>{0, 0}));
   EXPECT_EQ(default_of("SymInt[3] stride=1"), DefaultValue(std::vector<int64_t>{1, 1, 1}));
 }
 
-TEST(Signature, TellsOptionalItemsFromOptionalLists) {
+TEST(Signature, DistinguishesOptionalItemsAndOptionalLists) {
   const Signature some =
       parse_signature("x::f(Tensor?[] indices, int[1]? dim, int? n) -> Tensor[]");
   EXPECT_TRUE(some.arguments[0].has_optional_items);
@@ -73,7 +73,7 @@ TEST(Signature, TellsOptionalItemsFromOptionalLists) {
   EXPECT_TRUE(some.results[0].is_list);
 }
 
-TEST(Signature, TellsAliasesAndWrites) {
+TEST(Signature, ReadsAliasesAndWrites) {
   const Signature view = parse_signature("x::v(Tensor(a) self, Tensor other) -> Tensor(a)");
   EXPECT_EQ(view.arguments[0].alias, 'a');
   EXPECT_FALSE(view.arguments[0].is_written);
@@ -87,14 +87,14 @@ TEST(Signature, TellsAliasesAndWrites) {
   EXPECT_TRUE(pieces.results[0].is_list);
 }
 
-TEST(Signature, ResultsMayBeNoneOrNamed) {
+TEST(Signature, AllowsNoResultsAndNamedResults) {
   EXPECT_THAT(parse_signature("x::check(Tensor self) -> ()").results, IsEmpty());
   EXPECT_THAT(parse_signature("x::f() -> (Tensor values, Tensor indices)").results,
               ElementsAre(Field(&OperatorArgument::name, "values"),
                           Field(&OperatorArgument::name, "indices")));
 }
 
-TEST(Signature, SaysWhatIsWrong) {
+TEST(Signature, ErrorsNameTheProblem) {
   const auto complaint = [](std::string_view text) -> std::string {
     try {
       parse_signature(text);
@@ -103,15 +103,14 @@ TEST(Signature, SaysWhatIsWrong) {
     }
     return "";
   };
-  EXPECT_THAT(complaint("x::f(Tensr self) -> ()"),
-              HasSubstr("the type is unknown at character 10"));
-  EXPECT_THAT(complaint("x::f(Tensor self"), HasSubstr("\", \" or \")\" is missing"));
-  EXPECT_THAT(complaint("x::f"), HasSubstr("it ends too early"));
-  EXPECT_THAT(complaint("x::f(int n=1x) -> ()"), HasSubstr("a number is wrong"));
-  EXPECT_THAT(complaint("x::f(int[two] n) -> ()"), HasSubstr("a number is wrong"));
-  EXPECT_THAT(complaint("x::f(Tensor) -> ()"), HasSubstr("\" \" is missing"));
-  EXPECT_THAT(complaint("x::f(int[2) -> ()"), HasSubstr("it ends too early"));
-  EXPECT_THAT(complaint("x::f() -> Tensor x y"), HasSubstr("something follows the results"));
+  EXPECT_THAT(complaint("x::f(Tensr self) -> ()"), HasSubstr("unknown type at character 10"));
+  EXPECT_THAT(complaint("x::f(Tensor self"), HasSubstr("expected \", \" or \")\""));
+  EXPECT_THAT(complaint("x::f"), HasSubstr("expected one of \"(\""));
+  EXPECT_THAT(complaint("x::f(int n=1x) -> ()"), HasSubstr("invalid number"));
+  EXPECT_THAT(complaint("x::f(int[two] n) -> ()"), HasSubstr("invalid number"));
+  EXPECT_THAT(complaint("x::f(Tensor) -> ()"), HasSubstr("expected \" \""));
+  EXPECT_THAT(complaint("x::f(int[2) -> ()"), HasSubstr("expected one of \"]\""));
+  EXPECT_THAT(complaint("x::f() -> Tensor x y"), HasSubstr("expected the end of the signature"));
 }
 
 }  // namespace

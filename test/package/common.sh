@@ -1,4 +1,4 @@
-# What the scripts of this folder share. The variables in capitals come from CMakeLists.txt.
+# Functions and variables for the scripts in this folder. CMakeLists.txt sets the variables in capitals.
 set -euo pipefail
 sample=$SOURCE/test/samples/mv2_025_xnnpack
 prefix=$OUT/prefix
@@ -6,29 +6,29 @@ readme=$OUT/readme
 
 fail() { echo "$0: $*" >&2; exit 1; }
 
-# expect <text> <command>...: the command succeeds and prints the text.
+# expect <text> <command>...: expects that the command succeeds and prints the text.
 expect() {
   local text=$1 printed
   shift
   printed=$("$@") || fail "$* failed"
-  [[ $printed == *"$text"* ]] || fail "$* prints \"$printed\", not \"$text\""
+  [[ $printed == *"$text"* ]] || fail "expected \"$text\" from $*, got \"$printed\""
   echo "$printed"
 }
 
-# expect_failure <text> <command>...: the command fails and says the text.
+# expect_failure <text> <command>...: the command fails and prints the text.
 expect_failure() {
   local text=$1 printed
   shift
-  if printed=$("$@" 2>&1); then fail "$* succeeds"; fi
+  if printed=$("$@" 2>&1); then fail "expected $* to fail, but it succeeded"; fi
   # CMake wraps its messages.
-  [[ $(echo "$printed" | tr -s ' \n' ' ') == *"$text"* ]] || fail "$* says \"$printed\", not \"$text\""
+  [[ $(echo "$printed" | tr -s ' \n' ' ') == *"$text"* ]] || fail "expected \"$text\" from $*, got \"$printed\""
 }
 
 if command -v ccache > /dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 
-# build <folder below this one> <build folder> <option>...
+# build <subfolder> <build folder> <option>...: configures and builds the project in the subfolder.
 build() {
   local source=$1 binary=$2
   shift 2
@@ -37,28 +37,30 @@ build() {
   "$CMAKE" --build "$binary"
 }
 
-# build_consumer <build folder> <option>...: with the static library, then with the shared one.
+# build_consumer <build folder> <option>...: builds and checks the project `consumer` with the static
+# library, then with the shared one.
 build_consumer() {
   local binary=$1
   build consumer "$@"
   check_programs "$binary"
-  if ldd "$binary/compare" | grep libvitrine; then fail "$binary/compare is not static"; fi
+  if ldd "$binary/compare" | grep libvitrine; then fail "$binary/compare must not depend on libvitrine.so"; fi
   "$CMAKE" "$binary" -DBUILD_SHARED_LIBS=ON
   "$CMAKE" --build "$binary"
   check_programs "$binary"
   expect "libvitrine.so" ldd "$binary/compare"
 }
 
-# What makes Vitrine as a part of another project a small build: the kernels of one sample, one instruction set.
+# Options for a small build of Vitrine inside another project: the kernels of one sample, one instruction set.
 small=(-DVITRINE_SELECT_OPS="aten::add.out;aten::mul.out" "-DVITRINE_DISABLED_SIMD_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX2|HWY_AVX3"
   -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0)
 
-# The class that the programs of the README find, by the runner: the position of the largest logit.
+# Prints the class that the programs of the README must find: the index of the largest logit that
+# executor_runner computes (readme_programs.sh).
 demo_class() { cat "$OUT/readme/class"; }
 
-# check_programs <build folder>: all programs of `consumer` run and are right.
+# check_programs <build folder>: all programs of `consumer` run and print the expected results.
 check_programs() {
-  expect "100 outputs are PyTorch's" "$1/compare" "$sample"
+  expect "100 outputs match PyTorch" "$1/compare" "$sample"
   expect "2 values, f32[3,2]" "$1/declared" "$SOURCE/test/samples/add_mul/model.pte"
   (cd "$readme" && expect "class $(demo_class)" "$1/classify" && expect "class $(demo_class)" "$1/classify_c")
 }

@@ -1,5 +1,5 @@
 . "$(dirname "$0")/common.sh"
-# The program of the selection is named from the folder of the CMakeLists.txt.
+# The path of the selected program is relative to the folder of the CMakeLists.txt.
 build components "$OUT/components" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_UNITY_BUILD=ON \
   -DSELECT=../../samples/add_mul/model.pte
 expect "1 delegate" "$OUT/components/lower_and_run" "$SOURCE/test/samples/linear_relu/model.pt2" "$OUT/components/model.pte"

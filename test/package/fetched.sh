@@ -1,4 +1,4 @@
-# By FetchContent, from a repository whose only commit is this tree as it is.
+# Builds the consumer with FetchContent, from a repository whose only commit is the current source tree.
 . "$(dirname "$0")/common.sh"
 rm -rf "$OUT/fetched" "$OUT/origin.git"
 repository() {

@@ -1,5 +1,5 @@
-# The pinned sources from their git repositories: local ones, of the sources that this build has, stand for the public
-# ones, whose addresses stay as they are. What is fetched is configured, and its smallest library is built.
+# Fetches the pinned sources from git, configures them, and builds the smallest library. git redirects the
+# public addresses to local repositories, which are made from the sources of this build.
 . "$(dirname "$0")/common.sh"
 folder=$OUT/fetched_sources
 rm -rf "$folder" && mkdir -p "$folder/wrong" "$folder/repositories"
@@ -12,7 +12,7 @@ git config --global core.compression 0
 git config --global core.fsync none
 git config --global gc.auto 0
 
-# What was put right in this build's sources is wrong in the repositories.
+# The sources of this build are corrected (VITRINE_SOURCE_FIXES). The repositories get the original text.
 cat > "$folder/wrong.cmake" <<'X'
 include(${RECIPE}/pins.cmake)
 foreach(row IN LISTS VITRINE_SOURCE_FIXES)
@@ -52,24 +52,24 @@ while IFS='|' read -r name commit address _; do
   repository . commit -q --allow-empty -m "A later one"
   git config --global "url.file://$bare.insteadOf" "$address"
 done < <(grep '^  "[A-Za-z0-9]*|[0-9a-f]\{40\}|' "$folder/recipe/pins.cmake")
-[[ ${#names[@]} -ge 5 ]] || fail "few pins: ${names[*]}"
+[[ ${#names[@]} -ge 5 ]] || fail "found too few pins: ${names[*]}"
 
-# As cmake/Dependencies.cmake does it.
+# Configures like cmake/Dependencies.cmake.
 configure() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -G Ninja -DVITRINE_SOURCES_DIR="$folder/sources"; }
 printed=$(configure)
 for name in "${names[@]}"; do
-  [[ $printed == *"$name: from https://"* ]] || fail "$name is not from git: $printed"
-  diff -r -x .git "$SOURCES/$name" "$folder/sources/$name" || fail "$name is not what this build has"
-  [[ $(git -C "$folder/sources/$name" log -1 --format=%s) == "The pinned commit" ]] || fail "$name is not of its commit"
+  [[ $printed == *"$name: from https://"* ]] || fail "$name was not fetched from git: $printed"
+  diff -r -x .git "$SOURCES/$name" "$folder/sources/$name" || fail "$name differs from the source of this build"
+  [[ $(git -C "$folder/sources/$name" log -1 --format=%s) == "The pinned commit" ]] || fail "$name is not at the pinned commit"
 done
 printed=$(configure)
-[[ $printed != *"from https"* ]] || fail "fetched twice: $printed"
+[[ $printed != *"from https"* ]] || fail "a source was fetched twice: $printed"
 
 printed=$("$CMAKE" --build "$folder/build" --target help)
 for target in XNNPACK microkernels-prod pthreadpool cpuinfo; do
-  [[ $printed == *$'\n'"$target: phony"* ]] || fail "there is no target $target: $printed"
+  [[ $printed == *$'\n'"$target: phony"* ]] || fail "the target $target is missing: $printed"
 done
 "$CMAKE" --build "$folder/build" --target pthreadpool
 library=$(sed -n 's/.*"\(.*libpthreadpool.a\)".*/\1/p' "$folder/build/imported.cmake")
-[[ -s $library ]] || fail "imported.cmake names no libpthreadpool.a that is there"
+[[ -s $library ]] || fail "imported.cmake does not name an existing libpthreadpool.a"
 rm -rf "$folder"/{repositories,sources,wrong}

@@ -12,7 +12,7 @@ from samples import floats, sample
 
 
 class Lowering(unittest.TestCase):
-    def test_lowered_programs_run(self):
+    def test_lowered_program_matches_pytorch(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend="xnnpack", record=True)
         self.assertTrue(lowered.record)
         info = vitrine.delegation_info(lowered)
@@ -31,28 +31,44 @@ class Lowering(unittest.TestCase):
             numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
             self.assertTrue(any("linear" in op for row in program.profile(runs=2).rows for op in row["source_ops"]))
 
-    def test_without_a_backend(self):
+    def test_backend_none_delegates_nothing(self):
         info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
         self.assertEqual(info.subgraphs, 0)
 
-    def test_backends_of_the_docstring(self):
+    def test_backends_in_docstring_exist(self):
         names = [word.strip('",') for word in vitrine.lower.__doc__.split() if word.startswith('"')]
-        self.assertIn("mapping-demo", names)
-        for name in names[:names.index("mapping-demo") + 1]:
+        self.assertIn("xnnpack-branches", names)
+        for name in names[:names.index("xnnpack-branches") + 1]:
             vitrine.lower(sample("linear_relu", "model.pt2"), backend=name)
 
-    def test_graphs_are_optimized(self):
+    def test_optimize_folds_constants(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None, optimize=True)
-        self.assertIn("constants alone", lowered.explain())
+        self.assertIn("constants folded", lowered.explain())
         self.assertNotIn("permute_copy", str(lowered))
 
-    def test_weights_are_quantized(self):
+    def test_quantize_notes_skipped_layers(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), quantize="8da4w:16")
-        self.assertEqual(lowered.notes, ["not quantised: 2.weight: its rows of 8 are not a multiple of 16"])
-        with self.assertRaisesRegex(vitrine.Error, "int8"):
-            vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int8")
+        self.assertEqual(lowered.notes, ["not quantized: 2.weight: its row length 8 is not a multiple of the group size 16"])
+        with self.assertRaisesRegex(vitrine.Error, "int7"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int7")
 
-    def test_metadata_are_methods(self):
+    def test_calibrates_with_arrays_and_files(self):
+        model = sample("ptq_two_batches", "model.pt2")
+        files = [sample("ptq_two_batches", f"calib_{i}_0.bin") for i in range(2)]
+        arrays = [numpy.fromfile(file, dtype=numpy.float32).reshape(2, 2, 8, 8) for file in files]
+        programs = [vitrine.lower(model, quantize="int8", calibrate=data)
+                    for data in (files, arrays, [(array,) for array in arrays])]
+        self.assertIn("Int8: 7 calls", programs[0].explain())
+        self.assertEqual(str(programs[0]), str(programs[1]))
+        self.assertEqual(str(programs[0]), str(programs[2]))
+        kept = vitrine.lower(model, quantize="int8", calibrate=arrays, keep={"fc": "float"})
+        self.assertIn("--keep fc=float", kept.explain())
+        with self.assertRaisesRegex(vitrine.Error, "f64"):
+            vitrine.lower(model, quantize="int8", calibrate=[array.astype("float64") for array in arrays])
+        with self.assertRaisesRegex(ValueError, "no samples"):
+            vitrine.lower(model, quantize="int8", calibrate=[])
+
+    def test_metadata_becomes_methods(self):
         metadata = {"get_max_seq_len": 2048, "use_kv_cache": True, "get_head_dim": 0.5, "get_eos_ids": [2, 7]}
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), metadata=metadata, debug_maps=False)
         with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +83,7 @@ class Lowering(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "get_max_seq_len"):
             vitrine.lower(sample("linear_relu", "model.pt2"), metadata={"get_max_seq_len": "long"})
 
-    def test_weights_beside_the_program(self):
+    def test_external_constants_are_saved(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), external_constants=True)
         (name,) = lowered.data
         with tempfile.TemporaryDirectory() as folder:
@@ -81,15 +97,15 @@ class Lowering(unittest.TestCase):
             expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
             numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
 
-    def test_operators_are_filtered(self):
+    def test_only_ops_and_exclude_ops_filter_operators(self):
         def delegated(**kwargs):
             return {row["op_type"] for row in
                     vitrine.lower(sample("linear_relu", "model.pt2"), **kwargs).delegation_info().by_op if row["delegated"]}
         self.assertEqual(delegated(only_ops=["relu"]), {"aten_relu_default"})
         self.assertNotIn("aten_relu_default", delegated(exclude_ops=["relu"]))
 
-    def test_attention(self):
-        with self.assertRaisesRegex(vitrine.Error, "there is no aten.scaled_dot_product_attention"):
+    def test_attention_kinds(self):
+        with self.assertRaisesRegex(vitrine.Error, "the model has no aten.scaled_dot_product_attention"):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="custom_sdpa")
         with self.assertRaisesRegex(ValueError, "flash"):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="flash")
@@ -100,32 +116,32 @@ class Lowering(unittest.TestCase):
         corpus = os.environ.get("VITRINE_CORPUS", "")
         model = os.path.join(corpus, "kv_cache", "model.pt2")
         if not os.path.exists(model):
-            self.skipTest("set VITRINE_CORPUS")
+            self.skipTest("needs the corpus: set VITRINE_CORPUS")
         self.assertIn("custom_sdpa", str(vitrine.lower(model, attention="custom_sdpa", backend=None)))
-        self.assertIn("attention as one operator", vitrine.lower(model, attention="auto").explain())
+        self.assertIn("attention replaced by", vitrine.lower(model, attention="auto").explain())
 
-    def test_dynamic_sizes_are_narrowed(self):
-        with self.assertRaisesRegex(vitrine.Error, "x.0: there is no such size; all sizes are static"):
+    def test_dynamic_rejects_static_sizes(self):
+        with self.assertRaisesRegex(vitrine.Error, "x.0: the model has no such dynamic size; all sizes are static"):
             vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": (1, 8)})
 
-    def test_errors(self):
+    def test_rejects_invalid_arguments(self):
         with self.assertRaisesRegex(vitrine.Error, "xnnpack"):
             vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
         with self.assertRaisesRegex(vitrine.Error, "model.pte"):
             vitrine.lower(sample("linear_relu", "model.pte"))
-        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' is 3; it takes two ints"):
-            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": 3})
-        with self.assertRaisesRegex(ValueError, "no method 'encode'; there are forward"):
+        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' must be the maximum, or the minimum and the maximum, got '3'"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": "3"})
+        with self.assertRaisesRegex(ValueError, "no method 'encode'; the program has forward"):
             vitrine.lower(sample("linear_relu", "model.pt2")).delegation_info("encode")
 
 
 class Inspection(unittest.TestCase):
-    def test_a_program(self):
+    def test_describes_program(self):
         description = vitrine.inspect(sample("add_mul"))
         self.assertEqual(description["bytes"], os.path.getsize(sample("add_mul")))
         json.dumps(description)
 
-    def test_an_unknown_file(self):
+    def test_rejects_unknown_file(self):
         with self.assertRaisesRegex(vitrine.Error, "input_0.bin"):
             vitrine.inspect(sample("add_mul", "input_0.bin"))
 

@@ -1,4 +1,4 @@
-"""The folder of samples: the first argument of a test."""
+"""Finds sample files. The first argument of a test is the folder of samples."""
 
 import os
 import sys

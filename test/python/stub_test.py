@@ -1,4 +1,4 @@
-"""The stub file says of the module what the module says of itself: /usr/bin/python3 stub_test.py"""
+"""Checks that the stub file matches the module: /usr/bin/python3 stub_test.py"""
 
 import ast
 import pathlib
@@ -12,7 +12,7 @@ VALUES = {"int": 1, "bool": True, "str": "a", "list": [], "dict": {}, "MethodLim
 
 
 def stubs(body):
-    """Name -> what the stub says of it. Private names are aliases of types."""
+    """Returns the stub's nodes by name. Leaves out private names, which are aliases of types."""
     found = {}
     for node in body:
         name = node.target.id if isinstance(node, ast.AnnAssign) else getattr(node, "name", "_")
@@ -21,23 +21,23 @@ def stubs(body):
     return found
 
 
-def members(of):
-    """What the module or class defines, without Python's own."""
+def members(owner):
+    """Returns the members that a module or class defines, without those of every Python object."""
     def is_constructor(name, value):
-        return name == "__init__" and "arg0" in (value.__doc__ or "")  # else it is as that of any object
-    return {name: value for name, value in vars(of).items()
+        return name == "__init__" and "arg0" in (value.__doc__ or "")  # else inherited from object
+    return {name: value for name, value in vars(owner).items()
             if not name.startswith("_") or is_constructor(name, value)}
 
 
 def kind(annotation):
-    """"List[str]", "list[_Spec]" -> "list"; "vitrine._vitrine.Profile" -> "Profile"."""
+    """Reduces a type to its name: "List[str]" -> "list", "vitrine._vitrine.Profile" -> "Profile"."""
     head = annotation.split("[")[0].split(".")[-1]
     return head.lower() if head in ("List", "Dict", "Tuple") else head
 
 
 def signatures(name, function):
-    """(number of positional arguments, whether more may follow, kind of the result) of each overload,
-    from the text that pybind11 writes."""
+    """Parses the text of pybind11. Returns for each overload the number of positional arguments, True if
+    it has *args, and the kind of the result."""
     found = []
     for line in function.__doc__.splitlines():
         match = re.fullmatch(r"(?:\d+\. )?" + name + r"\((.*)\) -> (.*)", line)
@@ -50,23 +50,23 @@ class Stub(unittest.TestCase):
     def check_function(self, name, stub, function):
         found = signatures(name, function)
         self.assertTrue(found, f"{name}: {function.__doc__}")
-        of_stub = stub.args.posonlyargs + stub.args.args
-        expected = (len(of_stub), stub.args.vararg is not None, kind(ast.unparse(stub.returns)))
+        stub_arguments = stub.args.posonlyargs + stub.args.args
+        expected = (len(stub_arguments), stub.args.vararg is not None, kind(ast.unparse(stub.returns)))
         for signature in found:
             self.assertEqual(signature, expected, name)
         for argument in stub.args.args + stub.args.kwonlyargs:
-            self.assertEqual(argument.arg, "self", f"{name}: the module's arguments have no names")
+            self.assertEqual(argument.arg, "self", f"{name}: arguments of the module cannot be passed by name")
 
-    def check_class(self, stub, of):
-        self.assertEqual(sorted(stubs(stub.body)), sorted(members(of)), stub.name)
+    def check_class(self, stub, owner):
+        self.assertEqual(sorted(stubs(stub.body)), sorted(members(owner)), stub.name)
         for name, member in stubs(stub.body).items():
             if isinstance(member, ast.FunctionDef):
-                self.check_function(name, member, vars(of)[name])
+                self.check_function(name, member, vars(owner)[name])
             else:
                 value = VALUES[kind(ast.unparse(member.annotation))]
-                setattr(of(), name, value)
+                setattr(owner(), name, value)
                 with self.assertRaises(TypeError, msg=name):
-                    setattr(of(), name, object())
+                    setattr(owner(), name, object())
 
     def test_names_and_signatures(self):
         expected = stubs(STUB.body)

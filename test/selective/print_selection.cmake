@@ -1,4 +1,4 @@
-# Prints what is selected by ${items}, given with ${keyword} or as FROM ${items}.
+# Prints the kernels and dtypes that `${keyword} ${items}` selects. The default keyword is FROM.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/SelectOps.cmake)
 if(NOT keyword)

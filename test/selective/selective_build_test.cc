@@ -1,4 +1,4 @@
-// What a build for one program does with that program, and with others.
+// Tests a build whose kernels are selected for one program, with that program and with others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,9 @@ class SelectiveBuild : public testing::Test {
     const std::filesystem::path path = test::samples_dir() / name / "model.pte";
     return load(*map_file(path.c_str()));
   }
-  // relu of tensors of these dtypes.
-  std::string refusal_of_relu(ScalarType dtype, ScalarType other) {
+  // Loads a program that calls relu on a tensor of each dtype. Returns the error message, or "" if
+  // the program loads.
+  std::string relu_load_error(ScalarType dtype, ScalarType other) {
     test::ProgramBuilder builder;
     test::MethodSpec& forward = builder.method("forward");
     forward.buffer_sizes = {0, 64};
@@ -60,14 +61,14 @@ class SelectiveBuild : public testing::Test {
   test::AlignedBytes file_;
 };
 
-TEST_F(SelectiveBuild, HasTheProgramsKernelsOnly) {
+TEST_F(SelectiveBuild, ContainsOnlyKernelsOfProgram) {
   EXPECT_THAT(portable::kernels().kernels, SizeIs(7));
   EXPECT_THAT(quantized::kernels().kernels, SizeIs(0));
   EXPECT_EQ(portable::kernels().dtypes,
             1u << static_cast<int>(ScalarType::kFloat) | 1u << static_cast<int>(ScalarType::kLong));
 }
 
-TEST_F(SelectiveBuild, RunsItsProgram) {
+TEST_F(SelectiveBuild, RunsProgram) {
   auto loaded = load_sample("digits_portable");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
   Method& method = **loaded;
@@ -91,7 +92,7 @@ TEST_F(SelectiveBuild, RunsItsProgram) {
   }
 }
 
-TEST_F(SelectiveBuild, NamesEveryOperatorThatAnotherProgramNeeds) {
+TEST_F(SelectiveBuild, ReportsEveryMissingOperator) {
   const auto method = load_sample("add_mul");
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kOperatorMissing);
@@ -100,18 +101,18 @@ TEST_F(SelectiveBuild, NamesEveryOperatorThatAnotherProgramNeeds) {
   EXPECT_THAT(method.error().message(), Not(HasSubstr("dtype")));
 }
 
-TEST_F(SelectiveBuild, NamesDtypes) {
-  EXPECT_EQ(refusal_of_relu(ScalarType::kFloat, ScalarType::kFloat), "");
-  EXPECT_EQ(refusal_of_relu(ScalarType::kDouble, ScalarType::kDouble),
+TEST_F(SelectiveBuild, ReportsMissingDtypes) {
+  EXPECT_EQ(relu_load_error(ScalarType::kFloat, ScalarType::kFloat), "");
+  EXPECT_EQ(relu_load_error(ScalarType::kDouble, ScalarType::kDouble),
             "forward: dtype f64 is not in this build: add it to VITRINE_SELECT_OPS");
-  EXPECT_EQ(refusal_of_relu(ScalarType::kDouble, ScalarType::kHalf),
+  EXPECT_EQ(relu_load_error(ScalarType::kDouble, ScalarType::kHalf),
             "forward: dtype f16, f64 is not in this build: add it to VITRINE_SELECT_OPS");
-  EXPECT_EQ(refusal_of_relu(ScalarType::kFloat, ScalarType::kHalf),
+  EXPECT_EQ(relu_load_error(ScalarType::kFloat, ScalarType::kHalf),
             "forward: dtype f16 is not in this build: add it to VITRINE_SELECT_OPS");
 }
 
-// A program may still need a dtype that none of its tensors has.
-TEST_F(SelectiveBuild, KernelsRefuseDtypes) {
+// A kernel checks its dtype too, because a program can need a dtype that none of its tensors has.
+TEST_F(SelectiveBuild, KernelsRejectUnselectedDtypes) {
   HeapArena temp;
   KernelContext context(&temp);
   test::TensorFactory factory;

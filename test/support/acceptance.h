@@ -1,6 +1,6 @@
-// The rules of ExecuTorch's program format for writers: header, identifier, alignments, fields that
-// loaders need, indices. Written from the format's description, independently of our writer and our
-// loader.
+// Checks the rules of ExecuTorch's program format for writers: header, identifier, alignments,
+// required fields, indices. The checker follows the format's description, independently of our
+// writer and loader.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct AcceptanceOptions {
   size_t delegate_alignment = 16;
 };
 
-// The rules that a program breaks, with their places; empty if it keeps all. `pte` must be aligned
-// to 16 bytes.
-std::vector<std::string> broken_rules(std::span<const std::byte> pte,
-                                      const AcceptanceOptions& options = {});
+// Returns the violated rules with their locations; empty if there are none. `pte` must be 16-byte
+// aligned.
+std::vector<std::string> violated_rules(std::span<const std::byte> pte,
+                                        const AcceptanceOptions& options = {});
 
 }  // namespace vitrine::test

@@ -9,10 +9,10 @@ namespace {
 
 std::atomic<int> allocations{0};  // NOLINT
 std::atomic<int> objects{0};      // NOLINT
-std::atomic<int> failing{0};      // NOLINT: the number of the one that fails
+std::atomic<int> failing{0};      // NOLINT: index of the allocation that fails; 0: none
 std::atomic<bool> failed{false};  // NOLINT
 
-bool fails() {
+bool should_fail() {
   if (++allocations != failing) return false;
   failed = true;
   return true;
@@ -34,7 +34,8 @@ bool allocation_has_failed() { return failed; }
 
 }  // namespace vitrine::test
 
-// The names that -Wl,--wrap gives to calls of malloc and to the function itself.
+// With -Wl,--wrap, calls of malloc become calls of __wrap_malloc, and __real_malloc is the
+// original.
 extern "C" {
 void* __real_malloc(size_t bytes);
 void* __real_calloc(size_t count, size_t bytes);
@@ -42,23 +43,23 @@ void* __real_realloc(void* memory, size_t bytes);
 void* __real_aligned_alloc(size_t alignment, size_t bytes);
 int __real_posix_memalign(void** memory, size_t alignment, size_t bytes);
 void* __wrap_malloc(size_t bytes) {
-  if (fails()) return nullptr;
+  if (should_fail()) return nullptr;
   return __real_malloc(bytes);
 }
 void* __wrap_calloc(size_t count, size_t bytes) {
-  if (fails()) return nullptr;
+  if (should_fail()) return nullptr;
   return __real_calloc(count, bytes);
 }
 void* __wrap_realloc(void* memory, size_t bytes) {
-  if (fails()) return nullptr;
+  if (should_fail()) return nullptr;
   return __real_realloc(memory, bytes);
 }
 void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
-  if (fails()) return nullptr;
+  if (should_fail()) return nullptr;
   return __real_aligned_alloc(alignment, bytes);
 }
 int __wrap_posix_memalign(void** memory, size_t alignment, size_t bytes) {
-  if (fails()) return ENOMEM;
+  if (should_fail()) return ENOMEM;
   return __real_posix_memalign(memory, alignment, bytes);
 }
 }
@@ -66,7 +67,7 @@ int __wrap_posix_memalign(void** memory, size_t alignment, size_t bytes) {
 namespace {
 
 void* counted(size_t bytes, size_t alignment) {
-  if (fails()) return nullptr;
+  if (should_fail()) return nullptr;
   ++objects;
   return __real_aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
 }
@@ -76,7 +77,7 @@ void release(void* memory) {
   std::free(memory);
 }
 
-// Device code, which has no exceptions, ends the process here.
+// Terminates the process if the caller is device code, which is built without exceptions.
 void* counted_or_throw(size_t bytes, size_t alignment) {
   void* memory = counted(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();

@@ -1,18 +1,19 @@
-// Counts every allocation of an executable of its own, and lets one fail: operator new is replaced,
-// and the linker wraps the C functions for all code that is linked statically, the runtime's
-// included. Link with
+// Counts every allocation of an executable, and makes one fail on request. operator new is
+// replaced, and the linker wraps the C functions for all statically linked code, including the
+// runtime. Link with
 // -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign.
 #pragma once
 
 namespace vitrine::test {
 
+// Returns the number of allocations so far.
 int allocation_count();
-// Of operator new's, those that were not deleted.
+// Returns the number of objects from operator new that are not deleted yet.
 int object_count();
 
-// Lets one allocation fail: the n-th from now on, 1 being the next; 0: none.
+// Makes the n-th allocation from now on fail; 1 is the next one, 0 is none.
 void fail_allocation(int n);
-// Whether it did.
+// True if that allocation has failed.
 bool allocation_has_failed();
 
 }  // namespace vitrine::test

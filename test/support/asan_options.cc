@@ -1,4 +1,4 @@
-// For executables that test out-of-memory errors: AddressSanitizer then returns a null pointer, as
-// the system does, instead of stopping.
+// Makes AddressSanitizer return a null pointer if memory runs out, as the system does, instead of
+// stopping. For executables that test out-of-memory errors.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }

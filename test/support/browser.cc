@@ -22,7 +22,7 @@ addEventListener('securitypolicyviolation', (event) => problems.push('policy: ' 
 for (const kind of ['error', 'warn']) console[kind] = (...texts) => problems.push(texts.join(' '));
 </script>)";
 
-// Runs last.
+// Runs after the test's script and writes the result into the page.
 constexpr char kReport[] = R"(
 seen.problems = window.problems;
 const result = document.createElement('pre');
@@ -80,7 +80,7 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
   const std::string open = "<pre id=\"result\">";
   const size_t begin = dom.find(open);
   if (begin == std::string::npos) {
-    ADD_FAILURE() << "the page's script did not end: " << dom.substr(0, 2000);
+    ADD_FAILURE() << "the page's script did not finish: " << dom.substr(0, 2000);
     return {};
   }
   return json::parse(from_base64(dom.substr(begin + open.size())));

@@ -1,4 +1,4 @@
-// Pages in a headless Chromium.
+// Runs scripts on pages in a headless Chromium.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,23 +10,24 @@
 
 namespace vitrine::test {
 
-// $VITRINE_CHROMIUM, else Chromium or Chrome on the PATH; else empty.
+// Returns $VITRINE_CHROMIUM, or else Chromium or Chrome on the PATH, or else an empty string.
 std::string find_browser();
 
-// Opens the page in a window of this size, "390,844", and runs `script` after the page's own.
-// Returns what the script put into `seen`; seen.problems are errors, warnings and refused requests.
+// Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
+// Returns the object `seen`, which the script can fill. seen.problems has errors, warnings and
+// blocked requests.
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 
-// The document in the page's script element of this id.
+// Returns the JSON document in the page's script element with this id.
 nlohmann::json page_data(const std::string& page, const std::string& id = "data");
 
 }  // namespace vitrine::test
 
-#define VITRINE_BROWSER(browser)                                                            \
-  const std::string browser = ::vitrine::test::find_browser();                              \
-  if (browser.empty()) {                                                                    \
-    GTEST_SKIP()                                                                            \
-        << "needs Chromium, which is not on the PATH: install it, or set VITRINE_CHROMIUM"; \
-  }                                                                                         \
+#define VITRINE_BROWSER(browser)                                                           \
+  const std::string browser = ::vitrine::test::find_browser();                             \
+  if (browser.empty()) {                                                                   \
+    GTEST_SKIP()                                                                           \
+        << "needs Chromium, which is not on the PATH; install it or set VITRINE_CHROMIUM"; \
+  }                                                                                        \
   static_assert(true)

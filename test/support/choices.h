@@ -1,4 +1,5 @@
-// Numbers that a file's bytes choose, so that a fuzzer which changes bytes changes what is made.
+// Takes numbers from the bytes of a fuzzer's input, so that changed bytes change the generated
+// object.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace vitrine::test {
 
-// Each number takes a byte, or two if its bound is above 256. It is 0 once all bytes are taken.
+// Each number consumes a byte, or two if its bound is above 256. All numbers are 0 once the bytes
+// are used up.
 class Choices {
  public:
   explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}
@@ -18,7 +20,7 @@ class Choices {
     return value % bound;
   }
   bool one_in(size_t count) { return below(count) == count - 1; }
-  bool left() const { return !bytes_.empty(); }
+  bool has_bytes_left() const { return !bytes_.empty(); }
 
  private:
   size_t next() {

@@ -6,22 +6,24 @@ namespace vitrine::test {
 
 namespace {
 
-// What the variable names, or `beside` the source tree; empty if it is not a folder.
-std::filesystem::path find_folder(const char* variable, const char* beside) {
-  const char* set = std::getenv(variable);
-  const std::filesystem::path path =
-      set != nullptr ? set : std::filesystem::path(VITRINE_SOURCE_DIR) / beside;
-  return std::filesystem::is_directory(path) ? std::filesystem::canonical(path)
-                                             : std::filesystem::path();
+// Returns the folder that the environment variable names; empty if it is not set to a folder.
+std::filesystem::path find_folder(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (path == nullptr || !std::filesystem::is_directory(path)) return {};
+  return std::filesystem::canonical(path);
 }
 
 }  // namespace
 
-std::filesystem::path corpus_dir() { return find_folder("VITRINE_CORPUS", "../shared/corpus"); }
+std::filesystem::path corpus_dir() { return find_folder("VITRINE_CORPUS"); }
 
-std::filesystem::path corpus_llm_dir() {
-  return find_folder("VITRINE_CORPUS_LLM", "../shared/corpus_llm");
-}
+std::filesystem::path corpus_15_dir() { return find_folder("VITRINE_CORPUS_15"); }
+
+std::filesystem::path corpus_llm_dir() { return find_folder("VITRINE_CORPUS_LLM"); }
+
+std::filesystem::path corpus_ptq_dir() { return find_folder("VITRINE_CORPUS_PTQ"); }
+
+std::filesystem::path corpus_foreign_dir() { return find_folder("VITRINE_CORPUS_FOREIGN"); }
 
 std::filesystem::path samples_dir() {
   return std::filesystem::path(VITRINE_SOURCE_DIR) / "test/samples";

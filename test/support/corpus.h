@@ -1,4 +1,5 @@
-// Finds the corpus of real programs. Tests that need it are skipped without it.
+// Finds the corpus of programs exported from PyTorch (test/corpus/README.md). Tests that need it
+// are skipped without it.
 #pragma once
 
 #include <filesystem>
@@ -6,22 +7,39 @@
 
 namespace vitrine::test {
 
-// $VITRINE_CORPUS, or ../shared/corpus beside the source tree. Empty if there is none.
+// Returns the folder in $VITRINE_CORPUS; empty if it is not set to a folder.
 std::filesystem::path corpus_dir();
 
-// The same of language models: $VITRINE_CORPUS_LLM, or ../shared/corpus_llm.
+// Returns the folder of language models in $VITRINE_CORPUS_LLM; empty if it is not set to a folder.
 std::filesystem::path corpus_llm_dir();
 
-// Samples that are part of the repository (test/samples).
+// Returns the folder of programs of ExecuTorch 1.5 in $VITRINE_CORPUS_15; empty if it is not set to
+// a folder.
+std::filesystem::path corpus_15_dir();
+
+// Returns the folder of quantized models in $VITRINE_CORPUS_PTQ; empty if it is not set to a
+// folder.
+std::filesystem::path corpus_ptq_dir();
+
+// Returns the folder of programs for other backends in $VITRINE_CORPUS_FOREIGN; empty if it is not
+// set to a folder.
+std::filesystem::path corpus_foreign_dir();
+
+// Returns the folder of the samples in the repository (test/samples).
 std::filesystem::path samples_dir();
-std::string sample(const std::string& path);  // the path of a sample, for commands
+std::string sample(const std::string& path);  // returns the full path of a sample
 
 }  // namespace vitrine::test
 
-// Skips the test if there is no corpus.
+// Skips the test if VITRINE_CORPUS is not set.
 #define VITRINE_NEEDS_CORPUS()               \
   if (::vitrine::test::corpus_dir().empty()) \
-  GTEST_SKIP() << "needs the corpus of real programs: set VITRINE_CORPUS"
+  GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS (test/corpus/README.md)"
+
+// Skips the test if VITRINE_CORPUS_LLM is not set.
+#define VITRINE_NEEDS_CORPUS_LLM()               \
+  if (::vitrine::test::corpus_llm_dir().empty()) \
+  GTEST_SKIP() << "needs the corpus of language models: set VITRINE_CORPUS_LLM"
 
 // Sets `name` to the folder of a corpus case, or skips the test.
 #define VITRINE_CORPUS_CASE(name, relative_path)                                    \

@@ -1,4 +1,4 @@
-// Where XNNPACK cannot multiply matrices of f16.
+// Detects processors on which XNNPACK cannot multiply f16 matrices.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace vitrine::test {
 
-// On 32-bit ARM it needs a processor that computes with f16 (ARMv8.2), which qemu does not show it.
+// True if XNNPACK failed because the processor has no f16 arithmetic. On 32-bit ARM it needs
+// ARMv8.2, which XNNPACK does not detect in qemu.
 inline bool lacks_f16_products(const Error& error) {
 #if defined(__arm__)
   return std::string_view(error.message()).find("fp16: unsupported hardware") !=

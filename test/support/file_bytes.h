@@ -1,4 +1,4 @@
-// A whole file in memory, aligned for programs.
+// Reads files into memory that is aligned for programs.
 #pragma once
 
 #include <cstdlib>

@@ -1,11 +1,11 @@
-// A library to preload: one call of the program on files of a folder fails.
+// A library to preload, which makes one file operation of a program fail.
 //
 //   LD_PRELOAD=libvitrine_io_faults.so VITRINE_IO_FOLDER=/tmp/x/ VITRINE_IO_FAULT="3 28"
 //   VITRINE_IO_LOG=/tmp/log executor_runner ...
 //
-// The third call fails with errno 28. Instead of an errno, 0 shortens a read or write to half of
-// its bytes, and -1 ends the file at a read. The log then has a line, "write /tmp/x/y". What the C
-// library does within itself (stdio) does not count.
+// The third operation on files in the folder fails with errno 28. Instead of an errno, 0 halves the
+// number of bytes of a read or write, and -1 simulates the end of the file. The library then writes
+// a line to the log, "write /tmp/x/y". Calls inside the C library (stdio) are not intercepted.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -27,13 +27,13 @@ constexpr int kEnd = -1;
 
 std::atomic<int> calls{0};
 
-struct Plan {
+struct FaultPlan {
   const char* folder = std::getenv("VITRINE_IO_FOLDER");
   const char* log = std::getenv("VITRINE_IO_LOG");
   int number = 0;
   int reason = 0;
 
-  Plan() {
+  FaultPlan() {
     const char* fault = std::getenv("VITRINE_IO_FAULT");
     if (fault == nullptr || folder == nullptr || log == nullptr) return;
     char* rest = nullptr;
@@ -42,17 +42,19 @@ struct Plan {
   }
 };
 
-const Plan& plan() {
-  static const Plan kPlan;
+const FaultPlan& plan() {
+  static const FaultPlan kPlan;
   return kPlan;
 }
 
-// Whether this is the call that fails.
+// Counts a call. Returns true, and writes to the log, if this is the call that fails.
 bool is_chosen(const char* call, const char* path) {
-  const Plan& it = plan();
-  if (it.number == 0 || std::strncmp(path, it.folder, std::strlen(it.folder)) != 0) return false;
-  if (++calls != it.number) return false;
-  if (std::FILE* log = std::fopen(it.log, "we")) {
+  const FaultPlan& fault = plan();
+  if (fault.number == 0 || std::strncmp(path, fault.folder, std::strlen(fault.folder)) != 0) {
+    return false;
+  }
+  if (++calls != fault.number) return false;
+  if (std::FILE* log = std::fopen(fault.log, "we")) {
     std::fprintf(log, "%s %s\n", call, path);
     std::fclose(log);
   }
@@ -69,7 +71,7 @@ bool is_chosen(const char* call, int descriptor) {
   return is_chosen(call, path);
 }
 
-// For calls that either work or fail.
+// Handles calls that either succeed or fail.
 template <class File>
 bool fails(const char* call, File file) {
   if (!is_chosen(call, file) || plan().reason <= 0) return false;
@@ -77,7 +79,8 @@ bool fails(const char* call, File file) {
   return true;
 }
 
-// For reads and writes. `count` becomes what may be transferred; false: `result` is given instead.
+// Handles reads and writes. May reduce `count`. Returns false if the call must return `result`
+// instead.
 bool transfers(const char* call, int descriptor, size_t& count, ssize_t& result) {
   if (!is_chosen(call, descriptor)) return true;
   if (plan().reason == kShort || (plan().reason == kEnd && std::strcmp(call, "write") == 0)) {
@@ -89,7 +92,7 @@ bool transfers(const char* call, int descriptor, size_t& count, ssize_t& result)
   return false;
 }
 
-// The function that this library hides.
+// Returns the function that this library intercepts.
 template <class Function>
 Function next(const char* name, Function) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
@@ -131,7 +134,7 @@ ssize_t write(int descriptor, const void* from, size_t count) {
   return transfers("write", descriptor, count, result) ? real(descriptor, from, count) : result;
 }
 
-// The descriptor is closed all the same, as Linux does.
+// Closes the descriptor even if the call fails, as Linux does.
 int close(int descriptor) {
   static const auto real = next("close", &close);
   const int flags = ::fcntl(descriptor, F_GETFL);

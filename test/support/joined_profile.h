@@ -1,16 +1,16 @@
-// Profiles as the tools make them: with what this tree's backends say of their delegates.
+// Makes profiles with the delegate profiles of all backends, as the tools do.
 #pragma once
 
 #include <array>
 
-#include "backends/mapping_demo/profile/mapping_demo_profile.h"
 #include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "demo_backend/profile.h"
 #include "inspector/join/make_profile.h"
 
 namespace vitrine::test {
 
 inline inspector::DelegateProfiles known_delegates() {
-  static const std::array profiles = {&xnnpack_profile(), &mapping_demo_profile()};
+  static const std::array profiles = {&xnnpack_profile(), &demo::profile()};
   return profiles;
 }
 

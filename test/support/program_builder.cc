@@ -32,18 +32,21 @@ Offset<flatbuffers::Vector<To>> vector_as(FlatBufferBuilder& fbb, const std::vec
   return fbb.CreateVector(to);
 }
 
+Offset<fbs::AllocationDetails> write(FlatBufferBuilder& fbb,
+                                     const std::optional<Planned>& planned) {
+  if (!planned) return {};
+  return fbs::CreateAllocationDetails(fbb, planned->memory_id,
+                                      static_cast<uint32_t>(planned->offset),
+                                      static_cast<uint32_t>(planned->offset >> 32));
+}
+
 Offset<fbs::Tensor> write(FlatBufferBuilder& fbb, const TensorSpec& spec) {
   std::vector<uint8_t> dim_order = spec.dim_order;
   if (dim_order.empty()) {
     dim_order.resize(spec.sizes.size());
     std::iota(dim_order.begin(), dim_order.end(), uint8_t{0});
   }
-  Offset<fbs::AllocationDetails> allocation;
-  if (spec.planned) {
-    allocation = fbs::CreateAllocationDetails(fbb, spec.planned->memory_id,
-                                              static_cast<uint32_t>(spec.planned->offset),
-                                              static_cast<uint32_t>(spec.planned->offset >> 32));
-  }
+  const Offset<fbs::AllocationDetails> allocation = write(fbb, spec.planned);
   Offset<fbs::ExtraTensorInfo> extra;
   if (spec.external || spec.location || spec.device != fbs::DeviceType::CPU) {
     const auto name = maybe_string(fbb, spec.external);
@@ -98,6 +101,18 @@ Offset<fbs::EValue> write(FlatBufferBuilder& fbb, const ValueSpec& spec) {
   return fbs::CreateEValue(fbb, spec.kind, body);
 }
 
+Offset<fbs::DelegateCall> write_delegate_call(FlatBufferBuilder& fbb, const InstructionSpec& spec) {
+  std::vector<Offset<fbs::DelegateScratch>> scratch;
+  for (const ScratchSpec& each : spec.scratch) {
+    scratch.push_back(fbs::CreateDelegateScratch(fbb, write(fbb, each.planned), each.size));
+  }
+  const auto args = fbb.CreateVector(spec.args);
+  return fbs::CreateDelegateCall(fbb, spec.first, args,
+                                 scratch.empty()
+                                     ? Offset<flatbuffers::Vector<Offset<fbs::DelegateScratch>>>()
+                                     : fbb.CreateVector(scratch));
+}
+
 Offset<fbs::Instruction> write(FlatBufferBuilder& fbb, const InstructionSpec& spec) {
   Offset<void> body;
   switch (spec.kind) {
@@ -105,7 +120,7 @@ Offset<fbs::Instruction> write(FlatBufferBuilder& fbb, const InstructionSpec& sp
       body = fbs::CreateKernelCall(fbb, spec.first, fbb.CreateVector(spec.args)).Union();
       break;
     case fbs::InstructionArguments::DelegateCall:
-      body = fbs::CreateDelegateCall(fbb, spec.first, fbb.CreateVector(spec.args)).Union();
+      body = write_delegate_call(fbb, spec).Union();
       break;
     case fbs::InstructionArguments::MoveCall:
       body = fbs::CreateMoveCall(fbb, spec.first, spec.second).Union();
@@ -142,7 +157,7 @@ Offset<fbs::BackendDelegate> write(FlatBufferBuilder& fbb, const DelegateSpec& s
   return fbs::CreateBackendDelegate(fbb, id, processed, fbb.CreateVector(specs));
 }
 
-// `payloads`: where each delegate's payload is, in the order of methods and their delegates.
+// `payload` points to the index of the next delegate's payload, and is advanced.
 Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                  const uint32_t*& payload) {
   std::vector<Offset<fbs::EValue>> values;
@@ -175,21 +190,22 @@ Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                   all_operators, all_delegates, buffers, fbb.CreateVector(devices));
 }
 
-// Pieces one after another, each at a multiple of `alignment`; fills their places.
+// Concatenates pieces, each at a multiple of `alignment`. Appends their offsets and sizes to
+// `entries`.
 Bytes concatenate(const std::vector<Bytes>& pieces, uint64_t alignment,
-                  std::vector<SegmentEntry>& places) {
+                  std::vector<SegmentEntry>& entries) {
   Bytes all;
   for (const Bytes& piece : pieces) {
     all.resize(round_up(all.size(), alignment));
-    places.push_back({all.size(), piece.size()});
+    entries.push_back({all.size(), piece.size()});
     all.insert(all.end(), piece.begin(), piece.end());
   }
   return all;
 }
 
-std::vector<uint64_t> offsets_of(const std::vector<SegmentEntry>& places) {
-  std::vector<uint64_t> offsets = {0};  // entry 0 stands for "none"
-  for (const SegmentEntry& place : places) offsets.push_back(place.offset);
+std::vector<uint64_t> offsets_of(const std::vector<SegmentEntry>& entries) {
+  std::vector<uint64_t> offsets = {0};  // index 0 means "no data"
+  for (const SegmentEntry& entry : entries) offsets.push_back(entry.offset);
   return offsets;
 }
 
@@ -203,7 +219,7 @@ void store(AlignedBytes& file, size_t at, T value) {
   std::memcpy(file.data() + at, &value, sizeof value);
 }
 
-// The flatbuffer, with the extended header and the segments, if any.
+// Returns the flatbuffer, with the extended header and the segments, if any.
 AlignedBytes assemble(const FlatBufferBuilder& fbb, const Bytes& segments, uint32_t header_length,
                       uint64_t alignment) {
   const auto* from = reinterpret_cast<const std::byte*>(fbb.GetBufferPointer());
@@ -279,10 +295,12 @@ void MethodSpec::kernel_call(int op_index, std::vector<int32_t> args) {
   chains.back().push_back(
       {.kind = fbs::InstructionArguments::KernelCall, .first = op_index, .args = std::move(args)});
 }
-void MethodSpec::delegate_call(int delegate_index, std::vector<int32_t> args) {
+void MethodSpec::delegate_call(int delegate_index, std::vector<int32_t> args,
+                               std::vector<ScratchSpec> scratch) {
   chains.back().push_back({.kind = fbs::InstructionArguments::DelegateCall,
                            .first = delegate_index,
-                           .args = std::move(args)});
+                           .args = std::move(args),
+                           .scratch = std::move(scratch)});
 }
 void MethodSpec::move(int from, int to) {
   chains.back().push_back(
@@ -321,7 +339,7 @@ AlignedBytes ProgramBuilder::build() const {
     return static_cast<uint32_t>(pieces.size()) - 1;
   };
 
-  // Constants, or only the reserved entry.
+  // Writes the constants after the reserved entry 0.
   std::vector<Offset<fbs::Buffer>> buffers;
   Offset<fbs::SubsegmentOffsets> constant_segment;
   if (legacy_constants || both_kinds_of_constants) {
@@ -332,17 +350,17 @@ AlignedBytes ProgramBuilder::build() const {
     }
   }
   if (!legacy_constants) {
-    std::vector<SegmentEntry> places;
-    const uint32_t segment = add_segment(concatenate(constants_, kConstantAlignment, places));
+    std::vector<SegmentEntry> entries;
+    const uint32_t segment = add_segment(concatenate(constants_, kConstantAlignment, entries));
     constant_segment = write(fbb, constant_segment_index.value_or(segment),
-                             constant_offsets.value_or(offsets_of(places)));
+                             constant_offsets.value_or(offsets_of(entries)));
   }
   std::vector<Offset<fbs::SubsegmentOffsets>> mutable_segments;
   if (!initial_states_.empty()) {
-    std::vector<SegmentEntry> places;
-    const uint32_t segment = add_segment(concatenate(initial_states_, 1, places));
+    std::vector<SegmentEntry> entries;
+    const uint32_t segment = add_segment(concatenate(initial_states_, 1, entries));
     mutable_segments.push_back(write(fbb, initial_state_segment_index.value_or(segment),
-                                     initial_state_offsets.value_or(offsets_of(places))));
+                                     initial_state_offsets.value_or(offsets_of(entries))));
   }
   std::vector<Offset<fbs::BackendDelegateInlineData>> inline_data;
   std::vector<uint32_t> payloads;
@@ -366,11 +384,11 @@ AlignedBytes ProgramBuilder::build() const {
     named.push_back(fbs::CreateNamedData(fbb, written, named_data_segment_index.value_or(segment)));
   }
 
-  std::vector<SegmentEntry> places;
-  const Bytes segment_bytes = concatenate(pieces, segment_alignment, places);
-  std::vector<Offset<fbs::DataSegment>> entries;
-  for (const SegmentEntry& place : segments.value_or(places)) {
-    entries.push_back(fbs::CreateDataSegment(fbb, place.offset, place.size));
+  std::vector<SegmentEntry> piece_entries;
+  const Bytes segment_bytes = concatenate(pieces, segment_alignment, piece_entries);
+  std::vector<Offset<fbs::DataSegment>> data_segments;
+  for (const SegmentEntry& entry : segments.value_or(piece_entries)) {
+    data_segments.push_back(fbs::CreateDataSegment(fbb, entry.offset, entry.size));
   }
   std::vector<Offset<fbs::ExecutionPlan>> plans;
   const uint32_t* payload = payloads.data();
@@ -379,11 +397,11 @@ AlignedBytes ProgramBuilder::build() const {
   const auto all_plans = fbb.CreateVector(plans);
   const auto all_buffers = fbb.CreateVector(buffers);
   const auto all_inline = fbb.CreateVector(inline_data);
-  const auto all_segments = fbb.CreateVector(entries);
+  const auto all_segments = fbb.CreateVector(data_segments);
   const auto all_mutable = fbb.CreateVector(mutable_segments);
   const auto all_named = fbb.CreateVector(named);
   fbs::FinishProgramBuffer(
-      fbb, fbs::CreateProgram(fbb, 0, all_plans, all_buffers, all_inline, all_segments,
+      fbb, fbs::CreateProgram(fbb, version, all_plans, all_buffers, all_inline, all_segments,
                               constant_segment, all_mutable, all_named));
   return assemble(fbb, segment_bytes, header_length, segment_alignment);
 }

@@ -1,4 +1,4 @@
-// Builds small programs (.pte), valid ones and ones with exactly one error.
+// Builds small programs (.pte), valid ones and invalid ones.
 //
 //   ProgramBuilder builder;
 //   MethodSpec& forward = builder.method("forward");
@@ -10,8 +10,8 @@
 //   forward.kernel_call(forward.op("test::scale", "out"), {x, forward.integer(2), y, y});
 //   const AlignedBytes file = builder.build();
 //
-// Everything is a public field that a test may overwrite before build(). Format:
-// docs/formats/program.md.
+// All fields are public, so that a test can overwrite them before build(). The format is described
+// in docs/formats/program.md.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@
 
 namespace vitrine::test {
 
-// 64-byte aligned and exactly of the requested size, so that AddressSanitizer sees every overrun.
+// Allocates memory that is 64-byte aligned and has exactly the requested size, so that
+// AddressSanitizer detects every overrun.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
@@ -53,7 +54,7 @@ Bytes bytes_of(const std::vector<T>& values) {
 }
 Bytes bytes_of(std::string_view text);
 
-// A place in planned memory.
+// A location in planned memory.
 struct Planned {
   uint32_t memory_id;
   uint64_t offset;
@@ -64,10 +65,10 @@ struct TensorSpec {
   std::vector<int32_t> sizes = {};
   std::vector<uint8_t> dim_order = {};  // empty: row-major
   std::optional<Planned> planned = {};
-  uint32_t data = 0;  // a result of ProgramBuilder::constant() or initial_state()
-  std::optional<std::string> external = {};  // key
+  uint32_t data = 0;  // index from ProgramBuilder::constant() or initial_state(); 0: none
+  std::optional<std::string> external = {};  // key in a .ptd file
   schema::program::TensorShapeDynamism dynamism = schema::program::TensorShapeDynamism::STATIC;
-  // For damage.
+  // The fields below can make the program invalid.
   int32_t storage_offset = 0;
   int8_t layout = 0;
   bool has_sizes = true;
@@ -80,11 +81,17 @@ struct ValueSpec {
   schema::program::KernelTypes kind = schema::program::KernelTypes::Null;
   bool has_value = true;
   TensorSpec tensor = {};
-  int64_t integer = 0;  // or bool
+  int64_t integer = 0;  // also used for bools
   double real = 0;
   std::optional<std::string> text = {};
-  std::optional<std::vector<int64_t>> items = {};  // of every list but DoubleList
+  std::optional<std::vector<int64_t>> items = {};  // items of all lists except DoubleList
   std::optional<std::vector<double>> reals = {};
+};
+
+// Memory that a delegate call reserves.
+struct ScratchSpec {
+  std::optional<Planned> planned = {};
+  uint64_t size = 0;
 };
 
 struct InstructionSpec {
@@ -92,6 +99,7 @@ struct InstructionSpec {
   int32_t first = 0;   // operator, delegate, source, condition or value
   int32_t second = 0;  // target of a move, destination of a jump
   std::vector<int32_t> args = {};
+  std::vector<ScratchSpec> scratch = {};
   bool has_args = true;
 };
 
@@ -110,7 +118,7 @@ struct DelegateSpec {
   schema::program::DataLocation location = schema::program::DataLocation::INLINE;
   Bytes payload = {};
   std::vector<CompileSpecSpec> compile_specs = {};
-  // For damage.
+  // The fields below can make the program invalid.
   bool has_processed = true;
   std::optional<uint32_t> index = {};
 };
@@ -127,7 +135,7 @@ struct MethodSpec {
   std::vector<int64_t> buffer_sizes = {0};  // entry 0 is reserved
   std::vector<schema::program::DeviceType> buffer_devices;
 
-  // Each returns the index of the new value, operator or delegate.
+  // The following functions return the index of the new value, operator or delegate.
   int value(ValueSpec spec);
   int none() { return value({}); }
   int integer(int64_t number);
@@ -143,16 +151,17 @@ struct MethodSpec {
   int op(std::string op_name, std::string overload = "");
   int delegate(DelegateSpec spec);
 
-  // Instructions of the last chain.
+  // The following functions add an instruction to the last chain.
   void kernel_call(int op_index, std::vector<int32_t> args);
-  void delegate_call(int delegate_index, std::vector<int32_t> args);
+  void delegate_call(int delegate_index, std::vector<int32_t> args,
+                     std::vector<ScratchSpec> scratch = {});
   void move(int from, int to);
   void jump_false(int condition, int destination);
   void free(int freed);
   int next_instruction() const { return static_cast<int>(chains.back().size()); }
 };
 
-// The file's entry for a segment; correct by default.
+// The file's entry for a segment.
 struct SegmentEntry {
   uint64_t offset;
   uint64_t size;
@@ -160,10 +169,10 @@ struct SegmentEntry {
 
 class ProgramBuilder {
  public:
-  // The reference remains valid.
+  // Adds a method. The reference stays valid while the builder is alive.
   MethodSpec& method(std::string name);
 
-  // Index for TensorSpec::data.
+  // Add data and return the index for TensorSpec::data.
   uint32_t constant(Bytes data);
   uint32_t initial_state(Bytes data);
   void named_data(std::string key, Bytes data);
@@ -171,11 +180,13 @@ class ProgramBuilder {
   AlignedBytes build() const;
 
   std::deque<MethodSpec> methods;
-  bool legacy_constants = false;  // in constant_buffer, without a segment
-  uint32_t header_length = 32;    // 24: as before ExecuTorch 1.0
+  uint32_t version = 0;
+  bool legacy_constants = false;  // stores constants in constant_buffer, without a segment
+  uint32_t header_length = 32;    // 24: ExecuTorch before 1.0
   uint64_t segment_alignment = 128;
 
-  // Overrides, for damage. Segments are: constants, initial states, delegates', named data's.
+  // Overrides, for damage. The segments are, in this order: constants, initial states, payloads,
+  // named data.
   std::optional<std::vector<SegmentEntry>> segments;
   std::optional<uint32_t> constant_segment_index;
   std::optional<std::vector<uint64_t>> constant_offsets;

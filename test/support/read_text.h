@@ -1,4 +1,4 @@
-// Reads whole files for comparison.
+// Reads complete files for comparison.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace vitrine::test {
 
-// Empty if it cannot be read.
+// Returns the content of a file; empty if it cannot be read.
 inline std::string read_text(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();

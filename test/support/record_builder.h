@@ -1,4 +1,4 @@
-// ETRecords for tests, made in memory.
+// Builds ETRecords in memory, for tests.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace vitrine::test {
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 
-// A zip archive, uncompressed unless requested.
+// Returns a zip archive.
 std::vector<std::byte> make_archive(const Members& members, bool compressed = false);
 
-// A record for the portable program in `portable`, which was lowered from the same edge program as
-// the delegated one: the corpus has the graph only in the latter's record, and the former's handle
-// map as a file.
+// Returns a record for the portable program of the case `portable`. The case `delegated` has the
+// same edge program, and only its record contains the graph. The handle map of `portable` is a
+// file.
 std::vector<std::byte> record_of_portable(const std::filesystem::path& delegated,
                                           const std::filesystem::path& portable);
 
@@ -26,11 +26,11 @@ struct NodeText {
   int debug_handle = 0;
   std::vector<std::string> inputs;
   std::string module_path;
-  std::vector<int> sizes = {};  // of its float32 result; empty: unknown
+  std::vector<int> sizes = {};  // sizes of its float32 result; empty: unknown
 };
 
-// A serialised edge program with these nodes, as ExecuTorch 1.x writes it. It returns the last
-// node's result.
+// Returns a serialized edge program with these nodes, as ExecuTorch 1.x writes it. The output of
+// the program is the result of the last node.
 std::string edge_program_json(const std::vector<NodeText>& nodes);
 
 }  // namespace vitrine::test

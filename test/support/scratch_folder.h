@@ -1,4 +1,4 @@
-// A separate folder for a test, created empty and removed with the object.
+// A folder for a test. The constructor creates it, the destructor removes it with its content.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ namespace vitrine::test {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    // mkdtemp requires and replaces these six characters.
+    // mkdtemp puts random characters in place of the six at the end.
     std::string name =
         (std::filesystem::temp_directory_path() / "vitrine_test_").string() + std::string(6, 'X');
     if (::mkdtemp(name.data()) == nullptr) std::abort();

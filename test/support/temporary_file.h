@@ -1,4 +1,4 @@
-// A file that exists for the scope of a test.
+// A file with given content, which the destructor removes.
 #pragma once
 
 #include <cstddef>

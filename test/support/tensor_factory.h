@@ -1,4 +1,4 @@
-// Tensors and lists that own their memory, for tests.
+// Creates tensors and lists for tests, and owns their memory.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,12 @@
 
 namespace vitrine::test {
 
-// What it makes lives as long as it.
+// Its tensors and values are valid while the factory is alive.
 class TensorFactory {
  public:
-  // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte
-  // aligned and exactly as large as the tensor, so that AddressSanitizer sees every overrun.
+  // Creates a tensor. `values` are in memory order, which is row-major unless `dim_order` is set.
+  // The memory is 64-byte aligned and exactly as large as the tensor, so that AddressSanitizer
+  // detects every overrun.
   template <class T>
   Tensor& make(std::vector<int32_t> sizes, const std::vector<T>& values,
                std::vector<uint8_t> dim_order = {},
@@ -29,7 +30,7 @@ class TensorFactory {
     return tensor;
   }
 
-  // All bytes 0xcd, so that an output left unwritten shows.
+  // Creates a tensor with all bytes set to 0xcd, so that tests detect outputs that are not written.
   Tensor& make(ScalarType dtype, std::vector<int32_t> sizes, std::vector<uint8_t> dim_order = {},
                ShapeDynamism dynamism = ShapeDynamism::kStatic) {
     Storage& storage = storages_.emplace_back();
@@ -47,20 +48,21 @@ class TensorFactory {
     return storage.tensor;
   }
 
-  // Moves both, with what `b` holds, into one block of memory: `a` begins `offset` bytes into `b`,
-  // or `b` -offset bytes into `a`. Offsets are brought into the tensor and to alignment.
+  // Moves both tensors into one block of memory, keeping the data of `b`: `a` starts `offset` bytes
+  // after the start of `b`, or, if offset is negative, `b` starts -offset bytes after the start of
+  // `a`. Limits the offset to the size of the tensor and rounds it down to the alignment.
   void overlap(Tensor& a, Tensor& b, int64_t offset) {
-    Tensor& guest = offset >= 0 ? a : b;
-    Tensor& host = offset >= 0 ? b : a;
-    const size_t alignment = std::clamp<size_t>(guest.element_size(), 1, 8);
+    Tensor& inner = offset >= 0 ? a : b;
+    Tensor& outer = offset >= 0 ? b : a;
+    const size_t alignment = std::clamp<size_t>(inner.element_size(), 1, 8);
     const size_t wanted = static_cast<size_t>(offset >= 0 ? offset : -offset);
-    const size_t at = std::min(wanted, host.bound_nbytes()) / alignment * alignment;
+    const size_t at = std::min(wanted, outer.bound_nbytes()) / alignment * alignment;
     std::byte* const block =
-        blocks_.emplace_back(allocate(std::max(host.bound_nbytes(), at + guest.bound_nbytes())))
+        blocks_.emplace_back(allocate(std::max(outer.bound_nbytes(), at + inner.bound_nbytes())))
             .get();
     std::copy_n(b.unchecked_data<std::byte>(), b.bound_nbytes(), block + (offset >= 0 ? 0 : at));
-    host.set_data(block);
-    guest.set_data(block + at);
+    outer.set_data(block);
+    inner.set_data(block + at);
   }
 
   EValue& value(Tensor& tensor) { return values_.emplace_back(&tensor); }
@@ -73,7 +75,7 @@ class TensorFactory {
     list.body = {list.items, list.scratch.data()};
     return EValue(&list.body);
   }
-  // Null items are None.
+  // Creates a list of tensors. Null pointers become None.
   EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
     Tensors& list = tensor_lists_.emplace_back();
     for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
@@ -121,7 +123,7 @@ class TensorFactory {
   std::deque<Tensors> tensor_lists_;
 };
 
-// The elements of a tensor in memory order.
+// Returns the elements of a tensor in memory order.
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
   return std::vector<T>(tensor.unchecked_data<T>(), tensor.unchecked_data<T>() + tensor.numel());

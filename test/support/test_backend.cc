@@ -1,14 +1,23 @@
 #include "test/support/test_backend.h"
 
+#include <algorithm>
+
 #include "runtime/platform/clock.h"
 
 namespace vitrine::test {
 namespace {
 
+using Scratch = std::vector<std::vector<std::span<std::byte>>>;
+
 class Multiplication final : public Delegate {
  public:
-  Multiplication(float factor, bool fails, size_t inputs, int* live)
-      : factor_(factor), fails_(fails), inputs_(inputs), live_(live) {
+  Multiplication(float factor, bool fails, size_t inputs, size_t lost, int* live, Scratch* scratch)
+      : factor_(factor),
+        fails_(fails),
+        inputs_(inputs),
+        lost_(lost),
+        live_(live),
+        scratch_(scratch) {
     ++*live_;
   }
   ~Multiplication() override { --*live_; }
@@ -16,6 +25,12 @@ class Multiplication final : public Delegate {
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override {
     if (fails_) return Error::make(ErrorCode::kInternal, "told to fail");
+    if (!context.scratch.empty()) {
+      scratch_->emplace_back(context.scratch.begin(), context.scratch.end());
+    }
+    for (const std::span<std::byte> scratch : context.scratch) {
+      std::ranges::fill(scratch, std::byte{0xFF});
+    }
     TraceRecord record{.start_ns = platform::now_ns(),
                        .metadata = TestBackend::kMetadata,
                        .metadata_size = sizeof TestBackend::kMetadata - 1,
@@ -25,7 +40,7 @@ class Multiplication final : public Delegate {
                        .kind = TraceRecord::Kind::kDelegateOperator};
     const size_t count = arguments.size() / 2;
     if (arguments.size() % 2 != 0) {
-      return Error::make(ErrorCode::kInvalidProgram, "an odd number of arguments");
+      return Error::make(ErrorCode::kInvalidProgram, "the number of arguments must be even");
     }
     for (size_t i = 0; i < count; ++i) {
       VITRINE_RETURN_IF_ERROR(multiply(*arguments[i], *arguments[count + i]));
@@ -35,8 +50,8 @@ class Multiplication final : public Delegate {
     return Error();
   }
 
-  // Of all arguments it does not know unless told how many inputs there are.
-  bool is_output(size_t index) const override { return index >= inputs_; }
+  // Without the compile spec "inputs", all arguments count as outputs.
+  bool is_output(size_t index) const override { return index >= inputs_ && index != lost_; }
 
  private:
   Error multiply(const EValue& from, const EValue& to) const {
@@ -58,32 +73,36 @@ class Multiplication final : public Delegate {
   float factor_;
   bool fails_;
   size_t inputs_;
+  size_t lost_;
   int* live_;
+  Scratch* scratch_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Delegate>> TestBackend::init(
-    const BackendInitContext& context, std::span<const std::byte> processed,
+    const BackendInitContext& context, std::span<const std::byte> payload,
     std::span<const CompileSpec> compile_specs) const {
   last_init_ = {context,
-                Bytes(processed.begin(), processed.end()),
-                reinterpret_cast<uintptr_t>(processed.data()) % 16 == 0,
+                Bytes(payload.begin(), payload.end()),
+                reinterpret_cast<uintptr_t>(payload.data()) % 16 == 0,
                 {}};
   bool fails = false;
   size_t inputs = 0;
+  size_t lost = SIZE_MAX;
   for (const CompileSpec& spec : compile_specs) {
     last_init_.compile_specs.emplace_back(std::string(spec.key),
                                           Bytes(spec.value.begin(), spec.value.end()));
     fails = fails || spec.key == "fail";
     if (spec.key == "inputs") inputs = static_cast<size_t>(spec.value[0]);
+    if (spec.key == "lost") lost = static_cast<size_t>(spec.value[0]);
   }
-  if (processed.size() != 3 || processed[0] != std::byte{'T'} || processed[1] != std::byte{'B'}) {
+  if (payload.size() != 3 || payload[0] != std::byte{'T'} || payload[1] != std::byte{'B'}) {
     return Error::make(ErrorCode::kDelegateInvalidCompatibility,
-                       "byte 0 of the payload: it does not begin with TB");
+                       "byte 0 of the payload: it must start with TB");
   }
   return std::unique_ptr<Delegate>(std::make_unique<Multiplication>(
-      static_cast<float>(processed[2]), fails, inputs, &live_delegates_));
+      static_cast<float>(payload[2]), fails, inputs, lost, &live_delegates_, &scratch_));
 }
 
 }  // namespace vitrine::test

@@ -1,11 +1,14 @@
-// A backend that multiplies: its payload is "TB" and a factor of one byte.
+// A test backend that multiplies. Its payload is "TB" and a factor of one byte.
 //
-// It takes as many f32 inputs as outputs; output i is input i times the factor. The compile spec
-// "fail" makes its executions fail; "inputs" says in a byte how many inputs there are, which the
-// delegate cannot know otherwise. Logs one operator event per execution, with debug identifier 7.
+// A delegate has the same number of f32 inputs and outputs; output i is input i times the factor.
+// The compile spec "fail" makes executions fail. The compile spec "inputs" has the number of inputs
+// as a byte; without it, the delegate reports all arguments as outputs. The compile spec "lost" has
+// the index of an argument that the delegate does not report as an output. Each execution logs one
+// operator event with debug identifier 7.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +23,7 @@ class TestBackend final : public BackendInterface {
   static constexpr int32_t kDebugId = 7;
   static constexpr char kMetadata[] = "times";
 
-  // The arguments of the latest init(); not synchronised.
+  // The arguments of the latest init(); not synchronized.
   struct Init {
     BackendInitContext context;
     Bytes payload;
@@ -30,14 +33,17 @@ class TestBackend final : public BackendInterface {
 
   const char* id() const override { return "TestBackend"; }
   Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
-                                         std::span<const std::byte> processed,
+                                         std::span<const std::byte> payload,
                                          std::span<const CompileSpec> compile_specs) const override;
 
   const Init& last_init() const { return last_init_; }
+  // The scratch memory of each execution; not synchronized. An execution fills it with 0xFF.
+  const std::vector<std::vector<std::span<std::byte>>>& scratch() const { return scratch_; }
   int live_delegates() const { return live_delegates_; }
 
  private:
   mutable Init last_init_;
+  mutable std::vector<std::vector<std::span<std::byte>>> scratch_;
   mutable int live_delegates_ = 0;
 };
 

@@ -1,2 +1,2 @@
-// What a precompiled header belongs to.
+// An empty source file for the target that owns the precompiled header.
 int main() {}

@@ -10,13 +10,14 @@ bool prepare(KernelContext& context, const Tensor& self, Tensor& out) {
   if (self.dtype() == ScalarType::kFloat && out.dtype() == ScalarType::kFloat) {
     return context.resize(out, self.sizes());
   }
-  context.fail(ErrorCode::kInvalidArgument, "only f32");
+  context.fail(ErrorCode::kInvalidArgument, "self and out must be f32");
   return false;
 }
 
 void add(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& out) {
   if (!prepare(context, a, out) || b.dtype() != a.dtype() || b.numel() != a.numel()) {
-    return context.fail(ErrorCode::kInvalidArgument, "a and b differ");
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "a and b must have equal dtypes and numbers of elements");
   }
   for (int64_t i = 0; i < a.numel(); ++i) {
     out.mutable_data<float>()[i] = a.data<float>()[i] + b.data<float>()[i];
@@ -54,7 +55,7 @@ void less_scalar(KernelContext&, int64_t a, int64_t b, EValue& result) { result 
 
 void size_int(KernelContext& context, const Tensor& self, int64_t dim, EValue& result) {
   if (dim < 0 || static_cast<uint64_t>(dim) >= self.rank()) {
-    return context.fail(ErrorCode::kInvalidArgument, "no such dimension");
+    return context.fail(ErrorCode::kInvalidArgument, "dim is out of range");
   }
   result = EValue(int64_t{self.size(static_cast<size_t>(dim))});
 }

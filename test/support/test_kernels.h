@@ -1,9 +1,9 @@
-// Kernels of the namespace "test", for programs made by ProgramBuilder. They take f32 tensors of
+// Kernels in the namespace "test", for programs of ProgramBuilder. Tensors must be f32 and have
 // equal sizes.
 //
 //   test::add.out(Tensor a, Tensor b, Tensor out)         a + b
 //   test::scale.out(Tensor self, Scalar factor, Tensor out)
-//   test::scale_scratch.out                               the same by way of temporary memory
+//   test::scale_scratch.out                               like scale, with temporary memory
 //   test::fail.out(Tensor self, Tensor out)               always fails
 //   test::sub.Scalar(int a, int b) -> int
 //   test::less.Scalar(int a, int b) -> bool
@@ -14,7 +14,7 @@
 
 namespace vitrine::test {
 
-// One static table, "test".
+// Returns a registry with one table, "test".
 const KernelRegistry& test_kernels();
 
 }  // namespace vitrine::test

@@ -66,7 +66,7 @@ void TraceBuilder::delegate(int32_t instruction, const std::string& backend,
                  .kind = TraceRecord::Kind::kDelegateCall});
 }
 
-void TraceBuilder::plan(int32_t instruction, const std::string& text) {
+void TraceBuilder::operator_map(int32_t instruction, const std::string& text) {
   trace_.record({.name = "xnnpack.plan",
                  .metadata = keep(text),
                  .metadata_size = static_cast<uint32_t>(text.size()),
@@ -78,7 +78,7 @@ void TraceBuilder::plan(int32_t instruction, const std::string& text) {
 void TraceBuilder::init(uint64_t ns) { log({.name = "Method::init"}, ns); }
 
 std::vector<std::byte> TraceBuilder::bytes() const {
-  const Result<flatbuffers::DetachedBuffer> bytes = write_etdump(trace_);
+  const Result<std::vector<uint8_t>> bytes = write_etdump(trace_);
   if (!bytes.ok()) throw std::runtime_error(bytes.error().message());
   const auto view = std::as_bytes(std::span(bytes->data(), bytes->size()));
   return {view.begin(), view.end()};

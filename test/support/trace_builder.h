@@ -1,4 +1,5 @@
-// Makes traces for tests as a run does: TraceBuffer, ETDump writer, ETDump reader.
+// Builds traces for tests with TraceBuffer, the ETDump writer and the ETDump reader, as real runs
+// do.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,17 @@
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
-#include "formats/etdump/trace_buffer.h"
+#include "runtime/extension/trace_buffer.h"
 
 namespace vitrine::test {
 
-// By default 100 ns pass before every record, so that each run has some unattributed time.
+// The simulated clock advances by 100 ns before every record, so that runs have unattributed time.
 class TraceBuilder {
  public:
   explicit TraceBuilder(size_t max_records = size_t{1} << 14) : trace_(max_records, 256) {}
 
   void begin_run();
-  // Logs Method::execute from begin_run() until now, and returns its ns.
+  // Logs Method::execute from begin_run() until now, and returns its duration in ns.
   uint64_t end_run();
 
   void kernel(int32_t instruction, const std::string& name, uint64_t ns,
@@ -27,18 +28,18 @@ class TraceBuilder {
 
   struct Operator {
     int32_t id = kUnsetDelegateDebugId;
-    std::string name = {};  // string identifier, used without an id
+    std::string name = {};  // string identifier; used if `id` is unset
     std::string metadata = {};
     uint64_t ns = 0;
   };
   void delegate(int32_t instruction, const std::string& backend,
                 const std::vector<Operator>& operators);
-  // In the block "Default".
-  void plan(int32_t instruction, const std::string& text);
+  // Logs into the block "Default".
+  void operator_map(int32_t instruction, const std::string& text);
   void init(uint64_t ns);
 
   etdump::EtDump dump() const;
-  // The file.
+  // Returns the ETDump file.
   std::vector<std::byte> bytes() const;
 
  private:

@@ -1,3 +1,4 @@
+// A program with wide 4-bit layers, for tests.
 #pragma once
 
 #include "test/support/program_builder.h"
@@ -6,8 +7,9 @@ namespace vitrine::test {
 
 inline constexpr double kWideDecoderWeights = 256 * (256 + 128 + 128 + 256 + 3 * 4096 + 64);
 
-// The file of a language model of one layer that is lowered with XNNPACK here. The payload of its
-// wide layers, whose weights have 4 bits, counts more scales than it has bytes: they lie outside.
+// Returns the program of a language model with one layer, lowered for XNNPACK. Its wide layers have
+// 4-bit weights, whose number of scales exceeds the number of bytes of the payload, since the
+// scales are stored outside of it.
 AlignedBytes wide_decoder();
 
 }  // namespace vitrine::test

@@ -22,14 +22,14 @@ std::vector<std::string> parts(const Tokenizer& tokenizer, const Ids& ids,
 
 using Parts = std::vector<std::string>;
 
-TEST(DecodeStream, GivesWholeCharacters) {
+TEST(DecodeStream, ReturnsCompleteCharacters) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*tokenizer, {13, 6, 7, 8, 3}), (Parts{"hi", "", "", "€", "\n", ""}));
   const auto byte_level = load_tokenizer(test::tokenizer_path("byte_level.json"));
   EXPECT_EQ(parts(*byte_level, {9, 4, 5, 1}), (Parts{"ab", "", "é", "a", ""}));
 }
 
-TEST(DecodeStream, ReplacesBytesThatAreNoCharacter) {
+TEST(DecodeStream, ReplacesInvalidBytes) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*tokenizer, {13, 6, 7, 13}), (Parts{"hi", "", "", "\uFFFD\uFFFD hi", ""}));
   EXPECT_EQ(parts(*tokenizer, {13, 6}), (Parts{"hi", "", "\uFFFD"}));
@@ -40,15 +40,15 @@ TEST(DecodeStream, ReplacesBytesThatAreNoCharacter) {
                                                ""}));
 }
 
-// Bytes of a run that has a fault are given one by one: none waits, and no work grows with it.
-TEST(DecodeStream, HoldsNothingBackAfterAFault) {
+// After an invalid byte, the bytes of a run are returned one by one.
+TEST(DecodeStream, HoldsNothingBackAfterAnInvalidByte) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*tokenizer, {13, 6, 6, 7, 8, 13}),
             (Parts{"hi", "", "\uFFFD\uFFFD", "\uFFFD", "\uFFFD", " hi", ""}));
   constexpr TokenId kBytes[] = {3, 4, 5, 6, 7, 8};
   for (uint32_t seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
-    Ids ids = {13, 7};  // a byte that begins no character
+    Ids ids = {13, 7};  // a byte that cannot begin a character
     for (int i = 0; i < 20; ++i) ids.push_back(kBytes[random() % std::size(kBytes)]);
     ids.push_back(13);
     const Parts found = parts(*tokenizer, ids);
@@ -57,7 +57,7 @@ TEST(DecodeStream, HoldsNothingBackAfterAFault) {
   }
 }
 
-TEST(DecodeStream, KeepsTheSpaceOfTextThatContinues) {
+TEST(DecodeStream, KeepsTheFirstSpaceOfAContinuation) {
   const auto strip = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*strip, {13, 13}), (Parts{"hi", " hi", ""}));
   EXPECT_EQ(parts(*strip, {13, 13}, {.continues = true}), (Parts{" hi", " hi", ""}));
@@ -68,7 +68,7 @@ TEST(DecodeStream, KeepsTheSpaceOfTextThatContinues) {
   EXPECT_EQ(parts(*word_piece, {3, 4}, {.continues = true}), (Parts{" play", "ing", ""}));
 }
 
-TEST(DecodeStream, IsOfItsOwn) {
+TEST(DecodeStream, IsIndependentOfOtherStreams) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_level.json"));
   const auto one = tokenizer->stream();
   const auto other = tokenizer->stream();

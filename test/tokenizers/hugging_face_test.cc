@@ -1,5 +1,5 @@
-// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers 0.21.4, of
-// WordLevel 0.23.2, on the same files, but where a test says otherwise.
+// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers on the same
+// files: version 0.23.2 for WordLevel, 0.21.4 for the rest, unless a test names another one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ void expect_all(const char* file, const std::vector<Example>& examples) {
   }
 }
 
-TEST(HuggingFace, ByteLevelBpe) {
+TEST(HuggingFace, EncodesByteLevelBpe) {
   expect_all("byte_level.json",
              {{"abc ab  aab12é\n", {12, 11, 0, 0, 1, 9, 14, 13, 8}, "abc ab  aab12é\n"},
               {"e\u0301", {13}, "é"},                // NFC
@@ -43,16 +43,17 @@ TEST(HuggingFace, ByteLevelBpe) {
               {"", {}, ""}});
 }
 
-TEST(HuggingFace, ByteFallback) {
+TEST(HuggingFace, EncodesBpeWithByteFallback) {
   expect_all("byte_fallback.json", {{"hi", {13}, "hi"},
                                     {" hi", {9, 13}, " hi"},
                                     {"hi\n€é", {13, 3, 6, 7, 8, 4, 5}, "hi\n€é"},
                                     {"<s>hi</s> hi", {1, 13, 2, 9, 13}, "<s> hi</s>  hi"},
-                                    // Unknown characters come after bytes that follow them.
+                                    // The id of the unknown "q" comes after the ids of the bytes of
+                                    // "€".
                                     {"q€", {9, 6, 7, 8, 0}, "€<unk>"}});
 }
 
-TEST(HuggingFace, WordPiece) {
+TEST(HuggingFace, EncodesWordPiece) {
   expect_all("word_piece.json",
              {{"Playing, PLAYED café 中中", {3, 4, 6, 3, 5, 7, 8, 8}, "playing, played cafe 中 中"},
               {"[CLS] play", {1, 3}, "[CLS] play"},
@@ -60,7 +61,7 @@ TEST(HuggingFace, WordPiece) {
               {"play\u200bing", {3, 4}, "playing"}});
 }
 
-TEST(HuggingFace, Unigram) {
+TEST(HuggingFace, EncodesUnigram) {
   expect_all("unigram.json", {{"ab", {5, 3}, "ab"},
                               {"a  b", {5, 1, 1, 3}, "a  b"},
                               {"ﬁ", {1, 7}, "fi"},  // NFKC
@@ -68,7 +69,7 @@ TEST(HuggingFace, Unigram) {
                               {"▁a", {5}, "a"}});
 }
 
-TEST(HuggingFace, WordLevel) {
+TEST(HuggingFace, EncodesWordLevel) {
   expect_all("word_level.json", {{"りんご 林檎", {4, 5}, "りんご 林檎"},
                                  {"kiwi\tand\x01 pear", {6, 7, 8, 9}, "kiwi and pear"},
                                  {"/kiwi//林檎.", {6, 5, 11}, "kiwi林檎."},
@@ -78,7 +79,7 @@ TEST(HuggingFace, WordLevel) {
   EXPECT_EQ(tokenizer->decode(Ids{6, 6, 2, 6, 12, 3, 10, 3, 3, 10, 1}), "kiwikiwi. fig  fig");
 }
 
-TEST(HuggingFace, PutsTheTemplateAroundATextWhenAsked) {
+TEST(HuggingFace, AddsTheTemplateOnRequest) {
   const auto bert = load_tokenizer(tokenizer_path("word_piece.json"));
   EXPECT_THAT(bert->encode("play", {.add_template = true}), ElementsAre(1, 3, 2));
   EXPECT_THAT(bert->encode("", {.add_template = true}), ElementsAre(1, 2));
@@ -87,14 +88,14 @@ TEST(HuggingFace, PutsTheTemplateAroundATextWhenAsked) {
   EXPECT_THAT(llama->encode("ab", {.num_bos = 2, .num_eos = 1}), ElementsAre(20, 20, 9, 21));
 }
 
-TEST(HuggingFace, LeavesNamesOfSpecialTokensInUsersTextAlone) {
+TEST(HuggingFace, TreatsNamesOfSpecialTokensAsTextOnRequest) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
   EXPECT_THAT(tokenizer->encode("</s>"), ElementsAre(2));
   const Ids ids = tokenizer->encode("</s>", {.special_in_text = false});
   EXPECT_THAT(ids, testing::Not(testing::Contains(2)));
 }
 
-TEST(HuggingFace, KnowsItsTokens) {
+TEST(HuggingFace, ReportsItsTokens) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
   EXPECT_EQ(tokenizer->form(), "Hugging Face BPE");
   EXPECT_EQ(tokenizer->vocabulary_size(), 23U);
@@ -112,16 +113,15 @@ TEST(HuggingFace, KnowsItsTokens) {
 TEST(HuggingFace, SkipsSpecialTokensInText) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
   EXPECT_EQ(tokenizer->decode(Ids{20, 9, 21}), "ab");
-  EXPECT_EQ(tokenizer->decode(Ids{9, 500}), "ab") << "an id that the file does not have";
+  EXPECT_EQ(tokenizer->decode(Ids{9, 500}), "ab") << "unknown ids are ignored";
   EXPECT_THROW(tokenizer->decode(Ids{-1}), TokenizerError);
 }
 
-// Each faulty run is one U+FFFD, which is 3 bytes: none of them is in this vocabulary's alphabet.
-// Of tokenizers 0.23.2, which decodes tokens as they were normalized. It shows such tokens although
-// special ones are skipped; here, they are skipped as the others.
-TEST(HuggingFace, DecodesAddedTokensAsTheyWereNormalized) {
+// Matches tokenizers 0.23.2, which decodes the normalized text of a token. It returns such tokens
+// even if special tokens are skipped; here, they are skipped like the others.
+TEST(HuggingFace, DecodesNormalizedAddedTokens) {
   struct Added {
-    TokenId first;  // of four ids
+    TokenId first;  // the first of four ids
     std::vector<Example> examples;
   };
   const std::map<const char*, Added> files = {
@@ -159,20 +159,21 @@ TEST(HuggingFace, DecodesAddedTokensAsTheyWereNormalized) {
       EXPECT_EQ(tokenizer->decode(example.ids, {.skip_special = false}), example.decoded);
     }
     EXPECT_EQ(tokenizer->decode(std::array{added.first + 3}), "");
-    EXPECT_EQ(tokenizer->token(added.first), "<Extra>") << "as the vocabulary has it";
+    EXPECT_EQ(tokenizer->token(added.first), "<Extra>") << "the vocabulary has this spelling";
   }
 }
 
-TEST(HuggingFace, TakesTextThatIsNotUtf8) {
+TEST(HuggingFace, ReplacesInvalidUtf8) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
   const Ids whole = tokenizer->encode("h\xEF\xBF\xBDi");
   EXPECT_EQ(tokenizer->encode("h\xFFi"), whole);
-  EXPECT_EQ(tokenizer->encode("h\xE2\x82i"), whole) << "one run that could begin a character";
+  EXPECT_EQ(tokenizer->encode("h\xE2\x82i"), whole)
+      << "the run could begin a character, so it becomes one replacement";
   EXPECT_EQ(tokenizer->encode("h\xED\xA0\x80i"), tokenizer->encode("h\uFFFD\uFFFD\uFFFDi"))
-      << "a surrogate";
+      << "each byte of a surrogate is replaced";
 }
 
-// Quadratic merging would take hours.
+// Merging in quadratic time would take hours.
 TEST(HuggingFace, EncodesAWordOfAMillionBytes) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
   const std::string word(1'000'000, 'a');

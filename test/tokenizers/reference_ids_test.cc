@@ -1,4 +1,5 @@
-// The reference implementation's ids and texts, of files with real models' forms.
+// Compares ids and texts with those of the reference implementation, for the formats that real
+// models use.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,15 +15,10 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<TokenId>;
 
-#define NEEDS_CORPUS_LLM()                                                        \
-  if (test::corpus_llm_dir().empty())                                             \
-  GTEST_SKIP() << "needs the corpus of language models, which is not there: set " \
-                  "VITRINE_CORPUS_LLM"
-
 class ReferenceIds : public testing::TestWithParam<const char*> {};
 
-TEST_P(ReferenceIds, AgreeOnEveryText) {
-  NEEDS_CORPUS_LLM();
+TEST_P(ReferenceIds, MatchOnEveryText) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "tokenizers";
   const json expected = test::read_json(folder / "expected.json");
   const auto tokenizer = load_tokenizer(folder / (std::string(GetParam()) + ".json"));
@@ -44,9 +40,9 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceIds,
                                          "llama2_like", "bert_like", "t5_like"),
                          [](const auto& form) { return std::string(form.param); });
 
-// The same vocabulary in two forms: the JSON one has five special tokens before it.
-TEST(ReferenceRanks, AreThoseOfTheSameVocabularyAsJson) {
-  NEEDS_CORPUS_LLM();
+// The two files have the same vocabulary, but the JSON file has five special tokens before it.
+TEST(ReferenceRanks, MatchTheSameVocabularyAsJson) {
+  VITRINE_NEEDS_CORPUS_LLM();
   constexpr TokenId kSpecialTokens = 5;
   const auto folder = test::corpus_llm_dir() / "tokenizers";
   const json expected = test::read_json(folder / "expected.json");
@@ -62,8 +58,8 @@ TEST(ReferenceRanks, AreThoseOfTheSameVocabularyAsJson) {
   }
 }
 
-TEST(ReferenceSentencePiece, HasTheIdsAndTextsOfTheTrainedModel) {
-  NEEDS_CORPUS_LLM();
+TEST(ReferenceSentencePiece, MatchesTheTrainedModel) {
+  VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_f32";
   const auto tokenizer = load_tokenizer(folder / "tokenizer.model");
   EXPECT_EQ(tokenizer->form(), "SentencePiece");

@@ -1,4 +1,5 @@
-// Models of the kinds that SentencePiece trains, against the library's own ids and texts.
+// Compares models of the kinds that SentencePiece trains with the library's own ids and texts.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sentencepiece_processor.h>
@@ -16,30 +17,30 @@ using Ids = std::vector<TokenId>;
 
 struct Model {
   const char* name;
-  int type;  // 1: unigram, 2: BPE, 3: words, 4: characters
+  size_t type;  // 1: unigram, 2: BPE, 3: words, 4: characters
   bool has_bytes;
-  bool adds_space;    // before the first word
-  bool drops_spaces;  // that are more than one
+  bool adds_space;    // true if the model adds a space before the first word
+  bool drops_spaces;  // true if the model merges repeated spaces
   std::vector<std::string> pieces;
 
-  bool names_bytes() const {  // without having pieces for them
+  // True if the model has normal pieces with the names of byte pieces.
+  bool names_bytes() const {
     return std::ranges::any_of(pieces,
                                [](const std::string& p) { return byte_of_token(p).has_value(); });
   }
 };
 
-// Fields of protobuf: all sizes here are below 128.
-std::string number(int field, int value) {
-  const int tag = field << 3;
-  std::string bytes(1, static_cast<char>(tag % 128 + (tag > 127 ? 128 : 0)));
-  if (tag > 127) bytes += static_cast<char>(tag / 128);
+// The following functions return fields in the encoding of protocol buffers.
+std::string varint(size_t value) {
+  std::string bytes;
+  for (; value >= 128; value >>= 7) bytes += static_cast<char>(value % 128 + 128);
   return bytes + static_cast<char>(value);
 }
-std::string text(int field, const std::string& value) {
-  return static_cast<char>(field << 3 | 2) + std::string(1, static_cast<char>(value.size())) +
-         value;
+std::string number(size_t field, size_t value) { return varint(field << 3) + varint(value); }
+std::string text(size_t field, const std::string& value) {
+  return varint(field << 3 | 2) + varint(value.size()) + value;
 }
-std::string piece(const std::string& name, int type) {
+std::string piece(const std::string& name, size_t type) {
   return text(1, text(1, name) + number(3, type));
 }
 
@@ -70,7 +71,8 @@ class SentencePieceModels : public testing::TestWithParam<Model> {
   }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // from 0.2.2 on for Abseil's spans
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // version 0.2.2 deprecates the overloads without absl::Span
   std::string library_text(const Ids& ids) {
     std::string found;
     EXPECT_TRUE(library_.Decode(ids, &found).ok());
@@ -82,7 +84,7 @@ class SentencePieceModels : public testing::TestWithParam<Model> {
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
-TEST_P(SentencePieceModels, HaveTheTextsOfTheLibrary) {
+TEST_P(SentencePieceModels, DecodingMatchesTheLibrary) {
   ASSERT_EQ(tokenizer_->vocabulary_size(), static_cast<size_t>(library_.GetPieceSize()));
   const int plain = library_.GetPieceSize() - static_cast<int>(GetParam().pieces.size());
   std::mt19937 random(6);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same ids each time
@@ -99,7 +101,7 @@ TEST_P(SentencePieceModels, HaveTheTextsOfTheLibrary) {
   }
 }
 
-TEST_P(SentencePieceModels, HaveTheIdsOfTheLibrary) {
+TEST_P(SentencePieceModels, EncodingMatchesTheLibrary) {
   constexpr const char* kParts[] = {"a",  "b", "ab", " ",  "  ",    "<",
                                     "<<", "é", "日", "\n", "<0x41>"};
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same texts each time
@@ -110,8 +112,9 @@ TEST_P(SentencePieceModels, HaveTheIdsOfTheLibrary) {
   }
 }
 
-// The library alone takes minutes where it joins the characters one by one.
-TEST_P(SentencePieceModels, AreQuickWhereNothingIsKnown) {
+// SentencePiece itself would take minutes for the long text, since it joins unknown characters one
+// by one. It therefore encodes a short text, which has the same ids.
+TEST_P(SentencePieceModels, EncodeUnknownCharactersInLinearTime) {
   if (GetParam().has_bytes || GetParam().names_bytes()) return;
   const std::string few(20, '<');
   const std::string many(size_t{2} << 20, '<');
@@ -133,6 +136,58 @@ INSTANTIATE_TEST_SUITE_P(
         Model{"no_space", 1, false, true, true, {"▁a", "a", "b"}},
         Model{"names_like_bytes", 3, false, false, true, {"<0x41>", "▁a"}}),
     [](const auto& kind) { return std::string(kind.param.name); });
+
+// The library reads out of bounds if an offset in the map is outside the map.
+std::string map_that_leads_outside() {
+  return std::string("\x04\0\0\0", 4) + "\xFF\xFF\xFF\x7F" + std::string("x\0", 2);
+}
+
+std::string damaged_model(const std::string& field) {
+  return file_of({"damaged", 1, false, true, true, {"a"}}) + field;
+}
+
+std::string model_refusal(const std::string& model) {
+  try {
+    parse_tokenizer(model, "the model");
+  } catch (const TokenizerError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(DamagedSentencePieceModels, AreRejectedBeforeTheLibraryReadsThem) {
+  const std::string map = text(2, map_that_leads_outside());
+  const auto leads_outside = testing::HasSubstr("the model: precompiled_charsmap: leads to unit");
+  EXPECT_EQ(model_refusal(damaged_model("")), "accepted");
+  EXPECT_THAT(model_refusal(damaged_model(text(3, map))), leads_outside);
+  EXPECT_THAT(model_refusal(damaged_model(text(5, map))), leads_outside)
+      << "the denormalizer must be checked, too";
+  EXPECT_THAT(model_refusal(damaged_model(text(3, map) + text(3, text(2, "")))), leads_outside)
+      << "a later field replaces an earlier one";
+  // The same field, but the tag and the sizes use more bytes than they need.
+  std::string padded = map;
+  padded[1] = static_cast<char>(padded[1] | 0x80);
+  padded.insert(2, 1, '\0');
+  padded = std::string("\x9A\x00", 2) + varint(padded.size()) + padded;
+  EXPECT_THAT(model_refusal(damaged_model(padded)), leads_outside);
+}
+
+TEST(DamagedSentencePieceModels, AreRejectedIfMalformed) {
+  const auto malformed =
+      testing::HasSubstr("the model: is not a SentencePiece model: cut off or damaged?");
+  EXPECT_THAT(model_refusal(damaged_model("\x1B\x1C")), malformed) << "a group";
+  EXPECT_THAT(model_refusal(damaged_model("\x1A\x7F")), malformed) << "a field of 127 bytes";
+  EXPECT_THAT(model_refusal(damaged_model(std::string(11, '\x80'))), malformed)
+      << "a tag of 11 bytes";
+  EXPECT_THAT(model_refusal(damaged_model(text(3, text(1, "x") + "\x12"))), malformed);
+}
+
+// The work for each byte of text grows with the length of the longest piece.
+TEST(DamagedSentencePieceModels, AreRejectedIfAPieceIsLong) {
+  EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1024, 'a'), 1))), "accepted");
+  EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1025, 'a'), 1))),
+            "the model: a piece has 1025 bytes; at most 1024 are accepted");
+}
 
 }  // namespace
 }  // namespace vitrine

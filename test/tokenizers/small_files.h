@@ -1,4 +1,4 @@
-// Tokenizer files made in tests.
+// Tokenizer files for tests.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace vitrine::test {
 
-// A file of test/samples/tokenizers, as text and as a path.
+// Return the content and the path of a file in test/samples/tokenizers.
 std::string tokenizer_text(const std::string& name);
 std::string tokenizer_path(const std::string& name);
 
@@ -15,10 +15,11 @@ struct ScoredToken {
   float score;
   std::string text;
 };
-// llama2.c's form. `size` and `longest` stand in the header, whatever follows.
+// Returns a llama2.c file. The header contains `size` and `longest` even if they do not match
+// `tokens`.
 std::string llama2c_file(int32_t size, int32_t bos, int32_t eos, int32_t longest,
                          const std::vector<ScoredToken>& tokens);
-// <unk>, <s>, </s>, all bytes, then `tokens`.
+// Returns a llama2.c file with <unk>, <s>, </s>, all bytes, and `tokens`.
 std::string llama2c_file(const std::vector<ScoredToken>& tokens);
 
 }  // namespace vitrine::test

@@ -1,5 +1,5 @@
-// Steps of a tokenizer.json one by one. What is expected is what Hugging Face's tokenizers 0.23.2
-// gives for the same step.
+// Tests each step of a tokenizer.json separately. Expected results are those of Hugging Face's
+// tokenizers 0.23.2 for the same step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using nlohmann::json;
 using Ids = std::vector<TokenId>;
 using Pieces = std::vector<std::string>;
 
-// Has one step, and `words` for its vocabulary.
+// Returns a tokenizer with one step and the vocabulary `words`.
 std::unique_ptr<Tokenizer> with_step(const char* key, const char* step, const Pieces& words) {
   json vocabulary = {{"<unk>", 0}};
   for (const std::string& word : words) vocabulary.emplace(word, vocabulary.size());
@@ -56,7 +56,7 @@ const Split kSplits[] = {
     {kScripts, "\u0915\u0953", {"\u0915\u0953"}},
     {kScripts, "a\u0301бв", {"a", "\u0301", "бв"}},
     {kScripts, "a\tb", {"a", "\t", "b"}},
-    // Of Unicode 9, of Unicode 10, for private use.
+    // Characters of Unicode 9, of Unicode 10, and for private use.
     {kScripts, "a\U0001E900b", {"a", "\U0001E900", "b"}},
     {kScripts, "a\U00011D00b", {"a\U00011D00b"}},
     {kScripts, "\uE000a", {"a"}},
@@ -106,14 +106,14 @@ const Split kSplits[] = {
     {R"({"type":"BertPreTokenizer"})", "Hey you: 日本", {"Hey", "you", ":", "日本"}},
 };
 
-TEST(Steps, PreTokenizersSplitAsTheReference) {
+TEST(Steps, PreTokenizersMatchTheReference) {
   for (const Split& split : kSplits) {
     const auto tokenizer = with_step("pre_tokenizer", split.step, split.pieces);
     EXPECT_EQ(tokens_of(*tokenizer, split.text), split.pieces) << split.step << split.text;
   }
 }
 
-TEST(Steps, ATemplateStandsAroundEarlierTokens) {
+TEST(Steps, TemplateSurroundsTokensOfEarlierSteps) {
   const auto tokenizer = with_step("post_processor", R"({"type":"Sequence","processors":[
       {"type":"BertProcessing","cls":["C",2],"sep":["S",3]},
       {"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},
@@ -150,15 +150,15 @@ const Rewriting kRewritings[] = {
     {R"({"type":"Replace","pattern":{"Regex":"a+"},"content":"x"})", "aaba", "xbx"},
 };
 
-TEST(Steps, NormalizersRewriteAsTheReference) {
+TEST(Steps, NormalizersMatchTheReference) {
   for (const Rewriting& row : kRewritings) {
     const auto tokenizer = with_step("normalizer", row.step, {row.normalized});
     EXPECT_EQ(tokens_of(*tokenizer, row.text), Pieces{row.normalized}) << row.step << row.text;
   }
 }
 
-// The reference was asked for every character of Unicode.
-TEST(Steps, NmtTouchesTheseCharactersOnly) {
+// The expected results are from a run of the reference on every character of Unicode.
+TEST(Steps, NmtChangesOnlyTheListedCharacters) {
   const std::u32string_view dropped =
       U"\x01\x02\x03\x04\x05\x06\x07\x08\x0B\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A"
       U"\x1B\x1C\x1D\x1E\x1F\x7F\x8F\x9F";
@@ -202,7 +202,7 @@ const Decoding kDecodings[] = {
     {R"({"type":"Strip","content":"_","start":1,"stop":2})", {"__a__", "_b", "c___"}, "_abc_"},
 };
 
-TEST(Steps, DecodersDecodeAsTheReference) {
+TEST(Steps, DecodersMatchTheReference) {
   for (const Decoding& row : kDecodings) {
     SCOPED_TRACE(row.step);
     const auto tokenizer = with_step("decoder", row.step, row.tokens);
@@ -215,7 +215,7 @@ TEST(Steps, DecodersDecodeAsTheReference) {
   }
 }
 
-// After a step that joins tokens.
+// Decoders after a step that joins tokens.
 const Decoding kJoined[] = {
     {R"([{"type":"Fuse"},{"type":"BPEDecoder","suffix":"</w>"}])",
      {"he", "llo</w>", "you</w>"},
@@ -229,7 +229,7 @@ const Decoding kJoined[] = {
      " a "},
 };
 
-TEST(Steps, DecodersSeeJoinedTokensWhole) {
+TEST(Steps, DecodersTreatJoinedTokensAsOneToken) {
   for (const Decoding& row : kJoined) {
     const std::string step = std::string(R"({"type":"Sequence","decoders":)") + row.step + "}";
     const auto tokenizer = with_step("decoder", step.c_str(), row.tokens);
@@ -237,7 +237,7 @@ TEST(Steps, DecodersSeeJoinedTokensWhole) {
   }
 }
 
-TEST(Steps, StreamsGiveWhatIsCertain) {
+TEST(Steps, StreamsReturnTextOnceItIsFinal) {
   const auto parts = [](const char* step, const Pieces& tokens) {
     const auto tokenizer = with_step("decoder", step, tokens);
     const auto stream = tokenizer->stream();
@@ -252,14 +252,14 @@ TEST(Steps, StreamsGiveWhatIsCertain) {
             (Pieces{"he", "llo", " you", ""}));
 }
 
-TEST(Steps, ABpeDecoderPutsASpaceBeforeTextThatContinues) {
+TEST(Steps, BpeDecoderPutsASpaceBeforeAContinuation) {
   const auto tokenizer = with_step("decoder", R"({"type":"BPEDecoder","suffix":"</w>"})",
                                    {"he", "llo</w>", "you</w>"});
   EXPECT_EQ(tokenizer->decode(Ids{1, 2}) + tokenizer->decode(Ids{3}, {.continues = true}),
             tokenizer->decode(Ids{1, 2, 3}));
 }
 
-TEST(Steps, SpecialTokensGoBeforeRepeatsAreFound) {
+TEST(Steps, SkipsSpecialTokensBeforeMergingRepeats) {
   json file = {
       {"decoder", json::parse(kCtc)},
       {"added_tokens", {{{"id", 1}, {"content", "<pad>"}, {"special", true}}}},
@@ -269,7 +269,7 @@ TEST(Steps, SpecialTokensGoBeforeRepeatsAreFound) {
   EXPECT_EQ(tokenizer->decode(Ids{0, 1, 0}, {.skip_special = false}), "ll");
 }
 
-TEST(Steps, WordLevelKnowsWholeWords) {
+TEST(Steps, WordLevelEncodesWords) {
   json file = {{"model",
                 {{"type", "WordLevel"},
                  {"vocab", {{"a b", 0}, {"a", 1}, {"[UNK]", 2}}},
@@ -285,7 +285,7 @@ TEST(Steps, WordLevelKnowsWholeWords) {
   EXPECT_THROW(without_unknown->encode("b"), TokenizerError);
 }
 
-// Bytes stand for the prefix and the suffix, too.
+// The bytes of the prefix and the suffix become byte tokens, too.
 TEST(Steps, BpeFallsBackToTheBytesOfAffixes) {
   json vocabulary = {{"<unk>", 0}, {"a", 1}};
   for (const char* byte : {"23", "C3", "A9", "3C", "2F", "77", "3E"}) {

@@ -14,12 +14,13 @@ using Ids = std::vector<TokenId>;
 TEST(Tiktoken, MergesTheLowestRankFirst) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
   EXPECT_EQ(tokenizer->form(), "tiktoken");
-  EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(259)) << "a word that is a token";
+  EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(259)) << "the word itself is a token";
   EXPECT_THAT(tokenizer->encode("abcx"), ElementsAre(259, 'x'));
-  // "ab" ranks before " a", and then " " and "ab" are " ab".
+  // "ab" has a lower rank than " a". Then " " and "ab" are merged to " ab".
   EXPECT_THAT(tokenizer->encode(" ab"), ElementsAre(258));
   EXPECT_THAT(tokenizer->encode(" abd"), ElementsAre(258, 'd'));
-  EXPECT_THAT(tokenizer->encode("12345"), ElementsAre(263, '4', '5')) << "three digits a word";
+  EXPECT_THAT(tokenizer->encode("12345"), ElementsAre(263, '4', '5'))
+      << "words have at most three digits";
   EXPECT_THAT(tokenizer->encode("b's"), ElementsAre('b', 261));
   EXPECT_THAT(tokenizer->encode("a\n\n"), ElementsAre('a', 260));
   EXPECT_THAT(tokenizer->encode("é"), ElementsAre(0xC3, 0xA9));
@@ -27,7 +28,7 @@ TEST(Tiktoken, MergesTheLowestRankFirst) {
   EXPECT_THAT(tokenizer->encode(""), testing::IsEmpty());
 }
 
-TEST(Tiktoken, PutsLlama3sSpecialTokensAfterTheRanks) {
+TEST(Tiktoken, HasLlama3SpecialTokensAfterTheRanks) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
   EXPECT_EQ(tokenizer->vocabulary_size(), 264U + 256U);
   EXPECT_EQ(tokenizer->bos(), 264);
@@ -46,7 +47,7 @@ TEST(Tiktoken, MergesAMillionBytes) {
   EXPECT_EQ(tokenizer->encode(word), Ids(500'000, 256));
 }
 
-TEST(Tekken, HasItsSpecialTokensFirst) {
+TEST(Tekken, HasSpecialTokensFirst) {
   const auto tokenizer = parse_tokenizer(R"({
     "config": {"pattern": "\\p{L}+|[^\\p{L}]", "default_vocab_size": 5,
                "default_num_special_tokens": 3},

@@ -3,15 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <vector>
-
-#include "tokenizers/pattern.h"
 #include "vitrine/tokenizer.h"
 
 namespace vitrine {
 namespace {
 
-// Table 3-8 of the Unicode standard, and others of its chapter.
+// Examples of chapter 3 of the Unicode standard, among them table 3-8.
 TEST(WellFormed, ReplacesTheLongestRunsThatCouldBeginACharacter) {
   EXPECT_EQ(well_formed("a\xF1\x80\x80\xE1\x80\xC2"
                         "b\x80"
@@ -23,15 +20,15 @@ TEST(WellFormed, ReplacesTheLongestRunsThatCouldBeginACharacter) {
   EXPECT_EQ(well_formed(std::string("a\0b", 3)), std::string("a\0b", 3));
 }
 
-TEST(WellFormed, RefusesTextsOfMoreThan256MiB) {
+TEST(WellFormed, RejectsTextsOfMoreThan256MiB) {
   constexpr size_t kTooMany = (size_t{256} << 20) + 1;
   void* const memory = ::mmap(nullptr, kTooMany, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   try {
     well_formed({static_cast<const char*>(memory), kTooMany});
-    ADD_FAILURE() << "not refused";
+    ADD_FAILURE() << "the text was not rejected";
   } catch (const TokenizerError& error) {
-    EXPECT_STREQ(error.what(), "a text of 268435457 bytes is longer than the 268435456 accepted");
+    EXPECT_STREQ(error.what(), "a text has 268435457 bytes; at most 268435456 are accepted");
   }
   ::munmap(memory, kTooMany);
 }
@@ -51,57 +48,23 @@ TEST(CharacterStream, WaitsForTheRestOfACharacter) {
   EXPECT_EQ(by_byte.push("x"), "\uFFFD\uFFFDx");
 }
 
-// The buffer is on the heap from the long text on, where AddressSanitizer sees what is read before
-// it.
-TEST(CharacterStream, ALoneContinuationByteIsReplaced) {
+// After a long text the buffer is on the heap, where AddressSanitizer detects reads before it.
+TEST(CharacterStream, ReplacesAContinuationByteWithoutALeadByte) {
   CharacterStream stream;
   const std::string text(100, 'a');
   EXPECT_EQ(stream.push(text), text);
   EXPECT_EQ(stream.push("\x80"), "\uFFFD");
 }
 
-std::vector<std::string> matches(const std::string& expression, const std::string& text) {
-  std::vector<std::string> found;
-  Pattern(expression, "here").each_match(text, [&](size_t begin, size_t end) {
-    found.push_back(text.substr(begin, end - begin));
-  });
-  return found;
+TEST(SortingSteps, GrowWithTheSquareOfTheLengthOfARunOfMarks) {
+  EXPECT_EQ(sorting_steps("plain text, \u00E9"), 0U);
+  std::string marks;
+  for (int i = 0; i < 1600; ++i) marks += "\u0301";
+  EXPECT_EQ(sorting_steps(marks), 79'300U);
+  EXPECT_EQ(sorting_steps(marks + "a" + marks), 158'600U);
 }
 
-using Matches = std::vector<std::string>;
-
-TEST(Pattern, CountsInBytes) {
-  EXPECT_EQ(matches(R"(\p{L}+|\s+(?!\S)|.)", "é\U0001F600  ab"),
-            (Matches{"é", "\U0001F600", " ", " ", "ab"}));
-}
-
-TEST(Pattern, KnowsWhatFilesAreWrittenWith) {
-  EXPECT_EQ(matches("[\\p{L}&&[^a]]+", "xay"), (Matches{"x", "y"}));
-  EXPECT_EQ(matches("(?i:'s)", "'S'ſ"), (Matches{"'S", "'ſ"}));
-  EXPECT_EQ(matches("\\s", "\u0085\u00A0\u2028\u3000\u180E\u200B").size(), 4U);
-  EXPECT_EQ(matches("\\p{N}{1,3}", "12345٣"), (Matches{"123", "45٣"}));
-}
-
-TEST(Pattern, NamesWhatIsWrong) {
-  try {
-    Pattern("a(b", "file.json: pre_tokenizer");
-    FAIL();
-  } catch (const TokenizerError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "file.json: pre_tokenizer: is not a pattern: U_REGEX_MISMATCHED_PAREN at character 3");
-  }
-}
-
-TEST(Pattern, GivesUpWhereItExplodes) {
-  const Pattern pattern("(a|aa)+$", "here");
-  const auto ignore = [](size_t, size_t) {};
-  EXPECT_THROW(pattern.each_match(std::string(100, 'a') + "b", ignore), TokenizerError);
-  EXPECT_THROW(Pattern("(.|\\n)*x", "here").each_match(std::string(3'000'000, 'a'), ignore),
-               TokenizerError);
-}
-
-TEST(Normalized, HasTheFourForms) {
+TEST(Normalized, SupportsAllFourForms) {
   EXPECT_EQ(normalized("e\u0301ﬁ", NormalForm::kNfc), "éﬁ");
   EXPECT_EQ(normalized("é", NormalForm::kNfd), "e\u0301");
   EXPECT_EQ(normalized("ﬁ①", NormalForm::kNfkc), "fi1");

@@ -1,5 +1,5 @@
-// Vocabularies of real models against the tokenizers that they come with. vocabularies.mjs fetches
-// them and runs these tests; VITRINE_VOCABULARIES is its folder.
+// Compares vocabularies of real models with the tokenizers of their packages. vocabularies.mjs
+// fetches the packages and runs this test with its folder in VITRINE_VOCABULARIES.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<TokenId>;
 
-TEST(RealVocabularies, GiveTheirTokenizersIds) {
+TEST(RealVocabularies, MatchTheirTokenizers) {
   const char* folder = std::getenv("VITRINE_VOCABULARIES");
   ASSERT_NE(folder, nullptr);
   const json expected = test::read_json(std::filesystem::path(folder) / "expected.json");

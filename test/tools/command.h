@@ -1,4 +1,4 @@
-// Runs the command-line tools as a user does.
+// Runs the command-line tools like a user.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct CommandResult {
   std::string err;
 };
 
-// `arguments` go through the shell.
+// Runs `tool` with `arguments` in a shell.
 CommandResult run_tool(const std::string& tool, const std::string& arguments);
 CommandResult executor_runner(const std::string& arguments);
 

@@ -1,4 +1,4 @@
-// executor_runner --compare: MobileNetV2 delegated against not delegated, a changed weight, exit
+// Tests executor_runner --compare: MobileNetV2 with and without delegates, a changed weight, exit
 // codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/files.h"
 #include "inspector/compare/comparison.h"
 #include "test/support/corpus.h"
 #include "test/support/joined_profile.h"
 #include "test/support/read_json.h"
 #include "test/support/record_builder.h"
 #include "test/tools/command.h"
+#include "tools/common/files.h"
 
 namespace vitrine::test {
 namespace {
@@ -29,18 +29,18 @@ using inspector::ProfileRow;
 using nlohmann::json;
 using testing::HasSubstr;
 
-struct Side {
+struct TracedRun {
   etdump::EtDump trace;
   Profile profile;
 };
 
-Side run(const fs::path& folder, const etrecord::EtRecord& record) {
+TracedRun run(const fs::path& folder, const etrecord::EtRecord& record) {
   const ScratchFolder scratch;
   const CommandResult result =
       executor_runner((folder / "model.pte").string() + " --num_executions 3 --etdump_path " +
                       (scratch / "trace").string());
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  Side side;
+  TracedRun side;
   side.trace = etdump::read_etdump(scratch / "trace");
   side.profile = test::joined_profile(side.trace, &record);
   return side;
@@ -54,14 +54,15 @@ std::set<uint32_t> handles_of(const std::vector<size_t>& rows, const Profile& pr
   return handles;
 }
 
-// Rows of the delegate that portable kernels lack: layout changes, and views, for which the
-// portable program has no instruction.
+// True for rows of the delegate without a counterpart in the portable program: layout changes, and
+// views, for which that program has no instruction.
 bool runs_in_delegate_only(const ProfileRow& row) {
   return row.is_inserted ||
          (row.source_ops.size() == 1 && row.source_ops[0] == "aten.view_copy.default");
 }
 
-void expect_all_aligned(const Side& delegated, const Side& portable, const json& handle_map) {
+void expect_all_aligned(const TracedRun& delegated, const TracedRun& portable,
+                        const json& handle_map) {
   const inspector::Comparison comparison =
       inspector::compare_profiles(delegated.profile, portable.profile, false);
   EXPECT_EQ(comparison.alignment, Alignment::kHandles);
@@ -72,21 +73,23 @@ void expect_all_aligned(const Side& delegated, const Side& portable, const json&
   for (const ComparedOp& op : comparison.ops) {
     sum_a += op.a.avg;
     sum_b += op.b.avg;
-    for (const size_t row : op.rows_a) EXPECT_TRUE(rows_a.insert(row).second) << "twice: " << row;
-    for (const size_t row : op.rows_b) EXPECT_TRUE(rows_b.insert(row).second) << "twice: " << row;
+    for (const size_t row : op.rows_a)
+      EXPECT_TRUE(rows_a.insert(row).second) << "row appears twice: " << row;
+    for (const size_t row : op.rows_b)
+      EXPECT_TRUE(rows_b.insert(row).second) << "row appears twice: " << row;
     if (!op.is_aligned()) {
       ASSERT_EQ(op.rows_a.size(), 1u);
       EXPECT_TRUE(runs_in_delegate_only(delegated.profile.rows[op.rows_a[0]])) << op.rows_a[0];
       continue;
     }
-    // The reference: which handle each portable instruction has.
+    // handle_map is the reference: the handle of each portable instruction.
     const std::set<uint32_t> of_a = handles_of(op.rows_a, delegated.profile);
     size_t known = 0;
     for (const size_t row : op.rows_b) {
       const std::string instruction = std::to_string(portable.profile.rows[row].instruction);
       known += of_a.contains(handle_map.at(instruction).get<uint32_t>()) ? 1 : 0;
     }
-    // Of a linear, the permute of its weight is the portable program's own.
+    // Only the portable program has an instruction for the permute of a linear's weight.
     EXPECT_GE(known, 1u);
     EXPECT_GE(known + 1, op.rows_b.size());
   }
@@ -105,7 +108,7 @@ TEST(ComparingTest, AlignsEveryOpOfMobileNetV2) {
                      read_json(portable / "debug_handle_map.json").at("forward"));
 }
 
-TEST(ComparingTest, AlignsEveryOpOfTheSmallMobileNetV2) {
+TEST(ComparingTest, AlignsEveryOpOfSmallMobileNetV2) {
   VITRINE_CORPUS_CASE(portable, "mv2_025_portable");
   const fs::path delegated = corpus_dir() / "mv2_025_xnnpack";
   expect_all_aligned(run(delegated, etrecord::read_etrecord(delegated / "etrecord.bin")),
@@ -114,12 +117,12 @@ TEST(ComparingTest, AlignsEveryOpOfTheSmallMobileNetV2) {
 }
 
 CommandResult compare_profiles(const std::string& a, const std::string& b,
-                               const std::string& extra = "") {
-  return executor_runner("--profile " + a + " --compare " + b +
-                         " --num_executions 5 --warmup 1 --cpu_threads 1 " + extra);
+                               const std::string& extra = "", int runs = 6) {
+  return executor_runner("--profile " + a + " --compare " + b + " --num_executions " +
+                         std::to_string(runs) + " --warmup 1 --cpu_threads 1 " + extra);
 }
 
-TEST(ComparingTest, AProgramEqualsItself) {
+TEST(ComparingTest, SameProgramHasNoDifferences) {
   const std::string model = sample("digits_xnnpack/model.pte");
   const CommandResult result = compare_profiles(model, model, "--format json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -132,7 +135,7 @@ TEST(ComparingTest, AProgramEqualsItself) {
   }
 }
 
-TEST(ComparingTest, QuantisedOpsStandAgainstTheirModules) {
+TEST(ComparingTest, AlignsQuantizedOpsByModule) {
   const CommandResult result =
       compare_profiles(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
                        "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
@@ -147,14 +150,14 @@ TEST(ComparingTest, QuantisedOpsStandAgainstTheirModules) {
     EXPECT_EQ(op.at("rows_a").size(), 1u) << op;
     EXPECT_EQ(op.at("rows_b").size(), 1u) << op;
   }
-  EXPECT_EQ(convolutions, 4u);  // stem, block twice, down
+  EXPECT_EQ(convolutions, 4u);  // one in the stem, two in the block, one in the downsampling
 }
 
-TEST(ComparingTest, AWrongWeightShowsInTheOutputs) {
+TEST(ComparingTest, ReportsOutputsOfChangedWeight) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // 20 of its 40 weights of the second linear: bytes 3456 to 3616 of the file hold them.
+  // Bytes 3456 to 3616 hold the 40 weights of the second linear. This clears 20 of them.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const CommandResult result =
@@ -167,27 +170,36 @@ TEST(ComparingTest, AWrongWeightShowsInTheOutputs) {
   EXPECT_LT(output.at("sqnr_db"), 60);
 }
 
-TEST(ComparingTest, TheThresholdIsAnExitCode) {
+TEST(ComparingTest, FailAboveSetsExitCode) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_EQ(compare_profiles(model, model, "--fail_above 1000").exit_code, 0);
   const CommandResult slower = compare_profiles(model, model, "--fail-above 0.001");
   EXPECT_EQ(slower.exit_code, 2);
   EXPECT_THAT(slower.err, HasSubstr("times as long"));
-  EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is there all the same
+  EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is still printed
 }
 
-TEST(ComparingTest, OtherInputsAreRefused) {
+TEST(ComparingTest, TooFewRunsFailNothing) {
+  const std::string model = sample("digits_xnnpack/model.pte");
+  const CommandResult result = compare_profiles(model, model, "--fail_above 0.001", 2);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("2 pairs of runs are too few to decide; use --num_executions 6 or more"));
+  EXPECT_THAT(result.out, HasSubstr(": 2 pairs of runs are too few to decide\n"));
+}
+
+TEST(ComparingTest, RejectsProgramsWithOtherInputs) {
   const CommandResult result =
       compare_profiles(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("input 0"));
 }
 
-TEST(ComparingTest, NeedsItsOptionsTogether) {
+TEST(ComparingTest, RejectsIncompleteOptions) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_NE(executor_runner(model + " --compare " + model).exit_code, 0);
   EXPECT_NE(executor_runner("--profile --fail_above 2 " + model).exit_code, 0);
-  EXPECT_NE(compare_profiles(model, model, "--format csv").exit_code, 0);
+  EXPECT_EQ(compare_profiles(model, model, "--format svg").exit_code, 64);
 }
 
 }  // namespace

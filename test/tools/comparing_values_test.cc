@@ -1,4 +1,5 @@
-// executor_runner --debug_outputs --compare: lowerings of one model, and a wrong weight.
+// Tests executor_runner --debug_outputs --compare with two lowerings of one model and with a wrong
+// weight.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,13 +8,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "host/files.h"
-#include "host/tool_error.h"
 #include "runtime/program/program_access.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/record_builder.h"
 #include "test/tools/command.h"
+#include "tools/common/files.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/extended_header.h"
 #include "vitrine/program.h"
 
@@ -25,15 +26,15 @@ namespace fbs = schema::program;
 using nlohmann::json;
 using testing::HasSubstr;
 
-// `a` and `b`: models with their options; those of `b` in the form of --compare.
+// `a` and `b` are models with their options. `b` uses the options for the second program.
 CommandResult compare_values(const std::string& a, const std::string& b,
                              const std::string& extra = "") {
   return executor_runner("--debug_outputs " + a + " --compare " + b + " --cpu_threads 1 " + extra);
 }
 
-// The constant of a float tensor with so many elements or more that instruction `index` is given.
+// The weight of the convolution that instruction `index` calls.
 struct Constant {
-  size_t offset = 0;  // in the file
+  size_t offset = 0;  // from the start of the file
   size_t bytes = 0;
 };
 Constant constant_of_instruction(const fs::path& model, uint32_t index) {
@@ -56,7 +57,7 @@ Constant constant_of_instruction(const fs::path& model, uint32_t index) {
   return result;
 }
 
-// Instructions that run a convolution.
+// Indices of the instructions that call a convolution.
 std::vector<uint32_t> convolutions_of(const fs::path& model) {
   const AlignedBytes bytes = read_file_bytes(model);
   const auto program = tools::check(Program::load(tools::check(view_buffer(bytes))));
@@ -72,7 +73,7 @@ std::vector<uint32_t> convolutions_of(const fs::path& model) {
   return found;
 }
 
-TEST(ComparingValuesTest, AWrongWeightIsFoundAtItsOp) {
+TEST(ComparingValuesTest, FindsOpWithWrongWeight) {
   const std::string model = sample("digits_portable/model.pte");
   const std::vector<uint32_t> convolutions = convolutions_of(model);
   ASSERT_GE(convolutions.size(), 3u);
@@ -83,7 +84,7 @@ TEST(ComparingValuesTest, AWrongWeightIsFoundAtItsOp) {
     std::vector<std::byte> bytes = tools::read_file(model);
     const Constant weight = constant_of_instruction(model, wrong);
     ASSERT_LE(weight.offset + weight.bytes, bytes.size());
-    // One weight of them, far off.
+    // Change one of its weights by a large amount.
     const float value = 3;
     std::memcpy(bytes.data() + weight.offset + weight.bytes / 2 / 4 * 4, &value, sizeof value);
     tools::write_file(scratch / "wrong.pte", bytes);
@@ -102,11 +103,11 @@ TEST(ComparingValuesTest, AWrongWeightIsFoundAtItsOp) {
   }
 }
 
-TEST(ComparingValuesTest, WhatADelegateHidesShowsAtItsBoundary) {
+TEST(ComparingValuesTest, FindsWrongDelegateAtItsOutput) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // 20 of its 40 weights of the second linear: bytes 3456 to 3616 of the file hold them.
+  // Bytes 3456 to 3616 hold the 40 weights of the second linear. This clears 20 of them.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const std::string record = sample("linear_relu/etrecord.bin");
@@ -118,7 +119,7 @@ TEST(ComparingValuesTest, WhatADelegateHidesShowsAtItsBoundary) {
   EXPECT_THAT(result.out, HasSubstr("first below 40 dB  #1 linear"));
 }
 
-TEST(ComparingValuesTest, LoweringsOfOneModelAgree) {
+TEST(ComparingValuesTest, LoweringsOfSameModelAgree) {
   const CommandResult result = compare_values(
       sample("digits_portable/model.pte") + " --etrecord " + sample("digits_portable/etrecord.bin"),
       sample("digits_xnnpack/model.pte") + " --compare_etrecord " +
@@ -128,8 +129,9 @@ TEST(ComparingValuesTest, LoweringsOfOneModelAgree) {
   EXPECT_THAT(result.out, HasSubstr("no op is below 90 dB"));
 }
 
-// Seven delegates among kernels: what both sides have outside of delegates, and every boundary.
-TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
+// The delegated model has seven delegates with kernels between them. Outputs of delegates and of
+// kernels that both lowerings have are compared.
+TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
   VITRINE_CORPUS_CASE(delegated, "encoder_layer_sdpa");
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
   const ScratchFolder scratch;
@@ -141,9 +143,10 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
       "--format json --min_sqnr 80 --inputs " + (portable / "input_0.bin").string());
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
   const json report = json::parse(result.out);
-  // The delegates of instructions 0, 2, 4 and 24 share no handle with others; of the kernels those
-  // with one handle each, and those of the attention whose op runs as often on both sides.
-  // Attention is one node of the exported graph: 25 ops have its handle.
+  // Compared are the delegates of instructions 0, 2, 4 and 24, whose handles no other delegate has;
+  // the kernels with a handle that no other kernel has; and the kernels of the attention whose op
+  // runs the same number of times on both sides. Attention is one node of the exported graph, so 25
+  // ops have its handle.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");
@@ -154,13 +157,26 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
   EXPECT_EQ(report.at("outputs").size(), 1u);
 }
 
-TEST(ComparingValuesTest, NeedsWhatItCompares) {
+// Two delegated programs have only the outputs of the program in common.
+TEST(ComparingValuesTest, ComparesOutputsOfTwoDelegatedPrograms) {
+  VITRINE_CORPUS_CASE(f32, "digits_xnnpack");
+  const fs::path q8 = corpus_dir() / "digits_xnnpack_q8";
+  const CommandResult result = compare_values(
+      (f32 / "model.pte").string() + " --etrecord " + (f32 / "etrecord.bin").string(),
+      (q8 / "model.pte").string() + " --compare_etrecord " + (q8 / "etrecord.bin").string(),
+      "--inputs " + (f32 / "input_0.bin").string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("compared 0 op outputs and 1 program output"));
+  EXPECT_THAT(result.out, HasSubstr("to compare every op, lower both models"));
+}
+
+TEST(ComparingValuesTest, RejectsInvalidOptions) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  EXPECT_EQ(executor_runner("--debug_outputs " + model).exit_code, 105);
+  EXPECT_EQ(executor_runner("--debug_outputs " + model).exit_code, 64);
   EXPECT_NE(compare_values(model, model, "--profile").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--fail_above 2").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--format html").exit_code, 0);
-  // Values that do not fit are reported.
+  // Outputs that do not fit into the buffer must be reported.
   const CommandResult small = compare_values(model, model, "--debug_buffer_size 8");
   EXPECT_THAT(small.err, testing::AnyOf(HasSubstr("did not fit"), HasSubstr("no outputs of ops")));
 }

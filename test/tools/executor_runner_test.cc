@@ -1,16 +1,23 @@
-// executor_runner's command line, on the samples.
+// Tests the command line of executor_runner on the sample models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "formats/etdump/etdump_reader.h"
-#include "host/files.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/tools/command.h"
+#include "tools/common/files.h"
+#include "tools/common/profile_report.h"
+#include "vitrine/version.h"
 
 namespace vitrine::test {
 namespace {
@@ -31,7 +38,19 @@ void expect_near(const std::vector<float>& actual, const std::vector<float>& exp
   }
 }
 
-TEST(ExecutorRunnerTest, WritesTheOutputsThatPyTorchGives) {
+// ExecuTorch's exporter dropped the instruction that writes output 1.
+TEST(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
+  const CommandResult refused = executor_runner(sample("lost_output/model.pte"));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("outputs[1]: no instruction writes it; a delegate "
+                                     "(XnnpackBackend) is called with it as argument 3"));
+  const CommandResult accepted =
+      executor_runner(sample("lost_output/model.pte") + " --accept_unwritten_outputs");
+  EXPECT_EQ(accepted.exit_code, 0);
+  EXPECT_THAT(accepted.err, HasSubstr("warning: forward, outputs[1]: no instruction writes it"));
+}
+
+TEST(ExecutorRunnerTest, OutputsMatchPyTorch) {
   const ScratchFolder scratch;
   const CommandResult result = executor_runner(sample("linear_relu/model.pte") + " --inputs " +
                                                sample("linear_relu/input_0.bin") +
@@ -40,17 +59,53 @@ TEST(ExecutorRunnerTest, WritesTheOutputsThatPyTorchGives) {
   expect_near(floats(scratch / "y-0.bin"), floats(samples_dir() / "linear_relu/expected_0.bin"));
 }
 
-TEST(ExecutorRunnerTest, TakesAModelPathOption) {
+TEST(ExecutorRunnerTest, AcceptsModelPathOption) {
   EXPECT_EQ(executor_runner("--model_path " + sample("linear_relu/model.pte")).exit_code, 0);
 }
 
-TEST(ExecutorRunnerTest, TheModelMayFollowTheInputs) {
+TEST(ExecutorRunnerTest, AcceptsModelAfterInputs) {
   const CommandResult result = executor_runner("--inputs " + sample("linear_relu/input_0.bin") +
                                                " " + sample("linear_relu/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
-TEST(ExecutorRunnerTest, TakesSmallerShapesOfDynamicInputs) {
+// The sample multiplies matrices in a loop while its input is false.
+TEST(ExecutorRunnerTest, CtrlCCancelsTheExecution) {
+  const ScratchFolder scratch;
+  tools::write_file(scratch / "false.bin", std::vector<std::byte>(1));
+  const CommandResult result =
+      run_tool("timeout --preserve-status --signal INT --kill-after 60 1 " VITRINE_EXECUTOR_RUNNER,
+               sample("endless_loop/model.pte") + " --num_executions 1000000 --inputs " +
+                   (scratch / "false.bin").string());
+  EXPECT_THAT(result.err, HasSubstr("executor_runner: error: Canceled (0x40): forward, chain 0"));
+  EXPECT_EQ(result.exit_code, 128 + SIGINT);
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ToolOutputTest, NamesInFilesCannotControlTheTerminal) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const std::string tokenizer = (scratch / "tokenizer.json").string();
+  tools::write_file(
+      program, replaced(read_text(sample("add_mul/model.pte")), "aten::add", "\x1b[31m\xff\x07::"));
+  tools::write_file(tokenizer, R"({"model": {"type": "\u001b[31m\u0007", "vocab": {}}})");
+  const CommandResult results[] = {
+      executor_runner(program), run_tool(VITRINE_RUN, program),
+      run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample("kjv_8da4w/model.pte") +
+                                       " --prompt x --tokenizer_path " + tokenizer)};
+  for (const CommandResult& result : results) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("?[31m"));
+    for (const char c : result.out + result.err) EXPECT_TRUE(c == '\n' || c >= ' ') << result.err;
+  }
+}
+
+TEST(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
   const ScratchFolder scratch;
   const std::string folder = "dynamic_batch_xnnpack/";
   const auto info = nlohmann::json::parse(std::ifstream(sample(folder + "case.json")));
@@ -68,7 +123,7 @@ TEST(ExecutorRunnerTest, TakesSmallerShapesOfDynamicInputs) {
   }
 }
 
-TEST(ExecutorRunnerTest, TheSameSeedGivesTheSameRandomInputs) {
+TEST(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
   const ScratchFolder scratch;
   const std::string command =
       sample("digits_xnnpack/model.pte") + " --output_file " + (scratch / "").string();
@@ -79,20 +134,29 @@ TEST(ExecutorRunnerTest, TheSameSeedGivesTheSameRandomInputs) {
   EXPECT_NE(floats(scratch / "a-0.bin"), floats(scratch / "c-0.bin"));
 }
 
-TEST(ExecutorRunnerTest, PrintsOutputsAsAsked) {
+TEST(ExecutorRunnerTest, PrintOutputSelectsNoneSummaryOrAll) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_THAT(executor_runner(model).out, HasSubstr("output 0: f32[1,10]"));
   EXPECT_EQ(executor_runner(model + " --print_output none").out, "");
   EXPECT_EQ(executor_runner(model + " --print_output all").out.find("…"), std::string::npos);
 }
 
-TEST(ExecutorRunnerTest, AsksForARun) {
+TEST(ExecutorRunnerTest, RejectsZeroExecutions) {
   const CommandResult result = executor_runner(sample("add_mul/model.pte") + " --num_executions 0");
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("--num_executions: 0: expected 1 or more"));
+  EXPECT_THAT(result.err, HasSubstr("--executions: 0: expected 1 to 1000000000"));
 }
 
-TEST(ExecutorRunnerTest, WritesATraceThatItsReaderTakes) {
+TEST(ExecutorRunnerTest, FixedThreadsKeepResults) {
+  const std::string command =
+      sample("digits_xnnpack/model.pte") + " --print_output all --cpu_threads ";
+  const CommandResult one = executor_runner(command + "1");
+  const CommandResult two = executor_runner(command + "2 --fixed_threads");
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(two.out, one.out);
+}
+
+TEST(ExecutorRunnerTest, WritesReadableTrace) {
   const ScratchFolder scratch;
   const CommandResult result = executor_runner(sample("add_mul/model.pte") +
                                                " --num_executions 3 --warmup 2 --etdump_path " +
@@ -104,7 +168,7 @@ TEST(ExecutorRunnerTest, WritesATraceThatItsReaderTakes) {
   EXPECT_EQ(executions, 3u);
 }
 
-TEST(ExecutorRunnerTest, CountsWhatTheTraceHasNoRoomFor) {
+TEST(ExecutorRunnerTest, CountsRecordsThatDoNotFit) {
   const CommandResult result =
       executor_runner("--profile --format json --num_executions 20 --trace_records 40 " +
                       sample("add_mul/model.pte"));
@@ -112,7 +176,7 @@ TEST(ExecutorRunnerTest, CountsWhatTheTraceHasNoRoomFor) {
   EXPECT_GT(nlohmann::json::parse(result.out)["dropped_records"].get<int>(), 0);
 }
 
-TEST(ExecutorRunnerTest, WritesTheReportToAFile) {
+TEST(ExecutorRunnerTest, WritesReportToFile) {
   const ScratchFolder scratch;
   const CommandResult result =
       executor_runner("--profile --format csv --output " + (scratch / "profile.csv").string() +
@@ -125,15 +189,15 @@ TEST(ExecutorRunnerTest, WritesTheReportToAFile) {
 struct BadCommand {
   const char* name;
   std::string arguments;
-  const char* said;
+  const char* expected_error;
 };
 
 class BadCommandTest : public testing::TestWithParam<BadCommand> {};
 
-TEST_P(BadCommandTest, FailsAndSaysWhy) {
+TEST_P(BadCommandTest, FailsWithReason) {
   const CommandResult result = executor_runner(GetParam().arguments);
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr(GetParam().said));
+  EXPECT_THAT(result.err, HasSubstr(GetParam().expected_error));
   EXPECT_EQ(result.out, "");
 }
 
@@ -152,31 +216,30 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"TooManyInputs",
                    sample("linear_relu/model.pte") + " --inputs " +
                        sample("linear_relu/input_0.bin") + "," + sample("linear_relu/input_0.bin"),
-                   "2 files for 1"},
+                   "2 files were given, but the method has 1"},
         BadCommand{"BadShape",
                    sample("linear_relu/model.pte") + " --inputs " +
                        sample("linear_relu/input_0.bin") + ":2y3",
                    "shape"},
         BadCommand{"BadFormat", "--profile --format xml " + sample("add_mul/model.pte"),
-                   "--format: xml not in {csv,html,json,jsonl,table,timeline}"},
-        BadCommand{"ReportOfNothing", "--output report " + sample("add_mul/model.pte"),
+                   "--format: xml not in {csv,html,json,jsonl,svg,table,timeline}"},
+        BadCommand{"ReportWithoutProfile", "--output report " + sample("add_mul/model.pte"),
                    "--output: needs --profile"},
-        BadCommand{"EndlessRatio",
+        BadCommand{"NanRatio",
                    "--profile --fail_above nan --compare " + sample("add_mul/model.pte") + " " +
                        sample("add_mul/model.pte"),
                    "nan: expected a number above 0"},
         BadCommand{
             "OutputOverTheModel",
             "--etdump_path " + sample("add_mul/model.pte") + " " + sample("add_mul/model.pte"),
-            "model.pte: is read, and would be overwritten"},
+            "model.pte: is an input, which the output would overwrite"},
         BadCommand{"NotARecord",
                    "--profile --etrecord " + sample("add_mul/model.pte") + " " +
                        sample("add_mul/model.pte"),
                    "add_mul/model.pte"}),
     [](const auto& test) { return test.param.name; });
 
-// A run that fails must leave an earlier output alone, and make no new one.
-TEST(ExecutorRunnerTest, AFailedRunWritesNoOutput) {
+TEST(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "y-0.bin", std::string_view("old"));
   const CommandResult result = executor_runner(
@@ -186,13 +249,13 @@ TEST(ExecutorRunnerTest, AFailedRunWritesNoOutput) {
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 
-// The file, the trace and standard output: a full disk gives an error and leaves no pieces.
-TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
+// A full disk must cause an error, for standard output and for a trace, and leave no partial file.
+TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "etdump", std::string_view("old"));
   const std::string run = std::string(VITRINE_EMULATOR " ") + VITRINE_EXECUTOR_RUNNER + " " +
                           sample("linear_relu/model.pte");
-  const auto expect_told = [&](const std::string& command, const std::string& what) {
+  const auto expect_error = [&](const std::string& command, const std::string& what) {
     const auto log = scratch / "err";
     EXPECT_NE(std::system((command + " 2>" + log.string()).c_str()), 0);
     const std::vector<std::byte> text = tools::read_file(log);
@@ -201,11 +264,11 @@ TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
     std::filesystem::remove(log);
   };
   if (std::filesystem::exists("/dev/full")) {
-    expect_told(run + " --profile >/dev/full", "standard output: cannot write");
-    expect_told(run + " --etdump_path /dev/full", "/dev/full: cannot write: No space left");
+    expect_error(run + " --profile >/dev/full", "standard output: cannot write");
+    expect_error(run + " --etdump_path /dev/full", "/dev/full: cannot write: No space left");
   }
-  // A block of 512 or 1024 bytes: enough for the message, not for the trace.
-  expect_told(
+  // The limit of one block, 512 or 1024 bytes, is enough for the message but not for the trace.
+  expect_error(
       "trap '' XFSZ; ulimit -f 1; " + run + " --etdump_path " + (scratch / "etdump").string(),
       "etdump: cannot write: File too large");
   EXPECT_EQ(tools::read_file(scratch / "etdump").size(), 3u);
@@ -213,10 +276,74 @@ TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
             1);
 }
 
-TEST(ExecutorRunnerTest, HelpFitsAPage) {
+TEST(ExecutorRunnerTest, RefusesTheRecordOfAnotherProgram) {
+  const CommandResult result = executor_runner("--profile " + sample("digits_xnnpack/model.pte") +
+                                               " --etrecord " + sample("linear_relu/etrecord.bin"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("is not the record of this program: "));
+}
+
+TEST(ExecutorRunnerTest, LegendNeedsNoModel) {
+  const CommandResult result = executor_runner("--legend");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* term : {"tracing", "load", "init", "steady", "xnn 0", "(of 25)"}) {
+    EXPECT_THAT(result.out, HasSubstr(term));
+  }
+}
+
+// Keeps the test's processor busy until the object is destroyed. Child processes run on the same
+// processor.
+class BusyProcessor {
+ public:
+  explicit BusyProcessor(int threads) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] {
+        while (!is_over_) {
+        }
+      });
+    }
+  }
+  ~BusyProcessor() {
+    is_over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+
+ private:
+  cpu_set_t before_;
+  std::atomic<bool> is_over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST(ExecutorRunnerTest, ProfileOnABusyProcessorBeginsWithAWarning) {
+  const BusyProcessor busy(3);
+  const CommandResult result = executor_runner("--profile " + sample("mv2_025_xnnpack/model.pte") +
+                                               " --cpu_threads 1 --num_executions 50");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.rfind("warning: the process got ", 0), 0u) << result.out.substr(0, 300);
+}
+
+TEST(ExecutorRunnerTest, ProfileShowsItsOrigin) {
+  const std::string model = sample("linear_relu/model.pte");
+  const std::string random = executor_runner("--profile " + model).out;
+  EXPECT_THAT(random, HasSubstr("inputs: random (seed 0) · vitrine " VITRINE_VERSION));
+  EXPECT_THAT(random, HasSubstr(tools::model_digest(model)));
+  const std::string given =
+      executor_runner("--profile " + model + " --inputs " + sample("linear_relu/input_0.bin")).out;
+  EXPECT_THAT(given, HasSubstr("inputs: 1 file · "));
+  EXPECT_THAT(given, testing::ContainsRegex("20[0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+ UTC"));
+}
+
+TEST(ExecutorRunnerTest, HelpFitsOnePage) {
   const CommandResult result = executor_runner("--help");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 80);
+  EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 86);
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }

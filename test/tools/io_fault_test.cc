@@ -1,7 +1,7 @@
-// Every call of the tools on their files fails in turn: opening, reading, mapping, writing,
-// closing, renaming. Each failure is an error that names the file, the former file or the whole new
-// one is at its place, and nothing else is left. Reads and writes that transfer a part of what they
-// could change nothing.
+// Makes each system call of the tools on their files fail in turn: open, read, map, write, close,
+// rename. After each failure, the tool must have reported an error that names the file, and left
+// either the old file or the complete new one and no other files. Partial reads and writes must not
+// cause failures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -24,41 +24,43 @@ namespace {
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 
-constexpr char kFormer[] = "the former file";
-constexpr int kShort = 0;  // codes of test/support/io_faults.cc
+constexpr char kOldText[] = "the old file";
+// Codes of test/support/io_faults.cc: transfer only a part, and end the file early.
+constexpr int kShort = 0;
 constexpr int kEnd = -1;
 
 struct Scenario {
   const char* name;
-  const char* tool;  // here and in arguments @ stands for the folder
+  const char* tool;  // here and in `arguments`, @ is replaced by the folder
   std::string arguments;
-  std::map<std::string, std::string> inputs;  // their samples by name
+  std::map<std::string, std::string> inputs;  // name in the folder -> sample
   std::set<std::string> outputs;
-  bool together = false;  // the outputs are replaced together
+  bool is_atomic = false;  // either all outputs are replaced or none
 };
 std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
   return out << scenario.name;
 }
 
 struct Call {
-  std::string name;  // empty: there was none to fail
+  std::string name;  // empty if the tool made fewer calls
   std::filesystem::path path;
 };
 
-class Faults {
+// Runs a scenario in a scratch folder, with one call failing.
+class FaultRunner {
  public:
-  explicit Faults(const Scenario& scenario) : scenario_(scenario) {
+  explicit FaultRunner(const Scenario& scenario) : scenario_(scenario) {
     for (const auto& [name, from] : scenario.inputs) {
       std::filesystem::copy_file(sample(from), folder_ / name);
     }
   }
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
-  // With the n-th call failing as `code` says.
+  // Runs the tool. Its n-th call fails with the error `code`, or kShort or kEnd applies to it.
   CommandResult run(int n, int code, Call& call) const {
-    const ScratchFolder beside;
-    const std::string log = (beside / "log").string();
-    // GCC's AddressSanitizer wants to be the first library otherwise.
+    const ScratchFolder scratch;
+    const std::string log = (scratch / "log").string();
+    // Without this option, GCC's AddressSanitizer refuses to start after another preloaded library.
     const CommandResult result = run_tool(
         fmt::format("env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD={} VITRINE_IO_FOLDER={} "
                     "VITRINE_IO_LOG={} VITRINE_IO_FAULT='{} {}' {}",
@@ -72,8 +74,8 @@ class Faults {
     return result;
   }
 
-  void put_former_files() const {
-    for (const std::string& name : scenario_.outputs) put(name, kFormer);
+  void write_old_files() const {
+    for (const std::string& name : scenario_.outputs) put(name, kOldText);
   }
   void put(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -102,7 +104,7 @@ class Faults {
   ScratchFolder folder_;
 };
 
-// A file's temporary name begins with its own.
+// Returns the file that a call is about. A temporary file's name begins with the name of its file.
 std::string file_of(const Call& call, const std::set<std::string>& files) {
   const std::string name = call.path.filename();
   std::string found;
@@ -112,8 +114,9 @@ std::string file_of(const Call& call, const std::set<std::string>& files) {
   return found;
 }
 
-// Traces and reports have times in them, the others are the same each time.
-bool is_whole(const std::string& name, const std::string& text, const std::string& expected) {
+// True if the file is complete. Traces and reports contain times, so only their structure is
+// checked; other files are the same each time.
+bool is_complete(const std::string& name, const std::string& text, const std::string& expected) {
   if (name.ends_with(".json")) return nlohmann::json::accept(text);
   if (!name.ends_with(".etdp")) return text == expected;
   uint32_t size = 0;
@@ -123,25 +126,25 @@ bool is_whole(const std::string& name, const std::string& text, const std::strin
 
 class IoFaultTest : public testing::TestWithParam<Scenario> {};
 
-TEST_P(IoFaultTest, EachCallOnAFile) {
+TEST_P(IoFaultTest, FailedCallKeepsOldOrCompleteFiles) {
   const Scenario& scenario = GetParam();
-  const Faults faults(scenario);
-  faults.put_former_files();
+  const FaultRunner faults(scenario);
+  faults.write_old_files();
   const CommandResult plain = faults.run();
   ASSERT_EQ(plain.exit_code, 0) << plain.err;
   const std::set<std::string> files = faults.files();
   std::map<std::string, std::string> expected;
   for (const std::string& name : scenario.outputs) {
     expected[name] = faults.text(name);
-    ASSERT_NE(expected[name], kFormer) << name;
-    ASSERT_TRUE(is_whole(name, expected[name], expected[name])) << name;
+    ASSERT_NE(expected[name], kOldText) << name;
+    ASSERT_TRUE(is_complete(name, expected[name], expected[name])) << name;
   }
   std::set<std::string> calls;
   std::set<std::string> failed;
   for (const int code : {EIO, ENOSPC, EINTR, kShort, kEnd}) {
     int n = 1;
     for (Call call; n == 1 || !call.name.empty(); ++n) {
-      faults.put_former_files();
+      faults.write_old_files();
       const CommandResult result = faults.run(n, code, call);
       SCOPED_TRACE(fmt::format("call {} ({} {}) with {}: exit code {}, {}", n, call.name,
                                call.path.string(), code, result.exit_code, result.err));
@@ -151,9 +154,9 @@ TEST_P(IoFaultTest, EachCallOnAFile) {
       size_t replaced = 0;
       for (const std::string& name : scenario.outputs) {
         const std::string text = faults.text(name);
-        if (text == kFormer) continue;
+        if (text == kOldText) continue;
         ++replaced;
-        EXPECT_TRUE(is_whole(name, text, expected.at(name))) << name << ": " << text.size();
+        EXPECT_TRUE(is_complete(name, text, expected.at(name))) << name << ": " << text.size();
       }
       const bool is_transfer = call.name == "read" || call.name == "write";
       const bool is_harmless = call.name.empty() || call.name == "close what was read" ||
@@ -166,9 +169,9 @@ TEST_P(IoFaultTest, EachCallOnAFile) {
         failed.insert(failing);
         EXPECT_THAT(result.err, HasSubstr(failing));
         EXPECT_THAT(result.err,
-                    HasSubstr(code == kEnd ? "the file ends before" : std::strerror(code)));
+                    HasSubstr(code == kEnd ? "the file is too short" : std::strerror(code)));
       }
-      if (scenario.together && !is_harmless && call.name != "rename") {
+      if (scenario.is_atomic && !is_harmless && call.name != "rename") {
         EXPECT_EQ(replaced, 0u);
       }
       if (HasFailure()) return;
@@ -176,7 +179,7 @@ TEST_P(IoFaultTest, EachCallOnAFile) {
     std::cout << scenario.name << ", " << code << ": " << n - 2 << " calls\n";
   }
   EXPECT_THAT(calls, IsSupersetOf({"create", "write", "close", "rename", "open"}));
-  EXPECT_EQ(failed, files);  // each file has been the one that failed
+  EXPECT_EQ(failed, files);  // each file had a call that failed
 }
 
 const Scenario kScenarios[] = {
@@ -193,7 +196,7 @@ const Scenario kScenarios[] = {
      {{"model.pte", "linear_relu/model.pte"}, {"x", "linear_relu/input_0.bin"}},
      {"trace.etdp", "values"},
      true},
-    {"OutputsOfTheSmallRunner",
+    {"OutputsOfVitrineRun",
      VITRINE_RUN,
      "@model.pte --inputs @x --output_file @y --cpu_threads 1",
      {{"model.pte", "linear_relu/model.pte"}, {"x", "linear_relu/input_0.bin"}},
@@ -217,10 +220,10 @@ const Scenario kScenarios[] = {
      {"trace.etdp", "report.json"}},
 };
 INSTANTIATE_TEST_SUITE_P(Tools, IoFaultTest, testing::ValuesIn(kScenarios),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
-TEST(StandardOutputFaultTest, AFullDiskIsAnError) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+TEST(StandardOutputFaultTest, ReportsFullDisk) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system lacks /dev/full";
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   const std::string commands[] = {
@@ -240,26 +243,27 @@ TEST(StandardOutputFaultTest, AFullDiskIsAnError) {
   }
 }
 
-// The program runs whatever becomes of its weights cache, and says when none can be written.
-TEST(WeightsCacheFaultTest, EachCallOnAFile) {
+// The program must run in spite of any failure on its weights cache, and warn if it cannot write
+// one.
+TEST(WeightsCacheFaultTest, RunsAndWarnsAfterFailedCall) {
   const Scenario scenario{"WeightsCache",
                           VITRINE_EXECUTOR_RUNNER,
                           "@model.pte --weights_cache @weights --output_file @y --cpu_threads 1",
                           {{"model.pte", "linear_relu/model.pte"}},
                           {}};
-  const Faults faults(scenario);
+  const FaultRunner faults(scenario);
   ASSERT_EQ(faults.run().exit_code, 0);
   const std::string good = faults.text("weights");
   const std::string expected = faults.text("y-0.bin");
-  // A valid file, none, and one that is to be replaced.
-  const std::optional<std::string> formers[] = {good, std::nullopt, good.substr(0, 200)};
+  // Tests a valid cache file, a missing one, and a damaged one, which the tool must replace.
+  const std::optional<std::string> old_files[] = {good, std::nullopt, good.substr(0, 200)};
   size_t warnings = 0;
-  for (const auto& former : formers) {
+  for (const auto& old_file : old_files) {
     for (const int code : {EIO, ENOSPC, kShort, kEnd}) {
       Call call;
-      std::vector<std::string> calls;  // on the cache; each runs as the ones after it fail
+      std::vector<std::string> calls;  // on the cache, in order
       for (int n = 1; n == 1 || !call.name.empty(); ++n) {
-        former ? faults.put("weights", *former) : faults.remove("weights");
+        old_file ? faults.put("weights", *old_file) : faults.remove("weights");
         const CommandResult result = faults.run(n, code, call);
         SCOPED_TRACE(fmt::format("call {} ({} {}) with {}: exit code {}, {}", n, call.name,
                                  call.path.string(), code, result.exit_code, result.err));
@@ -274,30 +278,30 @@ TEST(WeightsCacheFaultTest, EachCallOnAFile) {
         if (has_warned) {
           EXPECT_THAT(result.err, HasSubstr("weights cache: "));
           EXPECT_THAT(result.err, HasSubstr("/weights: "));
-          EXPECT_EQ(faults.text("weights"), former.value_or(""));
+          EXPECT_EQ(faults.text("weights"), old_file.value_or(""));
         }
         const bool writes = call.name == "create" || call.name == "write" || call.name == "fsync" ||
                             call.name == "close" || call.name == "rename";
-        EXPECT_TRUE(has_warned || !writes || code <= 0) << "nothing said";
-        // Whatever is there now is used or replaced.
+        EXPECT_TRUE(has_warned || !writes || code <= 0) << "expected a warning";
+        // The next run must use or replace the current cache file.
         const CommandResult next = faults.run();
         EXPECT_EQ(next.exit_code, 0);
         EXPECT_EQ(next.err, "");
         EXPECT_EQ(faults.text("y-0.bin"), expected);
         if (HasFailure()) return;
       }
-      // The bytes are on the disk before the file gets its name.
+      // The file must be synced to disk before it is renamed.
       const auto named = std::find(calls.begin(), calls.end(), "rename");
       const auto written = std::find(std::reverse_iterator(named), calls.rend(), "write").base();
       EXPECT_EQ(std::count(written, named, "fsync"), named == calls.end() ? 0 : 1);
-      EXPECT_TRUE(named != calls.end() || former == good);
+      EXPECT_TRUE(named != calls.end() || old_file == good);
     }
   }
   std::cout << warnings << " warnings\n";
   EXPECT_GT(warnings, 10u);
 }
 
-// Figures that nobody may believe.
+// Returns the cache with figures that differ from any measured ones.
 std::string with_small_figures(nlohmann::json cache) {
   for (auto& figures : cache.at("machines")) {
     figures = {{"flops_per_s", 1.0}, {"bytes_per_s", 1.0}};
@@ -305,9 +309,10 @@ std::string with_small_figures(nlohmann::json cache) {
   return cache.dump();
 }
 
-// This machine's limits are measured again, without a word, and what a cut file says of them is not
-// believed. Measuring takes a second: a few calls stand for all.
-TEST(MachineLimitsFaultTest, CallsOnTheCache) {
+// If its cache is truncated or a call on it fails, executor_runner must measure the machine's
+// limits again without a message. Measuring takes a second, so the test makes only a few calls
+// fail.
+TEST(MachineLimitsFaultTest, MeasuresLimitsAgainIfTheCacheIsUnusable) {
   const Scenario scenario{
       "MachineLimits",
       "env XDG_CACHE_HOME=@ " VITRINE_EXECUTOR_RUNNER,
@@ -315,18 +320,18 @@ TEST(MachineLimitsFaultTest, CallsOnTheCache) {
       {},
       {}};
   constexpr char kCache[] = "vitrine/machine_limits.json";
-  const Faults faults(scenario);
+  const FaultRunner faults(scenario);
   const auto figure = [](const CommandResult& result, const char* name) {
     return nlohmann::json::parse(result.out).at("machine").at(name).get<double>();
   };
   ASSERT_EQ(faults.run().exit_code, 0);
-  const std::string whole = with_small_figures(nlohmann::json::parse(faults.text(kCache)));
-  faults.put(kCache, whole);
+  const std::string complete_cache = with_small_figures(nlohmann::json::parse(faults.text(kCache)));
+  faults.put(kCache, complete_cache);
   EXPECT_EQ(figure(faults.run(), "flops_per_s"), 1);
-  const std::string cut = whole.substr(0, whole.size() - 2);
+  const std::string truncated_cache = complete_cache.substr(0, complete_cache.size() - 2);
   const std::pair<int, std::string> calls[] = {{3, "read"}, {6, "write"}, {8, "rename"}};
   for (const auto& [n, name] : calls) {
-    faults.put(kCache, cut);
+    faults.put(kCache, truncated_cache);
     Call call;
     const CommandResult result = faults.run(n, ENOSPC, call);
     SCOPED_TRACE(fmt::format("call {} ({} {})", n, call.name, call.path.string()));
@@ -339,7 +344,7 @@ TEST(MachineLimitsFaultTest, CallsOnTheCache) {
     if (name == "read") {
       EXPECT_TRUE(nlohmann::json::accept(faults.text(kCache)));
     } else {
-      EXPECT_EQ(faults.text(kCache), cut);
+      EXPECT_EQ(faults.text(kCache), truncated_cache);
     }
   }
 }

@@ -1,5 +1,6 @@
-// Profiles of programs lowered here, read without a second file: every operator that a delegate ran
-// has its source, and every source call of a delegate belongs to an operator.
+// Profiles of programs that pte_lower wrote, with the record inside the program. Every operator
+// that a delegate ran must have its source ops, and every source call of a delegate must belong to
+// an operator.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Exported models by method, not in their decomposed forms.
+// Returns the exported models of a folder by method, without the decomposed ones (_core_aten).
 std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
   std::map<std::string, fs::path> methods;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -32,15 +33,16 @@ std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
   return methods;
 }
 
-struct Lowered {
+struct LoweredProgram {
   std::string program;
-  json handles;    // by method and instruction, from a record that the profile does not see
-  json delegates;  // likewise
+  // By method and instruction, from a record that the profile does not read.
+  json handles;
+  json delegates;
 };
 
-Lowered lower(const std::map<std::string, fs::path>& methods, const std::string& backends,
-              const ScratchFolder& scratch) {
-  Lowered made;
+LoweredProgram lower(const std::map<std::string, fs::path>& methods, const std::string& backends,
+                     const ScratchFolder& scratch) {
+  LoweredProgram made;
   made.program = (scratch / "m.pte").string();
   const std::string record = (scratch / "m.etrecord").string();
   std::string command = backends + " -o " + made.program + " --etrecord " + record;
@@ -54,7 +56,7 @@ Lowered lower(const std::map<std::string, fs::path>& methods, const std::string&
   return made;
 }
 
-// How many operators of delegates there were.
+// Checks the profile of a method and returns the number of operators of delegates.
 size_t check_profile(const std::string& program, const std::string& method, const json& handles,
                      const json& delegates, bool all_run) {
   const CommandResult run = executor_runner(
@@ -68,7 +70,7 @@ size_t check_profile(const std::string& program, const std::string& method, cons
     if (row.at("where") != "delegate") continue;
     ++operators;
     EXPECT_EQ(row.at("join"), "exact") << row;
-    // A layout change has no source op; it serves others.
+    // A layout change has no source op; it was inserted for other ops.
     const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
     EXPECT_TRUE(is_inserted || !row.at("source_ops").empty()) << row;
     std::set<uint32_t>& of_call = found[std::to_string(row.at("instruction").get<int64_t>())];
@@ -76,11 +78,11 @@ size_t check_profile(const std::string& program, const std::string& method, cons
   }
   for (const auto& [instruction, delegate] : delegates.items()) {
     const bool has_run = found.contains(instruction);
-    EXPECT_TRUE(has_run || !all_run) << "nothing of call " << instruction << " is in the profile";
+    EXPECT_TRUE(has_run || !all_run) << "the profile has no row of call " << instruction;
     if (!has_run) continue;
     for (const json& handle : handles.at(instruction)) {
       EXPECT_TRUE(found[instruction].contains(handle.get<uint32_t>()))
-          << "handle " << handle << " of call " << instruction << " stands nowhere";
+          << "handle " << handle << " of call " << instruction << " is in no row";
     }
   }
   return operators;
@@ -90,7 +92,7 @@ size_t check_case(const fs::path& folder, const std::string& backends, bool all_
   SCOPED_TRACE(folder.string());
   const ScratchFolder scratch;
   const auto methods = exported_methods(folder);
-  const Lowered lowered = lower(methods, backends, scratch);
+  const LoweredProgram lowered = lower(methods, backends, scratch);
   size_t operators = 0;
   for (const auto& [method, delegates] : lowered.delegates.items()) {
     operators +=
@@ -107,7 +109,7 @@ void PrintTo(const ProfiledModel& model, std::ostream* out) { *out << model.back
 
 class LoweredProfileTest : public testing::TestWithParam<ProfiledModel> {};
 
-TEST_P(LoweredProfileTest, LeadsToTheSource) {
+TEST_P(LoweredProfileTest, OperatorsHaveSourceOps) {
   VITRINE_CORPUS_CASE(folder, GetParam().name);
   EXPECT_GT(check_case(folder, GetParam().backends), 0U);
 }
@@ -128,13 +130,13 @@ INSTANTIATE_TEST_SUITE_P(
                     ProfiledModel{"split_concat_pool"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// Only the branch that the condition selects runs.
-TEST(LoweredProfileTest, LeadsToTheSourceFromBranches) {
+// Only the branch that the condition selects runs, so not all delegates are in the profile.
+TEST(LoweredProfileTest, OperatorsInBranchesHaveSourceOps) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   EXPECT_GT(check_case(folder, "--backend xnnpack-branches", false), 0U);
 }
 
-TEST(LoweredProfileTest, LeadsToTheSourceOfEachOperator) {
+TEST(LoweredProfileTest, EachOperatorHasSourceOps) {
   VITRINE_CORPUS_CASE(folder, "ops_xnnpack");
   size_t cases = 0;
   size_t operators = 0;
@@ -148,9 +150,9 @@ TEST(LoweredProfileTest, LeadsToTheSourceOfEachOperator) {
   EXPECT_GT(cases, 100U);
 }
 
-TEST(LoweredProfileTest, LeadsToTheSourceOfLanguageModels) {
+TEST(LoweredProfileTest, OperatorsOfLanguageModelsHaveSourceOps) {
   const fs::path corpus = corpus_llm_dir();
-  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  VITRINE_NEEDS_CORPUS_LLM();
   size_t operators = 0;
   for (const auto& entry : fs::directory_iterator(corpus)) {
     if (!entry.is_directory() || exported_methods(entry.path()).empty()) continue;

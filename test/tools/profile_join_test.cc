@@ -1,6 +1,6 @@
 // Compares executor_runner --profile with an independent reference: xnn_nodes.json lists each
-// blob's nodes in order with the edge ops of their handles, debug_handle_map.json what was
-// delegated.
+// payload's nodes in order with the edge ops of their handles, and debug_handle_map.json lists the
+// handles that were delegated.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,8 +35,8 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Compares the rows of one delegate with its blob's nodes, both in order. A node without a row was
-// fused or elided by XNNPACK; its ops must be among some row's folded ops.
+// Compares the rows of one delegate with its payload's nodes, both in order. A node without a row
+// was fused or elided by XNNPACK; its ops must be among some row's folded ops.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -53,7 +53,7 @@ void check_partition(const std::vector<json>& rows, const json& nodes) {
                         rows[next].at("debug_handles")[0] == node.at("debug_handle"));
     if (!matches) {
       for (const std::string& target : strings(node.at("source"), "target")) {
-        EXPECT_TRUE(folded.contains(target)) << "lost: " << node.dump();
+        EXPECT_TRUE(folded.contains(target)) << "no row has " << node.dump();
       }
       continue;
     }
@@ -66,10 +66,11 @@ void check_partition(const std::vector<json>& rows, const json& nodes) {
     }
     ++next;
   }
-  EXPECT_EQ(next, rows.size()) << "rows that no node of the blob explains";
+  EXPECT_EQ(next, rows.size()) << "the payload has no node for some rows";
 }
 
-// Every delegated handle belongs to a row; a handle that no node of the blob has, to exactly one.
+// Expects that every delegated handle belongs to a row, and that a handle without a node in the
+// payload belongs to exactly one row.
 void check_handles(const std::vector<json>& rows, const json& nodes, const json& delegated) {
   std::map<int, int> rows_of_handle;
   for (const json& row : rows) {
@@ -77,12 +78,12 @@ void check_handles(const std::vector<json>& rows, const json& nodes, const json&
     for (const json& handle : row.at("debug_handles")) once.insert(handle.get<int>());
     for (const int handle : once) ++rows_of_handle[handle];
   }
-  std::set<int> in_blob;
-  for (const json& node : nodes) in_blob.insert(node.at("debug_handle").get<int>());
+  std::set<int> in_payload;
+  for (const json& node : nodes) in_payload.insert(node.at("debug_handle").get<int>());
   for (const json& item : delegated) {
     const int handle = item;
-    EXPECT_GE(rows_of_handle[handle], 1) << "handle " << handle << " stands nowhere";
-    if (!in_blob.contains(handle)) {
+    EXPECT_GE(rows_of_handle[handle], 1) << "handle " << handle << " is in no row";
+    if (!in_payload.contains(handle)) {
       EXPECT_EQ(rows_of_handle[handle], 1) << "folded handle " << handle;
     }
   }
@@ -121,12 +122,12 @@ void check_case(const fs::path& folder, const std::string& extra = "") {
 }
 
 class SampleJoinTest : public testing::TestWithParam<const char*> {};
-TEST_P(SampleJoinTest, RowsAreThoseOfTheReference) { check_case(samples_dir() / GetParam()); }
+TEST_P(SampleJoinTest, RowsMatchReference) { check_case(samples_dir() / GetParam()); }
 INSTANTIATE_TEST_SUITE_P(ProfileJoin, SampleJoinTest,
                          testing::Values("mv2_025_xnnpack", "digits_xnnpack", "digits_xnnpack_q8"));
 
 class CorpusJoinTest : public testing::TestWithParam<const char*> {};
-TEST_P(CorpusJoinTest, RowsAreThoseOfTheReference) {
+TEST_P(CorpusJoinTest, RowsMatchReference) {
   VITRINE_CORPUS_CASE(folder, GetParam());
   check_case(folder);
 }
@@ -139,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "softmax_layernorm_attention", "split_concat_pool"),
     [](const auto& test) { return std::string(test.param); });
 
-TEST(ProfileJoinTest, HoldsForSmallerShapesOfADynamicModel) {
+TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
   const fs::path folder = samples_dir() / "dynamic_batch_xnnpack";
   const json call = read_json(folder / "case.json").at("calls").at(1);
   std::string shape;
@@ -151,8 +152,9 @@ TEST(ProfileJoinTest, HoldsForSmallerShapesOfADynamicModel) {
                          ":" + shape);
 }
 
-// Language models have no reference of their nodes. Each row of a delegate has its source ops where
-// there is a record, which serve all delegated handles; else the names that the program has.
+// Language models have no reference of their nodes. With a record, each row of a delegate must have
+// its source ops, and the rows must cover all delegated handles. Without one, rows have the
+// program's names.
 void check_language_model(const fs::path& folder) {
   SCOPED_TRACE(folder.string());
   const bool has_record = fs::exists(folder / "etrecord.bin");
@@ -186,13 +188,14 @@ void check_language_model(const fs::path& folder) {
   }
 }
 
-TEST(ProfileJoinTest, HoldsForLanguageModels) {
+TEST(ProfileJoinTest, LanguageModelRowsCoverDelegatedHandles) {
   const fs::path corpus = corpus_llm_dir();
-  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  VITRINE_NEEDS_CORPUS_LLM();
   size_t models = 0;
   for (const auto& entry : fs::directory_iterator(corpus)) {
     if (!fs::exists(entry.path() / "model.pte")) continue;
-    if (entry.path().filename() == "linear_4w_only") continue;  // refused: wrong on XNNPACK
+    if (entry.path().filename() == "linear_4w_only")
+      continue;  // rejected at load: XNNPACK would compute it wrongly
     check_language_model(entry.path());
     ++models;
   }

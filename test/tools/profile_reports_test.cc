@@ -1,4 +1,4 @@
-// executor_runner's groupings and the other reports of a real model.
+// Groupings and report formats of executor_runner for a real model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 #include <numeric>
 #include <string>
 
-#include "host/machine_limits.h"
-#include "host/memory_plan.h"
-#include "host/multiply_add.h"
-#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
+#include "tools/common/machine_limits.h"
+#include "tools/common/memory_plan.h"
+#include "tools/common/multiply_add.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/data_source.h"
 #include "vitrine/program.h"
 
@@ -31,7 +31,7 @@ std::string profile(const std::string& arguments) {
   return result.out;
 }
 
-TEST(ProfileReports, GroupFilterAndTop) {
+TEST(ProfileReports, AppliesGroupByFilterAndTop) {
   for (const char* by : {"module", "op", "delegate", "line", "none"}) {
     const std::string table = profile(std::string("--top 5 --filter conv --group_by ") + by);
     EXPECT_NE(table.find("filtered out"), std::string::npos) << table;
@@ -45,8 +45,8 @@ TEST(ProfileReports, GroupFilterAndTop) {
   EXPECT_NE(lines.find(".py:"), std::string::npos) << lines;
 }
 
-// One run, or a cold one, does not tell what tracing costs.
-TEST(ProfileReports, FewRunsDoNotTellWhatTracingCosts) {
+// A single run, which is also cold, is not enough to measure the overhead of tracing.
+TEST(ProfileReports, ReportsTracingOverheadFromFiveRunsOn) {
   const std::string model =
       "--profile --warmup 0 " + (samples_dir() / "linear_relu/model.pte").string();
   const CommandResult few = executor_runner(model + " --num_executions 1");
@@ -57,7 +57,7 @@ TEST(ProfileReports, FewRunsDoNotTellWhatTracingCosts) {
   EXPECT_THAT(more.out, HasSubstr("tracing "));
 }
 
-TEST(ProfileReports, JsonGroupsAddUp) {
+TEST(ProfileReports, JsonGroupsAddUpToWall) {
   const json result = json::parse(profile("--format json"));
   EXPECT_EQ(result.at("cold_runs"), 1);
   EXPECT_EQ(result.at("runs"), 4);
@@ -78,8 +78,8 @@ TEST(ProfileReports, JsonGroupsAddUp) {
   EXPECT_GT(costed, 60u);
 }
 
-// The planner of ExecuTorch gives overlapping places only to tensors that do not live together.
-TEST(ProfileReports, LivesFitThePlan) {
+// ExecuTorch's planner gives overlapping memory only to tensors that are not live at the same time.
+TEST(ProfileReports, OverlappingTensorsAreNotLiveTogether) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name :
        {"mv2_portable", "split_concat_pool_portable", "encoder_layer_sdpa_portable", "gru_portable",
@@ -95,20 +95,21 @@ TEST(ProfileReports, LivesFitThePlan) {
       EXPECT_LE(a.offset + a.bytes, plan.buffers.at(a.buffer - 1));
       for (size_t k = i + 1; k < plan.tensors.size(); ++k) {
         const inspector::PlannedTensor& b = plan.tensors[k];
-        const bool together = a.buffer == b.buffer && a.first <= b.last && b.first <= a.last;
+        const bool live_together = a.buffer == b.buffer && a.first <= b.last && b.first <= a.last;
         const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-        // A view begins where its base does.
-        EXPECT_FALSE(together && overlap && a.offset != b.offset)
+        // Tensors with the same offset may be a view and its base.
+        EXPECT_FALSE(live_together && overlap && a.offset != b.offset)
             << "values " << a.value << " and " << b.value;
       }
     }
   }
 }
 
-TEST(ProfileReports, LimitsAreMeasuredOnceAndKept) {
+TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
   const ScratchFolder scratch;
   const std::filesystem::path cache = scratch / "deep" / "limits.json";
   const inspector::MachineLimits first = tools::machine_limits(1, cache);
+  if (!first.is_measured()) GTEST_SKIP() << "other programs keep the processor busy";
   EXPECT_GT(first.flops_per_s, 1e8);
   EXPECT_GT(first.bytes_per_s, 1e8);
   ASSERT_TRUE(std::filesystem::exists(cache));
@@ -117,8 +118,8 @@ TEST(ProfileReports, LimitsAreMeasuredOnceAndKept) {
   EXPECT_EQ(second.bytes_per_s, first.bytes_per_s);
 }
 
-// Instructions for narrow numbers are chosen only where the processor runs them.
-TEST(ProfileReports, NarrowNumbersHaveInstructionsOfTheirOwn) {
+// Instructions for narrow dtypes are used only if the processor has them.
+TEST(ProfileReports, NarrowDtypesDoMoreOperationsPerRun) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

@@ -1,4 +1,4 @@
-// What pte_inspect says of the corpus' files, and that no damage makes it crash.
+// Tests pte_inspect on the files of the corpus and on damaged files, which must not make it crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include <set>
 
 #include "formats/bundled_program/bundled_program.h"
-#include "host/files.h"
-#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/wide_decoder.h"
+#include "tools/common/files.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/inspect.h"
@@ -36,7 +36,7 @@ Json describe(const fs::path& path) {
   return tools::describe_file({path.string(), bytes});
 }
 
-bool is_ours(const fs::path& path) {
+bool is_supported(const fs::path& path) {
   static const std::set<std::string> kEndings = {".pte", ".ptd", ".bpte", ".pt2", ".etdp"};
   return kEndings.contains(path.extension().string()) ||
          path.filename().string().starts_with("etrecord");
@@ -45,13 +45,23 @@ bool is_ours(const fs::path& path) {
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && is_ours(entry.path())) files.push_back(entry.path());
+    if (entry.is_regular_file() && is_supported(entry.path())) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
-TEST(PteInspectTest, KnowsEveryFileOfTheCorpus) {
+TEST(PteInspectTest, ListsOutputsThatNothingWrites) {
+  const fs::path path = samples_dir() / "lost_output/model.pte";
+  const Json json = describe(path);
+  EXPECT_EQ(json["methods"][0]["unwritten_outputs"], Json::array({1}));
+  EXPECT_THAT(tools::description_text(json, {}), HasSubstr("no instruction writes output 1\n"));
+  const AlignedBytes bytes = read_file_bytes(path);
+  const auto checks = tools::verify_file({path.string(), bytes}, nullptr);
+  EXPECT_THAT(checks.back().error, HasSubstr("forward, outputs[1]: no instruction writes it"));
+}
+
+TEST(PteInspectTest, DescribesEveryFileOfCorpus) {
   VITRINE_CORPUS_CASE(folder, "");
   const std::map<std::string, std::string> kinds = {
       {".pte", "program (.pte)"},           {".ptd", "named data (.ptd)"},
@@ -62,11 +72,15 @@ TEST(PteInspectTest, KnowsEveryFileOfTheCorpus) {
     EXPECT_EQ(json["kind"], kinds.at(file.extension().string())) << file;
     EXPECT_FALSE(tools::description_text(json, {}).empty());
     EXPECT_EQ(json.dump().find("\"error\""), std::string::npos) << file;
+    if (!json.contains("methods")) continue;
+    for (const Json& method : json["methods"]) {
+      EXPECT_TRUE(method.value("unwritten_outputs", Json::array()).empty()) << file;
+    }
   }
 }
 
-// delegation.csv and xnn_nodes.json were made by ExecuTorch itself.
-TEST(PteInspectTest, DelegatesHaveTheNodesOfTheReference) {
+// ExecuTorch itself wrote xnn_nodes.json.
+TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
   VITRINE_CORPUS_CASE(folder, "");
   size_t checked = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -95,7 +109,7 @@ TEST(PteInspectTest, DelegatesHaveTheNodesOfTheReference) {
 }
 
 // ExecuTorch wrote this program.
-TEST(PteInspectTest, NamesInputsByTheKeysOfTheModel) {
+TEST(PteInspectTest, NamesInputsByKeysOfModel) {
   const Json json = describe(sample("kjv_8da4w/model.pte"));
   for (const Json& method : json["methods"]) {
     if (method["name"] != "forward") continue;
@@ -105,7 +119,7 @@ TEST(PteInspectTest, NamesInputsByTheKeysOfTheModel) {
   EXPECT_THAT(tools::description_text(json, {}), HasSubstr("input_pos i64["));
 }
 
-TEST(PteInspectTest, CountsOpsOfAProgram) {
+TEST(PteInspectTest, CountsOperatorCalls) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 64};
@@ -134,18 +148,18 @@ TEST(PteInspectTest, CountsOpsOfAProgram) {
   EXPECT_THAT(text, HasSubstr("[0] test::scale.out(%0 f32[2,3], 2) -> %1 f32[2,3]"));
 }
 
-TEST(PteInspectTest, ReadsPayloadsWhoseScalesLieOutside) {
+TEST(PteInspectTest, ReadsPayloadsWithExternalScales) {
   const AlignedBytes bytes = wide_decoder();
   const tools::OpenedFile file{"wide.pte", bytes};
-  for (const tools::VerifiedStep& step : tools::verify_file(file, nullptr)) {
-    EXPECT_EQ(step.error, "") << step.what;
+  for (const tools::CheckResult& check : tools::verify_file(file, nullptr)) {
+    EXPECT_EQ(check.error, "") << check.name;
   }
   EXPECT_THAT(tools::graph_text(tools::graphs_of_program(*tools::load_program(file)).at(0)),
               HasSubstr("4096"));
   EXPECT_THAT(tools::describe_file(file).dump(), HasSubstr("4096"));
 }
 
-TEST(PteInspectTest, VerifyFindsMistakesOfMemoryPlanners) {
+TEST(PteInspectTest, VerifyFindsOverlappingMemory) {
   for (const uint64_t offset : {16, 12}) {
     ProgramBuilder builder;
     MethodSpec& forward = builder.method("forward");
@@ -158,20 +172,20 @@ TEST(PteInspectTest, VerifyFindsMistakesOfMemoryPlanners) {
     forward.kernel_call(forward.op("aten::full", "out"),
                         {forward.int_list({forward.integer(4)}), forward.integer(1), y, y});
     forward.kernel_call(forward.op("aten::add", "out"), {x, y, forward.integer(1), z, z});
-    const std::vector<tools::VerifiedStep> steps =
+    const std::vector<tools::CheckResult> checks =
         tools::verify_file({"a.pte", builder.build()}, nullptr);
     if (offset == 16) {
-      EXPECT_EQ(steps.back().error, "");
+      EXPECT_EQ(checks.back().error, "");
     } else {
-      EXPECT_THAT(steps.back().error,
-                  HasSubstr("needs values[0] (bytes 0 to 16 of memory 1) as inputs[0] left it, but "
-                            "chains[0].instructions[0] (aten::full.out) has written values[1] "
-                            "(bytes 12 to 28 of memory 1) over it"));
+      EXPECT_THAT(checks.back().error,
+                  HasSubstr("needs values[0] (bytes 0 to 16 of memory 1) as written by inputs[0], "
+                            "but chains[0].instructions[0] (aten::full.out) has overwritten it "
+                            "with values[1] (bytes 12 to 28 of memory 1)"));
     }
   }
 }
 
-TEST(PteInspectTest, TheBundlesProgramIsTheOneBesideIt) {
+TEST(PteInspectTest, BundleContainsTheProgram) {
   VITRINE_CORPUS_CASE(folder, "bundled_linear_relu");
   const AlignedBytes bundle = read_file_bytes(folder / "model.bpte");
   const AlignedBytes program = read_file_bytes(folder / "model.pte");
@@ -182,7 +196,7 @@ TEST(PteInspectTest, TheBundlesProgramIsTheOneBesideIt) {
   EXPECT_EQ(opened.suites[0].sets.size(), 2u);
 }
 
-TEST(PteInspectTest, EveryEdgeOfAGraphJoinsNodesOfIt) {
+TEST(PteInspectTest, GraphvizEdgesJoinExistingNodes) {
   const AlignedBytes bytes = read_file_bytes(sample("digits_portable/model.pte"));
   const std::string dot =
       tools::graph_dot(tools::graphs_of_program(*tools::load_program({"digits", bytes})));
@@ -202,10 +216,10 @@ TEST(PteInspectTest, EveryEdgeOfAGraphJoinsNodesOfIt) {
       nodes.insert(first);
     }
   }
-  EXPECT_GE(edges, 14u);  // a chain of 14 kernels and an output; permute starts a new chain
+  EXPECT_GE(edges, 14u);  // a chain of 14 kernels and the output; permute reads only a constant
 }
 
-TEST(PteInspectTest, VerifiesAsLoadingDoes) {
+TEST(PteInspectTest, VerifyFailsOnTruncatedProgram) {
   const fs::path model = sample("digits_xnnpack/model.pte");
   tools::InspectOptions options;
   options.files = {model};
@@ -222,7 +236,7 @@ TEST(PteInspectTest, VerifiesAsLoadingDoes) {
   EXPECT_THAT(cut.text, HasSubstr("cut.pte"));
 }
 
-TEST(PteInspectTest, SaysWhichDataIsMissing) {
+TEST(PteInspectTest, VerifyNamesMissingExternalData) {
   VITRINE_CORPUS_CASE(folder, "ptd_weights");
   tools::InspectOptions options;
   options.files = {folder / "model.pte"};
@@ -232,7 +246,7 @@ TEST(PteInspectTest, SaysWhichDataIsMissing) {
   EXPECT_EQ(tools::inspect(options).exit_code, 0);
 }
 
-TEST(PteInspectTest, ProfilesATrace) {
+TEST(PteInspectTest, ProfilesTrace) {
   VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
   tools::InspectOptions options;
   options.files = {folder / "etdump.etdp"};
@@ -257,10 +271,11 @@ TEST(PteInspectTest, ComparesStoredTraces) {
   EXPECT_EQ(json["aligned_by"], "debug handles");
   for (const Json& op : json["ops"]) EXPECT_EQ(op["rows_a"], op["rows_b"]);
   options.fail_above = 0.001;
-  EXPECT_EQ(tools::inspect(options).exit_code, 2);
+  const bool can_decide = json["wall"]["ratio"]["verdict"] != "too_few_runs";
+  EXPECT_EQ(tools::inspect(options).exit_code, can_decide ? 2 : 0);
 }
 
-TEST(PteInspectTest, AProfileHasEveryFormat) {
+TEST(PteInspectTest, WritesProfileInEveryFormat) {
   VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
   tools::InspectOptions options;
   options.files = {folder / "etdump.etdp"};
@@ -274,12 +289,12 @@ TEST(PteInspectTest, AProfileHasEveryFormat) {
   EXPECT_THAT(tools::inspect(options).text, HasSubstr("addmm"));
 }
 
-TEST(PteInspectTest, OtherFilesAreNamedByTheirFirstBytes) {
+TEST(PteInspectTest, UnknownFileErrorShowsFirstBytes) {
   const std::string text = "no model at all";
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   try {
     tools::describe_file({"notes.txt", bytes});
-    FAIL() << "described";
+    FAIL() << "pte_inspect must reject the file";
   } catch (const tools::ToolError& error) {
     EXPECT_THAT(error.what(), HasSubstr("notes.txt"));
     EXPECT_THAT(error.what(), HasSubstr("6e 6f 20"));
@@ -287,9 +302,9 @@ TEST(PteInspectTest, OtherFilesAreNamedByTheirFirstBytes) {
   EXPECT_THROW(tools::describe_file({"empty", {}}), tools::ToolError);
 }
 
-// ---- Damage: an error or a description, never a crash.
+// ---- Damaged files cause an error or a description, but no crash
 
-void look_at(std::span<const std::byte> damaged, bool load) {
+void inspect_damaged(std::span<const std::byte> damaged, bool load) {
   const AlignedBytes bytes(damaged.begin(), damaged.end());
   const tools::OpenedFile file{"damaged", bytes};
   try {
@@ -310,7 +325,7 @@ void look_at(std::span<const std::byte> damaged, bool load) {
 void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips, bool load) {
   if (sound.empty()) return;
   const auto pick = [&](size_t below) { return random() % below; };
-  for (int i = 0; i < cuts; ++i) look_at(std::span(sound).first(pick(sound.size())), load);
+  for (int i = 0; i < cuts; ++i) inspect_damaged(std::span(sound).first(pick(sound.size())), load);
   for (int i = 0; i < flips; ++i) {
     AlignedBytes bytes = sound;
     // Most of the structure is near the ends: headers, root tables, directories of archives.
@@ -320,11 +335,11 @@ void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips
                                    : bytes.size() - 1 - pick(near);
     bytes[at] ^= static_cast<std::byte>(1u << pick(8));
     if (i % 4 == 0) bytes[at] = std::byte{0xff};
-    look_at(bytes, load);
+    inspect_damaged(bytes, load);
   }
 }
 
-TEST(PteInspectDamageTest, OfSamples) {
+TEST(PteInspectDamageTest, DamagedSamplesDoNotCrash) {
   std::mt19937 random(7);
   for (const fs::path& file : files_below(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
@@ -332,7 +347,7 @@ TEST(PteInspectDamageTest, OfSamples) {
   }
 }
 
-TEST(PteInspectDamageTest, OfTheCorpus) {
+TEST(PteInspectDamageTest, DamagedCorpusFilesDoNotCrash) {
   VITRINE_CORPUS_CASE(folder, "");
   std::mt19937 random(11);
   for (const fs::path& file : files_below(folder)) {

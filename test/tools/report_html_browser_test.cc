@@ -1,5 +1,5 @@
-// The HTML report in a headless Chromium: it loads, sorts, filters, groups, changes its theme, fits
-// a phone, and logs no error. Skipped without Chromium.
+// The HTML report in a headless Chromium: the page must load, sort, filter, group, change its
+// theme, fit a phone, and log no error. The tests are skipped without Chromium.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   return read_text(file);
 }
 
-// Acts like a reader.
+// Clicks and types like a reader.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -71,7 +71,7 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
+TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const std::string page = page_of(samples_dir() / "mv2_025_xnnpack", scratch);
@@ -110,7 +110,7 @@ TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
   }
 }
 
-// Looks at the second method's page and comes back.
+// Switches to the second method's page and back.
 constexpr char kVisitMethods[] = R"(
 seen.pages = [];
 const all = (query) => [...document.querySelectorAll(query)];
@@ -132,9 +132,9 @@ look();
 seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
 )";
 
-TEST(ReportHtmlBrowser, ShowsEachMethod) {
+TEST(ReportHtmlBrowser, SwitchesBetweenMethods) {
   const fs::path corpus = corpus_llm_dir();
-  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  VITRINE_NEEDS_CORPUS_LLM();
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path file = scratch / "profile.html";
@@ -147,7 +147,7 @@ TEST(ReportHtmlBrowser, ShowsEachMethod) {
   const json seen = drive(browser, read_text(file), scratch, "1280,900", kVisitMethods);
   ASSERT_TRUE(seen.is_object());
   EXPECT_EQ(seen.at("problems"), json::array());
-  EXPECT_EQ(seen.at("ids"), 0) << "ids that are there twice";
+  EXPECT_EQ(seen.at("ids"), 0) << "duplicate ids";
   const json& pages = seen.at("pages");
   EXPECT_EQ(pages[0].at("selected"), json({"decode"}));
   EXPECT_EQ(pages[1].at("selected"), json({"prefill"}));
@@ -156,14 +156,15 @@ TEST(ReportHtmlBrowser, ShowsEachMethod) {
   EXPECT_NE(pages[0].at("steps"), pages[1].at("steps"));
   for (const json& page : pages) {
     EXPECT_EQ(page.at("title"), "model.pte · decode + prefill");
-    EXPECT_EQ(page.at("phases"), pages[0].at("phases")) << "of all methods, whichever is shown";
+    EXPECT_EQ(page.at("phases"), pages[0].at("phases"))
+        << "the phases cover all methods on every page";
     EXPECT_GT(page.at("rows"), 20);
     EXPECT_GT(page.at("flame"), 20);
   }
   EXPECT_EQ(pages[2], pages[0]);
 }
 
-TEST(ReportHtmlBrowser, ThePageOfMobileNetV2IsSmall) {
+TEST(ReportHtmlBrowser, MobileNetV2PageIsBelowOneMegabyte) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   const ScratchFolder scratch;
   EXPECT_FALSE(page_of(folder, scratch).empty());

@@ -1,4 +1,4 @@
-// executor_runner --verify and --debug_outputs.
+// Tests executor_runner --verify and --debug_outputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
-#include "host/files.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
+#include "tools/common/files.h"
 
 namespace vitrine::test {
 namespace {
@@ -27,14 +27,14 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
   return values;
 }
 
-TEST(VerifyTest, PassesWhatPyTorchGave) {
+TEST(VerifyTest, PassesOutputsOfPyTorch) {
   const CommandResult result = executor_runner("--verify " + sample(kBundle));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("f32[4,5]"), HasSubstr("2 of 2 outputs pass"),
                                 Not(HasSubstr("FAIL"))));
 }
 
-// The sample with one expected element moved by `by`.
+// Writes the sample bundle with `by` added to one expected element.
 void write_wrong_bundle(const std::filesystem::path& to, float by) {
   bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   auto& tensor =
@@ -48,7 +48,7 @@ void write_wrong_bundle(const std::filesystem::path& to, float by) {
   tools::write_file(to, bundled::write_bundled_program(bundle));
 }
 
-TEST(VerifyTest, NamesTheElementThatDiffers) {
+TEST(VerifyTest, ReportsFirstElementThatDiffers) {
   const ScratchFolder scratch;
   write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
   const std::string command = "--verify " + (scratch / "wrong.bpte").string();
@@ -66,7 +66,7 @@ TEST(VerifyTest, NamesTheElementThatDiffers) {
   EXPECT_EQ(executor_runner(command + " --test_set 2").exit_code, 1);
 }
 
-TEST(VerifyTest, TellsAllInJson) {
+TEST(VerifyTest, JsonHasEveryCheck) {
   const ScratchFolder scratch;
   write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
   const CommandResult result =
@@ -92,7 +92,7 @@ TEST(VerifyTest, TellsAllInJson) {
   EXPECT_NEAR(wrong.at("mean_abs").get<double>(), 0.5 / 20, 1e-5);
 }
 
-TEST(VerifyTest, TakesFilesForAPlainProgram) {
+TEST(VerifyTest, AcceptsFilesForPlainProgram) {
   const std::string command = "--verify " + sample("linear_relu/model.pte") + " --inputs " +
                               sample("linear_relu/input_0.bin") + " --expected_output ";
   EXPECT_EQ(executor_runner(command + sample("linear_relu/expected_0.bin")).exit_code, 0);
@@ -100,19 +100,19 @@ TEST(VerifyTest, TakesFilesForAPlainProgram) {
   const CommandResult two = executor_runner(command + sample("linear_relu/expected_0.bin") + "," +
                                             sample("linear_relu/expected_0.bin"));
   EXPECT_EQ(two.exit_code, 1);
-  EXPECT_THAT(two.err, HasSubstr("2 expected outputs, but the method has 1"));
+  EXPECT_THAT(two.err, HasSubstr("2 expected outputs were given, but the method has 1"));
 }
 
-TEST(VerifyTest, SaysWhatItLacks) {
+TEST(VerifyTest, ReportsMissingTestSets) {
   const CommandResult plain = executor_runner("--verify " + sample("linear_relu/model.pte"));
   EXPECT_EQ(plain.exit_code, 1);
   EXPECT_THAT(plain.err, HasSubstr("--expected_output"));
   const CommandResult method = executor_runner("--verify --method_name nope " + sample(kBundle));
   EXPECT_EQ(method.exit_code, 1);
-  EXPECT_THAT(method.err, HasSubstr("no test sets of method nope"));
+  EXPECT_THAT(method.err, HasSubstr("has no test sets of method nope"));
 }
 
-TEST(VerifyTest, RefusesABundleWhoseInputsAreNotTheMethods) {
+TEST(VerifyTest, RejectsBundleWithWrongInputs) {
   const ScratchFolder scratch;
   bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   const auto write = [&] {
@@ -122,7 +122,8 @@ TEST(VerifyTest, RefusesABundleWhoseInputsAreNotTheMethods) {
   auto& inputs = bundle.suites.at(0).sets.at(0).inputs;
   const bundled::BundledValue good = inputs.at(0);
   inputs = {good, good};
-  EXPECT_THAT(write().err, HasSubstr("forward, test set 0: 2 inputs, but the method has 1"));
+  EXPECT_THAT(write().err,
+              HasSubstr("forward, test set 0: the test set has 2 inputs, but the method has 1"));
   auto other = std::get<bundled::BundledTensor>(good);
   other.dtype = ScalarType::kInt;
   inputs = {other};
@@ -131,7 +132,7 @@ TEST(VerifyTest, RefusesABundleWhoseInputsAreNotTheMethods) {
   EXPECT_EQ(write().exit_code, 1);
 }
 
-TEST(VerifyCorpusTest, EveryStockBundlePasses) {
+TEST(VerifyCorpusTest, BundlesOfExecuTorchPass) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -144,8 +145,8 @@ TEST(VerifyCorpusTest, EveryStockBundlePasses) {
   EXPECT_GE(bundles, 8u);
 }
 
-// A bundle runs as the program within, on its test set.
-TEST(BundleTest, RunsWithItsOwnInputs) {
+// Running a bundle runs its program with the inputs of a test set.
+TEST(BundleTest, RunUsesInputsOfTestSet) {
   const ScratchFolder scratch;
   const bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   for (const size_t set : {size_t{0}, size_t{1}}) {
@@ -156,9 +157,9 @@ TEST(BundleTest, RunsWithItsOwnInputs) {
     const auto& expected =
         std::get<bundled::BundledTensor>(bundle.suites.at(0).sets.at(set).expected_outputs.at(0));
     const std::vector<float> y = floats(tools::read_file(scratch / "y-0.bin"));
-    const std::vector<float> wanted = floats(expected.data);
-    ASSERT_EQ(y.size(), wanted.size());
-    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5);
+    const std::vector<float> expected_y = floats(expected.data);
+    ASSERT_EQ(y.size(), expected_y.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected_y[i], 1e-5);
     const etdump::EtDump dump = etdump::read_etdump(scratch / "t");
     EXPECT_EQ(dump.blocks.back().bundled_input_index, static_cast<int32_t>(set));
   }
@@ -182,7 +183,7 @@ DebugRun debug_run(const std::string& name) {
   return run;
 }
 
-TEST(DebugOutputsTest, EveryKernelsOutputAndTheMethodsAreKept) {
+TEST(DebugOutputsTest, TraceHasOutputsOfKernelsAndMethod) {
   const DebugRun run = debug_run("digits_portable");
   std::vector<int32_t> kernels;
   for (const etdump::ProfileEvent& event : run.run().profile_events) {
@@ -198,28 +199,29 @@ TEST(DebugOutputsTest, EveryKernelsOutputAndTheMethodsAreKept) {
   EXPECT_TRUE(output.is_output);
   const std::vector<float> y =
       floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(output.value)));
-  const std::vector<float> wanted =
+  const std::vector<float> expected_y =
       floats(tools::read_file(sample("digits_portable/expected_0.bin")));
-  ASSERT_EQ(y.size(), wanted.size());
-  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 1e-4);
+  ASSERT_EQ(y.size(), expected_y.size());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected_y[i], 1e-4);
 }
 
-// XNNPACK hides its intermediate values; the trace has its outputs at the boundary, not its inputs.
-TEST(DebugOutputsTest, ADelegatesOutputsAreKept) {
+// XNNPACK does not expose intermediate values, so the trace has only the outputs of the delegate.
+TEST(DebugOutputsTest, TraceHasOutputsOfDelegates) {
   const DebugRun run = debug_run("linear_relu");
   const std::vector<etdump::DebugEvent>& events = run.run().debug_events;
   ASSERT_EQ(events.size(), 2u);
-  const std::vector<float> wanted = floats(tools::read_file(sample("linear_relu/expected_0.bin")));
+  const std::vector<float> expected_y =
+      floats(tools::read_file(sample("linear_relu/expected_0.bin")));
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(events[i].is_output, i == 1);
     const std::vector<float> y =
         floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(events[i].value)));
-    ASSERT_EQ(y.size(), wanted.size());
-    for (size_t k = 0; k < y.size(); ++k) EXPECT_NEAR(y[k], wanted[k], 1e-5);
+    ASSERT_EQ(y.size(), expected_y.size());
+    for (size_t k = 0; k < y.size(); ++k) EXPECT_NEAR(y[k], expected_y[k], 1e-5);
   }
 }
 
-TEST(DebugOutputsTest, WhatDoesNotFitIsTold) {
+TEST(DebugOutputsTest, ReportsOutputsThatDoNotFit) {
   const ScratchFolder scratch;
   const CommandResult result =
       executor_runner(sample("digits_portable/model.pte") + " --debug_outputs --etdump_path " +
@@ -230,7 +232,7 @@ TEST(DebugOutputsTest, WhatDoesNotFitIsTold) {
   EXPECT_LE(std::filesystem::file_size(scratch / "values"), 100u);
 }
 
-TEST(DebugOutputsTest, NeedsATraceAndNoProfile) {
+TEST(DebugOutputsTest, RejectsMissingTraceAndProfile) {
   EXPECT_NE(executor_runner("--debug_outputs " + sample("add_mul/model.pte")).exit_code, 0);
   EXPECT_NE(executor_runner("--debug_outputs --profile --etdump_path /dev/null " +
                             sample("add_mul/model.pte"))

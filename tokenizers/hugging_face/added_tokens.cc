@@ -7,8 +7,8 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// A search looks as far ahead as the longest token: it bounds the work for a byte of text.
-constexpr size_t kMostAddedBytes = 1024;
+// Steps of a search per byte of text: at most the number of bytes of the longest token.
+constexpr size_t kMaxAddedBytes = 1024;
 
 AddedToken read_token(const JsonValue& json, size_t token_count, const std::string& place) {
   const auto flag = [&](const char* key, bool otherwise) {
@@ -16,9 +16,9 @@ AddedToken read_token(const JsonValue& json, size_t token_count, const std::stri
   };
   AddedToken token;
   token.text = json.at("content").string();
-  if (token.text.size() > kMostAddedBytes) {
+  if (token.text.size() > kMaxAddedBytes) {
     json.fail(
-        fmt::format("has {} bytes, more than the {} accepted", token.text.size(), kMostAddedBytes));
+        fmt::format("has {} bytes; at most {} are accepted", token.text.size(), kMaxAddedBytes));
   }
   token.id = checked_id(json.at("id").integer(), token_count, token.text, place);
   token.single_word = flag("single_word", false);
@@ -29,7 +29,7 @@ AddedToken read_token(const JsonValue& json, size_t token_count, const std::stri
   return token;
 }
 
-// The character that ends `text`.
+// Precondition: `text` is not empty.
 char32_t last_character(std::string_view text) {
   size_t begin = text.size() - 1;
   while (begin > 0 && (text[begin] & 0xC0) == 0x80) --begin;
@@ -67,10 +67,7 @@ size_t white_space_before(std::string_view text) {
 AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
                          const Normalizer& normalizer, const std::string& place) {
   const size_t token_count = vocabulary.size() + json.size();
-  std::vector<PrefixIndex::Entry> plain;
-  std::vector<PrefixIndex::Entry> normalized;
-  size_t texts = 0;
-  size_t wanted_texts = 0;
+  TextBudget budget(place, 0);  // for all tokens together
   json.each_item([&](const JsonValue& item) {
     AddedToken token = read_token(item, token_count, place);
     const AddedToken* same = find(token.text);
@@ -81,24 +78,29 @@ AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
                             *known));
     }
     const std::string* other = vocabulary.text(token.id);
-    const auto index = static_cast<int64_t>(tokens_.size());
     const bool is_new = by_text_.emplace(token.text, tokens_.size()).second;
     const bool has_own_id = by_id_.emplace(token.id, tokens_.size()).second;
     if (!is_new || !has_own_id || (!known && other != nullptr)) {
       item.fail(
-          fmt::format("\"{}\", id {}: the token or its id is another one's", token.text, token.id));
+          fmt::format("\"{}\", id {}: another token has this text or id", token.text, token.id));
     }
-    std::string wanted = token.text;
-    if (token.normalized && normalizer) normalizer(wanted);
-    texts += token.text.size();
-    wanted_texts += wanted.size();
-    check_growth(texts, wanted_texts, place);
-    if (wanted != token.text) token.normalized_text = wanted;
-    (token.normalized ? normalized : plain).push_back({std::move(wanted), index});
+    if (token.normalized && normalizer) {
+      budget.add_text(token.text.size());
+      std::string text = token.text;
+      normalizer(text, budget);
+      if (text != token.text) token.normalized_text = std::move(text);
+    }
     tokens_.push_back(std::move(token));
   });
-  plain_ = PrefixIndex(std::move(plain));
-  normalized_ = PrefixIndex(std::move(normalized));
+  std::vector<ByteTrie::Entry> plain;
+  std::vector<ByteTrie::Entry> normalized;
+  for (const AddedToken& token : tokens_) {
+    const auto index = static_cast<TokenId>(&token - tokens_.data());
+    const std::string& text = token.normalized_text ? *token.normalized_text : token.text;
+    (token.normalized ? normalized : plain).push_back({text, index});
+  }
+  plain_ = ByteTrie(std::move(plain));
+  normalized_ = ByteTrie(std::move(normalized));
 }
 
 const AddedToken* AddedTokens::find(TokenId id) const {
@@ -111,21 +113,22 @@ const AddedToken* AddedTokens::find(std::string_view text) const {
   return found == by_text_.end() ? nullptr : &tokens_[found->second];
 }
 
-void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_text) const {
+void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_text,
+                        TextBudget& budget) const {
   TextPieces split;
   for (TextPiece& piece : pieces) {
     if (piece.id) {
       split.push_back(std::move(piece));
     } else {
-      split_piece(piece, normalized ? normalized_ : plain_, special_in_text, split);
+      split_piece(piece, normalized ? normalized_ : plain_, special_in_text, budget, split);
     }
   }
   pieces = std::move(split);
 }
 
-// Among tokens that begin at the same place, the longest counts.
-void AddedTokens::split_piece(const TextPiece& piece, const PrefixIndex& index,
-                              bool special_in_text, TextPieces& out) const {
+// If several tokens begin at a position, the longest wins.
+void AddedTokens::split_piece(const TextPiece& piece, const ByteTrie& trie, bool special_in_text,
+                              TextBudget& budget, TextPieces& out) const {
   const std::string_view text = piece.text;
   size_t done = 0;
   const auto add = [&](size_t begin, size_t end, std::optional<TokenId> id) {
@@ -135,23 +138,22 @@ void AddedTokens::split_piece(const TextPiece& piece, const PrefixIndex& index,
     }
   };
   for (size_t at = 0; at < text.size();) {
-    const PrefixIndex::Entry* longest = nullptr;
-    index.each_prefix(text.substr(at), [&](const PrefixIndex::Entry& entry) { longest = &entry; });
-    if (longest == nullptr) {
+    const ByteTrie::Prefix longest = trie.longest_prefix(text.substr(at), budget);
+    if (longest.size == 0) {
       ++at;
       continue;
     }
-    const AddedToken& token = tokens_[static_cast<size_t>(longest->value)];
+    const AddedToken& token = tokens_[static_cast<size_t>(longest.value)];
     size_t begin = at;
-    size_t end = at + longest->text.size();
+    size_t end = at + longest.size;
     at = end;
     if (token.special && !special_in_text) continue;
     if (token.single_word &&
         (ends_a_word(text.substr(0, begin)) || begins_a_word(text.substr(end)))) {
       continue;
     }
-    if (begin < done) continue;  // in the white space that another took
-    if (token.takes_left) begin = std::max(done, begin - white_space_before(text.substr(0, begin)));
+    if (begin < done) continue;  // in the white space of the token before
+    if (token.takes_left) begin -= white_space_before(text.substr(done, begin - done));
     if (token.takes_right) end += white_space_after(text.substr(end));
     add(done, begin, std::nullopt);
     add(begin, end, token.id);

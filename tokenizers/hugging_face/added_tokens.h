@@ -1,4 +1,5 @@
-// The "added_tokens" of a tokenizer.json: tokens that are found in text before the model sees it.
+// The "added_tokens" of a tokenizer.json: tokens that are found in text before the model encodes
+// it.
 #pragma once
 
 #include <optional>
@@ -9,21 +10,22 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tokenizers/byte_trie.h"
 #include "tokenizers/hugging_face/normalizer.h"
 #include "tokenizers/hugging_face/text_piece.h"
-#include "tokenizers/prefix_index.h"
 #include "tokenizers/token_table.h"
 
 namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  std::optional<std::string> normalized_text;  // where it differs: looked for, and for decoders
+  // The text that is searched for and decoded, if it differs from `text`.
+  std::optional<std::string> normalized_text;
   TokenId id;
-  bool single_word = false;  // only where no word goes on around it
-  bool takes_left = false;   // with the white space before it
-  bool takes_right = false;
-  bool normalized = false;  // looked for in normalized text
+  bool single_word = false;  // ignored inside of a word
+  bool takes_left = false;   // includes the white space before the token
+  bool takes_right = false;  // includes the white space after the token
+  bool normalized = false;   // is searched for in normalized text
   bool special = false;
 };
 
@@ -38,19 +40,19 @@ class AddedTokens {
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
 
-  // Splits pieces at the tokens that are looked for in text as it is, or in normalized text.
-  // Without `special_in_text` names of special tokens are text.
-  void split(TextPieces& pieces, bool normalized, bool special_in_text) const;
+  // Splits pieces at the tokens that are searched for in the original text, or in normalized text.
+  // Without `special_in_text`, names of special tokens are text.
+  void split(TextPieces& pieces, bool normalized, bool special_in_text, TextBudget& budget) const;
 
  private:
-  void split_piece(const TextPiece& piece, const PrefixIndex& index, bool special_in_text,
-                   TextPieces& out) const;
+  void split_piece(const TextPiece& piece, const ByteTrie& trie, bool special_in_text,
+                   TextBudget& budget, TextPieces& out) const;
 
   std::vector<AddedToken> tokens_;
   std::unordered_map<TokenId, size_t> by_id_;
   std::unordered_map<std::string, size_t> by_text_;
-  PrefixIndex plain_;
-  PrefixIndex normalized_;
+  ByteTrie plain_;       // values are indices of tokens_
+  ByteTrie normalized_;  // values are indices of tokens_
 };
 
 }  // namespace vitrine::hugging_face

@@ -10,11 +10,11 @@ namespace vitrine::hugging_face {
 namespace {
 
 struct BpeOptions {
-  std::optional<TokenId> unknown;  // for characters that are not tokens
-  std::string unknown_text;        // not in the vocabulary where there is no `unknown`
+  std::optional<TokenId> unknown;  // replaces characters that are not tokens
+  std::string unknown_text;        // name of `unknown`, which the vocabulary may lack
   bool fuse_unknown = false;
   bool byte_fallback = false;
-  bool ignore_merges = false;  // a word that is a token is not put together
+  bool ignore_merges = false;  // a word that is a token is not merged from its characters
   std::string continuing_prefix;
   std::string end_suffix;
 };
@@ -30,14 +30,14 @@ class Bpe final : public WordModel {
   Bpe(TokenTable tokens, Merges merges, BpeOptions options)
       : WordModel(std::move(tokens)), merges_(std::move(merges)), options_(std::move(options)) {}
 
-  void encode(std::string_view word, std::vector<TokenId>& ids) const override {
+  void encode(std::string_view word, std::vector<TokenId>& ids, TextBudget& budget) const override {
     if (options_.ignore_merges) {
       if (const auto id = tokens().find(word)) {
         ids.push_back(*id);
         return;
       }
     }
-    std::vector<Symbol> symbols = symbols_of(word);
+    std::vector<Symbol> symbols = symbols_of(word, budget);
     merge_pairs<uint32_t>(symbols, [this](const Symbol& left, const Symbol& right) {
       const auto merge = merges_.find(pair_key(left.id, right.id));
       return merge == merges_.end() ? std::optional<PairMerge<uint32_t>>() : merge->second;
@@ -46,7 +46,8 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // A character with what its place in the word adds to it. May be in `storage`.
+  // Returns a character with the prefix or suffix that its position in the word adds. The result
+  // may be in `storage`.
   std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
                                 std::string& storage) const {
     const std::string_view character = word.substr(begin, size);
@@ -57,10 +58,11 @@ class Bpe final : public WordModel {
     return storage.append(has_suffix ? options_.end_suffix : "");
   }
 
-  std::vector<Symbol> symbols_of(std::string_view word) const {
+  std::vector<Symbol> symbols_of(std::string_view word, TextBudget& budget) const {
+    constexpr uint64_t kStepsPerByte = 16;  // merging included
     std::vector<Symbol> symbols;
     symbols.reserve(word.size());
-    std::optional<Symbol> unknown;  // comes before the next character that is known
+    std::optional<Symbol> unknown;  // added before the next known character
     const auto flush = [&] {
       if (unknown) symbols.push_back(*unknown);
       unknown.reset();
@@ -69,10 +71,11 @@ class Bpe final : public WordModel {
     for (size_t begin = 0; begin < word.size();) {
       const size_t size = character_at(word, begin).size;
       const std::string_view text = with_affixes(word, begin, size, storage);
+      budget.take_steps(kStepsPerByte * size + text.size());
       if (const auto id = tokens().find(text)) {
         flush();
         symbols.push_back({*id, begin, size});
-      } else if (!add_bytes(symbols, text, begin) && has_unknown()) {
+      } else if (!add_bytes(symbols, text, begin, budget) && has_unknown()) {
         if (unknown && options_.fuse_unknown) {
           unknown->size += size;
         } else {
@@ -83,22 +86,25 @@ class Bpe final : public WordModel {
       begin += size;
     }
     flush();
+    // A prefix or suffix can also add tokens for its bytes.
+    if (symbols.size() > word.size()) budget.resize(word.size(), symbols.size());
     return symbols;
   }
 
-  // Characters are left out where the file names no unknown token.
+  // Returns false if the file names no unknown token; the caller then drops such characters.
   bool has_unknown() const {
     if (!options_.unknown && !options_.unknown_text.empty()) {
       throw TokenizerError(
-          fmt::format("a character is not in the vocabulary, nor is the token for such, \"{}\"",
+          fmt::format("a character is not in the vocabulary, and neither is the unk_token \"{}\"",
                       options_.unknown_text));
     }
     return options_.unknown.has_value();
   }
 
-  bool add_bytes(std::vector<Symbol>& symbols, std::string_view text, size_t begin) const {
+  bool add_bytes(std::vector<Symbol>& symbols, std::string_view text, size_t begin,
+                 TextBudget& budget) const {
     if (!options_.byte_fallback) return false;
-    const auto ids = ids_of_bytes(tokens(), text);
+    const auto ids = ids_of_bytes(tokens(), text, budget);
     if (!ids) return false;
     for (const TokenId id : *ids) symbols.push_back({id, begin, 1});
     return true;
@@ -108,10 +114,10 @@ class Bpe final : public WordModel {
   BpeOptions options_;
 };
 
-// ["a", "b"], or "a b" as older files have it.
+// Reads ["a", "b"], or "a b" in older files.
 std::pair<std::string, std::string> read_pair(const JsonValue& json) {
   if (json.is_list()) {
-    if (json.size() != 2) json.fail(fmt::format("has {} parts, not two", json.size()));
+    if (json.size() != 2) json.fail(fmt::format("has {} parts, expected 2", json.size()));
     std::vector<std::string> parts;
     json.each_item([&](const JsonValue& part) { parts.push_back(part.string()); });
     return {std::move(parts[0]), std::move(parts[1])};
@@ -119,7 +125,7 @@ std::pair<std::string, std::string> read_pair(const JsonValue& json) {
   const std::string& text = json.string();
   const size_t space = text.find(' ');
   if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-    json.fail("is not two parts with a space between them");
+    json.fail("must be two parts with a space between them");
   }
   return {text.substr(0, space), text.substr(space + 1)};
 }
@@ -137,8 +143,8 @@ Merges read_merges(const JsonValue& json, const TokenTable& tokens, const std::s
     const auto [left, right] = read_pair(item);
     const uint64_t key = pair_key(known(left), known(right));
     const bool drops_prefix = !prefix.empty() && right.starts_with(prefix);
-    const std::string whole = left + (drops_prefix ? right.substr(prefix.size()) : right);
-    merges[key] = {rank++, known(whole)};
+    const std::string merged = left + (drops_prefix ? right.substr(prefix.size()) : right);
+    merges[key] = {rank++, known(merged)};
   });
   return merges;
 }
@@ -149,7 +155,7 @@ std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& pl
   TokenTable tokens = read_vocabulary(json.at("vocab"), place);
   const auto flag = [&](const char* key) { return json.holds(key) && json.at(key).boolean(); };
   if (json.holds("dropout") && json.at("dropout").number() != 0) {
-    json.at("dropout").fail("is not 0: merges left out by chance are not supported");
+    json.at("dropout").fail("must be 0: random dropout of merges is not supported");
   }
   BpeOptions options;
   options.fuse_unknown = flag("fuse_unk");

@@ -8,22 +8,23 @@
 namespace vitrine::hugging_face {
 namespace {
 
+// Bytes that are visible characters of Latin-1 are written as these characters, and the others as
+// U+0100 and the characters that follow.
 constexpr char32_t kFirstForOthers = 0x100;
 
-// Visible characters of Latin-1 stand for themselves, the other bytes for U+0100 and on.
-constexpr bool stands_for_itself(int byte) {
+constexpr bool is_visible(int byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
 struct Alphabet {
   std::array<std::string, 256> characters;
-  std::array<int16_t, 0x200> bytes;  // by character; -1: none
+  std::array<int16_t, 0x200> bytes;  // by character; -1 if it is not in the alphabet
 
   Alphabet() {
     bytes.fill(-1);
     char32_t next = kFirstForOthers;
     for (int byte = 0; byte < 256; ++byte) {
-      const char32_t character = stands_for_itself(byte) ? static_cast<char32_t>(byte) : next++;
+      const char32_t character = is_visible(byte) ? static_cast<char32_t>(byte) : next++;
       append_character(characters[static_cast<size_t>(byte)], character);
       bytes[character] = static_cast<int16_t>(byte);
     }

@@ -1,5 +1,5 @@
-// GPT-2's alphabet: each byte is written as one visible character, so that any text is made of
-// characters that a vocabulary can have.
+// GPT-2's byte-level alphabet: each byte is written as one visible character, so that a vocabulary
+// of 256 characters can express any text.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace vitrine::hugging_face {
 
 std::string to_byte_level(std::string_view bytes);
-// A token with a character outside of the alphabet stands for itself.
+// Returns a token that has a character outside of the alphabet unchanged.
 std::string from_byte_level(std::string_view token);
 
-// How GPT-2 splits text before it.
+// GPT-2's regular expression, whose matches are the words.
 extern const char* const kByteLevelPattern;
 
 }  // namespace vitrine::hugging_face

@@ -16,7 +16,7 @@ namespace {
 
 using MakeDecoder = Decoder (*)(const JsonValue& step, const std::string& place);
 
-// Changes pieces one by one: change(text, is_first).
+// Replaces the text of each piece by change(text, is_first).
 template <class Change>
 class EachPiece final : public DecodeStep {
  public:
@@ -53,7 +53,7 @@ Decoder make_simple_decoder(const JsonValue&, const std::string&) {
   return one_step<Step>();
 }
 
-// All tokens become one.
+// Joins all tokens to one.
 class Fuse final : public DecodeStep {
  public:
   explicit Fuse(const DecoderState& state) : continues_(state.continues) {}
@@ -85,9 +85,9 @@ class ByteLevelDecoder final : public DecodeStep {
   bool continues_;
 };
 
-// Runs of byte tokens become characters. A run that is not UTF-8 gives U+FFFD for each of its
-// bytes; an eager decoder has given the characters before the fault by then, and holds nothing back
-// after it.
+// Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
+// its bytes. By then, an eager decoder has already returned the characters before the fault; it
+// holds nothing back after it.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -120,11 +120,11 @@ class ByteFallback final : public DecodeStep {
   }
 
   bool eager_;
-  bool is_faulty_ = false;  // the run; what has been given of it, too
-  std::string run_;         // what has not been given
+  bool is_faulty_ = false;  // the run is not UTF-8
+  std::string run_;         // the bytes that have not been returned
 };
 
-// Parts of a token become one piece.
+// Joins the parts of a token to one piece.
 class WholeTokens final : public DecodeStep {
  public:
   void push(DecodedPiece piece, DecodedPieces& out) override {
@@ -145,7 +145,8 @@ class WholeTokens final : public DecodeStep {
   std::optional<DecodedPiece> token_;
 };
 
-// Takes a character off the ends of each token, at most so many times.
+// Removes a character from the beginning of each token, at most `start` times, and from its end, at
+// most `stop` times.
 class Strip final : public DecodeStep {
  public:
   Strip(std::string content, size_t start, size_t stop)
@@ -163,27 +164,29 @@ class Strip final : public DecodeStep {
       ++stripped_;
     }
     is_start_ = is_start_ && rest.empty();
+    const size_t trailing = trailing_bytes(rest);
+    trailing_ = trailing == rest.size() ? trailing_ + trailing : trailing;
     held_ += rest;
-    // What more text may follow on is not the end.
-    const size_t kept = trailing();
-    const bool gives = held_.size() > kept || !piece.continues;
-    if (!gives) return;
-    out.push_back({held_.substr(0, held_.size() - kept), piece.continues});
-    held_.erase(0, held_.size() - kept);
+    // More of the token may follow: only at its end is it certain which characters are the last
+    // ones.
+    const size_t certain = held_.size() - trailing_;
+    if (certain == 0 && piece.continues) return;
+    out.push_back({held_.substr(0, certain), piece.continues});
+    held_.erase(0, certain);
   }
 
   void finish(DecodedPieces& out) override {
-    // The last `stop_` of the held characters go, the others stay.
+    // Removes the last `stop_` of the held characters.
     held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
     if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
+    trailing_ = 0;
   }
 
  private:
-  // Bytes of `content_` at the end that might be taken off.
-  size_t trailing() const {
+  // Returns the size of the characters at the end that may have to be removed.
+  size_t trailing_bytes(std::string_view text) const {
     if (stop_ == 0) return 0;
     size_t size = 0;
-    std::string_view text = held_;
     while (text.ends_with(content_)) {
       text.remove_suffix(content_.size());
       size += content_.size();
@@ -197,6 +200,7 @@ class Strip final : public DecodeStep {
   bool is_start_ = false;
   size_t stripped_ = 0;
   std::string held_;
+  size_t trailing_ = 0;  // bytes at the end of held_ that may have to be removed
 };
 
 Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
@@ -210,15 +214,12 @@ Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
 
 Decoder make_replace_decoder(const JsonValue& step, const std::string& place) {
   const auto replacement = std::make_shared<const Replacement>(step, place + ": decoder");
-  return each_piece([replacement, place](const std::string& text, bool) {
-    constexpr size_t kMostBytes = 1 << 24;
-    std::string out = replacement->apply(text);
-    if (out.size() > kMostBytes) {
-      throw TokenizerError(
-          fmt::format("{}: decoder: makes {} bytes of a token", place, out.size()));
-    }
-    return out;
-  });
+  return [replacement](DecodeSteps& steps, const DecoderState& state) {
+    const auto replace = [replacement, &budget = state.budget](const std::string& text, bool) {
+      return replacement->apply(text, budget);
+    };
+    steps.push_back(std::make_unique<EachPiece<decltype(replace)>>(replace, state));
+  };
 }
 
 Decoder make_metaspace_decoder(const JsonValue& step, const std::string&) {
@@ -249,7 +250,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return out.append(text, end);
 }
 
-// English, as tokenizers of that family write it.
+// Removes spaces that tokens of English words leave before punctuation and contractions.
 std::string cleaned_up(std::string text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -279,7 +280,8 @@ const std::string& not_empty(const JsonValue& json) {
   return json.string();
 }
 
-// Ends of words become spaces, but for that of the last token.
+// Replaces the suffix that marks the end of a word by a space. Drops it at the end of the last
+// token.
 class BpeDecoder final : public DecodeStep {
  public:
   BpeDecoder(std::string suffix, const DecoderState& state) : suffix_(std::move(suffix)) {
@@ -303,7 +305,7 @@ class BpeDecoder final : public DecodeStep {
   }
 
   std::string suffix_;
-  std::string held_;  // of the last token, from its first suffix on
+  std::string held_;  // the last token, from its first suffix on
 };
 
 Decoder make_bpe_decoder(const JsonValue& step, const std::string&) {
@@ -313,12 +315,12 @@ Decoder make_bpe_decoder(const JsonValue& step, const std::string&) {
 }
 
 struct CtcSettings {
-  std::string pad;        // stands for nothing, between equal tokens
-  std::string delimiter;  // of words
+  std::string pad;        // separates equal tokens, and is dropped
+  std::string delimiter;  // separates words
   bool cleans;
 };
 
-// Connectionist temporal classification: a token and its repeats count once.
+// Connectionist temporal classification: drops repeats of a token.
 class Ctc final : public DecodeStep {
  public:
   explicit Ctc(CtcSettings settings) : settings_(std::move(settings)) {}
@@ -327,7 +329,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // The reference, too, leaves delimiters in text that it does not clean.
+    // Delimiters remain in text that is not cleaned, as in the reference.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -355,7 +357,7 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // An eager decoder does not wait for the rest of a token: it takes a part for one.
+      // An eager decoder does not wait for the rest of a token, and treats each part as a token.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }
@@ -383,8 +385,9 @@ const std::map<std::string_view, MakeDecoder>& decoder_makers() {
 Decoder read_decoder(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
   const auto maker = decoder_makers().find(type.string());
-  if (maker == decoder_makers().end())
+  if (maker == decoder_makers().end()) {
     type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  }
   return maker->second(json, place);
 }
 

@@ -1,4 +1,4 @@
-// The "decoder" of a tokenizer.json: tokens to text, as they come.
+// The "decoder" of a tokenizer.json: turns tokens into text, one token at a time.
 #pragma once
 
 #include <functional>
@@ -7,22 +7,24 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tokenizers/text_budget.h"
 
 namespace vitrine::hugging_face {
 
-// A token's text on its way, or a part of one.
+// The text of a token between two steps, or a part of it.
 struct DecodedPiece {
   std::string text;
-  bool continues = false;  // belongs to the token of the piece before
+  bool continues = false;  // the piece belongs to the token of the piece before
 };
 using DecodedPieces = std::vector<DecodedPiece>;
 
 struct DecoderState {
-  bool continues = false;  // the tokens continue a text
-  bool eager = false;      // see Tokenizer::make_stream
+  bool continues;      // the tokens continue a text
+  bool eager;          // see Tokenizer::make_stream
+  TextBudget& budget;  // outlives the steps
 };
 
-// One step of decoding one row of tokens.
+// One step of decoding one sequence of tokens.
 class DecodeStep {
  public:
   virtual ~DecodeStep() = default;
@@ -31,12 +33,12 @@ class DecodeStep {
 };
 using DecodeSteps = std::vector<std::unique_ptr<DecodeStep>>;
 
-// Appends the steps for one row of tokens. Thread-safe.
+// Appends the steps for one sequence of tokens. Thread-safe.
 using Decoder = std::function<void(DecodeSteps&, const DecoderState&)>;
 
 // `place` names the file. Throws FormatError or TokenizerError.
 Decoder read_decoder(const JsonValue& json, const std::string& place);
-// Without a decoder tokens have spaces between them.
+// Returns the decoder of files that have none: it puts spaces between tokens.
 Decoder space_decoder();
 
 }  // namespace vitrine::hugging_face

@@ -1,4 +1,4 @@
-// Which tokens begin and end a text: a tokenizer.json does not say.
+// Finds the tokens that begin and end a text, which a tokenizer.json does not name.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ struct EndTokens {
   std::optional<TokenId> eos;
 };
 
-// The first token whose name has "bos" or "begin", "eos" or "end" in it; those with "text" come
-// first. Else <s> and </s>.
+// Returns the first tokens whose names contain "bos" or "begin", and "eos" or "end". Names that
+// also contain "text" are preferred. Without such names, the tokens are <s> and </s>.
 EndTokens guess_end_tokens(const std::vector<SpecialToken>& tokens);
 
-// "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, also if the tokenizer
-// has no such token.
+// Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, also if the
+// tokenizer does not have the token.
 EndTokens read_end_tokens(std::string_view config, const std::string& place,
                           const Tokenizer& tokenizer);
 

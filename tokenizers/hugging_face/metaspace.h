@@ -1,4 +1,5 @@
-// Spaces written as a visible character, U+2581 as a rule; pre-tokenizer and decoder share it.
+// The settings of Metaspace, which writes spaces as a visible character, mostly U+2581. The
+// pre-tokenizer and the decoder share them.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tokenizers/byte_tokens.h"
+#include "tokenizers/character_map.h"
 #include "tokenizers/hugging_face/byte_level.h"
-#include "tokenizers/hugging_face/precompiled.h"
 #include "tokenizers/hugging_face/replacement.h"
 #include "tokenizers/unicode.h"
 #include "vitrine/tokenizer.h"
@@ -14,9 +14,12 @@
 namespace vitrine::hugging_face {
 namespace {
 
+// Splitting a text into graphemes begins with a constant cost.
+constexpr uint64_t kStepsToSplitGraphemes = 500;
+
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
 
-// Keeps, drops or replaces characters one by one.
+// Returns the text that visit(out, character) builds from the characters of `text`.
 template <class Visit>
 std::string each_character(std::string_view text, Visit visit) {
   std::string out;
@@ -37,23 +40,26 @@ void drop_where(std::string& text, bool (*is_dropped)(char32_t)) {
 
 template <NormalForm kForm>
 Normalizer make_form_normalizer(const JsonValue&, const std::string&) {
-  return [](std::string& text) { text = normalized(text, kForm); };
+  return [](std::string& text, TextBudget& budget) {
+    budget.take_steps(sorting_steps(text));
+    text = normalized(text, kForm);
+  };
 }
 
 Normalizer make_lowercase_normalizer(const JsonValue&, const std::string&) {
-  return [](std::string& text) { text = lower_case(text); };
+  return [](std::string& text, TextBudget&) { text = lower_case(text); };
 }
 
 Normalizer make_strip_accents_normalizer(const JsonValue&, const std::string&) {
-  return [](std::string& text) { drop_where(text, is_mark); };
+  return [](std::string& text, TextBudget&) { drop_where(text, is_mark); };
 }
 
 Normalizer make_byte_level_normalizer(const JsonValue&, const std::string&) {
-  return [](std::string& text) { text = to_byte_level(text); };
+  return [](std::string& text, TextBudget&) { text = to_byte_level(text); };
 }
 
 Normalizer make_prepend_normalizer(const JsonValue& step, const std::string&) {
-  return [content = read_content(step.at("prepend"))](std::string& text) {
+  return [content = read_content(step.at("prepend"))](std::string& text, TextBudget&) {
     if (!text.empty()) text.insert(0, content);
   };
 }
@@ -62,20 +68,25 @@ Normalizer make_precompiled_normalizer(const JsonValue& step, const std::string&
   const JsonValue json = step.at("precompiled_charsmap");
   const std::optional<std::string> bytes = base64_bytes(json.string());
   if (!bytes) json.fail("is not base64");
-  const auto table = std::make_shared<const PrecompiledTable>(*bytes, place + ": normalizer");
-  return [table](std::string& text) { text = table->apply(text); };
+  const auto map = std::make_shared<const CharacterMap>(*bytes, place + ": normalizer");
+  return [map](std::string& text, TextBudget& budget) {
+    budget.take_steps(kStepsToSplitGraphemes);
+    text = map->apply(text);
+  };
 }
 
 Normalizer make_replace_normalizer(const JsonValue& step, const std::string& place) {
   const auto replacement = std::make_shared<const Replacement>(step, place + ": normalizer");
-  return [replacement](std::string& text) { text = replacement->apply(text); };
+  return [replacement](std::string& text, TextBudget& budget) {
+    text = replacement->apply(text, budget);
+  };
 }
 
 Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   const bool left = step.at("strip_left").boolean();
   const bool right = step.at("strip_right").boolean();
-  return [left, right](std::string& text) {
-    size_t first = std::string::npos;  // of what stays
+  return [left, right](std::string& text, TextBudget&) {
+    size_t first = std::string::npos;  // bounds of the text that remains
     size_t last = 0;
     for (size_t i = 0; i < text.size();) {
       const Character character = character_at(text, i);
@@ -94,21 +105,21 @@ Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   };
 }
 
-// The rules that SentencePiece names after neural machine translation.
+// SentencePiece's rules for neural machine translation.
 Normalizer make_nmt_normalizer(const JsonValue&, const std::string&) {
   static constexpr CharacterRange kDropped[] = {{0x01, 0x08}, {0x0B, 0x0B}, {0x0E, 0x1F},
                                                 {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};
   static constexpr CharacterRange kSpaces[] = {{0x09, 0x0A},     {0x0C, 0x0D},     {0x1680, 0x1680},
                                                {0x200B, 0x200F}, {0x2028, 0x2029}, {0x2581, 0x2581},
                                                {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
-  return [](std::string& text) {
+  return [](std::string& text, TextBudget&) {
     text = each_character(text, [](std::string& out, char32_t c) {
       if (!is_in(kDropped, c)) append_character(out, is_in(kSpaces, c) ? U' ' : c);
     });
   };
 }
 
-// Control characters out, white space to spaces.
+// Drops control characters and replaces white space by spaces.
 std::string clean(std::string_view text) {
   return each_character(text, [](std::string& out, char32_t c) {
     const bool is_layout = c == '\t' || c == '\n' || c == '\r';
@@ -133,10 +144,11 @@ Normalizer make_bert_normalizer(const JsonValue& step, const std::string&) {
   const bool strip = flag("strip_accents", lowercase);
   const bool cleans = flag("clean_text", true);
   const bool spaces = flag("handle_chinese_chars", true);
-  return [=](std::string& text) {
+  return [=](std::string& text, TextBudget& budget) {
     if (cleans) text = clean(text);
     if (spaces) text = spaced_ideographs(text);
     if (strip) {
+      budget.take_steps(sorting_steps(text));
       text = normalized(text, NormalForm::kNfd);
       drop_where(text, is_nonspacing_mark);
     }
@@ -149,8 +161,8 @@ Normalizer make_sequence_normalizer(const JsonValue& step, const std::string& pl
   step.at("normalizers").each_item([&](const JsonValue& item) {
     steps.push_back(read_normalizer(item, place));
   });
-  return [steps = std::move(steps)](std::string& text) {
-    for (const Normalizer& next : steps) next(text);
+  return [steps = std::move(steps)](std::string& text, TextBudget& budget) {
+    for (const Normalizer& next : steps) next(text, budget);
   };
 }
 
@@ -179,22 +191,19 @@ const std::map<std::string_view, MakeNormalizer>& normalizer_makers() {
 Normalizer read_normalizer(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
   const auto maker = normalizer_makers().find(type.string());
-  if (maker == normalizer_makers().end())
+  if (maker == normalizer_makers().end()) {
     type.fail(fmt::format("\"{}\" is not supported", type.string()));
-  return [normalize = maker->second(json, place), place](std::string& text) {
+  }
+  Normalizer normalize = maker->second(json, place);
+  if (maker->first == "Sequence") return normalize;
+  return [normalize = std::move(normalize)](std::string& text, TextBudget& budget) {
+    constexpr uint64_t kStepsPerCall = 20;
+    constexpr uint64_t kStepsPerByte = 4;
     const size_t before = text.size();
-    normalize(text);
-    check_growth(before, text.size(), place);
+    normalize(text, budget);
+    budget.take_steps(kStepsPerCall + kStepsPerByte * (before + text.size()));
+    budget.resize(before, text.size());
   };
-}
-
-void check_growth(size_t before, size_t after, const std::string& place) {
-  // What no text needs, and a file that lies could ask for again and again.
-  constexpr size_t kMostGrowth = 64;
-  constexpr size_t kFree = 4096;
-  if (after <= kFree + kMostGrowth * before) return;
-  throw TokenizerError(
-      fmt::format("{}: normalizer: makes {} bytes of a text of {}", place, after, before));
 }
 
 }  // namespace vitrine::hugging_face

@@ -1,20 +1,18 @@
-// The "normalizer" of a tokenizer.json: what is done to text before anything else.
+// The "normalizer" of a tokenizer.json: the steps that change a text before it is split.
 #pragma once
 
 #include <functional>
 #include <string>
 
 #include "base/json.h"
+#include "tokenizers/text_budget.h"
 
 namespace vitrine::hugging_face {
 
-// Changes a well-formed text in place; thread-safe.
-using Normalizer = std::function<void(std::string&)>;
+// Changes a well-formed text in place. Thread-safe.
+using Normalizer = std::function<void(std::string&, TextBudget&)>;
 
 // `place` names the file. Throws FormatError or TokenizerError.
 Normalizer read_normalizer(const JsonValue& json, const std::string& place);
-
-// TokenizerError if texts of `before` bytes became too large, those of many together.
-void check_growth(size_t before, size_t after, const std::string& place);
 
 }  // namespace vitrine::hugging_face

@@ -6,31 +6,31 @@
 namespace vitrine::hugging_face {
 namespace {
 
-struct Frame {
+struct FrameState {
   TextFrame tokens;
-  bool has_template = false;  // one that adds tokens
+  bool has_template = false;  // a template adds tokens
 };
 
-using ReadFrame = void (*)(const JsonValue& step, Frame& frame);
+using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 
-// Each step stands around what the steps before made.
-void surround(const JsonValue& step, Frame& frame, const TextFrame& outer) {
+// Puts the tokens of a step around those of the steps before.
+void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
-  // The reference takes the parts of a template for several texts.
+  // The reference treats the parts of a template as several texts.
   if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
   auto& [before, after] = frame.tokens;
   before.insert(before.begin(), outer.before.begin(), outer.before.end());
   after.insert(after.end(), outer.after.begin(), outer.after.end());
 }
 
-void read_template(const JsonValue& step, Frame& frame) {
+void read_template(const JsonValue& step, FrameState& frame) {
   TextFrame outer;
   bool has_text = false;
   const JsonValue single = step.at("single");
   single.each_item([&](const JsonValue& item) {
     const auto [kind, value] = item.variant();
     if (kind == "Sequence") {
-      if (has_text || value.at("id").string() != "A") item.fail("is not one text, once");
+      if (has_text || value.at("id").string() != "A") item.fail("must be the text \"A\", once");
       has_text = true;
     } else if (kind == "SpecialToken") {
       step.at("special_tokens")
@@ -41,17 +41,17 @@ void read_template(const JsonValue& step, Frame& frame) {
             (has_text ? outer.after : outer.before).push_back(id.integer<TokenId>());
           });
     } else {
-      item.fail("is neither a Sequence nor a SpecialToken");
+      item.fail("must be a Sequence or a SpecialToken");
     }
   });
-  if (!has_text) single.fail("leaves the text out");
+  if (!has_text) single.fail("must contain the text \"A\"");
   surround(step, frame, outer);
   frame.has_template |= !outer.before.empty() || !outer.after.empty();
 }
 
-// ["[SEP]", 102]
+// Reads ["[SEP]", 102].
 TokenId read_named_id(const JsonValue& json) {
-  if (json.size() != 2) json.fail("is not a token and its id");
+  if (json.size() != 2) json.fail("must be a token and its id");
   TokenId id = -1;
   json.each_item([&](const JsonValue& part) {
     if (part.is_integer()) id = part.integer<TokenId>();
@@ -60,19 +60,19 @@ TokenId read_named_id(const JsonValue& json) {
   return id;
 }
 
-void read_bert(const JsonValue& step, Frame& frame) {
+void read_bert(const JsonValue& step, FrameState& frame) {
   surround(step, frame, {{read_named_id(step.at("cls"))}, {read_named_id(step.at("sep"))}});
 }
 
-void read_byte_level(const JsonValue&, Frame&) {}  // is about offsets
+void read_byte_level(const JsonValue&, FrameState&) {}  // changes only offsets
 
-void read_step(const JsonValue& step, Frame& frame);
+void read_step(const JsonValue& step, FrameState& frame);
 
-void read_sequence(const JsonValue& step, Frame& frame) {
+void read_sequence(const JsonValue& step, FrameState& frame) {
   step.at("processors").each_item([&](const JsonValue& item) { read_step(item, frame); });
 }
 
-void read_step(const JsonValue& step, Frame& frame) {
+void read_step(const JsonValue& step, FrameState& frame) {
   static const std::map<std::string_view, ReadFrame> kReaders = {
       {"BertProcessing", read_bert},         {"ByteLevel", read_byte_level},
       {"RobertaProcessing", read_bert},      {"Sequence", read_sequence},
@@ -87,7 +87,7 @@ void read_step(const JsonValue& step, Frame& frame) {
 }  // namespace
 
 TextFrame read_post_processor(const JsonValue& json) {
-  Frame frame;
+  FrameState frame;
   read_step(json, frame);
   return std::move(frame.tokens);
 }

@@ -1,4 +1,4 @@
-// The "post_processor" of a tokenizer.json: the tokens around a text.
+// The "post_processor" of a tokenizer.json: the tokens that are put around a text.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct TextFrame {
   std::vector<TokenId> after;
 };
 
-// For single texts, not for pairs. Throws FormatError.
+// Reads the tokens for single texts, not those for pairs. Throws FormatError.
 TextFrame read_post_processor(const JsonValue& json);
 
 }  // namespace vitrine::hugging_face

@@ -41,18 +41,25 @@ void each_text(TextPieces& pieces, Change change) {
   }
 }
 
+// Returns the bytes of the pieces that are not tokens.
+size_t size_of_text(const TextPieces& pieces) {
+  size_t bytes = 0;
+  for (const TextPiece& piece : pieces) bytes += piece.id ? 0 : piece.text.size();
+  return bytes;
+}
+
 PreTokenizer make_byte_level_pre_tokenizer(const JsonValue& step, const std::string& place) {
   const bool add_prefix_space = flag_of(step, "add_prefix_space", true);
   const bool use_regex = flag_of(step, "use_regex", true);
   const SeparatorFinder words =
       use_regex ? matches_of(kByteLevelPattern, place + ": pre_tokenizer") : nullptr;
-  return [add_prefix_space, words](TextPieces& pieces) {
+  return [add_prefix_space, words](TextPieces& pieces, TextBudget& budget) {
     if (add_prefix_space) {
       each_text(pieces, [](TextPiece& piece) {
         if (!piece.text.starts_with(' ')) piece.text.insert(0, " ");
       });
     }
-    if (words) split_pieces(pieces, words, SplitBehavior::kIsolated);
+    if (words) split_pieces(pieces, words, SplitBehavior::kIsolated, budget);
     each_text(pieces, [](TextPiece& piece) { piece.text = to_byte_level(piece.text); });
   };
 }
@@ -61,11 +68,14 @@ PreTokenizer make_split_pre_tokenizer(const JsonValue& step, const std::string& 
   const SeparatorFinder find = read_pattern(step.at("pattern"), place + ": pre_tokenizer");
   const SplitBehavior behavior = read_behavior(step.at("behavior"));
   const bool invert = flag_of(step, "invert", false);
-  return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior, invert); };
+  return [=](TextPieces& pieces, TextBudget& budget) {
+    split_pieces(pieces, find, behavior, budget, invert);
+  };
 }
 
 PreTokenizer split_at(SeparatorFinder find, SplitBehavior behavior) {
-  return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior); };
+  return
+      [=](TextPieces& pieces, TextBudget& budget) { split_pieces(pieces, find, behavior, budget); };
 }
 
 PreTokenizer make_digits_pre_tokenizer(const JsonValue& step, const std::string&) {
@@ -85,16 +95,17 @@ PreTokenizer make_delimiter_pre_tokenizer(const JsonValue& step, const std::stri
 }
 
 PreTokenizer make_fixed_length_pre_tokenizer(const JsonValue& step, const std::string&) {
-  constexpr size_t kUsualLength = 5;
-  const size_t length = step.holds("length") ? step.at("length").integer<size_t>() : kUsualLength;
+  constexpr size_t kDefaultLength = 5;
+  const size_t length = step.holds("length") ? step.at("length").integer<size_t>() : kDefaultLength;
   if (length == 0) step.at("length").fail("is 0");
   return split_at(runs_of(length), SplitBehavior::kIsolated);
 }
 
-// Spaces before the first run go.
+// Drops spaces before the first run.
 PreTokenizer make_unicode_scripts_pre_tokenizer(const JsonValue&, const std::string&) {
-  return [](TextPieces& pieces) {
-    split_pieces(pieces, script_runs, SplitBehavior::kRemoved, /*invert=*/true);
+  return [](TextPieces& pieces, TextBudget& budget) {
+    const auto runs = [](std::string_view text, TextBudget&) { return script_runs(text); };
+    split_pieces(pieces, runs, SplitBehavior::kRemoved, budget, /*invert=*/true);
   };
 }
 
@@ -102,25 +113,25 @@ PreTokenizer make_whitespace_split_pre_tokenizer(const JsonValue&, const std::st
   return split_at(characters_that(is_white_space), SplitBehavior::kRemoved);
 }
 
-// Runs of word characters, and runs of others that are not white space.
+// Splits into runs of word characters and runs of other characters, and drops white space.
 PreTokenizer make_whitespace_pre_tokenizer(const JsonValue&, const std::string&) {
-  return [](TextPieces& pieces) {
-    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
-    split_pieces(pieces, characters_that(is_word_part), SplitBehavior::kContiguous);
+  return [](TextPieces& pieces, TextBudget& budget) {
+    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved, budget);
+    split_pieces(pieces, characters_that(is_word_part), SplitBehavior::kContiguous, budget);
   };
 }
 
 PreTokenizer make_bert_pre_tokenizer(const JsonValue&, const std::string&) {
-  return [](TextPieces& pieces) {
-    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
-    split_pieces(pieces, characters_that(is_punctuation), SplitBehavior::kIsolated);
+  return [](TextPieces& pieces, TextBudget& budget) {
+    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved, budget);
+    split_pieces(pieces, characters_that(is_punctuation), SplitBehavior::kIsolated, budget);
   };
 }
 
 PreTokenizer make_metaspace_pre_tokenizer(const JsonValue& step, const std::string&) {
   const Metaspace metaspace(step);
   const SeparatorFinder find = occurrences_of(metaspace.replacement);
-  return [metaspace, find](TextPieces& pieces) {
+  return [metaspace, find](TextPieces& pieces, TextBudget& budget) {
     each_text(pieces, [&](TextPiece& piece) {
       std::string text;
       const bool prepends = metaspace.prepend == Metaspace::Prepend::kAlways ||
@@ -138,7 +149,7 @@ PreTokenizer make_metaspace_pre_tokenizer(const JsonValue& step, const std::stri
       }
       piece.text = std::move(text);
     });
-    if (metaspace.split) split_pieces(pieces, find, SplitBehavior::kMergedWithNext);
+    if (metaspace.split) split_pieces(pieces, find, SplitBehavior::kMergedWithNext, budget);
   };
 }
 
@@ -147,8 +158,8 @@ PreTokenizer make_sequence_pre_tokenizer(const JsonValue& step, const std::strin
   step.at("pretokenizers").each_item([&](const JsonValue& item) {
     steps.push_back(read_pre_tokenizer(item, place));
   });
-  return [steps = std::move(steps)](TextPieces& pieces) {
-    for (const PreTokenizer& next : steps) next(pieces);
+  return [steps = std::move(steps)](TextPieces& pieces, TextBudget& budget) {
+    for (const PreTokenizer& next : steps) next(pieces, budget);
   };
 }
 
@@ -175,9 +186,20 @@ const std::map<std::string_view, MakePreTokenizer>& pre_tokenizer_makers() {
 PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
   const auto maker = pre_tokenizer_makers().find(type.string());
-  if (maker == pre_tokenizer_makers().end())
+  if (maker == pre_tokenizer_makers().end()) {
     type.fail(fmt::format("\"{}\" is not supported", type.string()));
-  return maker->second(json, place);
+  }
+  PreTokenizer split = maker->second(json, place);
+  if (maker->first == "Sequence") return split;
+  return [split = std::move(split)](TextPieces& pieces, TextBudget& budget) {
+    constexpr uint64_t kStepsPerPiece = 20;
+    constexpr uint64_t kStepsPerByte = 4;
+    const size_t before = size_of_text(pieces);
+    split(pieces, budget);
+    const size_t after = size_of_text(pieces);
+    budget.take_steps(kStepsPerPiece * pieces.size() + kStepsPerByte * (before + after));
+    budget.resize(before, after);
+  };
 }
 
 }  // namespace vitrine::hugging_face

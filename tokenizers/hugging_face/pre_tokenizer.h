@@ -1,5 +1,5 @@
-// The "pre_tokenizer" of a tokenizer.json: splits text into words, which the model then takes one
-// by one.
+// The "pre_tokenizer" of a tokenizer.json: splits text into words, which the model encodes one by
+// one.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace vitrine::hugging_face {
 
 // Thread-safe.
-using PreTokenizer = std::function<void(TextPieces&)>;
+using PreTokenizer = std::function<void(TextPieces&, TextBudget&)>;
 
 // `place` names the file. Throws FormatError or TokenizerError.
 PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place);

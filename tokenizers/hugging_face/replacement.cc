@@ -5,15 +5,15 @@
 namespace vitrine::hugging_face {
 namespace {
 
-constexpr size_t kMostContentBytes = 256;
+constexpr size_t kMaxContentBytes = 256;
 
 }  // namespace
 
 const std::string& read_content(const JsonValue& json) {
   const std::string& content = json.string();
-  if (content.size() > kMostContentBytes) {
+  if (content.size() > kMaxContentBytes) {
     json.fail(
-        fmt::format("has {} bytes, more than the {} accepted", content.size(), kMostContentBytes));
+        fmt::format("has {} bytes, more than the {} accepted", content.size(), kMaxContentBytes));
   }
   return content;
 }
@@ -27,10 +27,14 @@ const std::string& one_character(const JsonValue& json) {
 Replacement::Replacement(const JsonValue& step, const std::string& place)
     : find_(read_pattern(step.at("pattern"), place)), content_(read_content(step.at("content"))) {}
 
-std::string Replacement::apply(std::string_view text) const {
+std::string Replacement::apply(std::string_view text, TextBudget& budget) const {
+  const std::vector<TextRange> ranges = find_(text, budget);
+  size_t removed = 0;
+  for (const TextRange& range : ranges) removed += range.end - range.begin;
+  budget.check_resize(removed, ranges.size() * content_.size());
   std::string out;
   size_t end = 0;
-  for (const TextRange& range : find_(text)) {
+  for (const TextRange& range : ranges) {
     out.append(text, end, range.begin - end);
     out += content_;
     end = range.end;

@@ -1,4 +1,4 @@
-// A tokenizer.json's "pattern", and the "content" that takes its place.
+// A "pattern" of a tokenizer.json, and the "content" that replaces its matches.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace vitrine::hugging_face {
 
-// A string that is put into texts, of at most 256 bytes: what a step can make of a text is bounded.
+// Returns a string that steps insert into texts. Fails if it has more than 256 bytes.
 const std::string& read_content(const JsonValue& json);
-// A string that is one character.
+// Returns a string that must be one character.
 const std::string& one_character(const JsonValue& json);
 
 class Replacement {
  public:
   Replacement(const JsonValue& step, const std::string& place);
-  std::string apply(std::string_view text) const;
+  // Checks the size of the result but does not record it.
+  std::string apply(std::string_view text, TextBudget& budget) const;
 
  private:
   SeparatorFinder find_;

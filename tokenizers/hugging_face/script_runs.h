@@ -1,4 +1,4 @@
-// Where the script of a text changes, as SentencePiece splits training text: Han, Hiragana and
+// Splits text where its script changes, as SentencePiece splits training text: Han, Hiragana and
 // Katakana are one script, and a space belongs to the script before it.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace vitrine::hugging_face {
 
-// From left to right. What stands before the first character that has a script is in no run.
+// Returns the runs from left to right. Characters before the first one that has a script are in no
+// run.
 std::vector<TextRange> script_runs(std::string_view text);
 
 }  // namespace vitrine::hugging_face

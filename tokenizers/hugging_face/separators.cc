@@ -2,14 +2,13 @@
 
 #include <memory>
 
-#include "tokenizers/hugging_face/oniguruma.h"
 #include "tokenizers/pattern.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine::hugging_face {
 
 SeparatorFinder characters_that(bool (*is_separator)(char32_t)) {
-  return [is_separator](std::string_view text) {
+  return [is_separator](std::string_view text, TextBudget&) {
     std::vector<TextRange> found;
     for (size_t i = 0; i < text.size();) {
       const Character character = character_at(text, i);
@@ -21,7 +20,7 @@ SeparatorFinder characters_that(bool (*is_separator)(char32_t)) {
 }
 
 SeparatorFinder occurrences_of(std::string literal) {
-  return [literal = std::move(literal)](std::string_view text) {
+  return [literal = std::move(literal)](std::string_view text, TextBudget&) {
     std::vector<TextRange> found;
     for (size_t at = text.find(literal); at != std::string_view::npos;
          at = text.find(literal, at + literal.size())) {
@@ -32,7 +31,7 @@ SeparatorFinder occurrences_of(std::string literal) {
 }
 
 SeparatorFinder runs_of(size_t characters) {
-  return [characters](std::string_view text) {
+  return [characters](std::string_view text, TextBudget&) {
     std::vector<TextRange> found;
     size_t count = 0;
     for (size_t i = 0; i < text.size();) {
@@ -45,14 +44,13 @@ SeparatorFinder runs_of(size_t characters) {
 }
 
 SeparatorFinder matches_of(const std::string& expression, const std::string& place) {
-  const auto pattern = std::make_shared<const Pattern>(icu_expression(expression, place), place);
-  return [pattern](std::string_view text) {
+  const auto pattern =
+      std::make_shared<const Pattern>(expression, PatternSyntax::kHuggingFace, place);
+  return [pattern](std::string_view text, TextBudget& budget) {
     std::vector<TextRange> found;
     if (text.empty()) return found;
-    pattern->each_match(text, [&](size_t begin, size_t end) {
-      // As in the reference, no empty match follows another match at once.
-      const bool is_accepted = begin < end || found.empty() || begin != found.back().end;
-      if (is_accepted) found.push_back({begin, end});
+    pattern->each_match(text, budget, [&](size_t begin, size_t end) {
+      found.push_back({begin, end});
     });
     return found;
   };
@@ -60,7 +58,7 @@ SeparatorFinder matches_of(const std::string& expression, const std::string& pla
 
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place) {
   const auto [kind, value] = json.variant();
-  // An empty string is between all characters, as an empty expression is.
+  // An empty string separates all characters, like an empty expression.
   if (kind == "String" && !value.string().empty()) return occurrences_of(value.string());
   if (kind != "Regex" && kind != "String") json.fail("is neither a String nor a Regex");
   return matches_of(value.string(), place);

@@ -1,4 +1,4 @@
-// Where pieces of text are split.
+// Finds the places at which pieces of text are split.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tokenizers/text_budget.h"
 
 namespace vitrine::hugging_face {
 
@@ -15,18 +16,22 @@ struct TextRange {
   size_t end;
 };
 
-// Finds the separators in a well-formed text: ranges from left to right that do not overlap. Those
-// of a regular expression may be empty, and none of an empty text. Thread-safe.
-using SeparatorFinder = std::function<std::vector<TextRange>(std::string_view text)>;
+// Returns the separators in a well-formed text: ranges from left to right that do not overlap.
+// Ranges of a regular expression may be empty. An empty text has no separators. Thread-safe.
+using SeparatorFinder =
+    std::function<std::vector<TextRange>(std::string_view text, TextBudget& budget)>;
 
-// Single characters.
+// Finds single characters.
 SeparatorFinder characters_that(bool (*is_separator)(char32_t));
-SeparatorFinder occurrences_of(std::string literal);  // not empty
-SeparatorFinder runs_of(size_t characters);           // not 0; the last run may be shorter
-// Matches of a regular expression in Oniguruma's syntax. `place` names the file and the step, here
-// and below.
+// Finds the literal, which must not be empty.
+SeparatorFinder occurrences_of(std::string literal);
+// Cuts the text into runs of `characters` characters, which must not be 0. The last run may be
+// shorter.
+SeparatorFinder runs_of(size_t characters);
+// Finds the matches of a regular expression in the syntax of a tokenizer.json. `place` names the
+// file and the step.
 SeparatorFinder matches_of(const std::string& expression, const std::string& place);
-// {"String": ...} or {"Regex": ...}.
+// Reads {"String": ...} or {"Regex": ...}.
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place);
 
 }  // namespace vitrine::hugging_face

@@ -5,15 +5,16 @@
 namespace vitrine::hugging_face {
 namespace {
 
-struct Part {
+// A separator, or a text between two separators.
+struct PiecePart {
   TextRange range;
   bool separates;
 };
 
-// The whole text, in separators, which may be empty, and what lies between them.
-std::vector<Part> parts_of(std::string_view text, const std::vector<TextRange>& separators,
-                           bool invert) {
-  std::vector<Part> parts;
+// Divides the text into separators, some of which may be empty, and the texts between them.
+std::vector<PiecePart> parts_of(std::string_view text, const std::vector<TextRange>& separators,
+                                bool invert) {
+  std::vector<PiecePart> parts;
   size_t end = 0;
   const auto add_between = [&](size_t stop) {
     if (end < stop) parts.push_back({{end, stop}, invert});
@@ -27,9 +28,9 @@ std::vector<Part> parts_of(std::string_view text, const std::vector<TextRange>& 
   return parts;
 }
 
-void merge_neighbours(std::vector<Part>& parts, SplitBehavior behavior) {
-  std::vector<Part> merged;
-  for (const Part& part : parts) {
+void merge_neighbors(std::vector<PiecePart>& parts, SplitBehavior behavior) {
+  std::vector<PiecePart> merged;
+  for (const PiecePart& part : parts) {
     bool joins = false;
     if (!merged.empty()) {
       const bool after_separator = merged.back().separates;
@@ -40,7 +41,7 @@ void merge_neighbours(std::vector<Part>& parts, SplitBehavior behavior) {
     }
     if (joins) {
       merged.back().range.end = part.range.end;
-      // It has its separator; it takes no other one.
+      // With kMergedWithNext, a part merges with one separator only.
       merged.back().separates = part.separates && behavior != SplitBehavior::kMergedWithNext;
     } else {
       merged.push_back(part);
@@ -52,7 +53,7 @@ void merge_neighbours(std::vector<Part>& parts, SplitBehavior behavior) {
 }  // namespace
 
 void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior behavior,
-                  bool invert) {
+                  TextBudget& budget, bool invert) {
   TextPieces split;
   split.reserve(pieces.size());
   for (TextPiece& piece : pieces) {
@@ -60,11 +61,11 @@ void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior
       split.push_back(std::move(piece));
       continue;
     }
-    std::vector<Part> parts = parts_of(piece.text, find(piece.text), invert);
+    std::vector<PiecePart> parts = parts_of(piece.text, find(piece.text, budget), invert);
     if (behavior == SplitBehavior::kRemoved) {
-      std::erase_if(parts, [](const Part& part) { return part.separates; });
+      std::erase_if(parts, [](const PiecePart& part) { return part.separates; });
     } else if (behavior != SplitBehavior::kIsolated) {
-      merge_neighbours(parts, behavior);
+      merge_neighbors(parts, behavior);
     }
     for (const auto& [range, separates] : parts) {
       if (range.begin == range.end) continue;

@@ -1,4 +1,4 @@
-// Between the steps of encoding, a text is a row of pieces.
+// Pieces of a text, into which the steps of encoding split it.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace vitrine::hugging_face {
 
 struct TextPiece {
   std::string text;
-  std::optional<TokenId> id = {};  // a token already: no step touches it
-  bool at_start = false;           // begins where the whole text begins
+  std::optional<TokenId> id = {};  // set: the piece is a token, and no step changes it
+  bool at_start = false;           // the piece begins where the whole text begins
 };
 using TextPieces = std::vector<TextPiece>;
 
-// What becomes of a separator when a piece is split at it.
+// Treatment of a separator at which a piece is split.
 enum class SplitBehavior {
   kRemoved,
   kIsolated,
@@ -26,9 +26,9 @@ enum class SplitBehavior {
   kContiguous,
 };
 
-// Splits every piece that is not a token. Empty pieces are left out. `invert`: what lies between
-// the separators is what separates.
+// Splits every piece that is not a token, and drops empty pieces. With `invert`, the texts between
+// the ranges that `find` returns are the separators.
 void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior behavior,
-                  bool invert = false);
+                  TextBudget& budget, bool invert = false);
 
 }  // namespace vitrine::hugging_face

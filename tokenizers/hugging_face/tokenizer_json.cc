@@ -16,7 +16,7 @@ namespace vitrine {
 namespace hugging_face {
 namespace {
 
-// Reads a member that may be absent or null.
+// Reads a member. Returns a default value if it is absent or null.
 template <class Read>
 auto read_optional(const JsonValue& json, const char* key, Read read) {
   return json.holds(key) ? read(json.at(key)) : decltype(read(json.at(key)))();
@@ -25,9 +25,12 @@ auto read_optional(const JsonValue& json, const char* key, Read read) {
 class TokenStream final : public DecodeStream {
  public:
   TokenStream(const Tokenizer& tokenizer, const AddedTokens& added, const Decoder& decoder,
-              const DecodeOptions& options, bool eager)
-      : tokenizer_(tokenizer), added_(added), skip_special_(options.skip_special) {
-    decoder(steps_, {options.continues, eager});
+              const std::string& place, const DecodeOptions& options, bool eager)
+      : tokenizer_(tokenizer),
+        added_(added),
+        skip_special_(options.skip_special),
+        budget_(place, 0) {
+    decoder(steps_, {options.continues, eager, budget_});
   }
 
   std::string push(TokenId id) override {
@@ -36,34 +39,52 @@ class TokenStream final : public DecodeStream {
     if (added != nullptr && added->special && skip_special_) return "";
     std::optional<std::string> token =
         added != nullptr ? added->normalized_text.value_or(added->text) : tokenizer_.token(id);
-    return token ? run({{std::move(*token)}}, false) : "";
+    if (!token) return "";
+    budget_.add_text(token->size() + kBytesPerToken);
+    return run({{std::move(*token)}}, false);
   }
 
   std::string finish() override { return run({}, true); }
 
  private:
+  // Added to the size of a token when it is charged, for steps that insert a space.
+  static constexpr size_t kBytesPerToken = 16;
+
   std::string run(DecodedPieces pieces, bool is_end) {
+    constexpr uint64_t kStepsPerCall = 10;
+    constexpr uint64_t kStepsPerByte = 4;
     for (const auto& step : steps_) {
+      const size_t before = size_of_text(pieces);
+      budget_.take_steps(kStepsPerCall * (pieces.size() + 1) + kStepsPerByte * before);
       DecodedPieces out;
       for (DecodedPiece& piece : pieces) step->push(std::move(piece), out);
       if (is_end) step->finish(out);
       pieces = std::move(out);
+      budget_.resize(before, size_of_text(pieces));
     }
     std::string text;
     for (const DecodedPiece& piece : pieces) text += piece.text;
     return text;
   }
 
+  static size_t size_of_text(const DecodedPieces& pieces) {
+    size_t bytes = 0;
+    for (const DecodedPiece& piece : pieces) bytes += piece.text.size();
+    return bytes;
+  }
+
   const Tokenizer& tokenizer_;
   const AddedTokens& added_;
   bool skip_special_;
+  TextBudget budget_;  // for all tokens of the stream
   DecodeSteps steps_;
 };
 
 class TokenizerJson final : public Tokenizer {
  public:
   TokenizerJson(const JsonValue& json, const std::string& place)
-      : normalizer_(read_optional(json, "normalizer",
+      : place_(place),
+        normalizer_(read_optional(json, "normalizer",
                                   [&](const JsonValue& v) { return read_normalizer(v, place); })),
         pre_tokenizer_(
             read_optional(json, "pre_tokenizer",
@@ -94,16 +115,17 @@ class TokenizerJson final : public Tokenizer {
   }
 
   std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const override {
+    TextBudget budget(place_, text.size());
     TextPieces pieces;
     pieces.push_back({.text = well_formed(text), .at_start = true});
-    added_.split(pieces, false, options.special_in_text);
+    added_.split(pieces, false, options.special_in_text, budget);
     if (normalizer_) {
       for (TextPiece& piece : pieces) {
-        if (!piece.id) normalizer_(piece.text);
+        if (!piece.id) normalizer_(piece.text, budget);
       }
     }
-    added_.split(pieces, true, options.special_in_text);
-    if (pre_tokenizer_) pre_tokenizer_(pieces);
+    added_.split(pieces, true, options.special_in_text, budget);
+    if (pre_tokenizer_) pre_tokenizer_(pieces, budget);
 
     std::vector<TokenId> ids;
     if (options.add_template && !options.continues) ids = frame_.before;
@@ -111,7 +133,7 @@ class TokenizerJson final : public Tokenizer {
       if (piece.id) {
         ids.push_back(*piece.id);
       } else {
-        model_->encode(piece.text, ids);
+        model_->encode(piece.text, ids, budget);
       }
     }
     if (options.add_template) ids.insert(ids.end(), frame_.after.begin(), frame_.after.end());
@@ -136,9 +158,10 @@ class TokenizerJson final : public Tokenizer {
 
   std::unique_ptr<DecodeStream> make_stream(const DecodeOptions& options,
                                             bool eager) const override {
-    return std::make_unique<TokenStream>(*this, added_, decoder_, options, eager);
+    return std::make_unique<TokenStream>(*this, added_, decoder_, place_, options, eager);
   }
 
+  std::string place_;
   Normalizer normalizer_;
   PreTokenizer pre_tokenizer_;
   std::unique_ptr<WordModel> model_;

@@ -1,18 +1,18 @@
-// Unigram: the row of tokens whose log probabilities have the highest sum.
+// Unigram: the sequence of tokens whose log probabilities have the highest sum.
 #include <algorithm>
 #include <limits>
 
+#include "tokenizers/byte_trie.h"
 #include "tokenizers/hugging_face/word_model.h"
-#include "tokenizers/prefix_index.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine::hugging_face {
 namespace {
 
-// What an unknown character costs below the least probable token.
+// Score of an unknown character, below that of the least probable token.
 constexpr double kUnknownPenalty = 10;
-// A lookup walks as far as the longest token: it bounds the work for a character.
-constexpr size_t kMostUnigramBytes = 1024;
+// A lookup takes as many steps as the longest token has bytes.
+constexpr size_t kMaxUnigramBytes = 1024;
 
 class Unigram final : public WordModel {
  public:
@@ -23,20 +23,20 @@ class Unigram final : public WordModel {
         unknown_(unknown),
         byte_fallback_(byte_fallback) {
     unknown_score_ = *std::ranges::min_element(scores_) - kUnknownPenalty;
-    std::vector<PrefixIndex::Entry> entries;
+    std::vector<ByteTrie::Entry> entries;
     for (size_t id = 0; id < scores_.size(); ++id) {
-      entries.push_back({*this->tokens().text(static_cast<TokenId>(id)), static_cast<int64_t>(id)});
+      entries.push_back({*this->tokens().text(static_cast<TokenId>(id)), static_cast<TokenId>(id)});
     }
-    prefixes_ = PrefixIndex(std::move(entries));
+    trie_ = ByteTrie(std::move(entries));
   }
 
-  void encode(std::string_view word, std::vector<TokenId>& ids) const override {
-    for (const std::string_view part : best_parts(word)) {
+  void encode(std::string_view word, std::vector<TokenId>& ids, TextBudget& budget) const override {
+    for (const std::string_view part : best_parts(word, budget)) {
       if (const auto id = tokens().find(part)) {
         ids.push_back(*id);
         continue;
       }
-      const auto bytes = byte_fallback_ ? ids_of_bytes(tokens(), part) : std::nullopt;
+      const auto bytes = byte_fallback_ ? ids_of_bytes(tokens(), part, budget) : std::nullopt;
       if (bytes) {
         ids.insert(ids.end(), bytes->begin(), bytes->end());
       } else if (unknown_) {
@@ -49,9 +49,10 @@ class Unigram final : public WordModel {
   }
 
  private:
-  struct Node {  // the best way to a place in the word
+  // The best sequence of tokens up to a position in the word.
+  struct Node {
     double score = 0;
-    size_t begin = 0;  // of its last token
+    size_t begin = 0;  // position of the last token
     TokenId id = -1;
     bool reached = false;
 
@@ -61,16 +62,16 @@ class Unigram final : public WordModel {
     }
   };
 
-  std::vector<std::string_view> best_parts(std::string_view word) const {
+  std::vector<std::string_view> best_parts(std::string_view word, TextBudget& budget) const {
+    constexpr uint64_t kStepsPerByte = 8;
+    budget.take_steps(kStepsPerByte * word.size());
     std::vector<Node> nodes(word.size() + 1);
     for (size_t begin = 0; begin < word.size();) {
       const size_t character = character_at(word, begin).size;
       const double here = nodes[begin].score;
       bool has_character = false;
-      prefixes_.each_prefix(word.substr(begin), [&](const PrefixIndex::Entry& token) {
-        const size_t size = token.text.size();
-        nodes[begin + size].take(scores_[static_cast<size_t>(token.value)] + here, begin,
-                                 static_cast<TokenId>(token.value));
+      trie_.each_prefix(word.substr(begin), budget, [&](TokenId id, size_t size) {
+        nodes[begin + size].take(scores_[static_cast<size_t>(id)] + here, begin, id);
         has_character = has_character || size == character;
       });
       if (!has_character) {
@@ -81,7 +82,7 @@ class Unigram final : public WordModel {
     return parts_along(nodes, word);
   }
 
-  // Unknown neighbours become one part.
+  // Returns the parts on the best path. Neighbors that are unknown become one part.
   std::vector<std::string_view> parts_along(const std::vector<Node>& nodes,
                                             std::string_view word) const {
     std::vector<std::string_view> parts;
@@ -104,7 +105,7 @@ class Unigram final : public WordModel {
   }
 
   std::vector<double> scores_;
-  PrefixIndex prefixes_;
+  ByteTrie trie_;
   std::optional<TokenId> unknown_;
   bool byte_fallback_;
   double unknown_score_;
@@ -124,17 +125,17 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
       } else if (!score) {
         score = part.number();
       } else {
-        item.fail("is not a token and its score");
+        item.fail("must be a token and its score");
       }
     });
-    if (!score) item.fail("is not a token and its score");
+    if (!score) item.fail("must be a token and its score");
     if (!(*score > -std::numeric_limits<double>::infinity() &&
           *score < std::numeric_limits<double>::infinity())) {
       item.fail("has a score that is not finite");
     }
-    if (text->size() > kMostUnigramBytes) {
+    if (text->size() > kMaxUnigramBytes) {
       item.fail(
-          fmt::format("has {} bytes, more than the {} accepted", text->size(), kMostUnigramBytes));
+          fmt::format("has {} bytes; at most {} are accepted", text->size(), kMaxUnigramBytes));
     }
     entries.push_back({std::move(*text), static_cast<int64_t>(entries.size())});
     scores.push_back(*score);
@@ -144,7 +145,7 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
   if (json.holds("unk_id")) {
     const JsonValue id = json.at("unk_id");
     if (id.integer() < 0 || id.integer<uint64_t>() >= entries.size()) {
-      id.fail(fmt::format("is {}, of a vocabulary of {}", id.integer(), entries.size()));
+      id.fail(fmt::format("is {}, but the vocabulary has {} tokens", id.integer(), entries.size()));
     }
     unknown = id.integer<TokenId>();
   }

@@ -1,4 +1,4 @@
-// WordLevel: whole words only.
+// WordLevel: each token is a word.
 #include "tokenizers/hugging_face/word_model.h"
 #include "vitrine/tokenizer.h"
 
@@ -12,11 +12,11 @@ class WordLevel final : public WordModel {
         unknown_text_(unknown),
         unknown_(this->tokens().find(unknown)) {}
 
-  void encode(std::string_view word, std::vector<TokenId>& ids) const override {
+  void encode(std::string_view word, std::vector<TokenId>& ids, TextBudget&) const override {
     const auto known = tokens().find(word);
     if (!known && !unknown_) {
       throw TokenizerError(fmt::format(
-          "a word is not in the vocabulary, nor is the token for such, \"{}\"", unknown_text_));
+          "a word is not in the vocabulary, and neither is the unk_token \"{}\"", unknown_text_));
     }
     ids.push_back(known ? *known : *unknown_);
   }

@@ -31,7 +31,7 @@ std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::str
     if (reader.type == type) return reader.read(json, place);
   }
   json.fail(
-      fmt::format("is of type \"{}\"; BPE, Unigram, WordLevel and WordPiece are supported", type));
+      fmt::format("has type \"{}\"; BPE, Unigram, WordLevel and WordPiece are supported", type));
 }
 
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place) {
@@ -46,7 +46,10 @@ std::string optional_string(const JsonValue& json, const char* key) {
   return json.holds(key) ? json.at(key).string() : std::string();
 }
 
-std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text) {
+std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text,
+                                                 TextBudget& budget) {
+  constexpr uint64_t kStepsPerByte = 10;
+  budget.take_steps(kStepsPerByte * text.size());
   std::vector<TokenId> ids;
   for (const char byte : text) {
     const auto id = tokens.find(byte_token(static_cast<uint8_t>(byte)));

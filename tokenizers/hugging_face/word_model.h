@@ -1,4 +1,4 @@
-// The "model" of a tokenizer.json: a word to token ids.
+// The "model" of a tokenizer.json: turns a word into token ids.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tokenizers/text_budget.h"
 #include "tokenizers/token_table.h"
 
 namespace vitrine::hugging_face {
@@ -16,8 +17,9 @@ namespace vitrine::hugging_face {
 class WordModel {
  public:
   virtual ~WordModel() = default;
-  // Appends the ids of a word, well-formed text.
-  virtual void encode(std::string_view word, std::vector<TokenId>& ids) const = 0;
+  // Appends the ids of a word. `word` is well-formed text.
+  virtual void encode(std::string_view word, std::vector<TokenId>& ids,
+                      TextBudget& budget) const = 0;
 
   const TokenTable& tokens() const { return tokens_; }
 
@@ -30,7 +32,7 @@ class WordModel {
 
 // `place` names the file. Throws FormatError or TokenizerError.
 std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::string& place);
-// The type that the file says, or would say: old files leave it out.
+// Returns the model's type. Old files do not name it, so it is derived from other members.
 std::string word_model_type(const JsonValue& json);
 
 std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& place);
@@ -38,11 +40,12 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
 std::unique_ptr<WordModel> read_word_level(const JsonValue& json, const std::string& place);
 std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::string& place);
 
-// An object of ids by token.
+// Reads an object that maps tokens to ids.
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place);
-// A string that may be absent or null.
+// Returns "" if the string is absent or null.
 std::string optional_string(const JsonValue& json, const char* key);
-// The ids that the bytes of `text` have as "<0x0A>" and the like, if all of them have one.
-std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text);
+// Returns the ids of the byte tokens ("<0x0A>") for the bytes of `text`. Empty if a byte has none.
+std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text,
+                                                 TextBudget& budget);
 
 }  // namespace vitrine::hugging_face

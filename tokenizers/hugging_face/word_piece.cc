@@ -1,56 +1,119 @@
-// WordPiece: the longest token that a word begins with, then the longest that the rest does.
+// WordPiece: the longest token that a word begins with, then the longest that the rest begins with.
 #include <algorithm>
 
+#include "tokenizers/byte_trie.h"
 #include "tokenizers/hugging_face/word_model.h"
 #include "tokenizers/unicode.h"
 
 namespace vitrine::hugging_face {
 namespace {
 
-constexpr size_t kUsualMostCharacters = 100;
-// Longer words are unknown; it bounds the work, which grows with the square.
-constexpr size_t kMostCharacters = 4096;
+constexpr size_t kDefaultMaxCharacters = 100;
 
-class WordPiece final : public WordModel {
+// Finds the longest token at every position of a word in one pass, by Aho and Corasick's algorithm
+// on the reversed tokens: read backward, the tokens that begin at a position end there.
+class LongestTokens {
  public:
-  WordPiece(TokenTable tokens, TokenId unknown, std::string prefix, size_t most_characters)
-      : WordModel(std::move(tokens)),
-        unknown_(unknown),
-        prefix_(std::move(prefix)),
-        most_characters_(most_characters) {}
+  // Tokens inside of words begin with `prefix`; the words themselves do not contain it.
+  LongestTokens(const TokenTable& tokens, std::string_view prefix) {
+    std::vector<std::string> reversed(tokens.size());  // by id
+    std::vector<ByteTrie::Entry> entries;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      const std::string* text = tokens.text(static_cast<TokenId>(id));
+      if (text == nullptr || !text->starts_with(prefix)) continue;
+      reversed[id].assign(text->rbegin(), text->rend() - static_cast<ptrdiff_t>(prefix.size()));
+      entries.push_back({reversed[id], static_cast<TokenId>(id)});
+    }
+    trie_ = ByteTrie(std::move(entries));
+    suffixes_.resize(trie_.size());
+    longest_.resize(trie_.size(), ByteTrie::kNoValue);
+    for (ByteTrie::Node node = ByteTrie::kRoot; node < trie_.size(); ++node) {
+      const TokenId value = trie_.value(node);
+      longest_[node] = value != ByteTrie::kNoValue ? value : longest_[suffixes_[node]];
+      for (auto child = trie_.first_child(node); child < trie_.end_of_children(node); ++child) {
+        if (node != ByteTrie::kRoot) suffixes_[child] = next(suffixes_[node], trie_.byte(child));
+      }
+    }
+  }
 
-  void encode(std::string_view word, std::vector<TokenId>& ids) const override {
-    if (count_characters(word) > most_characters_) {
-      ids.push_back(unknown_);
-      return;
+  // Returns the longest token at each position of `text`, or kNoValue.
+  std::vector<TokenId> find(std::string_view text) const {
+    std::vector<TokenId> found(text.size());
+    ByteTrie::Node node = ByteTrie::kRoot;
+    for (size_t i = text.size(); i-- > 0;) {
+      node = next(node, static_cast<uint8_t>(text[i]));
+      found[i] = longest_[node];
     }
-    const size_t count = ids.size();
-    for (size_t begin = 0; begin < word.size();) {
-      size_t size = std::min(word.size() - begin, tokens().longest());
-      std::optional<TokenId> found;
-      for (; size > 0; --size) {
-        found = find_part(word, begin, size);
-        if (found) break;
-      }
-      if (!found) {
-        ids.resize(count);
-        ids.push_back(unknown_);
-        return;
-      }
-      ids.push_back(*found);
-      begin += size;
-    }
+    return found;
   }
 
  private:
-  std::optional<TokenId> find_part(std::string_view word, size_t begin, size_t size) const {
-    const std::string_view part = word.substr(begin, size);
-    return begin == 0 ? tokens().find(part) : tokens().find(prefix_ + std::string(part));
+  // Returns the node of the longest suffix of (string of `node` + `byte`) that is in the trie.
+  ByteTrie::Node next(ByteTrie::Node node, uint8_t byte) const {
+    for (;; node = suffixes_[node]) {
+      const ByteTrie::Node child = trie_.child(node, byte);
+      if (child != ByteTrie::kNoNode || node == ByteTrie::kRoot) return child;
+    }
   }
 
+  ByteTrie trie_;
+  // By node: the node of the longest proper suffix that is in the trie.
+  std::vector<ByteTrie::Node> suffixes_;
+  std::vector<TokenId> longest_;  // by node: the longest token that ends there
+};
+
+class WordPiece final : public WordModel {
+ public:
+  WordPiece(TokenTable tokens, TokenId unknown, std::string prefix, size_t max_characters)
+      : WordModel(std::move(tokens)),
+        first_(trie_of(this->tokens())),
+        others_(this->tokens(), prefix),
+        unknown_(unknown),
+        prefix_size_(prefix.size()),
+        max_characters_(max_characters) {}
+
+  void encode(std::string_view word, std::vector<TokenId>& ids, TextBudget& budget) const override {
+    if (word.empty()) return;
+    constexpr uint64_t kStepsPerByte = 4;
+    budget.take_steps(kStepsPerByte * word.size());
+    if (count_characters(word) > max_characters_) {
+      ids.push_back(unknown_);
+      return;
+    }
+    const ByteTrie::Prefix first = first_.longest_prefix(word, budget);
+    if (first.size == word.size()) {
+      ids.push_back(first.value);
+      return;
+    }
+    const size_t count = ids.size();
+    const std::vector<TokenId> longest = others_.find(word);
+    TokenId id = first.value;
+    size_t end = first.size;
+    while (id != ByteTrie::kNoValue) {
+      ids.push_back(id);
+      if (end == word.size()) return;
+      id = longest[end];
+      if (id != ByteTrie::kNoValue) end += tokens().text(id)->size() - prefix_size_;
+    }
+    ids.resize(count);
+    ids.push_back(unknown_);
+  }
+
+ private:
+  static ByteTrie trie_of(const TokenTable& tokens) {
+    std::vector<ByteTrie::Entry> entries;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      const std::string* text = tokens.text(static_cast<TokenId>(id));
+      if (text != nullptr) entries.push_back({*text, static_cast<TokenId>(id)});
+    }
+    return ByteTrie(std::move(entries));
+  }
+
+  ByteTrie first_;        // tokens at the beginning of a word
+  LongestTokens others_;  // tokens inside of a word
   TokenId unknown_;
-  std::string prefix_;
-  size_t most_characters_;
+  size_t prefix_size_;
+  size_t max_characters_;  // longer words are unknown
 };
 
 }  // namespace
@@ -59,16 +122,13 @@ std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::str
   TokenTable tokens = read_vocabulary(json.at("vocab"), place);
   const auto unknown = tokens.find(json.at("unk_token").string());
   if (!unknown) json.at("unk_token").fail("is not in the vocabulary");
-  size_t most = kUsualMostCharacters;
+  size_t max_characters = kDefaultMaxCharacters;
   if (json.holds("max_input_chars_per_word")) {
-    most = json.at("max_input_chars_per_word").integer<size_t>();
-  }
-  if (most > kMostCharacters) {
-    json.at("max_input_chars_per_word")
-        .fail(fmt::format("is {}, more than the {} accepted", most, kMostCharacters));
+    max_characters = json.at("max_input_chars_per_word").integer<size_t>();
   }
   return std::make_unique<WordPiece>(std::move(tokens), *unknown,
-                                     optional_string(json, "continuing_subword_prefix"), most);
+                                     optional_string(json, "continuing_subword_prefix"),
+                                     max_characters);
 }
 
 }  // namespace vitrine::hugging_face

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Profiles a program on a device: pushes what it needs, runs executor_runner --profile on the
-performance cores, fetches report and trace, and compares with a former run (docs/devices.md)."""
+"""Profiles a program on a device: copies the program and executor_runner to the device, runs
+executor_runner --profile on the performance cores, fetches the report and the trace, and compares them with
+an earlier run (docs/devices.md)."""
 
 import argparse
 import dataclasses
@@ -19,8 +20,8 @@ import target
 from transport import Adb, DeviceError, Ssh, run
 
 COPY_TIMEOUT = 1800
-SPARE_BYTES = 16 << 20  # report, trace, and what the system needs
-NOT_COMPARABLE = ("device", "model_name", "cores", "governors", "threads")
+SPARE_BYTES = 16 << 20  # for the report, the trace and the system
+MUST_MATCH = ("device", "model_name", "cores", "governors", "threads")
 
 
 def parse_arguments():
@@ -29,20 +30,20 @@ def parse_arguments():
         description=__doc__)
     parser.add_argument("model", type=pathlib.Path, help="program (.pte)")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--adb", nargs="?", const="", metavar="SERIAL", help="by adb; SERIAL where several are there")
-    where.add_argument("--ssh", metavar="[USER@]HOST", help="by ssh, with a key")
-    parser.add_argument("--runner", type=pathlib.Path, help="executor_runner for the device (default: of build/)")
-    parser.add_argument("--inputs", default="", metavar="FILES", help="as of executor_runner: a.bin,b.bin:2x16")
+    where.add_argument("--adb", nargs="?", const="", metavar="SERIAL", help="reach the device by adb; SERIAL if several are connected")
+    where.add_argument("--ssh", metavar="[USER@]HOST", help="reach the device by ssh, with a key")
+    parser.add_argument("--runner", type=pathlib.Path, help="executor_runner for the device (default: from build/)")
+    parser.add_argument("--inputs", default="", metavar="FILES", help="input files, as for executor_runner: a.bin,b.bin:2x16")
     parser.add_argument("--data_path", default="", metavar="FILES", help="external weights (.ptd)")
-    parser.add_argument("--etrecord", type=pathlib.Path, metavar="FILE", help="record of a program without one")
-    parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER", help="new folder (default: by time)")
-    parser.add_argument("--compare", type=pathlib.Path, metavar="FOLDER", help="results of a former run")
-    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if slower than RATIO times")
-    parser.add_argument("--cores", metavar="LIST", help="cores to run on: 4,5 (default: the fastest); all")
-    parser.add_argument("--settle", type=float, default=60, metavar="S", help="wait at most S seconds (60)")
-    parser.add_argument("--poll", type=float, default=2, metavar="S", help="seconds between readings (2)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="limit of the run (600)")
-    parser.add_argument("--pte_inspect", type=pathlib.Path, help="of this machine (default: of build/, or PATH)")
+    parser.add_argument("--etrecord", type=pathlib.Path, metavar="FILE", help="ETRecord, if the program does not contain one")
+    parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER", help="folder to create for the results (default: program and time)")
+    parser.add_argument("--compare", type=pathlib.Path, metavar="FOLDER", help="results of an earlier run")
+    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if this run takes over RATIO times as long")
+    parser.add_argument("--cores", metavar="LIST", help="cores to run on: 4,5 or all (default: the performance cores)")
+    parser.add_argument("--settle", type=float, default=60, metavar="S", help="wait at most S seconds for a steady temperature (60)")
+    parser.add_argument("--poll", type=float, default=2, metavar="S", help="seconds between readings of the temperature (2)")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="limit of the run in seconds (600)")
+    parser.add_argument("--pte_inspect", type=pathlib.Path, help="pte_inspect for this machine (default: from build/ or PATH)")
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:end])
@@ -57,7 +58,7 @@ def say(text):
 
 
 def split_input(text):
-    """"a.bin:2x16" -> (file, ":2x16")."""
+    """Splits "a.bin:2x16" into the path and ":2x16". The second part is empty without a shape."""
     head, colon, shape = text.rpartition(":")
     if colon and shape and all(part.isdigit() for part in shape.split("x")):
         return pathlib.Path(head), ":" + shape
@@ -65,7 +66,7 @@ def split_input(text):
 
 
 class Files:
-    """What is pushed, each under a name that is its own, and the runner's arguments that name it."""
+    """The files to copy to the device, each under a unique name, and the runner's arguments that name them."""
 
     def __init__(self, options):
         self.pushed = {"model.pte": options.model}
@@ -95,7 +96,7 @@ def choose_cores(text, facts):
     if text is None:
         cores = target.performance_cores(facts)
         if not cores:
-            say("cores    frequencies cannot be read: not pinned")
+            say("cores    the frequencies cannot be read: the run is not pinned to cores")
         return cores
     parts = text.split(",")
     if not all(part.isdigit() for part in parts):
@@ -103,19 +104,19 @@ def choose_cores(text, facts):
     cores = tuple(sorted({int(part) for part in parts}))
     missing = [core for core in cores if core not in facts.max_khz]
     if missing:
-        raise DeviceError(f"--cores {text}: core {missing[0]} is off, or there is none")
+        raise DeviceError(f"--cores {text}: core {missing[0]} is offline or does not exist")
     return cores
 
 
-class Workplace:
-    """A folder on the device that goes away with the run."""
+class DeviceFolder:
+    """A temporary folder on the device, which is removed after the run."""
 
     def __init__(self, device):
         self.device = device
         code, out, errors = device.shell(f"mktemp -d {device.parent}/vitrine-XXXXXX")
         self.folder = out.strip()
         if code != 0 or not self.folder.startswith(device.parent + "/vitrine-"):
-            raise DeviceError(f"{device.name}: no folder in {device.parent}: {errors or out.strip()}")
+            raise DeviceError(f"{device.name}: cannot create a folder in {device.parent}: {errors or out.strip()}")
         self.is_running = False
 
     def __enter__(self):
@@ -126,21 +127,21 @@ class Workplace:
         try:
             self.device.shell(f"{stop}rm -rf {self.folder}")
         except DeviceError as error:
-            say(f"{self.folder} stays on the device: {error}")
+            say(f"note: {self.folder} was not removed from the device: {error}")
 
     def push(self, files):
         needed = sum(path.stat().st_size for path in files.values()) + SPARE_BYTES
         _, out, _ = self.device.shell(f"df -kP {self.folder}")
         fields = (out.splitlines() or [""])[-1].split()
         if len(fields) >= 6 and fields[3].isdigit() and int(fields[3]) * 1024 < needed:
-            raise DeviceError(f"{self.device.name}: {int(fields[3]) >> 10} MB free in {self.device.parent}, "
-                              f"{needed >> 20} MB needed: remove something there")
+            raise DeviceError(f"{self.device.name}: {self.device.parent} has {int(fields[3]) >> 10} MB free, but "
+                              f"{needed >> 20} MB are needed: delete files there")
         for name, path in files.items():
             self.device.push(path, f"{self.folder}/{name}", COPY_TIMEOUT)
         self.device.shell(f"chmod 755 {self.folder}/executor_runner")
 
     def profile(self, arguments, cores, timeout):
-        # toybox, busybox and util-linux agree on a hexadecimal mask only.
+        # A hexadecimal mask is the only form that toybox, busybox and util-linux all accept.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
         command = pin + ["./executor_runner", "--profile", *arguments, "--format", "json",
                          "--output", "profile.json", "--etdump_path", "trace.etdp"]
@@ -151,8 +152,8 @@ class Workplace:
         if code != 0:
             hint = ""
             if "error while loading shared libraries" in errors or "CANNOT LINK" in errors:
-                hint = "\n  install the library there, or give a --runner that needs none"
-            raise DeviceError(f"{self.device.name}: executor_runner failed ({code}): "
+                hint = "\n  install the library on the device, or give a static executable with --runner"
+            raise DeviceError(f"{self.device.name}: executor_runner failed with exit code {code}: "
                               f"{errors or out.strip()}{hint}")
 
     def pull(self, names, folder):
@@ -164,7 +165,7 @@ def find_inspect(given):
     if given:
         if not given.is_file():
             raise DeviceError(f"--pte_inspect {given}: no such file")
-        run([str(given), "--help"], 60)  # fails now, not after the device has worked
+        run([str(given), "--help"], 60)  # fails now instead of after the run on the device
         return given
     for preset in ("release", "package", "dev"):
         path = runner.ROOT / "build" / preset / "bin" / "pte_inspect"
@@ -175,7 +176,7 @@ def find_inspect(given):
 
 
 def record_in(folder):
-    """The file that names a result's source ops, if it has one."""
+    """Returns the file of a result that has the source ops, or None."""
     for name in ("model.etrecord", "model.pte"):
         if (folder / name).is_file():
             return str(folder / name)
@@ -184,12 +185,12 @@ def record_in(folder):
 
 def write_html(inspect, folder):
     if inspect is None:
-        return say("report   no pte_inspect on this machine: no report.html")
+        return say("report   report.html was not written: this machine has no pte_inspect")
     record = record_in(folder)
     code, _, errors = run([str(inspect), str(folder / "trace.etdp"), "--format", "html", "--output",
                            str(folder / "report.html"), *(["--etrecord", record] if record else [])], 600)
     if code != 0:
-        say(f"report   no report.html: {errors}")
+        say(f"report   report.html was not written: {errors}")
 
 
 def read_json(path):
@@ -199,13 +200,13 @@ def read_json(path):
         raise DeviceError(f"{path}: {error}") from None
 
 
-def compare(inspect, former, folder, fail_above):
-    for key in NOT_COMPARABLE:
-        old, new = (read_json(one / "device.json").get(key) for one in (former, folder))
+def compare(inspect, earlier, folder, fail_above):
+    for key in MUST_MATCH:
+        old, new = (read_json(result / "device.json").get(key) for result in (earlier, folder))
         if old != new:
-            say(f"note: {key.replace('_', ' ')} differs: {old} before, {new} now")
-    command = [str(inspect), "--compare", str(former / "trace.etdp"), str(folder / "trace.etdp")]
-    records = [record_in(former), record_in(folder)]
+            say(f"note: different {key.replace('_', ' ')}: {old} before, {new} now")
+    command = [str(inspect), "--compare", str(earlier / "trace.etdp"), str(folder / "trace.etdp")]
+    records = [record_in(earlier), record_in(folder)]
     if all(records):
         command += ["--etrecord", ",".join(records)]
     if fail_above is not None:
@@ -221,13 +222,13 @@ def compare(inspect, former, folder, fail_above):
 
 
 def keep_results(partial, options, files, info):
-    """Completes the results and puts them where they belong, whole or not at all."""
+    """Completes the results and moves them to their folder. If anything fails, the folder is not created."""
     profile = read_json(partial / "profile.json")
     info["threads"] = profile.get("threads")
     (partial / "device.json").write_text(json.dumps(info, indent=1) + "\n")
     if options.etrecord:
         shutil.copyfile(options.etrecord, partial / "model.etrecord")
-    elif profile.get("record"):  # the program's own: a later comparison needs it
+    elif profile.get("record"):  # a later comparison needs the record inside the program
         shutil.copyfile(files.pushed["model.pte"], partial / "model.pte")
     os.chmod(partial, 0o755)
     os.replace(partial, options.results)
@@ -242,7 +243,7 @@ def profile_on(device, options, files):
     binary = options.runner or runner.find_runner(facts)
     if not binary.is_file():
         raise DeviceError(f"--runner {binary}: no such file; {runner.advice(facts)}")
-    runner.check_fits(binary, facts)
+    runner.check_runnable(binary, facts)
     cores = choose_cores(options.cores, facts)
     if cores:
         say(f"cores    {target.cpu_list(cores)} of {len(facts.max_khz)}")
@@ -250,15 +251,15 @@ def profile_on(device, options, files):
     def read_state():
         return target.state_of(device, facts, cores or tuple(facts.max_khz))
 
-    with Workplace(device) as place, tempfile.TemporaryDirectory(
+    with DeviceFolder(device) as remote, tempfile.TemporaryDirectory(
             dir=options.results.parent, prefix=".partial-", ignore_cleanup_errors=True) as partial:
-        place.push({"executor_runner": binary, **files.pushed})
+        remote.push({"executor_runner": binary, **files.pushed})
         before = target.settle(read_state, options.settle, options.poll, say)
-        place.profile([*files.arguments, *options.more], cores, options.timeout)
+        remote.profile([*files.arguments, *options.more], cores, options.timeout)
         after = read_state()
         if set(after.limited) - set(before.limited):
             say(f"note: the device slowed down during the run: {after.text()}")
-        place.pull(("profile.json", "trace.etdp"), pathlib.Path(partial))
+        remote.pull(("profile.json", "trace.etdp"), pathlib.Path(partial))
         keep_results(pathlib.Path(partial), options, files, {
             "device": device.name, "model_name": facts.model or facts.machine, "cores": list(cores),
             "governors": list(after.governors), "before": dataclasses.asdict(before),
@@ -266,7 +267,7 @@ def profile_on(device, options, files):
 
 
 def new_folder(name):
-    """`name`, or the first of name-2, name-3, ... that is free: two runs can start within one second."""
+    """Returns `name`, or the first of name-2, name-3, ... that does not exist: two runs can start in one second."""
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(path for path in map(pathlib.Path, names) if not path.exists())
 
@@ -278,14 +279,14 @@ def main():
         inspect = find_inspect(options.pte_inspect)
         if options.compare is not None:
             if inspect is None:
-                raise DeviceError("--compare needs pte_inspect on this machine: make, or --pte_inspect FILE")
+                raise DeviceError("--compare needs pte_inspect on this machine: run make, or give --pte_inspect FILE")
             for name in ("trace.etdp", "device.json"):
                 if not (options.compare / name).is_file():
-                    raise DeviceError(f"--compare {options.compare}: no {name} in it")
+                    raise DeviceError(f"--compare {options.compare}: the folder has no {name}")
         if options.results is None:
             options.results = new_folder(time.strftime(f"{options.model.stem}-%Y%m%d-%H%M%S"))
         if options.results.exists():
-            raise DeviceError(f"{options.results} is there already; name a new folder")
+            raise DeviceError(f"--results {options.results}: the folder exists; name a new one")
         try:
             options.results.absolute().parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The runner's binary: which devices can run it, and which of the builds here fits a device."""
+"""Finds an executor_runner that a device can run, among the builds of this machine."""
 
 import pathlib
 import struct
@@ -7,10 +7,10 @@ from transport import DeviceError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PT_INTERP = 3
-MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # ELF's e_machine
+MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # values of e_machine in ELF files
 
-# What `uname -m` or an Android ABI stands for: machines of binaries that run there, best first.
-RUNS = {
+# Processor, by `uname -m` or Android ABI -> machines of executables that it runs, the best first.
+RUNNABLE_MACHINES = {
     "aarch64": ("aarch64", "arm"), "arm64": ("aarch64", "arm"), "armv8l": ("arm",), "armv7l": ("arm",),
     "x86_64": ("x86_64",), "riscv64": ("riscv64",),
     "arm64-v8a": ("aarch64",), "armeabi-v7a": ("arm",), "x86": ("x86",),
@@ -24,10 +24,10 @@ PRESETS = {
 
 
 def elf_target(path):
-    """(system, machine) that a binary is for; the system of a static one is None."""
+    """Returns the (system, machine) of an executable. The system of a static executable is None."""
     data = path.read_bytes()
     if data[:4] != b"\x7fELF" or len(data) < 64 or data[5] != 1:
-        raise DeviceError(f"{path}: not a program for a device (little-endian ELF)")
+        raise DeviceError(f"{path}: not an executable for a device (expected a little-endian ELF file)")
     is_64 = data[4] == 2
     machine = struct.unpack_from("<H", data, 18)[0]
     offset, = struct.unpack_from("<Q" if is_64 else "<I", data, 32 if is_64 else 28)
@@ -36,7 +36,7 @@ def elf_target(path):
     for i in range(count):
         at = offset + i * size
         if at + 40 > len(data):
-            raise DeviceError(f"{path}: a truncated program")
+            raise DeviceError(f"{path}: the executable is truncated")
         if struct.unpack_from("<I", data, at)[0] != PT_INTERP:
             continue
         begin, = struct.unpack_from("<Q" if is_64 else "<I", data, at + (8 if is_64 else 4))
@@ -48,29 +48,29 @@ def elf_target(path):
 def machines_of(facts):
     found = []
     for name in facts.abis or (facts.machine,):
-        found += RUNS.get(name, ())
+        found += RUNNABLE_MACHINES.get(name, ())
     if not found:
-        raise DeviceError(f"unknown processor: {' '.join(facts.abis) or facts.machine}")
+        raise DeviceError(f"the device has an unknown processor: {' '.join(facts.abis) or facts.machine}")
     return found
 
 
-def check_fits(path, facts):
+def check_runnable(path, facts):
     system, machine = elf_target(path)
-    wanted = "android" if facts.abis else "linux"
-    if machine in machines_of(facts) and system in (None, wanted):
+    device_system = "android" if facts.abis else "linux"
+    if machine in machines_of(facts) and system in (None, device_system):
         return
-    raise DeviceError(f"{path} is for {system or 'any'} {machine}, the device is {wanted} "
+    raise DeviceError(f"{path} is for {system or 'any'} {machine}, but the device is {device_system} "
                       f"{' '.join(facts.abis) or facts.machine}: {advice(facts)}")
 
 
 def advice(facts):
     system = "android" if facts.abis else "linux"
     if system == "android":
-        return ("the presets for Android build vitrine_run alone; docs/cross-compiling.md says what executor_runner "
-                "needs; name it with --runner")
+        return ("the presets for Android build only vitrine_run; docs/cross-compiling.md says how to build "
+                "executor_runner; name it with --runner")
     presets = [preset for machine in machines_of(facts) for preset in PRESETS.get((system, machine), ())]
     if not presets:
-        return "no preset builds for it; name a binary with --runner"
+        return "no preset builds for this processor; name an executable with --runner"
     return f"build one with make PRESET={presets[0]}, or name it with --runner"
 
 
@@ -80,7 +80,7 @@ def find_runner(facts):
         for preset in PRESETS.get((system, machine), ()):
             path = ROOT / "build" / preset / "bin" / "executor_runner"
             if path.is_file():
-                check_fits(path, facts)
+                check_runnable(path, facts)
                 return path
     raise DeviceError(f"no executor_runner for {system} {' '.join(facts.abis) or facts.machine} "
                       f"below {ROOT / 'build'}: {advice(facts)}")

@@ -1,4 +1,4 @@
-"""What a device is: its processor, its cores, their frequencies and temperature."""
+"""Reads the facts and the state of a device: processor, cores, frequencies and temperature."""
 
 import dataclasses
 import time
@@ -8,7 +8,7 @@ from transport import DeviceError
 SETTLED_READINGS = 3
 SETTLED_CELSIUS = 1.0
 
-# POSIX shell, for toybox, busybox and coreutils alike.
+# These scripts use POSIX shell and only what toybox, busybox and coreutils have in common.
 FACTS = r"""
 echo "machine $(uname -m)"
 echo "model $(getprop ro.product.model 2>/dev/null || tr -d '\0' < /proc/device-tree/model 2>/dev/null)"
@@ -32,21 +32,21 @@ done
 class Facts:
     machine: str = ""
     model: str = ""
-    abis: tuple = ()  # Android's; empty elsewhere
-    max_khz: dict = dataclasses.field(default_factory=dict)  # of each core that is on; None: unknown
+    abis: tuple = ()  # of Android; empty on other systems
+    max_khz: dict = dataclasses.field(default_factory=dict)  # by core that is online; None if unknown
 
 
 @dataclasses.dataclass
 class State:
     governors: tuple  # of the chosen cores
-    limited: tuple    # chosen cores that may not run at their own maximum
+    limited: tuple    # chosen cores whose limit is below their maximum frequency
     celsius: float | None
 
     def text(self):
         parts = ["governor " + "/".join(self.governors) if self.governors else "governor unknown"]
         parts.append("temperature unknown" if self.celsius is None else f"{self.celsius:.1f} C")
         if self.limited:
-            parts.append(f"cores {cpu_list(self.limited)} are held below their maximum")
+            parts.append(f"cores {cpu_list(self.limited)} are limited below their maximum frequency")
         return ", ".join(parts)
 
 
@@ -68,13 +68,13 @@ def facts_of(device):
             if number.isdigit() and is_on == "1":
                 facts.max_khz[int(number)] = int(khz[0]) if khz and khz[0].isdigit() else None
     if not facts.machine:
-        raise DeviceError(f"{device.name}: its shell does not answer as expected: {errors or out}")
+        raise DeviceError(f"{device.name}: unexpected output of the device's shell: {errors or out}")
     return facts
 
 
 def performance_cores(facts):
-    """The rule of runtime/threadpool/thread_pool.cc: cores with at least three quarters of the
-    highest frequency. Empty if the device does not tell."""
+    """Returns the cores with at least three quarters of the highest frequency, like
+    runtime/threads/thread_pool.cc. Empty if the frequencies are unknown."""
     known = {cpu: khz for cpu, khz in facts.max_khz.items() if khz}
     highest = max(known.values(), default=0)
     return tuple(sorted(cpu for cpu, khz in known.items() if khz * 4 >= highest * 3))
@@ -92,23 +92,23 @@ def state_of(device, facts, cpus):
                 limited.append(int(name))
         elif key == "zone" and value[0].isdigit():
             celsius = int(value[0]) / 1000
-            if 0 < celsius < 150:  # sensors that are off report other figures
+            if 0 < celsius < 150:  # disabled sensors report other values
                 zones.append((name, celsius))
-    # Batteries and chargers are slow to cool and do not slow the cores.
+    # Batteries and chargers cool slowly and do not limit the cores, so sensors of the chip are preferred.
     chip = [celsius for name, celsius in zones if "cpu" in name or "soc" in name]
     celsius = max(chip or [celsius for _, celsius in zones], default=None)
     return State(tuple(sorted(set(governors))), tuple(limited), celsius)
 
 
 def settle(read_state, limit, interval, say):
-    """Waits until the temperature stays and no core is held back, at most `limit` seconds. The last
-    state."""
+    """Waits until the temperature is steady and no core is limited, but at most `limit` seconds. Returns
+    the last state."""
     deadline = time.monotonic() + limit
     readings = []
     while True:
         state = read_state()
         if state.celsius is None and not state.governors:
-            say("settle   neither governor nor temperature can be read: not waited for")
+            say("settle   skipped: neither governor nor temperature can be read")
             return state
         readings.append(state.celsius)
         last = readings[-SETTLED_READINGS:]
@@ -118,6 +118,6 @@ def settle(read_state, limit, interval, say):
             say(f"settle   {state.text()}")
             return state
         if time.monotonic() + interval > deadline:
-            say(f"settle   not settled after {limit:g} s, goes on: {state.text()}")
+            say(f"settle   not settled after {limit:g} s, continuing: {state.text()}")
             return state
         time.sleep(interval)

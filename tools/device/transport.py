@@ -1,24 +1,24 @@
-"""Ways to reach a device: adb for Android, ssh for boards. Both run shell commands and copy files."""
+"""Runs shell commands on a device and copies files: by adb on Android, by ssh on boards."""
 
 import os
 import shlex
 import shutil
 import subprocess
 
-SHORT = 30  # seconds: for commands that answer at once
+SHORT = 30  # seconds, for commands that answer at once
 
 
 class DeviceError(Exception):
-    """Says what is wrong and what to do about it."""
+    """An error whose text says what is wrong and what to do."""
 
 
 def run(command, timeout):
-    """Runs a command of the host; (exit code, output, errors)."""
+    """Runs a command on this machine. Returns (exit code, output, errors)."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}; see that the device is awake "
+        raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}; check that the device is awake "
                           "and reachable, or allow a longer run with --timeout") from None
     except OSError as error:
         raise DeviceError(f"{command[0]} cannot be executed: {error.strerror}") from None
@@ -30,14 +30,14 @@ def require(program, package):
         raise DeviceError(f"{program} is not in PATH: install {package}")
 
 
-def copy_error(name, path, place, errors):
+def copy_error(name, path, location, errors):
     if "No space left" in errors or "ENOSPC" in errors:
-        return DeviceError(f"{name}: no space left {place} for {path}: remove something there")
+        return DeviceError(f"{name}: no space left {location} for {path}: delete files there")
     return DeviceError(f"{name}: cannot copy {path}: {errors or 'no reason given'}")
 
 
 class Adb:
-    parent = "/data/local/tmp"  # where the user `shell` may write and execute
+    parent = "/data/local/tmp"  # the user `shell` may write and execute files here
 
     def __init__(self, serial):
         require("adb", "Android's platform tools")
@@ -50,18 +50,18 @@ class Adb:
         if code != 0:
             raise DeviceError(f"adb devices: {errors}")
         states = dict(line.split("\t", 1) for line in out.splitlines() if "\t" in line)
-        listed = ", ".join(f"{one} ({state})" for one, state in states.items())
+        listed = ", ".join(f"{name} ({state})" for name, state in states.items())
         if not states:
-            raise DeviceError("no device: connect one, and allow USB debugging on it")
+            raise DeviceError("no device is connected: connect one and allow USB debugging on it")
         if serial is None:
             if len(states) > 1:
-                raise DeviceError(f"several devices: {listed}; choose one with --adb SERIAL")
+                raise DeviceError(f"several devices are connected: {listed}; choose one with --adb SERIAL")
             serial = next(iter(states))
         if serial not in states:
-            raise DeviceError(f"no device {serial}; there is {listed}")
+            raise DeviceError(f"device {serial} is not connected; connected: {listed}")
         state = states[serial]
         if state == "unauthorized":
-            raise DeviceError(f"device {serial} does not trust this computer yet: answer its dialogue")
+            raise DeviceError(f"device {serial} does not trust this computer yet: confirm the dialog on its screen")
         if state != "device":
             raise DeviceError(f"device {serial} is {state}: reconnect it, or try adb reconnect")
         return serial
@@ -88,12 +88,12 @@ class Adb:
 
 class Ssh:
     parent = "/tmp"
-    # A password cannot be asked for: standard input is closed.
+    # BatchMode makes ssh fail instead of asking for a password, because standard input is closed.
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
 
     def __init__(self, host):
         if host.startswith("-"):
-            raise DeviceError(f"--ssh {host}: not a host")
+            raise DeviceError(f"--ssh {host}: expected [USER@]HOST")
         for program in ("ssh", "scp"):
             require(program, "openssh-client")
         self._host = host
@@ -101,13 +101,13 @@ class Ssh:
 
     def shell(self, script, timeout=SHORT):
         code, out, errors = run(["ssh", *self.options, self._host, script], timeout)
-        if code == 255:  # ssh's own
+        if code == 255:  # the exit code of ssh itself
             raise DeviceError(f"{self.name}: {errors or 'ssh failed'}\n"
                               f"  `ssh {self._host} true` must work without a password")
         return code, out, errors
 
     def push(self, path, remote, timeout):
-        local = os.path.abspath(path)  # a colon in a relative name would read as a host
+        local = os.path.abspath(path)  # in a relative path, scp takes a colon for the end of a host name
         code, _, errors = run(["scp", "-q", *self.options, local, f"{self._host}:{remote}"], timeout)
         if code != 0:
             raise copy_error(self.name, path, f"in {self.parent}", errors)

@@ -7,16 +7,20 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/delegate_profiles.h"
-#include "host/embedded_record.h"
-#include "host/output_difference.h"
-#include "host/session.h"
-#include "host/tool_error.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
-#include "inspector/report/report_comparison.h"
 #include "inspector/report/report_values.h"
 #include "runtime/platform/clock.h"
+#include "tools/common/backends.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
+#include "tools/common/output_difference.h"
+#include "tools/common/program_record.h"
+#include "tools/common/progress.h"
+#include "tools/common/provenance.h"
+#include "tools/common/session.h"
+#include "tools/common/stored_profile.h"
+#include "tools/common/tool_error.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
@@ -25,8 +29,8 @@ namespace vitrine::tools {
 namespace {
 
 // A program with the objects that run and trace it.
-struct Side {
-  Side(const SessionOptions& session_options, const RunnerOptions& options)
+struct TracedProgram {
+  TracedProgram(const SessionOptions& session_options, const RunnerOptions& options)
       : values(options.debug_outputs ? options.debug_buffer_bytes : 0,
                options.debug_outputs ? ValueBuffer::kDefaultEntries : 0),
         trace(options.trace_records, TraceBuffer::kDefaultBlocks,
@@ -49,30 +53,30 @@ struct Side {
   std::optional<InputSet> inputs;
 };
 
-struct Traced {
+struct TracedRun {
   etdump::EtDump trace;
   std::optional<etrecord::EtRecord> record;
   inspector::Profile profile;
 
   inspector::ValueRun values(const std::string& method) const {
-    const etrecord::MethodRecord* of_method = nullptr;
+    const etrecord::MethodRecord* method_record = nullptr;
     if (record) {
       const auto found = record->methods.find(method);
-      if (found != record->methods.end()) of_method = &found->second;
+      if (found != record->methods.end()) method_record = &found->second;
     }
-    return {profile, trace, of_method};
+    return {profile, trace, method_record};
   }
 };
 
-Traced profile_of(const Side& side, const std::string& name, const std::filesystem::path& etrecord,
-                  size_t warmup, const RunnerOptions& options) {
-  const flatbuffers::DetachedBuffer dump = check(write_etdump(side.trace));
-  Traced result;
+TracedRun read_run(const TracedProgram& side, const std::string& name,
+                   const std::filesystem::path& model, const std::filesystem::path& etrecord,
+                   size_t warmup, const RunnerOptions& options) {
+  const std::vector<uint8_t> dump = check(write_etdump(side.trace));
+  TracedRun result;
   result.trace = etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
   if (options.debug_outputs) etdump::attach_debug_data(result.trace, side.values.data());
-  result.record = etrecord.empty() ? embedded_record(*side.session.program())
-                                   : etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
+  result.record = record_for_program(*side.session.program(), etrecord, facts.run.warnings);
   facts.delegates = all_delegate_profiles();
   facts.method = options.method;
   facts.run.model = name;
@@ -83,88 +87,105 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   facts.run.load_ns = side.session.load_ns();
   facts.run.warmup_runs = warmup;
   facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());
+  add_provenance(facts.run, model, side.inputs->source());
   result.profile =
       inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
   return result;
 }
 
-// Runs A B A B ...; returns the number of warm-ups.
-size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
+// Runs A and B in turn.
+ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
+  ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);
   uint64_t last = 0;
   for (size_t i = 0; i < warmup; ++i) {
     last = a.run(nullptr) + b.run(nullptr);
-    if (i == 0 && !options.warmup) warmup = warm_ups_for(last);
+    if (i == 0 && !options.warmup) warmup = num_warmup_runs(last);
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);
-  const size_t runs = options.executions.value_or(runs_that_fit(3 * kSecond, last, 5, 50));
+  const size_t runs = options.executions.value_or(
+      num_runs_within(3 * kSecond, last, inspector::kMinRunsToDecide, 50));
+  const CpuMeter meter;
+  Progress progress("comparing");
   for (size_t i = 0; i < runs; ++i) {
+    if (stop_flag() && i > 0) {
+      result.interrupted = interrupted_text(i, runs);
+      break;
+    }
+    progress.update(i, runs);
     a.run(&a.trace);
     b.run(&b.trace);
   }
-  return warmup;
+  result.cpu = meter.read();
+  result.warmup = warmup;
+  return result;
 }
 
-// Runs each once more, since a program may keep state.
-int report_value_comparison(const Traced& a, const Traced& b, uint64_t dropped,
+// Writes the comparison of the ops' outputs and returns the exit code.
+int report_value_comparison(const TracedRun& a, const TracedRun& b,
+                            std::vector<inspector::OutputDifference> outputs, uint64_t dropped,
                             const RunnerOptions& options) {
-  const inspector::ValueComparison comparison =
+  inspector::ValueComparison comparison =
       inspector::compare_values(a.values(options.method), b.values(options.method),
                                 options.min_sqnr.value_or(inspector::kDefaultMinSqnrDb));
+  comparison.outputs = std::move(outputs);
   write_report(options.report.format == ReportFormat::kJson
                    ? inspector::report_values_json(comparison, a.profile, b.profile)
                    : inspector::report_values(comparison, a.profile, b.profile,
                                               table_options(options.report)),
                options.report);
   if (dropped != 0) {
-    fmt::print(stderr,
-               "executor_runner: {} outputs did not fit and are not compared: raise "
-               "--debug_buffer_size\n",
-               dropped);
+    print_note(fmt::format(
+        "{} outputs did not fit into memory and are not compared: raise --debug_buffer_size",
+        dropped));
   }
+  if (!comparison.has_figures()) throw ToolError(inspector::kNothingCompared);
   return options.min_sqnr && comparison.is_below() ? kExitBeyondLimit : 0;
 }
 
 }  // namespace
 
+int compare_with_stored(const inspector::Profile& run, const RunnerOptions& options) {
+  const inspector::Profile stored =
+      read_stored_profile(options.compare, options.compare_etrecord, options.method);
+  const inspector::Comparison comparison = inspector::compare_profiles(stored, run, false);
+  write_report(make_report(comparison, stored, run, options.report), options.report);
+  return exceeds(comparison, options.fail_above) ? kExitBeyondLimit : 0;
+}
+
 int run_comparison(const RunnerOptions& options) {
-  // Both share a pool, since idle workers of another one would spin during the runs.
-  SessionOptions sessions{.model = options.model,
-                          .data = options.data,
-                          .threads = options.threads,
-                          .backend_options = options.backend.parsed(),
-                          .optimized_kernels = !options.portable};
-  Side a(sessions, options);
+  // Both programs share a thread pool: idle workers of a second pool would spin during the runs.
+  SessionOptions sessions = session_options(options);
+  TracedProgram a(sessions, options);
   sessions.model = options.compare;
   sessions.data = options.compare_data;
   sessions.pool = a.session.pool();
-  Side b(sessions, options);
+  TracedProgram b(sessions, options);
   a.inputs.emplace(make_inputs(a.session, *a.method, options, a.trace));
   b.inputs.emplace(*b.method, *a.inputs);
-  size_t warmup = 0;
-  if (options.debug_outputs) {
+  ProfiledRuns runs;
+  if (options.debug_outputs) {  // a single run, because a program may keep state
     a.run(&a.trace);
     b.run(&b.trace);
   } else {
-    warmup = run_in_turn(a, b, options);
+    runs = run_alternately(a, b, options);
   }
 
   const auto [name_a, name_b] = short_names(options.model, options.compare);
-  const Traced traced_a = profile_of(a, name_a, options.etrecord, warmup, options);
-  const Traced traced_b = profile_of(b, name_b, options.compare_etrecord, warmup, options);
+  TracedRun run_a = read_run(a, name_a, options.model, options.etrecord, runs.warmup, options);
+  const TracedRun run_b =
+      read_run(b, name_b, options.compare, options.compare_etrecord, runs.warmup, options);
   if (options.debug_outputs) {
-    return report_value_comparison(traced_a, traced_b, a.values.dropped() + b.values.dropped(),
-                                   options);
+    return report_value_comparison(run_a, run_b, compare_outputs(*a.method, *b.method),
+                                   a.values.dropped() + b.values.dropped(), options);
   }
+  if (!runs.interrupted.empty()) run_a.profile.run.warnings.push_back(runs.interrupted);
+  add_cpu_shortage(run_a.profile.run, runs.cpu);
   inspector::Comparison comparison =
-      inspector::compare_profiles(traced_a.profile, traced_b.profile, true);
+      inspector::compare_profiles(run_a.profile, run_b.profile, true);
   comparison.outputs = compare_outputs(*a.method, *b.method);
-  write_report(
-      options.report.format == ReportFormat::kJson
-          ? inspector::report_comparison_json(comparison, traced_a.profile, traced_b.profile)
-          : inspector::report_comparison(comparison, traced_a.profile, traced_b.profile,
-                                         table_options(options.report)),
-      options.report);
+  write_report(make_report(comparison, run_a.profile, run_b.profile, options.report),
+               options.report);
   return exceeds(comparison, options.fail_above) ? kExitBeyondLimit : 0;
 }
 

@@ -1,15 +1,18 @@
-// Runs two programs in turn on the same inputs and reports the differences.
+// Runs two programs alternately on the same inputs and reports the differences.
 #pragma once
 
+#include "inspector/join/profile.h"
+#include "tools/common/messages.h"
 #include "tools/executor_runner/options.h"
 
 namespace vitrine::tools {
 
-// The exit code when --fail_above is exceeded, or an op is below --min_sqnr.
-inline constexpr int kExitBeyondLimit = 2;
-
-// options.compare must be set. Compares times op by op, or with --debug_outputs the ops' outputs.
-// Returns 0 or kExitBeyondLimit. Throws ToolError.
+// Compares options.model with options.compare, which must be set: the times op by op, or with
+// --debug_outputs the ops' outputs. Returns 0, or kExitBeyondLimit if --fail_above is exceeded or
+// an op is below --min_sqnr. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
+
+// Compares options.compare, a stored profile or trace, as A with a profile of this run as B.
+int compare_with_stored(const inspector::Profile& run, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

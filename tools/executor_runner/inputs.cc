@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "host/files.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
+#include "base/text/number_texts.h"
+#include "tools/common/files.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
@@ -18,17 +19,23 @@ EValue constant_of(const bundled::BundledValue& value) {
   return {};
 }
 
+std::string expected_input(const Method& method, size_t index) {
+  if (!method.input(index).is_tensor()) return tag_name(method.input(index).tag());
+  const TensorInfo info = method.meta().input_tensor(index);
+  return describe(info.dtype, info.sizes);
+}
+
 }  // namespace
 
 InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed) {
   std::mt19937_64 generator(seed);
   size_t next = 0;
   for (size_t i = 0; i < method.num_inputs(); ++i) {
-    others_.emplace_back();
+    kinds_.emplace_back();
     constants_.emplace_back();
     if (!method.input(i).is_tensor()) {
       arrays_.emplace_back();
-      others_.back() = tag_name(method.input(i).tag());
+      kinds_.back() = tag_name(method.input(i).tag());
       continue;
     }
     const TensorInfo info = method.meta().input_tensor(i);
@@ -39,31 +46,40 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
     arrays_.push_back(read_input(specs[next++], i, info, "--inputs"));
   }
   if (next < specs.size()) {
-    throw ToolError(fmt::format("--inputs: {} files for {} tensor inputs", specs.size(), next));
+    throw ToolError(fmt::format(
+        "--inputs: {} files were given, but the method has {} tensor inputs", specs.size(), next));
   }
+  const auto num_random = static_cast<size_t>(
+      std::ranges::count_if(arrays_, [](const Array& array) { return !array.is_empty(); }) - next);
+  if (next != 0) source_ = inspector::counted(next, "file");
+  if (num_random == 0) return;
+  if (next != 0) source_ += fmt::format(", {} ", num_random);
+  source_ += fmt::format("random (seed {})", seed);
 }
 
-InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std::string& place) {
+InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std::string& label)
+    : source_(label) {
   if (set.inputs.size() != method.num_inputs()) {
-    throw ToolError(fmt::format("{}: {} inputs, but the method has {}", place, set.inputs.size(),
-                                method.num_inputs()));
+    throw ToolError(fmt::format("{}: the test set has {} inputs, but the method has {}", label,
+                                set.inputs.size(), method.num_inputs()));
   }
   for (size_t i = 0; i < set.inputs.size(); ++i) {
     const auto* tensor = std::get_if<bundled::BundledTensor>(&set.inputs[i]);
-    others_.emplace_back();
+    kinds_.emplace_back();
     constants_.emplace_back();
     arrays_.emplace_back();
     if (tensor == nullptr) {
-      others_.back() = tag_name(method.input(i).tag());
+      kinds_.back() = tag_name(method.input(i).tag());
       constants_.back() = constant_of(set.inputs[i]);
       continue;
     }
-    const bool fits = method.input(i).is_tensor() &&
-                      method.meta().input_tensor(i).dtype == tensor->dtype &&
-                      method.meta().input_tensor(i).sizes.size() == tensor->sizes.size();
-    if (!fits) {
-      throw ToolError(fmt::format("{}: input {} is {}, which the method does not take", place, i,
-                                  describe(tensor->dtype, tensor->sizes)));
+    const bool matches = method.input(i).is_tensor() &&
+                         method.meta().input_tensor(i).dtype == tensor->dtype &&
+                         method.meta().input_tensor(i).sizes.size() == tensor->sizes.size();
+    if (!matches) {
+      throw ToolError(fmt::format("{}: input {} is {}, but the method expects {}", label, i,
+                                  describe(tensor->dtype, tensor->sizes),
+                                  expected_input(method, i)));
     }
     arrays_.back() =
         check(Array::zeros(tensor->dtype, tensor->sizes, method.meta().input_tensor(i).dim_order));
@@ -71,15 +87,15 @@ InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std:
   }
 }
 
-InputSet::InputSet(const Method& method, const InputSet& same)
-    : others_(same.others_), constants_(same.constants_) {
-  if (method.num_inputs() != same.arrays_.size()) {
-    throw ToolError(fmt::format("A takes {} inputs and B {}: they cannot share inputs",
-                                same.arrays_.size(), method.num_inputs()));
+InputSet::InputSet(const Method& method, const InputSet& other)
+    : kinds_(other.kinds_), constants_(other.constants_), source_(other.source_) {
+  if (method.num_inputs() != other.arrays_.size()) {
+    throw ToolError(fmt::format("A has {} inputs and B has {}: they cannot run on the same inputs",
+                                other.arrays_.size(), method.num_inputs()));
   }
   for (size_t i = 0; i < method.num_inputs(); ++i) {
     const bool is_tensor = method.input(i).is_tensor();
-    if (is_tensor != !same.arrays_[i].is_empty()) {
+    if (is_tensor != !other.arrays_[i].is_empty()) {
       throw ToolError(fmt::format("input {} is a tensor in {} only", i, is_tensor ? "B" : "A"));
     }
     if (!is_tensor) {
@@ -87,10 +103,11 @@ InputSet::InputSet(const Method& method, const InputSet& same)
       continue;
     }
     const TensorInfo info = method.meta().input_tensor(i);
-    const Tensor& values = same.arrays_[i].tensor();
+    const Tensor& values = other.arrays_[i].tensor();
     if (info.dtype != values.dtype() || info.sizes.size() != values.rank()) {
-      throw ToolError(fmt::format("input {} is {} in A and {} in B: they cannot share inputs", i,
-                                  describe(values), describe(info.dtype, info.sizes)));
+      throw ToolError(
+          fmt::format("input {} is {} in A and {} in B: they cannot run on the same inputs", i,
+                      describe(values), describe(info.dtype, info.sizes)));
     }
     arrays_.push_back(check(Array::zeros(info.dtype, values.sizes(), info.dim_order)));
     copy_elements(values, arrays_.back().mutable_tensor());
@@ -108,7 +125,7 @@ void InputSet::apply(Method& method) {
 std::vector<std::string> InputSet::descriptions() const {
   std::vector<std::string> result;
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    result.push_back(arrays_[i].is_empty() ? others_[i] : describe(arrays_[i].tensor()));
+    result.push_back(arrays_[i].is_empty() ? kinds_[i] : describe(arrays_[i].tensor()));
   }
   return result;
 }
@@ -119,6 +136,16 @@ std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor) {
   return row_major_bytes(array.tensor());
 }
 
+SessionOptions session_options(const RunnerOptions& options) {
+  return {.model = options.model,
+          .data = options.data,
+          .threads = options.threads,
+          .backend_options = options.backend.parsed(),
+          .optimized_kernels = !options.portable,
+          .accept_unwritten_outputs = options.accept_unwritten_outputs,
+          .fixed_threads = options.fixed_threads};
+}
+
 InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
                      TraceBuffer& trace) {
   const bundled::BundledProgram* bundle = session.bundle();
@@ -126,8 +153,9 @@ InputSet make_inputs(const Session& session, const Method& method, const RunnerO
   const size_t set = options.test_set.value_or(0);
   if (suite == nullptr || set >= suite->sets.size()) {
     if (options.test_set) {
-      throw ToolError(fmt::format("--test_set {}: {} has no such test set of method {}", set,
-                                  options.model.string(), options.method));
+      throw ToolError(fmt::format("--test_set {}: {} has {} test sets of method {}, counted from 0",
+                                  set, options.model.string(),
+                                  suite == nullptr ? 0 : suite->sets.size(), options.method));
     }
     return InputSet(method, options.inputs, options.seed);
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "formats/bundled_program/bundled_program.h"
-#include "formats/etdump/trace_buffer.h"
-#include "host/session.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/session.h"
 #include "tools/executor_runner/options.h"
 #include "vitrine/array.h"
 #include "vitrine/method.h"
@@ -16,33 +16,41 @@ namespace vitrine::tools {
 
 class InputSet {
  public:
-  // `specs` belong to the method's tensor inputs, in order; there may be fewer. Throws ToolError.
+  // Reads `specs` for the method's tensor inputs, in order. Inputs without a spec get random
+  // values. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
-  // The same values for another method, whose inputs have the same dtypes and take the same shapes;
-  // dim orders may differ. Throws ToolError.
-  InputSet(const Method& method, const InputSet& same);
+  // Copies the values of `other` for another method. Its inputs must have the same dtypes and
+  // accept the same shapes; dim orders may differ. Throws ToolError.
+  InputSet(const Method& method, const InputSet& other);
 
-  // Takes all inputs from a test set; `place` names it in errors. Throws ToolError.
-  InputSet(const Method& method, const bundled::TestSet& set, const std::string& place);
+  // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.
+  InputSet(const Method& method, const bundled::TestSet& set, const std::string& label);
 
-  // Call it before each execution, since the method may reuse its inputs' memory.
+  // Sets the inputs. Call this before each execution, because the method may reuse their memory.
   void apply(Method& method);
 
-  // "f32[1,3,224,224]", one per input.
+  // The origin of the values: "random (seed 0)", "2 files", "1 file, 1 random (seed 0)" or the name
+  // of a test set. Empty if the method has no tensor inputs.
+  const std::string& source() const { return source_; }
+  // One text per input, such as "f32[1,3,224,224]".
   std::vector<std::string> descriptions() const;
 
  private:
-  std::vector<Array> arrays_;        // empty where an input is not a tensor
-  std::vector<std::string> others_;  // the kind of the others
-  std::vector<EValue> constants_;    // the value for it; None if not given
+  // Indexed by input. An input that is not a tensor has an empty array, a kind and perhaps a value.
+  std::vector<Array> arrays_;
+  std::vector<std::string> kinds_;
+  std::vector<EValue> constants_;  // None if the input has no value
+  std::string source_;
 };
 
-// Takes inputs from --inputs, or from a bundled program's test set (whose number `trace` records),
-// or at random. Throws ToolError.
+SessionOptions session_options(const RunnerOptions& options);
+
+// Makes the inputs from --inputs, else from the test set of a bundled program, else at random.
+// Stores the index of the test set in `trace`. Throws ToolError.
 InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
                      TraceBuffer& trace);
 
-// The elements of a bundled tensor, in row-major order whatever its dim order.
+// Returns the elements of a bundled tensor in row-major order.
 std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor);
 
 }  // namespace vitrine::tools

@@ -7,23 +7,23 @@
 #include <map>
 #include <utility>
 
-#include "formats/etdump/trace_buffer.h"
-#include "host/command_line.h"
-#include "host/files.h"
-#include "host/report_options.h"
-#include "host/session.h"
-#include "host/tool_error.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/command_line.h"
+#include "tools/common/files.h"
+#include "tools/common/report_options.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
 
-// Options that need or exclude another option.
-struct Need {
+// An option that needs at least one of several other options.
+struct OptionRequirement {
   const char* option;
   std::vector<const char*> any_of;
 };
-const std::vector<Need>& needs() {
-  static const std::vector<Need> kNeeds = {
+const std::vector<OptionRequirement>& requirements() {
+  static const std::vector<OptionRequirement> kRequirements = {
       {"--expected_output", {"--verify"}},
       {"--rtol", {"--verify"}},
       {"--atol", {"--verify"}},
@@ -47,9 +47,10 @@ const std::vector<Need>& needs() {
       {"--debug_buffer_path", {"--debug_outputs"}},
       {"--debug_buffer_size", {"--debug_outputs"}},
   };
-  return kNeeds;
+  return kRequirements;
 }
-constexpr std::pair<const char*, const char*> kExcludes[] = {
+// Pairs of options that cannot be used together.
+constexpr std::pair<const char*, const char*> kExclusions[] = {
     {"--verify", "--profile"},        {"--verify", "--etdump_path"},
     {"--verify", "--compare"},        {"--verify", "--debug_outputs"},
     {"--debug_outputs", "--profile"}, {"--debug_outputs", "--fail_above"},
@@ -57,24 +58,25 @@ constexpr std::pair<const char*, const char*> kExcludes[] = {
     {"--compare", "--weights_cache"}, {"--compare", "--debug_buffer_path"},
 };
 
-void check_together(const CLI::App& app) {
+void check_combination(const CLI::App& app) {
   const auto given = [&app](const char* option) { return app.get_option(option)->count() != 0; };
-  for (const Need& need : needs()) {
-    if (!given(need.option) || std::ranges::any_of(need.any_of, given)) continue;
-    throw CLI::ValidationError(need.option,
-                               fmt::format("needs {}", fmt::join(need.any_of, " or ")));
+  for (const OptionRequirement& requirement : requirements()) {
+    if (!given(requirement.option) || std::ranges::any_of(requirement.any_of, given)) continue;
+    throw CLI::ValidationError(requirement.option,
+                               fmt::format("needs {}", fmt::join(requirement.any_of, " or ")));
   }
-  for (const auto& [one, other] : kExcludes) {
+  for (const auto& [one, other] : kExclusions) {
     if (given(one) && given(other)) {
-      throw CLI::ValidationError(one, fmt::format("excludes {}", other));
+      throw CLI::ValidationError(one, fmt::format("cannot be used with {}", other));
     }
   }
 }
 
-// The command line before its texts are parsed.
+// The command line with options whose texts still have to be parsed.
 struct CommandLine {
   RunnerOptions options;
   std::string model;
+  std::vector<int> threads;
   std::vector<std::string> inputs;
   std::vector<std::string> labels;
 };
@@ -88,31 +90,41 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->required()
       ->type_name("FILE");
   const OptionGroup run(app, "Running");
-  run.add_option("--method_name", options.method, "method")->capture_default_str();
-  as_files(run.add_option("--inputs", line.inputs,
-                          "raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape"));
-  run.add_option("--seed", options.seed, "seed of the random inputs, which replace missing ones")
+  run.add_option("--method,--method_name", options.method, "method to run")->capture_default_str();
+  as_files(run.add_option(
+      "--inputs", line.inputs,
+      "files of raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape"));
+  run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
-  run.add_option("--test_set", options.test_set, "test set of a .bpte to run with (default: 0)")
+  run.add_option("--test_set", options.test_set,
+                 "test set of a .bpte whose inputs to use (default: 0)")
       ->type_name("N");
-  as_files(run.add_option("--data_path", options.data, "external weights (.ptd)"));
+  as_files(run.add_option("--data,--data_path", options.data, "external weights (.ptd)"));
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
       ->type_name("BASE");
   as_choice(run.add_option("--print_output", options.print_output,
                            "none, summary or all (default: summary; none with --profile)"),
             prints)
       ->type_name("WHAT");
-  run.add_option("--num_executions", options.executions,
-                 "number of runs (default: 1; with --profile 5 to 50, as many as fit in 2 s)")
-      ->check(at_least(1))
+  run.add_option("--executions,--num_executions", options.executions,
+                 "number of runs (default: 1; with --profile 5 to 50, as many as fit into 2 s)")
+      ->check(between(1, kMaxRuns))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,
-                 "number of untimed runs before (default: 0; with --profile 1 to 32)")
+                 "number of untimed runs before the timed runs (default: 0; --profile: 1 to 5)")
+      ->check(between(0, kMaxRuns))
       ->type_name("N");
-  run.add_option("--cpu_threads", options.threads,
-                 "number of threads (default: the performance cores)")
+  run.add_option("--threads,--cpu_threads", line.threads,
+                 "number of threads (default: performance cores); --profile compares 1,2,4")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(between(kDefaultThreads, kMaxThreads))
       ->type_name("N");
-  run.add_flag("--portable", options.portable, "run without the optimised kernels");
+  run.add_flag("--fixed_threads", options.fixed_threads,
+               "use the same threads in each run, even if other programs need the processors");
+  run.add_flag("--portable", options.portable, "run without the optimized kernels");
+  run.add_flag("--accept_unwritten_outputs", options.accept_unwritten_outputs,
+               "run a method even if nothing writes one of its outputs");
   add_backend_flags(run, options.backend);
 }
 
@@ -123,7 +135,7 @@ void add_profile_options(CLI::App& app, CommandLine& line) {
                    "print the time of each op, joined with the source model");
   profile
       .add_option("--etrecord", options.etrecord,
-                  "record of a program that carries none: source ops and modules")
+                  "ETRecord with source ops and modules, if the program does not contain one")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   profile.add_option("--etdump_path", options.etdump, "write the trace (ETDump)")
@@ -131,14 +143,14 @@ void add_profile_options(CLI::App& app, CommandLine& line) {
   add_report_options(profile, options.report);
   profile
       .add_option("--label", line.labels,
-                  "of --format jsonl: device, device_class, commit, run, or any other")
+                  "label for --format jsonl: device, device_class, commit, run or any other key")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   profile.add_flag("--roofline", options.roofline,
-                   "as --costs, and the share of this machine's limits (measured once, then kept)");
+                   "like --costs, plus the share of this machine's limits (measured once, saved)");
   profile
       .add_option("--trace_records", options.trace_records,
-                  "size of the trace, 64 bytes a record; records that do not fit are counted")
+                  "size of the trace in records of 64 bytes; records that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -147,11 +159,11 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
   const OptionGroup compare(app, "Comparing");
   compare
       .add_option("--compare", options.compare,
-                  "compare with this program, same inputs: times, or values with --debug_outputs")
+                  "compare with this program (--debug_outputs: values), or a stored profile")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   compare
-      .add_option("--compare_etrecord", options.compare_etrecord, "record of the second program")
+      .add_option("--compare_etrecord", options.compare_etrecord, "ETRecord of the second program")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   as_files(compare.add_option("--compare_data", options.compare_data,
@@ -161,7 +173,7 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
   verify.add_flag("--verify", options.verify,
                   "compare the outputs of every test set; exit code 2 if they differ");
   as_files(verify.add_option("--expected_output", options.expected,
-                             "expected outputs of a .pte, in the form of --inputs"));
+                             "files of expected outputs, for a .pte: y0.bin,y1.bin"));
   verify.add_option("--rtol", options.rtol, "relative tolerance (default: by dtype)")
       ->check(at_least(0))
       ->type_name("X");
@@ -170,17 +182,17 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("X");
   verify
       .add_option("--min_sqnr", options.min_sqnr,
-                  "minimum SQNR of outputs, or of each op's results; exit code 2 if below")
+                  "minimum SQNR of outputs, or of each op's outputs; exit code 2 if below")
       ->type_name("DB");
   verify.add_flag("--debug_outputs", options.debug_outputs,
                   "keep each op's outputs, for --compare or in the trace");
   verify
       .add_option("--debug_buffer_path", options.debug_buffer,
-                  "file for their data (default: the trace's name plus .data)")
+                  "file for these outputs (default: the trace's name plus .data)")
       ->type_name("FILE");
   verify
       .add_option("--debug_buffer_size", options.debug_buffer_bytes,
-                  "limit of their data in bytes; values that do not fit are counted")
+                  "limit of these outputs in bytes; outputs that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -202,7 +214,8 @@ void check_files(const RunnerOptions& options) {
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
   std::vector<std::filesystem::path> written = {options.report.file, options.etdump,
                                                 options.debug_buffer};
-  for (const std::filesystem::path& file : read) {  // those that --output_file BASE may mean
+  // --output_file BASE writes BASE-<number>.bin, which must not be an input.
+  for (const std::filesystem::path& file : read) {
     const std::string name = file.string();
     if (options.output_base.empty() || !name.starts_with(options.output_base + "-")) continue;
     if (name.ends_with(".bin")) written.push_back(file);
@@ -210,12 +223,28 @@ void check_files(const RunnerOptions& options) {
   check_outputs(written, read);
 }
 
-void take_apart(CommandLine& line) {
+void check_sweep(const RunnerOptions& options) {
+  if (!options.profile || !options.compare.empty() || !options.etdump.empty() ||
+      !options.output_base.empty()) {
+    throw CLI::ValidationError(
+        "--threads",
+        "several numbers need --profile, without --compare, --etdump_path and --output_file");
+  }
+  check_is_table_or_json(options.report, "with several --threads");
+}
+
+void parse_values(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
+  for (const int threads : line.threads) {
+    options.sweep.push_back(static_cast<size_t>(std::max(threads, 0)));
+  }
+  if (options.sweep.size() == 1) options.threads = options.sweep[0];
+  if (options.sweep.size() < 2) options.sweep.clear();
+  if (!options.sweep.empty()) check_sweep(options);
   options.report.costs |= options.roofline;
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
-  (void)options.backend.parsed();  // so that a wrong one ends the program before it runs
+  (void)options.backend.parsed();  // reports invalid options before the program runs
   for (const std::string& input : line.inputs)
     options.inputs.push_back(parse_input_spec(input, "--inputs"));
   check_files(options);
@@ -240,12 +269,14 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   add_profile_options(app, line);
   add_check_options(app, line.options);
   const auto check = [&] {
-    check_together(app);
+    choose_format(app, line.options.report);
+    check_combination(app);
     const RunnerOptions& options = line.options;
     if (options.verify) check_is_table_or_json(options.report, "with --verify");
+    if (options.debug_outputs) check_is_table_or_json(options.report, "with --debug_outputs");
     if (!options.compare.empty()) check_fits_comparison(options.report);
-    take_apart(line);
-    line.options.method_is_given = app.get_option("--method_name")->count() != 0;
+    parse_values(line);
+    line.options.method_is_given = app.get_option("--method")->count() != 0;
   };
   if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;
   return std::move(line.options);

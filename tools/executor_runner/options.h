@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/backend_flags.h"
-#include "host/input_file.h"
-#include "host/profile_report.h"
+#include "tools/common/backend_flags.h"
+#include "tools/common/input_file.h"
+#include "tools/common/profile_report.h"
 #include "vitrine/backend.h"
 
 namespace vitrine::tools {
@@ -21,25 +21,28 @@ struct RunnerOptions {
   std::filesystem::path model;
   std::string method = "forward";
   std::vector<InputSpec> inputs;
-  std::optional<size_t> test_set;  // of a bundled program
+  std::optional<size_t> test_set;  // index of the test set of a bundled program
   std::vector<std::filesystem::path> data;
-  std::string output_base;  // empty: outputs are not written
+  std::string output_base;  // if empty, outputs are not written
   std::optional<size_t> executions;
   std::optional<size_t> warmup;
   size_t threads = 0;
+  std::vector<size_t> sweep;  // two or more numbers of threads to profile with, or empty
+  bool fixed_threads = false;
   BackendFlags backend;
-  bool portable = false;  // run without optimised kernels
+  bool portable = false;  // run without optimized kernels
+  bool accept_unwritten_outputs = false;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;
   bool profile = false;
-  bool roofline = false;  // shows the machine's limits, measured or cached
+  bool roofline = false;  // shows the share of the machine's limits
   bool verify = false;
   bool debug_outputs = false;
   uint64_t seed = 0;
   std::filesystem::path etdump;
   std::filesystem::path etrecord;
   ReportOptions report;
-  std::filesystem::path compare;  // the other program; empty: none
+  std::filesystem::path compare;  // the second program; empty without --compare
   std::filesystem::path compare_etrecord;
   std::vector<std::filesystem::path> compare_data;
   std::optional<double> fail_above;
@@ -47,13 +50,13 @@ struct RunnerOptions {
   std::optional<double> rtol;
   std::optional<double> atol;
   std::optional<double> min_sqnr;      // dB
-  std::filesystem::path debug_buffer;  // empty: beside the trace
+  std::filesystem::path debug_buffer;  // if empty, the trace's name plus .data
   size_t debug_buffer_bytes;
   size_t trace_records;
 };
 
-// Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
-// stderr).
+// Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
+// which is reported on stderr.
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

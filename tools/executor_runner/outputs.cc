@@ -1,13 +1,14 @@
 #include "tools/executor_runner/outputs.h"
-#include "inspector/compare/tensor_difference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "host/files.h"
-#include "host/tensors.h"
+#include "base/text/text_layout.h"
+#include "inspector/compare/tensor_difference.h"
+#include "tools/common/files.h"
+#include "tools/common/tensors.h"
 
 namespace vitrine::tools {
 namespace {
@@ -25,7 +26,7 @@ std::string describe_value(const EValue& value) {
     case EValue::Tag::kBool:
       return value.unchecked_bool() ? "true" : "false";
     case EValue::Tag::kString:
-      return fmt::format("\"{}\"", value.unchecked_string());
+      return fmt::format("\"{}\"", inspector::printable(value.unchecked_string()));
     default:
       return tag_name(value.tag());
   }

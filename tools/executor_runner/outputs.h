@@ -10,9 +10,9 @@
 namespace vitrine::tools {
 
 std::vector<std::string> describe_outputs(const Method& method);
-// For standard output; ends with a newline unless empty.
+// Formats the outputs for standard output. The text ends with a newline unless it is empty.
 std::string print_outputs(const Method& method, PrintOutput what);
-// BASE-0.bin, ...: tensors only, elements in row-major order. Throws ToolError.
+// Writes each output that is a tensor to BASE-<index>.bin, in row-major order. Throws ToolError.
 void write_outputs(const Method& method, const std::string& base);
 
 }  // namespace vitrine::tools

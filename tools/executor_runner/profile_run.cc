@@ -2,11 +2,13 @@
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/delegate_profiles.h"
-#include "host/embedded_record.h"
-#include "host/machine_limits.h"
-#include "host/memory_plan.h"
+#include "inspector/join/cost.h"
 #include "inspector/join/make_profile.h"
+#include "tools/common/backends.h"
+#include "tools/common/machine_limits.h"
+#include "tools/common/memory_plan.h"
+#include "tools/common/program_record.h"
+#include "tools/common/provenance.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
 
@@ -28,19 +30,25 @@ inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSe
   info.record = options.etrecord.filename().string();
   info.load_ns = session.load_ns();
   info.threads = static_cast<uint32_t>(session.pool()->threads());
-  if (options.roofline) info.limits = machine_limits(*info.threads, default_cache_file());
+  add_provenance(info, options.model, inputs.source());
+  if (!runs.interrupted.empty()) info.warnings.push_back(runs.interrupted);
+  add_cpu_shortage(info, runs.cpu);
+  if (options.roofline) info.limits = limits_for_profile(*info.threads, info.warnings);
   return info;
 }
 
 inspector::Profile profile_of_trace(std::span<const std::byte> dump, inspector::RunInfo runs,
                                     const Program& program, const RunnerOptions& options) {
-  const std::optional<etrecord::EtRecord> record = options.etrecord.empty()
-                                                       ? embedded_record(program)
-                                                       : etrecord::read_etrecord(options.etrecord);
+  const std::optional<etrecord::EtRecord> record =
+      record_for_program(program, options.etrecord, runs.warnings);
   if (record && runs.record.empty()) runs.record = runs.model;
-  return inspector::make_profile(
+  inspector::Profile profile = inspector::make_profile(
       etdump::parse_etdump(dump), record ? &*record : nullptr,
       {.method = options.method, .run = std::move(runs), .delegates = all_delegate_profiles()});
+  if (inspector::beats_limits(profile)) {
+    profile.run.limits = machine_limits(*profile.run.threads, default_cache_file(), true);
+  }
+  return profile;
 }
 
 }  // namespace vitrine::tools

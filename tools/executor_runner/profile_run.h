@@ -1,24 +1,24 @@
-// What --profile does: runs a method, and makes the profile of its trace.
+// --profile: runs a method and makes the profile of its trace.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
-#include "formats/etdump/trace_buffer.h"
-#include "host/session.h"
 #include "inspector/join/profile.h"
+#include "runtime/extension/trace_buffer.h"
+#include "tools/common/session.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 
 namespace vitrine::tools {
 
-// Runs `method`, which must have been loaded with `trace` as its tracer. Returns what the profile
-// says of the runs, beside their trace. Throws ToolError.
+// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the facts about
+// the runs that a profile has in addition to their trace. Throws ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 
-// From an ETDump's bytes, as it would be on another machine. The record is options.etrecord, or the
-// program's own. Throws HostErrors.
+// Makes the profile from the bytes of an ETDump, as pte_inspect would on another machine. The
+// record is options.etrecord, or the one that the program contains. Throws HostError.
 inspector::Profile profile_of_trace(std::span<const std::byte> dump, inspector::RunInfo runs,
                                     const Program& program, const RunnerOptions& options);
 

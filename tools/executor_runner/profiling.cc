@@ -1,17 +1,20 @@
 #include "tools/executor_runner/profiling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "formats/etdump/extensions.h"
-#include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
-#include "vitrine/run_trial.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/progress.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
 
-// The first run: caches are cold, and memory is not mapped yet.
+// Times the first run, when caches are cold and memory is not mapped yet.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace) {
   inputs.apply(method);
   method.set_tracer(&trace);
@@ -30,8 +33,8 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer) {
   return platform::now_ns() - start;
 }
 
-// With fewer, one disturbed or cold run decides.
-constexpr size_t kRunsToCompare = 5;
+// With fewer runs, a single disturbed or cold run would decide the overhead of tracing.
+constexpr size_t kMinRunsForOverhead = 5;
 
 double median(std::vector<uint64_t> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -41,15 +44,16 @@ double median(std::vector<uint64_t> times) {
 
 }  // namespace
 
-size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t most) {
+size_t num_runs_within(double budget_ns, uint64_t run_ns, size_t min_runs, size_t max_runs) {
   const double fit = budget_ns / static_cast<double>(std::max<uint64_t>(run_ns, 1));
   return static_cast<size_t>(
-      std::clamp(fit, static_cast<double>(least), static_cast<double>(most)));
+      std::clamp(fit, static_cast<double>(min_runs), static_cast<double>(max_runs)));
 }
 
-size_t warm_ups_for(uint64_t run_ns) {
-  return run_ns > RunTrial::kLongRunNs ? runs_that_fit(0.5 * kSecond, run_ns, 1, 5)
-                                       : RunTrial::kRuns;
+size_t num_warmup_runs(uint64_t run_ns) { return num_runs_within(0.5 * kSecond, run_ns, 1, 5); }
+
+std::string interrupted_text(size_t done, size_t runs) {
+  return fmt::format("interrupted after {} of {} runs", done, runs);
 }
 
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
@@ -59,18 +63,27 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
   result.warmup = options.warmup.value_or(1);
   for (size_t i = 0; i < result.warmup; ++i) {
     last = i == 0 ? timed_cold_run(method, inputs, trace) : timed_run(method, inputs, nullptr);
-    if (i == 0 && !options.warmup) result.warmup = warm_ups_for(last);
+    if (i == 0 && !options.warmup) result.warmup = num_warmup_runs(last);
   }
-  if (last == 0) last = static_cast<uint64_t>(kSecond);  // no estimate without a warm-up: few runs
-  const size_t runs = options.executions.value_or(runs_that_fit(2 * kSecond, last, 5, 50));
-  if (runs == 0) throw ToolError("a profile takes at least one run");
+  if (last == 0) last = static_cast<uint64_t>(kSecond);  // without a warm-up, assume long runs
+  const size_t runs = options.executions.value_or(num_runs_within(2 * kSecond, last, 5, 50));
+  if (runs == 0) throw ToolError("a profile needs at least one run");
   std::vector<uint64_t> traced;
   std::vector<uint64_t> untraced;
+  const CpuMeter meter;
+  Progress progress("profiling");
   for (size_t i = 0; i < runs; ++i) {
+    if (stop_flag() && i > 0) {
+      result.interrupted = interrupted_text(i, runs);
+      break;
+    }
+    progress.update(i, runs);
     untraced.push_back(timed_run(method, inputs, nullptr));
     traced.push_back(timed_run(method, inputs, &trace));
   }
-  if (runs >= kRunsToCompare) result.trace_overhead = median(traced) / median(untraced) - 1;
+  result.cpu = meter.read();
+  if (traced.size() >= kMinRunsForOverhead)
+    result.trace_overhead = median(traced) / median(untraced) - 1;
   result.memory = platform::resident_memory();
   return result;
 }

@@ -1,13 +1,15 @@
-// Runs a method for its profile: first warm-ups, of which the first is traced and marked, then
-// traced and untraced runs in turn. So the cost of tracing is measured under the same conditions as
-// the profile.
+// Runs a method for its profile. The first warm-up run is traced and marked as such. After the
+// warm-up, traced and untraced runs alternate, so that the cost of tracing is measured under the
+// same conditions as the profile.
 #pragma once
 
 #include <optional>
+#include <string>
 
-#include "formats/etdump/trace_buffer.h"
 #include "inspector/join/profile.h"
+#include "runtime/extension/trace_buffer.h"
 #include "runtime/platform/memory.h"
+#include "tools/common/cpu_use.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "vitrine/method.h"
@@ -16,17 +18,22 @@ namespace vitrine::tools {
 
 inline constexpr double kSecond = 1e9;  // in nanoseconds
 
-// As many runs of `run_ns` as fit into `budget_ns`, within bounds.
-size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t most);
+// Number of runs of `run_ns` that fit into `budget_ns`, clamped to min_runs and max_runs.
+size_t num_runs_within(double budget_ns, uint64_t run_ns, size_t min_runs, size_t max_runs);
 
-// Warm-ups for runs of `run_ns`: enough for a trial of threads (run_trial.h) to be over.
-size_t warm_ups_for(uint64_t run_ns);
+// Returns the number of warm-up runs if a run takes `run_ns`.
+size_t num_warmup_runs(uint64_t run_ns);
+
+// "interrupted after 7 of 50 runs"
+std::string interrupted_text(size_t done, size_t runs);
 
 struct ProfiledRuns {
   size_t warmup = 0;
-  // Median traced / median untraced - 1; unset after few runs.
+  // Median traced time / median untraced time - 1. Unset if there were too few runs.
   std::optional<double> trace_overhead;
-  platform::ResidentMemory memory;  // of the process, after the last run
+  platform::ResidentMemory memory;  // memory of the process after the last run
+  CpuUse cpu;                       // processor use of the runs after the warm-up
+  std::string interrupted;          // a warning if Ctrl-C ended the runs; else empty
 };
 
 // `method` must have been loaded with `trace` as its tracer. Throws ToolError.

@@ -4,27 +4,27 @@
 
 #include <algorithm>
 
-#include "host/files.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
+#include "tools/common/files.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 #include "tools/executor_runner/inputs.h"
 
 namespace vitrine::tools {
 namespace {
 
-// The expected elements of an output, row-major. Without sizes, the output's sizes are used.
-struct Expected {
+// The expected elements of an output, in row-major order. If `sizes` is empty, any sizes match.
+struct ExpectedOutput {
   ScalarType dtype;
   std::optional<std::vector<int32_t>> sizes;
   std::vector<std::byte> bytes;
 };
 
-OutputCheck check_output(const EValue& value, const Expected& expected,
+OutputCheck check_output(const EValue& value, const ExpectedOutput& expected,
                          const RunnerOptions& options) {
   OutputCheck check;
   if (!value.is_tensor()) {
     check.description = tag_name(value.tag());
-    check.failure = "is not a tensor";
+    check.failure = "expected a tensor";
     return check;
   }
   const Tensor& actual = value.unchecked_tensor();
@@ -36,7 +36,7 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
   const bool same_sizes = !expected.sizes || std::ranges::equal(*expected.sizes, actual.sizes());
   if (actual.dtype() != expected.dtype || !same_sizes) {
     check.failure = fmt::format(
-        "is not {}",
+        "expected {}",
         describe(expected.dtype, expected.sizes ? *expected.sizes : std::vector<int32_t>()));
     return check;
   }
@@ -48,7 +48,7 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
   const std::vector<std::byte> bytes = row_major_bytes(actual);
   check.difference = inspector::measure_difference(
       {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
-  // With a limit on the noise alone, single elements may deviate, as in quantised models.
+  // If --min_sqnr is the only limit, single elements may deviate, as in quantized models.
   const bool by_element = !options.min_sqnr || options.rtol || options.atol;
   if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
     check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);
@@ -61,12 +61,13 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
   return check;
 }
 
-void check_outputs(const Method& method, size_t test_set, const std::vector<Expected>& expected,
-                   const RunnerOptions& options, VerificationReport& report) {
+void check_outputs(const Method& method, size_t test_set,
+                   const std::vector<ExpectedOutput>& expected, const RunnerOptions& options,
+                   VerificationReport& report) {
   if (expected.size() != method.num_outputs()) {
-    throw ToolError(fmt::format("{}, test set {}: {} expected outputs, but the method has {}",
-                                method.meta().name(), test_set, expected.size(),
-                                method.num_outputs()));
+    throw ToolError(
+        fmt::format("{}, test set {}: {} expected outputs were given, but the method has {}",
+                    method.meta().name(), test_set, expected.size(), method.num_outputs()));
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     OutputCheck check = check_output(method.output(i), expected[i], options);
@@ -77,12 +78,13 @@ void check_outputs(const Method& method, size_t test_set, const std::vector<Expe
   }
 }
 
-std::vector<Expected> expected_of(const bundled::TestSet& set, const std::string& place) {
-  std::vector<Expected> all;
+std::vector<ExpectedOutput> expected_outputs(const bundled::TestSet& set,
+                                             const std::string& label) {
+  std::vector<ExpectedOutput> all;
   for (const bundled::BundledValue& value : set.expected_outputs) {
     const auto* tensor = std::get_if<bundled::BundledTensor>(&value);
     if (tensor == nullptr) {
-      throw ToolError(fmt::format("{}: expected output {} is not a tensor", place, all.size()));
+      throw ToolError(fmt::format("{}: expected output {} is not a tensor", label, all.size()));
     }
     all.push_back({tensor->dtype, tensor->sizes, row_major_bytes(*tensor)});
   }
@@ -97,21 +99,21 @@ void run(Method& method, InputSet& inputs) {
 void verify_suite(Session& session, const bundled::TestSuite& suite, const RunnerOptions& options,
                   VerificationReport& report) {
   if (options.test_set && *options.test_set >= suite.sets.size()) {
-    throw ToolError(fmt::format("--test_set {}: {} has {} test sets, counted from 0",
+    throw ToolError(fmt::format("--test_set {}: method {} has {} test sets, counted from 0",
                                 *options.test_set, suite.method, suite.sets.size()));
   }
   const std::unique_ptr<Method> method = session.load_method(suite.method);
   for (size_t i = 0; i < suite.sets.size(); ++i) {
     if (options.test_set && *options.test_set != i) continue;
-    const std::string place = fmt::format("{}, test set {}", suite.method, i);
-    InputSet inputs(*method, suite.sets[i], place);
+    const std::string label = fmt::format("{}, test set {}", suite.method, i);
+    InputSet inputs(*method, suite.sets[i], label);
     run(*method, inputs);
     ++report.test_sets;
     if (suite.sets[i].expected_outputs.empty() && method->num_outputs() != 0) {
       ++report.without_expected;
       continue;
     }
-    check_outputs(*method, i, expected_of(suite.sets[i], place), options, report);
+    check_outputs(*method, i, expected_outputs(suite.sets[i], label), options, report);
   }
 }
 
@@ -121,7 +123,7 @@ void verify_bundle(Session& session, const RunnerOptions& options, VerificationR
     const bundled::TestSuite* suite = bundle.suite(options.method);
     if (suite == nullptr) {
       throw ToolError(
-          fmt::format("{}: has no test sets of method {}", report.model, options.method));
+          fmt::format("{}: the file has no test sets of method {}", report.model, options.method));
     }
     return verify_suite(session, *suite, options, report);
   }
@@ -140,7 +142,7 @@ void verify_files(Session& session, const RunnerOptions& options, VerificationRe
   InputSet inputs(*method, options.inputs, options.seed);
   run(*method, inputs);
   report.test_sets = 1;
-  std::vector<Expected> expected;
+  std::vector<ExpectedOutput> expected;
   for (const std::filesystem::path& file : options.expected) {
     const size_t i = expected.size();
     const bool is_tensor = i < method->num_outputs() && method->output(i).is_tensor();

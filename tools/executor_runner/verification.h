@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "host/session.h"
 #include "inspector/compare/tensor_difference.h"
+#include "tools/common/session.h"
 #include "tools/executor_runner/options.h"
 
 namespace vitrine::tools {
@@ -18,8 +18,8 @@ struct OutputCheck {
   std::string description;  // "f32[4,5]"
   inspector::Tolerance tolerance;
   std::optional<double> min_sqnr_db;
-  std::optional<inspector::TensorDifference> difference;  // empty if shapes or kinds differ
-  std::string failure;                                    // empty: passed
+  std::optional<inspector::TensorDifference> difference;  // unset if shapes or kinds differ
+  std::string failure;                                    // empty if the check passed
 };
 
 struct VerificationReport {
@@ -32,14 +32,14 @@ struct VerificationReport {
   bool passed() const { return failures() == 0; }
 };
 
-// Verifies every test set of a bundled program (of --method_name and --test_set, if given). The
-// sets of a suite run in order on one loaded method, so programs with state see the sequence of
-// their export. A plain program has one set, made of --inputs and --expected_output. Throws
-// ToolError if a set cannot be run, or if there is nothing to compare.
+// Verifies the test sets of a bundled program; --method_name and --test_set select among them. The
+// sets of a suite run in order on one loaded method, so a program with state sees the sequence for
+// which its outputs were recorded. A plain program has one set, made of --inputs and
+// --expected_output. Throws ToolError if a set cannot be run, or if there is nothing to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);
-// Its fields: docs/formats/bundled_program.md, "Running and verifying".
+// The fields are described in docs/formats/bundled_program.md, "Running and verifying".
 std::string verification_json(const VerificationReport& report);
 
 }  // namespace vitrine::tools

@@ -15,8 +15,8 @@ std::string tolerance_text(const OutputCheck& check) {
   return fmt::format("{:.0e} + {:.0e} rel", check.tolerance.atol, check.tolerance.rtol);
 }
 
-// JSON lacks infinity; null stands for it (SQNR of equal tensors, differences of unlike
-// infinities).
+// Converts a number to JSON. JSON has no infinity, so infinite and NaN figures become null: for
+// example the SQNR of equal tensors.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }

@@ -1,4 +1,4 @@
-"""The reduction on Dask's distributed scheduler."""
+"""Runs the reduction on Dask's distributed scheduler."""
 import contextlib
 import logging
 import pathlib
@@ -9,13 +9,13 @@ from distributed import Client, LocalCluster, as_completed
 
 import reduction
 
-FAN_IN = 16  # results merged at once
-RETRIES = 3  # of a file whose worker died
+FAN_IN = 16  # number of results per merge
+RETRIES = 3  # for a file whose worker died
 
 
 @contextlib.contextmanager
 def connected(scheduler, workers, memory="auto"):
-    """A client of a running scheduler ("tcp://host:8786"), or of new processes on this machine."""
+    """Yields a client of a running scheduler ("tcp://host:8786") or, if it is empty, of new local processes."""
     if scheduler:
         with Client(scheduler) as client:
             send_code(client)
@@ -29,7 +29,7 @@ def connected(scheduler, workers, memory="auto"):
 
 
 def peak_memory(client):
-    """The most bytes that a worker had resident."""
+    """Returns the maximum resident memory of a worker in bytes."""
     def of_this_process():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
@@ -37,14 +37,14 @@ def peak_memory(client):
 
 
 def send_code(client):
-    """Workers on other machines have the distribution's packages alone."""
+    """Sends the modules of this folder to the workers, which have only installed packages."""
     folder = pathlib.Path(__file__).parent
     for name in ("histogram", "significance", "rows", "reduction", "simulation"):
         client.upload_file(str(folder / f"{name}.py"))
 
 
 def reduce_files(client, files, commits=(), on_progress=None):
-    """The merged Partial of all files. A file whose worker dies is read again by another."""
+    """Returns the merged Partial of all files. If a worker dies, another worker reads its file again."""
     level = client.map(reduction.partial, files, commits=tuple(commits), retries=RETRIES)
     if on_progress:
         start, done = time.monotonic(), 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Profiles models on many devices, and reduces the rows of all of them (docs/fleet.md).
+"""Profiles models on many devices and reduces the rows of all devices (docs/fleet.md).
 
   fleet.py run --host local --host ssh:pi@bench-07 --runner build/release/bin/executor_runner mv2.pte
   fleet.py reduce rows --compare before after
@@ -13,21 +13,21 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import hosts  # noqa: E402  (after the path)
+import hosts  # noqa: E402  (needs the path above)
 
 
 def run(arguments):
     from concurrent.futures import ThreadPoolExecutor
 
     for name in arguments.host:
-        hosts.host(name)  # a wrong name ends this before any work, as does a missing file
+        hosts.host(name)  # rejects a wrong name before any work starts
     for file in (arguments.runner, *arguments.models):
         if not file.is_file():
             raise hosts.HostError(f"{file}: no such file")
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     def on_host(name):
-        """All models on one host, one after the other; each becomes a file when it is complete."""
+        """Profiles all models on one host, one after the other. Writes one file per model when it is complete."""
         failures = []
         where = hosts.host(name)
         for model in arguments.models:
@@ -45,6 +45,10 @@ def run(arguments):
             file.with_suffix(".part").write_text(rows, encoding="utf-8")
             os.replace(file.with_suffix(".part"), file)
             print(f"{file}: {rows.count(chr(10))} rows", flush=True)
+        try:
+            where.close()
+        except hosts.HostError as error:
+            failures.append(f"{name}: {error}")
         return failures
 
     with ThreadPoolExecutor(len(arguments.host)) as pool:
@@ -58,11 +62,11 @@ def show(report, top):
     print(f"{report['rows']} rows, {report['rejected']} rejected"
           + (f" (first: {report['first_rejected']})" if report["rejected"] else ""))
     worse = [line for line in report["regressions"] if line["worse"]]
-    for line in sorted(worse, key=lambda each: -each["ratio"])[:top]:
+    for line in sorted(worse, key=lambda line: -line["ratio"])[:top]:
         print(f"{line['ratio']:.3f} x  {line['model']} #{line['row']} {line['op']} {line['module']}  "
               f"{line['device_class']}, {line['devices']} devices, q {line['q']:.1e}")
     if report["regressions"]:
-        print(f"{len(worse)} of {len(report['regressions'])} ops by class are slower")
+        print(f"{len(worse)} of {len(report['regressions'])} pairs of op and device class are slower")
     return 2 if worse else 0
 
 
@@ -83,10 +87,10 @@ def reduce(arguments):
         start = time.monotonic()
         merged = cluster.reduce_files(client, files, commits, progress)
         print(file=sys.stderr)
-        report = reduction.finish(merged, commits, arguments.rate, arguments.least)
+        report = reduction.finish(merged, commits, arguments.rate, arguments.min_change)
         report["seconds"] = time.monotonic() - start
         report["peak_bytes_of_a_worker"] = cluster.peak_memory(client)
-    print(f"{report['seconds']:.1f} s, {report['rows'] / report['seconds']:,.0f} rows a second, at most "
+    print(f"{report['seconds']:.1f} s, {report['rows'] / report['seconds']:,.0f} rows/s, at most "
           f"{report['peak_bytes_of_a_worker'] / 1e6:.0f} MB in a worker")
     if arguments.out:
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
@@ -113,34 +117,38 @@ def parser():
     top = argparse.ArgumentParser(description=__doc__,
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = top.add_subparsers(required=True)
-    one = commands.add_parser("run", help="profile models on hosts")
-    one.add_argument("models", nargs="+", type=pathlib.Path)
-    one.add_argument("--host", action="append", required=True,
-                     help="local, ssh:user@host, adb:serial, qemu:aarch64; several times")
-    one.add_argument("--runner", required=True, type=pathlib.Path,
-                     help="executor_runner, built for the hosts")
-    one.add_argument("--out", type=pathlib.Path, default=pathlib.Path("rows"))
-    one.add_argument("--commit", default="unknown")
-    one.add_argument("--device_class", default="")
-    one.add_argument("--executions", type=int, default=20)
-    one.set_defaults(run=run)
-    two = commands.add_parser("reduce", help="percentiles and regressions; exit code 2 if slower")
-    two.add_argument("rows", type=pathlib.Path, help="folder of .jsonl files")
-    two.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"), help="two commits")
-    two.add_argument("--scheduler", default="", help="a running one, tcp://host:8786")
-    two.add_argument("--workers", type=int, default=os.cpu_count(), help="processes on this machine")
-    two.add_argument("--rate", type=float, default=0.01, help="false discoveries allowed (0.01)")
-    two.add_argument("--least", type=float, default=0.01, help="change that counts (0.01: 1 %%)")
-    two.add_argument("--top", type=int, default=20)
-    two.add_argument("--out", type=pathlib.Path, help="the whole report, as JSON")
-    two.set_defaults(run=reduce)
-    three = commands.add_parser("simulate", help="write rows of devices that do not exist")
-    three.add_argument("rows", type=pathlib.Path)
-    three.add_argument("--devices", type=int, default=10_000)
-    three.add_argument("--ops", type=int, default=25, help="of each of two models")
-    three.add_argument("--runs", type=int, default=10, help="of each of two commits")
-    three.add_argument("--workers", type=int, default=os.cpu_count())
-    three.set_defaults(run=simulate)
+    run_parser = commands.add_parser("run", help="profile models on hosts")
+    run_parser.add_argument("models", nargs="+", type=pathlib.Path, help="programs (.pte)")
+    run_parser.add_argument("--host", action="append", required=True,
+                            help="local, ssh:user@host, adb:serial or qemu:aarch64; repeatable")
+    run_parser.add_argument("--runner", required=True, type=pathlib.Path,
+                            help="executor_runner for the hosts")
+    run_parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("rows"),
+                            help="folder for the .jsonl files (default: rows)")
+    run_parser.add_argument("--commit", default="unknown", help="label of the rows: the version that was profiled")
+    run_parser.add_argument("--device_class", default="", help="label of the rows: the class of the devices")
+    run_parser.add_argument("--executions", type=int, default=20, help="number of runs of each model (default: 20)")
+    run_parser.set_defaults(run=run)
+    reduce_parser = commands.add_parser("reduce", help="compute percentiles and regressions; exit code 2 if an op is slower")
+    reduce_parser.add_argument("rows", type=pathlib.Path, help="folder with .jsonl files")
+    reduce_parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"),
+                               help="find ops that became slower between two commits")
+    reduce_parser.add_argument("--scheduler", default="", help="running Dask scheduler, tcp://host:8786 (default: local processes)")
+    reduce_parser.add_argument("--workers", type=int, default=os.cpu_count(), help="number of local processes (default: one per processor)")
+    reduce_parser.add_argument("--rate", type=float, default=0.01, help="allowed rate of false discoveries (default: 0.01)")
+    reduce_parser.add_argument("--least", dest="min_change", type=float, default=0.01,
+                               help="smallest change that counts (default: 0.01, which is 1 %%)")
+    reduce_parser.add_argument("--top", type=int, default=20, help="number of slower ops to print (default: 20)")
+    reduce_parser.add_argument("--out", type=pathlib.Path, help="file for the complete report (JSON)")
+    reduce_parser.set_defaults(run=reduce)
+    simulate_parser = commands.add_parser("simulate", help="write rows of simulated devices")
+    simulate_parser.add_argument("rows", type=pathlib.Path, help="folder for the .jsonl files")
+    simulate_parser.add_argument("--devices", type=int, default=10_000, help="number of devices (default: 10000)")
+    simulate_parser.add_argument("--ops", type=int, default=25, help="number of ops of each of the two models (default: 25)")
+    simulate_parser.add_argument("--runs", type=int, default=10, help="number of runs of each of the two commits (default: 10)")
+    simulate_parser.add_argument("--workers", type=int, default=os.cpu_count(),
+                                 help="number of local processes (default: one per processor)")
+    simulate_parser.set_defaults(run=simulate)
     return top
 
 

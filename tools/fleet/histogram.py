@@ -1,7 +1,7 @@
-"""Percentiles of times that can be merged in any order: counts by logarithm."""
+"""Computes percentiles of times from histograms with logarithmic bins, which can be merged in any order."""
 import numpy
 
-# A bin is 1 % wide, so a percentile is off by at most half of that.
+# A bin is 1 % wide, so a percentile has an error of at most 0.5 %.
 _WIDTH = numpy.log(1.01)
 
 
@@ -10,7 +10,7 @@ def bins_of(ns):
 
 
 def percentile(bins, counts, share):
-    """The middle of the bin of that rank. `bins` ascending."""
+    """Returns the middle of the bin that holds this share of the counts. `bins` must be in ascending order."""
     rank = share * (counts.sum() - 1)
     at = numpy.searchsorted(numpy.cumsum(counts), rank, side="right")
     return float(numpy.exp((bins[min(at, len(bins) - 1)] + 0.5) * _WIDTH))

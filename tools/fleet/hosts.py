@@ -1,11 +1,7 @@
-"""Where profiles are made: this machine, another, a phone, an emulated processor."""
-import hashlib
+"""Hosts on which profiles are made: this machine, another machine, a phone, or an emulated processor."""
 import pathlib
 import shlex
 import subprocess
-
-FOLDER = "/tmp/vitrine_fleet"
-PHONE_FOLDER = "/data/local/tmp/vitrine_fleet"
 
 
 class HostError(Exception):
@@ -23,7 +19,7 @@ def _run(command, timeout):
     except OSError as error:
         raise HostError(f"{command[0]} cannot be executed: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
-        raise HostError(f"no answer within {timeout} s: {shlex.join(command)}; see that the host is awake "
+        raise HostError(f"no answer within {timeout} s: {shlex.join(command)}; check that the host is awake "
                         "and reachable") from error
     if done.returncode != 0:
         why = (done.stderr or done.stdout).strip().splitlines()
@@ -32,7 +28,7 @@ def _run(command, timeout):
 
 
 class Local:
-    """`local`: files stay where they are."""
+    """`local`: this machine, which needs no copies of files."""
 
     prefix = []
 
@@ -45,9 +41,12 @@ class Local:
     def run(self, command, timeout):
         return _run(self.prefix + command, timeout)
 
+    def close(self):
+        pass
+
 
 class Qemu(Local):
-    """`qemu:aarch64` or `qemu:/path/qemu-aarch64`: the runner is a program of that processor."""
+    """`qemu:aarch64` or `qemu:/path/qemu-aarch64`: the runner must be built for this processor."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -59,24 +58,34 @@ class Qemu(Local):
 
 
 class _Remote:
-    """Files are sent once; their digest is in their name there."""
+    """A host that gets copies of files. Each file is sent once, to a new folder that close() removes."""
 
-    folder = FOLDER
+    parent = "/tmp"
 
     def __init__(self, name):
         self.name = name
         self.address = name.partition(":")[2]
+        if self.address.startswith("-"):  # ssh or adb would read it as an option
+            raise HostError(f"{name}: a host must not begin with -")
+        self.folder = None
         self.sent = {}
 
     def put(self, file):
         file = pathlib.Path(file)
+        if self.folder is None:
+            folder = self.shell(f"mktemp -d {self.parent}/vitrine-XXXXXX", 60).strip()
+            if not folder.startswith(f"{self.parent}/vitrine-"):
+                raise HostError(f"{self.name}: cannot create a folder in {self.parent}: {folder}")
+            self.folder = folder
         if file not in self.sent:
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-            there = f"{self.folder}/{digest}/{file.name}"
-            self.shell(f"mkdir -p {shlex.quote(f'{self.folder}/{digest}')}", 60)
-            self.send(file, there)
-            self.sent[file] = there
+            remote = f"{self.folder}/{len(self.sent)}_{file.name}"
+            self.send(file, remote)
+            self.sent[file] = remote
         return self.sent[file]
+
+    def close(self):
+        if self.folder is not None:
+            self.shell(f"rm -rf {shlex.quote(self.folder)}", 60)
 
     def run(self, command, timeout):
         program = shlex.quote(command[0])
@@ -84,21 +93,21 @@ class _Remote:
 
 
 class Ssh(_Remote):
-    """`ssh:user@host`, with keys: nobody is there to type a password."""
+    """`ssh:user@host`. It must work with a key, because nobody can type a password."""
 
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
 
     def shell(self, text, timeout):
         return _run(["ssh", *self.options, self.address, text], timeout)
 
-    def send(self, file, there):
-        _run(["scp", "-q", *self.options, str(file), f"{self.address}:{there}"], 600)
+    def send(self, file, remote):
+        _run(["scp", "-q", *self.options, str(file), f"{self.address}:{remote}"], 600)
 
 
 class Adb(_Remote):
     """`adb:serial`, or `adb:` for the only phone."""
 
-    folder = PHONE_FOLDER
+    parent = "/data/local/tmp"
 
     def _adb(self, *arguments):
         return ["adb", *(["-s", self.address] if self.address else []), *arguments]
@@ -106,8 +115,8 @@ class Adb(_Remote):
     def shell(self, text, timeout):
         return _run(self._adb("shell", text), timeout)
 
-    def send(self, file, there):
-        _run(self._adb("push", str(file), there), 600)
+    def send(self, file, remote):
+        _run(self._adb("push", str(file), remote), 600)
 
 
 KINDS = {"local": Local, "qemu": Qemu, "ssh": Ssh, "adb": Adb}
@@ -121,7 +130,7 @@ def host(name):
 
 
 def profile(where, runner, model, labels, executions, timeout=900):
-    """The rows of one model on one host, as text."""
+    """Returns the rows of one model on one host as text."""
     command = [where.put(runner), "--profile", "--format", "jsonl",
                "--num_executions", str(executions)]
     for key, value in labels.items():

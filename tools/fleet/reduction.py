@@ -1,7 +1,7 @@
-"""Rows of any number of devices -> percentiles and regressions.
+"""Reduces the rows of any number of devices to percentiles and regressions.
 
-partial() reduces one file, merge() adds any two results, finish() makes the report. So the work may
-be split over processes and machines in any way, and a part that is lost is computed again.
+partial() reduces one file, merge() adds results, and finish() makes the report. The work can be split over
+processes and machines in any way, and a result that is lost can be computed again.
 """
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ OP = ["model", "row", "op", "module", "device_class"]
 @dataclass
 class Partial:
     counts: pandas.DataFrame  # OP, commit, bin -> count
-    devices: pandas.DataFrame  # OP, device, commit -> sum of log p50_ns, count; of two commits only
+    devices: pandas.DataFrame  # OP, device, commit -> sum of log p50_ns, count; only for the two commits that are compared
     read: int = 0
     rejected: int = 0
     first_rejected: str = ""
@@ -36,7 +36,7 @@ def _as_text(table):
 
 
 def partial(file, commits=()):
-    """`commits`: the two versions to compare, or none."""
+    """Reduces one file. `commits` has the two versions to compare, or is empty."""
     table, rejected = rows.read(file)
     table["bin"] = histogram.bins_of(table["p50_ns"].to_numpy())
     table["count"] = 1
@@ -59,14 +59,14 @@ def merge(parts):
 
 
 def _named(key):
-    """Of a group: OP and what follows, as plain Python values."""
+    """Names the parts of a group's key (the fields of OP and perhaps the commit) and converts them to Python values."""
     names = (OP + ["commit"])[:len(key)]
     return {name: value.item() if isinstance(value, numpy.generic) else value
             for name, value in zip(names, key)}
 
 
 def percentiles(counts):
-    """A line for each op, class and commit."""
+    """Returns a line for each op, device class and commit."""
     lines = []
     for key, group in counts.groupby(OP + ["commit"], observed=True, sort=True):
         group = group.sort_values("bin")
@@ -78,8 +78,8 @@ def percentiles(counts):
     return lines
 
 
-def regressions(devices, baseline, candidate, rate, least):
-    """A line for each op and class: devices are the samples, each compared with itself."""
+def regressions(devices, baseline, candidate, rate, min_change):
+    """Returns a line for each op and device class. A sample is the change of one device."""
     devices = devices.assign(mean=devices["log"] / devices["count"])
     sides = [devices[devices["commit"] == commit].set_index(OP + ["device"])["mean"]
              for commit in (baseline, candidate)]
@@ -87,18 +87,18 @@ def regressions(devices, baseline, candidate, rate, least):
     lines = []
     for key, group in change.groupby(OP, observed=True, sort=True):
         logs = group["change"].to_numpy()
-        # A change of less than `least` is none: the test is against that.
+        # A change of less than `min_change` does not count, so the test is whether changes exceed it.
         lines.append(dict(_named(key), devices=len(logs), ratio=float(numpy.exp(numpy.median(logs))),
-                          p=significance.signed_rank(logs - numpy.log(1 + least))))
+                          p=significance.signed_rank(logs - numpy.log(1 + min_change))))
     rates = significance.false_discovery_rates([line["p"] for line in lines])
     for line, q in zip(lines, rates):
         line.update(q=float(q), worse=bool(q < rate))
     return lines
 
 
-def finish(part, commits=(), rate=0.01, least=0.01):
+def finish(part, commits=(), rate=0.01, min_change=0.01):
     report = {"rows": part.read, "rejected": part.rejected, "first_rejected": part.first_rejected,
               "percentiles": percentiles(part.counts), "regressions": []}
     if commits:
-        report["regressions"] = regressions(part.devices, *commits, rate, least)
+        report["regressions"] = regressions(part.devices, *commits, rate, min_change)
     return report

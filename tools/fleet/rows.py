@@ -1,4 +1,4 @@
-"""Rows of profiles (docs/formats/profile_rows.md), read from files of JSON lines."""
+"""Reads rows of profiles (docs/formats/profile_rows.md) from files of JSON lines."""
 import json
 
 import pandas
@@ -9,39 +9,39 @@ COLUMNS = TEXTS + ("row", "p50_ns")
 
 
 class Rejected:
-    """Lines that are no rows, with the first reason."""
+    """Counts rejected lines and keeps the first reason."""
 
     def __init__(self):
         self.count = 0
         self.first = ""
 
-    def add(self, place, reason):
+    def add(self, location, reason):
         self.count += 1
-        self.first = self.first or f"{place}: {reason}"
+        self.first = self.first or f"{location}: {reason}"
 
 
 def parse(line):
-    """The values of COLUMNS. ValueError says what is wrong."""
+    """Returns the values of COLUMNS. Raises a ValueError with the reason if the line is invalid."""
     row = json.loads(line)
     if not isinstance(row, dict):
-        raise ValueError("is not an object")
+        raise ValueError("the line must be an object")
     if row.get("v") != VERSION:
-        raise ValueError(f"has version {row.get('v')}, not {VERSION}")
-    # Rows of the run as a whole have no module.
+        raise ValueError(f"the row has version {row.get('v')}, expected {VERSION}")
+    # Rows that cover the entire run have no module.
     texts = [row.get(name, "") if name == "module" else row.get(name) for name in TEXTS]
     for name, text in zip(TEXTS, texts):
         if not isinstance(text, str):
-            raise ValueError(f"has no text {name}")
+            raise ValueError(f"{name} must be a text, got {text!r}")
     number, ns = row.get("row"), row.get("p50_ns")
     if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError("has no number row")
+        raise ValueError(f"row must be an integer, got {number!r}")
     if isinstance(ns, bool) or not isinstance(ns, (int, float)) or not 0 <= ns < 1e18:
-        raise ValueError("has no time p50_ns")
+        raise ValueError(f"p50_ns must be a time in ns, got {ns!r}")
     return (*texts, number, float(ns))
 
 
 def read(file):
-    """A table of a file's rows, and the lines that were rejected: a device may die while it writes."""
+    """Returns a table of a file's rows, and the rejected lines: a device may die while it writes a line."""
     rejected = Rejected()
     rows = []
     with open(file, encoding="utf-8", errors="replace") as lines:

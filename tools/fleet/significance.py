@@ -1,14 +1,14 @@
-"""Whether devices became slower, and whether that can be chance."""
+"""Statistical tests of whether devices became slower."""
 import math
 
 import numpy
 
 
 def signed_rank(differences):
-    """Wilcoxon's signed-rank test that the median is above zero: the one-sided p-value.
+    """Returns the one-sided p-value of Wilcoxon's signed-rank test that the median is above zero.
 
-    Normal approximation with corrections for ties and continuity; zeros are left out. One where
-    fewer than ten differences are not zero.
+    Uses the normal approximation with corrections for ties and continuity. Zeros are left out. Returns 1 if
+    fewer than ten differences are nonzero.
     """
     values = numpy.asarray(differences, dtype=float)
     values = values[values != 0]
@@ -29,7 +29,7 @@ def signed_rank(differences):
 
 
 def false_discovery_rates(p_values):
-    """Benjamini and Hochberg's adjusted p-values, in the order given."""
+    """Returns the adjusted p-values of Benjamini and Hochberg, in the order of `p_values`."""
     p = numpy.asarray(p_values, dtype=float)
     if len(p) == 0:
         return p

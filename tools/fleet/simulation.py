@@ -1,4 +1,4 @@
-"""Rows as a fleet would write them, for tests and for measuring the reduction."""
+"""Simulates the rows of a fleet, to test and measure the reduction."""
 import pathlib
 
 import numpy
@@ -7,20 +7,20 @@ CLASSES = {"phone_low": 3.0, "phone_mid": 1.6, "phone_high": 1.0, "tablet": 1.2,
 MODELS = ("mv2", "encoder")
 OPS = ("convolution", "linear", "add", "softmax", "mul")
 COMMITS = ("before", "after")
-SLOWER = ("mv2", 3, "phone_mid", 1.08)  # what became slower in "after": model, row, class, ratio
+SLOWER = ("mv2", 3, "phone_mid", 1.08)  # model, row, class and ratio of the op that is slower in "after"
 
 
 def lines_of(device, rows_of_model, runs, random):
-    """Every op of every model and commit, `runs` times."""
+    """Yields `runs` rows for every op of every model and commit."""
     names = list(CLASSES)
     kind = names[device % len(names)]
-    own = CLASSES[kind] * random.lognormal(0, 0.15)  # this device's speed
+    slowness = CLASSES[kind] * random.lognormal(0, 0.15)  # of this device
     for model in MODELS:
         for commit in COMMITS:
             noise = random.lognormal(0, 0.05, size=(runs, rows_of_model))
             for run in range(runs):
                 for row in range(1, rows_of_model + 1):
-                    ns = 1000.0 * row * own * noise[run, row - 1]
+                    ns = 1000.0 * row * slowness * noise[run, row - 1]
                     if commit == "after" and (model, row, kind) == SLOWER[:3]:
                         ns *= SLOWER[3]
                     yield (f'{{"v":1,"device":"d{device}","device_class":"{kind}",'
@@ -30,7 +30,7 @@ def lines_of(device, rows_of_model, runs, random):
 
 
 def write_file(folder, first, devices, rows_of_model, runs):
-    """The rows of some devices; the same for the same arguments. Returns the file's name."""
+    """Writes the rows of some devices, the same for the same arguments. Returns the name of the file."""
     file = pathlib.Path(folder) / f"devices_{first:06}.jsonl"
     with open(file, "w", encoding="utf-8") as out:
         for device in range(first, first + devices):

@@ -1,4 +1,4 @@
-// The command line of llm_runner: the flags of ExecuTorch's llama_main, and its own.
+// The command line of llm_runner: the flags of ExecuTorch's llama_main and additional ones.
 #pragma once
 
 #include <filesystem>
@@ -6,41 +6,47 @@
 #include <string>
 #include <vector>
 
-#include "host/backend_flags.h"
-#include "host/input_file.h"
-#include "host/profile_report.h"
+#include "tools/common/backend_flags.h"
+#include "tools/common/input_file.h"
+#include "tools/common/profile_report.h"
 #include "vitrine/method_decoder.h"
 #include "vitrine/text_generator.h"
 
 namespace vitrine::tools {
 
+// The file that ExecuTorch's runner reads if no tokenizer is given.
+inline constexpr const char* kDefaultTokenizer = "tokenizer.bin";
+
 struct LlmOptions {
   std::filesystem::path model;
   std::vector<std::filesystem::path> data;
-  std::filesystem::path tokenizer;  // empty: ids in and out
+  std::filesystem::path tokenizer;  // if empty, prompt and answer are ids
   DecoderMethodNames methods;
   MethodDecoderOptions decoder;
-  std::optional<InputSpec> features;  // for the encoder
-  std::string row_token;              // stands for its rows in prompts; empty: by the tokenizer
+  std::optional<InputSpec> features;  // input of the encoder
+  std::string row_token;  // placeholder for the encoder's rows; if empty, the tokenizer decides
   std::string prompt;
-  std::vector<TokenId> prompt_ids;  // instead of the prompt
+  std::vector<TokenId> prompt_ids;  // if not empty, used instead of the prompt
   bool chat = false;
-  std::string chat_format;  // of a turn; {} is what was typed
+  std::string chat_format;  // text of a turn; {} is replaced by the line that was typed
   bool print_ids = false;
   bool warmup = false;
   bool portable = false;
   size_t threads = 0;
   BackendFlags backend;
   bool profile = false;
-  std::filesystem::path etdump;    // for the kept steps; empty: none
-  std::filesystem::path etrecord;  // empty: the program's own
+  std::filesystem::path etdump;    // file for the trace of the kept steps; may be empty
+  std::filesystem::path etrecord;  // if empty, the record that the program contains is used
   bool roofline = false;
-  std::vector<std::filesystem::path> compare;  // saved profiles: two, or one and this run's
+  std::vector<std::filesystem::path>
+      compare;                       // two saved profiles, or one profile to compare with this run
+  std::optional<double> fail_above;  // limit on the ratio of decode times, for --compare
   ReportOptions report;
   GenerateOptions generate;
 };
 
-// Nothing if the process is to end with `exit_code`. Throws ToolError.
+// Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
+// which is reported on stderr. Throws ToolError.
 std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -1,12 +1,15 @@
 #include "tools/llm_runner/profiling.h"
 
-#include "host/delegate_profiles.h"
-#include "host/embedded_record.h"
-#include "host/files.h"
-#include "host/machine_limits.h"
-#include "llm/profile/report_tokens.h"
-#include "llm/profile/token_comparison.h"
 #include "runtime/platform/memory.h"
+#include "tools/common/backends.h"
+#include "tools/common/files.h"
+#include "tools/common/machine_limits.h"
+#include "tools/common/messages.h"
+#include "tools/common/program_record.h"
+#include "tools/common/provenance.h"
+#include "tools/llm_runner/profile/report_tokens.h"
+#include "tools/llm_runner/profile/token_comparison.h"
+#include "tools/llm_runner/profile/token_groups.h"
 
 namespace vitrine::tools {
 namespace {
@@ -21,7 +24,8 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
       return llm::report_token_timeline(profile);
     case ReportFormat::kHtml:
       return llm::report_token_html(profile);
-    case ReportFormat::kJsonl:  // refused before
+    case ReportFormat::kJsonl:  // check_profiling_flags() rejects it
+    case ReportFormat::kSvg:
     case ReportFormat::kTable:
       break;
   }
@@ -33,16 +37,19 @@ std::string saved_text(const std::filesystem::path& file) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
-                      const ReportOptions& options) {
-  const llm::TokenComparison comparison = llm::compare_tokens(a, b, options.view.by);
-  write_report(options.format == ReportFormat::kJson
+int write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
+                     const LlmOptions& options) {
+  const ReportOptions& report = options.report;
+  const llm::TokenComparison comparison = llm::compare_tokens(a, b, report.view.by);
+  write_report(report.format == ReportFormat::kJson
                    ? llm::report_token_comparison_json(comparison)
-                   : llm::report_token_comparison(comparison, table_options(options)),
-               options);
+                   : llm::report_token_comparison(comparison, table_options(report)),
+               report);
+  return exceeds(comparison.tokens, options.fail_above) ? kExitBeyondLimit : 0;
 }
 
-// Methods share packed weights, workspaces and perhaps their state.
+// Adds up the memory of the methods. Packed weights, workspaces and state that they share count
+// once.
 inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
   MemoryUsage sum;
   for (const auto& method : methods) method->add_memory_usage(sum);
@@ -51,10 +58,10 @@ inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& meth
 
 }  // namespace
 
-void compare_saved(const LlmOptions& options) {
+int compare_saved(const LlmOptions& options) {
   const auto [a, b] = short_names(options.compare[0], options.compare[1]);
-  write_comparison(llm::read_saved_tokens(saved_text(options.compare[0]), a),
-                   llm::read_saved_tokens(saved_text(options.compare[1]), b), options.report);
+  return write_comparison(llm::read_saved_tokens(saved_text(options.compare[0]), a),
+                          llm::read_saved_tokens(saved_text(options.compare[1]), b), options);
 }
 
 std::unique_ptr<RunnerProfile> RunnerProfile::make(const LlmOptions& options) {
@@ -65,18 +72,17 @@ std::unique_ptr<RunnerProfile> RunnerProfile::make(const LlmOptions& options) {
 RunnerProfile::RunnerProfile(const LlmOptions& options) : options_(options) {
   if (options.compare.empty()) return;
   const std::filesystem::path& file = options.compare[0];
-  before_ = llm::read_saved_tokens(saved_text(file), file.filename().string());
+  baseline_ = llm::read_saved_tokens(saved_text(file), file.filename().string());
 }
 
-void RunnerProfile::report(const Session& session,
-                           const std::vector<std::unique_ptr<Method>>& methods,
-                           const DecoderInfo& info, uint64_t init_ns) {
+int RunnerProfile::report(const Session& session,
+                          const std::vector<std::unique_ptr<Method>>& methods,
+                          const DecoderInfo& info, uint64_t init_ns) {
   if (!options_.etdump.empty()) write_file(options_.etdump, llm::kept_etdump(profiler_));
-  if (!options_.profile) return;
-  const std::optional<etrecord::EtRecord> record = options_.etrecord.empty()
-                                                       ? embedded_record(*session.program())
-                                                       : etrecord::read_etrecord(options_.etrecord);
+  if (!options_.profile) return 0;
   llm::TokenProfileFacts facts;
+  const std::optional<etrecord::EtRecord> record =
+      record_for_program(*session.program(), options_.etrecord, facts.run.warnings);
   facts.record = record ? &*record : nullptr;
   facts.delegates = all_delegate_profiles();
   facts.max_context = info.max_context;
@@ -84,24 +90,28 @@ void RunnerProfile::report(const Session& session,
   run.model = options_.model.filename().string();
   run.record = options_.etrecord.filename().string();
   if (record && run.record.empty()) run.record = run.model;
-  run.machine = machine_name();
+  add_provenance(run, options_.model, {});
   run.load_ns = session.load_ns();
   run.init_ns = init_ns;
   run.threads = static_cast<uint32_t>(session.pool()->threads());
   run.peak_rss_bytes = platform::resident_memory().peak;
   run.memory = memory_of(methods);
-  if (options_.roofline) run.limits = machine_limits(*run.threads, default_cache_file());
+  if (options_.roofline) run.limits = limits_for_profile(*run.threads, run.warnings);
   std::vector<MethodMeta> metas;
   metas.reserve(methods.size());
   for (const auto& method : methods) metas.push_back(method->meta());
   const llm::TokenProfile profile =
       llm::make_token_profile(profiler_, *session.program(), metas, facts);
+  const inspector::View& view = options_.report.view;
+  if (!view.filter.empty() && llm::group_tokens(profile, view).groups.empty()) {
+    print_warning("--filter " + view.filter + " matches no row");
+  }
   if (options_.compare.empty()) {
     write_report(text_of(profile, options_.report), options_.report);
-    return;
+    return 0;
   }
-  write_comparison(*before_, llm::read_saved_tokens(llm::report_token_json(profile), "this run"),
-                   options_.report);
+  return write_comparison(
+      *baseline_, llm::read_saved_tokens(llm::report_token_json(profile), "this run"), options_);
 }
 
 }  // namespace vitrine::tools

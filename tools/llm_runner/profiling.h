@@ -1,38 +1,39 @@
-// The profile of llm_runner: what is traced, and its report.
+// Profiles the runs of llm_runner and reports them.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "host/session.h"
-#include "llm/profile/token_comparison.h"
-#include "llm/profile/token_profiler.h"
+#include "tools/common/session.h"
 #include "tools/llm_runner/options.h"
+#include "tools/llm_runner/profile/token_comparison.h"
+#include "tools/llm_runner/profile/token_profiler.h"
 #include "vitrine/method.h"
 
 namespace vitrine::tools {
 
-// The report of options.compare, two saved profiles. Throws HostError.
-void compare_saved(const LlmOptions& options);
+// Compares the two saved profiles of options.compare. Returns the exit code. Throws HostError.
+int compare_saved(const LlmOptions& options);
 
 class RunnerProfile {
  public:
-  // Null if no profile or trace is wanted.
+  // Returns null if the options ask for neither a profile nor a trace.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
   // Throws HostError if the profile to compare with cannot be read.
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }
-  // Reports the steps since the profiler was attached to these methods, in the order of its
-  // tracers. `init_ns` is how long they took to load.
-  void report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
-              const DecoderInfo& info, uint64_t init_ns);
+  // Reports the steps since the profiler was attached to the methods. `methods[i]` must be the
+  // method of `profiler().tracer(i)`. `init_ns` is the time it took to load the methods. Returns
+  // the exit code.
+  int report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
+             const DecoderInfo& info, uint64_t init_ns);
 
  private:
   const LlmOptions& options_;
   llm::TokenProfiler profiler_;
-  std::optional<llm::SavedTokens> before_;  // to compare with
+  std::optional<llm::SavedTokens> baseline_;  // side A of --compare
 };
 
 }  // namespace vitrine::tools

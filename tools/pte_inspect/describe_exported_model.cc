@@ -1,5 +1,5 @@
-// Describes a .pt2: its models' graphs and weights. Reads both layouts, the archive (torch 2.8 and
-// later) and the flat zip before it.
+// Describes an exported model (.pt2): its graphs and weights. Reads both layouts: the archive of
+// torch 2.8 and later, and the flat zip file of earlier versions.
 #include <fmt/format.h>
 
 #include <map>
@@ -21,7 +21,7 @@ constexpr char kFlatModel[] = "serialized_exported_program.json";
 
 std::string tensor_text(const JsonValue& meta) { return aot::to_text(aot::read_tensor_meta(meta)); }
 
-// Inputs or outputs of `kind` ("user_input"), with their shapes.
+// Describes the inputs or outputs of a kind, such as "user_input", with their shapes.
 Json arguments(const JsonValue& specs, const char* kind, const JsonValue& graph) {
   Json list = Json::array();
   specs.each_item([&](const JsonValue& spec) {
@@ -73,15 +73,15 @@ Json model_json(const std::string& name, const JsonValue& model) {
 
 void add_model(const ZipArchive& archive, const std::string& member, const std::string& name,
                Json& json) {
-  const std::string place = fmt::format("{}: {}", archive.source(), member);
-  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), place);
+  const std::string label = fmt::format("{}: {}", archive.source(), member);
+  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), label);
   json["models"].push_back(model_json(name, document.root()));
 }
 
 // Describes a payload configuration: {"config": {name: {path_name, tensor_meta}}}.
 void add_payload(const ZipArchive& archive, const std::string& member, Json& list) {
-  const std::string place = fmt::format("{}: {}", archive.source(), member);
-  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), place);
+  const std::string label = fmt::format("{}: {}", archive.source(), member);
+  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), label);
   const std::string folder = member.substr(0, member.rfind('/') + 1);
   document.root().at("config").each_member([&](const std::string& name, const JsonValue& entry) {
     const std::string& record = entry.at("path_name").string();

@@ -1,19 +1,23 @@
-// Describes a program: its methods, their calls and memory; segments and named data.
+// Describes a program: its methods with their calls and memory, its segments and its named data.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "api/value_names.h"
-#include "backends/xnnpack/format/identifiers.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
-#include "runtime/data/vector_size.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
+#include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
+#include "tools/common/foreign_delegates.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/payload_json.h"
 #include "vitrine/budget.h"
 #include "vitrine/extended_header.h"
 
@@ -24,7 +28,7 @@ namespace fbs = schema::program;
 
 constexpr size_t kMaxArguments = size_t{1} << 24;
 
-// "i8" -> how often
+// Number of occurrences of each name.
 using Counts = std::map<std::string, size_t>;
 
 std::string text_of(const flatbuffers::String* text) { return text != nullptr ? text->str() : ""; }
@@ -55,23 +59,53 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
+// The payloads of a program that were described so far. Each is described once: if many delegates
+// name one payload, a small file could otherwise expand to any size.
+class DescribedPayloads {
+ public:
+  using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;
+
+  explicit DescribedPayloads(size_t file_bytes) : bytes_(kPayloadsPerFile * file_bytes) {}
+
+  // Returns {"same_as": ...} for a payload that was described before.
+  Json describe(const Key& key, const std::string& where, const delegates::PayloadInput& input) {
+    const auto [found, is_new] = first_.try_emplace(key, where);
+    if (!is_new) return {{"same_as", found->second}};
+    if (bytes_.take(input.bytes.size())) return payload_json(input);
+    return {
+        {"error", fmt::format("not described: the program's payloads overlap: they have more than "
+                              "{} bytes, the limit for its size",
+                              bytes_.limit())}};
+  }
+
+ private:
+  static constexpr uint64_t kPayloadsPerFile = 2;
+  std::map<Key, std::string> first_;  // the delegate under which a payload was described
+  Budget bytes_;
+};
+
 class MethodDescriber {
  public:
-  MethodDescriber(const Program& program, const fbs::ExecutionPlan& plan)
+  MethodDescriber(const Program& program, const fbs::ExecutionPlan& plan, const NamedDataMap* data,
+                  DescribedPayloads& described)
       : program_(program),
         plan_(plan),
+        data_(data),
+        described_(described),
         meta_(ProgramAccess::method_meta(plan)),
         steps_(default_load_steps(program.file_bytes())) {}
 
   Json describe() {
     read_instructions();
     read_values();
+    Json delegates = describe_delegates();
     return {{"name", meta_.name()},
             {"inputs", arguments_json(meta_, true)},
             {"outputs", arguments_json(meta_, false)},
+            {"unwritten_outputs", unwritten_outputs()},
             {"instructions", instructions_},
             {"operators", operators()},
-            {"delegates", delegates()},
+            {"delegates", std::move(delegates)},
             {"values", values_},
             {"memory", memory()},
             {"constants", {{"tensors", constants_}, {"bytes", constant_bytes_}}},
@@ -80,7 +114,8 @@ class MethodDescriber {
   }
 
  private:
-  struct Calls {
+  // The calls of one operator.
+  struct OperatorCalls {
     size_t count = 0;
     std::set<std::string> dtypes;
   };
@@ -91,24 +126,22 @@ class MethodDescriber {
       for (const fbs::Instruction* instruction : *chain->instructions()) {
         ++instructions_[fbs::EnumNameInstructionArguments(instruction->instr_args_type())];
         if (const auto* call = instruction->instr_args_as_KernelCall()) {
-          Calls& calls = operator_calls_[call->op_index()];
+          OperatorCalls& calls = operator_calls_[call->op_index()];
           ++calls.count;
-          // Calls may share their lists, so a small file could have unlimited arguments.
-          arguments_ += arguments_of(*call).size();
-          if (arguments_ > kMaxArguments) {
-            throw ToolError(fmt::format("method {}: more than {} arguments of calls: refused",
-                                        meta_.name(), kMaxArguments));
-          }
+          count_arguments(arguments_of(*call).size());
           for (const int32_t arg : arguments_of(*call)) add_dtypes(arg, calls.dtypes);
         } else if (const auto* delegate = instruction->instr_args_as_DelegateCall()) {
-          ++delegate_calls_[delegate->delegate_index()];
+          delegate_calls_[delegate->delegate_index()].push_back(arguments_of(*delegate));
+        } else if (const auto* move = instruction->instr_args_as_MoveCall()) {
+          touched_.insert({move->move_from(), move->move_to()});
         }
       }
     }
   }
 
-  void add_dtypes(int32_t index, std::set<std::string>& dtypes) const {
-    if (index < 0) return;  // None in a list of optional tensors
+  void add_dtypes(int32_t index, std::set<std::string>& dtypes) {
+    if (index < 0) return;  // -1 is None in a list of optional tensors
+    touched_.insert(index);
     const fbs::EValue& value = *plan_.values()->Get(static_cast<uint32_t>(index));
     if (const auto* tensor = value.val_as_Tensor()) {
       dtypes.insert(scalar_type_name(static_cast<ScalarType>(tensor->scalar_type())));
@@ -119,7 +152,7 @@ class MethodDescriber {
     }
   }
 
-  // For verified tensors, whose size does not overflow.
+  // The tensor must be verified, so that its size does not overflow.
   static uint64_t bytes_of(const fbs::Tensor& tensor) {
     uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<uint64_t>(size);
@@ -163,14 +196,87 @@ class MethodDescriber {
     return list;
   }
 
-  Json delegates() {
+  // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
+  // every argument; loading knows more (MethodOptions::accept_unwritten_outputs). A tensor that no
+  // instruction lists may be a view of another tensor.
+  Json unwritten_outputs() {
+    for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
+    std::set<int32_t> lost;  // listed by delegates whose payloads do not define them
+    for (const auto& [delegate, calls] : delegate_calls_) {
+      for (const std::span<const int32_t> arguments : calls) {
+        count_arguments(arguments.size());
+        for (size_t i = 0; i < arguments.size(); ++i) {
+          (defines(delegate, i) ? touched_ : lost).insert(arguments[i]);
+        }
+      }
+    }
+    Json list = Json::array();
+    for (uint32_t i = 0; i < size_of(plan_.outputs()); ++i) {
+      const int32_t index = plan_.outputs()->Get(i);
+      const auto* tensor = plan_.values()->Get(static_cast<uint32_t>(index))->val_as_Tensor();
+      if (tensor == nullptr || touched_.contains(index) || is_constant(*tensor)) continue;
+      if (lost.contains(index) || !shares_memory(*tensor)) list.push_back(i);
+    }
+    return list;
+  }
+
+  // Returns true if the payload has a value for this argument, or if the payload is unknown.
+  bool defines(int32_t delegate, size_t argument) const {
+    const auto known = externals_.find(delegate);
+    if (known == externals_.end()) return true;
+    return argument < known->second.size() && known->second[argument];
+  }
+
+  bool shares_memory(const fbs::Tensor& tensor) {
+    const MemoryRange range = range_of(tensor);
+    count_arguments(plan_.values()->size());
+    for (const fbs::EValue* value : *plan_.values()) {
+      const auto* other = value->val_as_Tensor();
+      if (other == nullptr || other == &tensor) continue;
+      const MemoryRange at = range_of(*other);
+      if (at.memory == range.memory && at.begin < range.end && range.begin < at.end) return true;
+    }
+    return false;
+  }
+
+  // A range of planned memory; empty if the tensor has none.
+  struct MemoryRange {
+    uint32_t memory = 0;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+  static MemoryRange range_of(const fbs::Tensor& tensor) {
+    const auto* info = tensor.allocation_info();
+    if (info == nullptr) return {};
+    const uint64_t begin =
+        info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
+    return {info->memory_id(), begin, begin + bytes_of(tensor)};
+  }
+
+  // Limits the total work: calls may share their argument lists, so that a small file could have
+  // any number of arguments.
+  void count_arguments(size_t count) {
+    arguments_ += count;
+    if (arguments_ <= kMaxArguments) return;
+    throw ToolError(
+        fmt::format("method {}: its calls have more than {} arguments in total, which is the limit",
+                    meta_.name(), kMaxArguments));
+  }
+
+  static bool is_constant(const fbs::Tensor& tensor) {
+    const auto* extra = tensor.extra_tensor_info();
+    return tensor.data_buffer_idx() != 0 ||
+           (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL);
+  }
+
+  Json describe_delegates() {
     Json list = Json::array();
     for (size_t i = 0; i < meta_.num_delegates(); ++i) {
       const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(i));
       const auto calls = delegate_calls_.find(static_cast<int32_t>(i));
-      const DataBuffer data = check(ProgramAccess::delegate_data(program_, *delegate.processed()));
+      const DataBuffer data = check(ProgramAccess::payload(program_, *delegate.processed()));
       Json json = {{"backend", delegate.id()->string_view()},
-                   {"calls", calls != delegate_calls_.end() ? calls->second : 0},
+                   {"calls", calls != delegate_calls_.end() ? calls->second.size() : 0},
                    {"bytes", data.size()},
                    {"location", delegate.processed()->location() == fbs::DataLocation::SEGMENT
                                     ? fmt::format("segment {}", delegate.processed()->index())
@@ -184,20 +290,49 @@ class MethodDescriber {
       if (json["backend"] == xnnpack::kBackendId) {
         const auto key = std::pair(delegate.processed()->location(), delegate.processed()->index());
         auto [graph, is_new] = graphs_.try_emplace(key);
-        if (is_new) graph->second = graph_json(data.bytes());
-        json.update(graph->second);
+        if (is_new) graph->second = read_graph(data.bytes());
+        json.update(graph->second.json);
+        if (graph->second.is_valid) {
+          externals_.emplace(static_cast<int32_t>(i), graph->second.externals);
+        }
+      } else {
+        json.update(foreign_payload(i, data.bytes()));
       }
       list.push_back(std::move(json));
     }
     return list;
   }
 
-  // An error in one delegate must not hide the rest; --verify fails on it.
-  Json graph_json(std::span<const std::byte> bytes) {
+  // Describes the payload of a backend that Vitrine does not run.
+  Json foreign_payload(size_t index, std::span<const std::byte> bytes) {
+    const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(index));
+    delegates::PayloadInput input = payload_input(delegate, bytes);
+    const MergedNamedData data(&program_.named_data(), data_);
+    input.data = &data;
+    input.method = meta_.name();
+    return described_.describe({std::string(input.backend), delegate.processed()->location(),
+                                delegate.processed()->index()},
+                               fmt::format("delegate {} of {}", index, meta_.name()), input);
+  }
+
+  struct PayloadGraph {
+    Json json;
+    bool is_valid = false;
+    std::vector<bool> externals;  // true for arguments that the payload defines
+  };
+
+  // Describes the graph of a payload. A damaged payload becomes an "error" so that it does not hide
+  // the other delegates; --verify fails on it.
+  PayloadGraph read_graph(std::span<const std::byte> bytes) {
     try {
-      return {{"xnnpack", xnnpack_json(load_xnnpack_graph(bytes, "payload", steps_))}};
+      const XnnpackGraph graph = load_xnnpack_graph(bytes, "payload", steps_);
+      PayloadGraph read{{{"xnnpack", xnnpack_json(graph)}}, true, {}};
+      for (const uint32_t value : graph.graph.externals) {
+        read.externals.push_back(value != xnnpack::kNone);
+      }
+      return read;
     } catch (const ToolError& error) {
-      return {{"error", error.what()}};
+      return {{{"error", error.what()}}, false, {}};
     }
   }
 
@@ -217,21 +352,25 @@ class MethodDescriber {
 
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
+  const NamedDataMap* data_;  // external; may be null
+  DescribedPayloads& described_;
   const MethodMeta meta_;
   Counts instructions_, values_;
-  std::map<int32_t, Calls> operator_calls_;
-  std::map<int32_t, size_t> delegate_calls_;
-  std::map<uint32_t, size_t> planned_tensors_;  // by memory id
+  std::map<int32_t, OperatorCalls> operator_calls_;
+  std::map<int32_t, std::vector<std::span<const int32_t>>> delegate_calls_;  // their arguments
+  std::map<int32_t, std::vector<bool>> externals_;  // of delegates whose payloads are known
+  std::set<int32_t> touched_;                   // inputs, and values that an instruction may write
+  std::map<uint32_t, size_t> planned_tensors_;  // keyed by memory id
   std::map<uint32_t, uint64_t> planned_bytes_;
   std::vector<std::string> external_;
-  std::map<std::pair<fbs::DataLocation, uint32_t>, Json> graphs_;  // of payloads, each read once
-  Budget steps_;                                                   // to read payloads
+  std::map<std::pair<fbs::DataLocation, uint32_t>, PayloadGraph> graphs_;  // keyed by payload
+  Budget steps_;  // bounds the work of reading payloads
   size_t arguments_ = 0;
   size_t constants_ = 0, states_ = 0;
   uint64_t constant_bytes_ = 0, state_bytes_ = 0;
 };
 
-// The uses of each segment; several may share one.
+// Returns the uses of each segment. A segment can have several uses.
 std::vector<std::vector<std::string>> segment_uses(const Program& program) {
   const fbs::Program& root = ProgramAccess::root(program);
   std::vector<std::vector<std::string>> uses(size_of(root.segments()));
@@ -269,8 +408,9 @@ void describe_program(const OpenedFile& file, Json& json) {
   json["version"] = root.version();
   json["flatbuffer_bytes"] = header ? header->program_size : file.bytes.size();
   json["methods"] = Json::array();
+  DescribedPayloads described(file.bytes.size());
   for (const fbs::ExecutionPlan* plan : *root.execution_plan()) {
-    json["methods"].push_back(MethodDescriber(*program, *plan).describe());
+    json["methods"].push_back(MethodDescriber(*program, *plan, file.data, described).describe());
   }
   json["segments"] = Json::array();
   const auto uses = segment_uses(*program);

@@ -6,9 +6,9 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
 #include "schema/flat_tensor_generated.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/loading.h"
 
 namespace vitrine::tools {
@@ -23,7 +23,8 @@ constexpr Describer kDescribers[] = {
     {FileKind::kBundledProgram, describe_bundle},
     {FileKind::kNamedData, describe_named_data},
     {FileKind::kTrace, describe_trace},
-    {FileKind::kXnnpackBlob, describe_blob},
+    {FileKind::kXnnpackPayload, describe_payload},
+    {FileKind::kForeignPayload, describe_foreign_payload},
     {FileKind::kRecord, describe_record},
     {FileKind::kExportedModel, describe_exported_model},
 };
@@ -49,12 +50,12 @@ void describe_bundle(const OpenedFile& file, Json& json) {
   }
   const AlignedBytes program(bundle.program);
   json["program"] = {{"bytes", program.bytes().size()}};
-  describe_program({file.name + ": program", program.bytes()}, json["program"]);
+  describe_program({file.name + ": program", program.bytes(), file.data}, json["program"]);
 }
 
 void describe_named_data(const OpenedFile& file, Json& json) {
   const auto data = load_named_data(file);
-  // Verified above.
+  // load_named_data() has verified the flatbuffer.
   const auto* root = schema::flat_tensor::GetFlatTensor(file.bytes.data());
   json["version"] = root->version();
   json["segments"] = root->segments()->size();
@@ -73,7 +74,7 @@ void describe_named_data(const OpenedFile& file, Json& json) {
 void describe_trace(const OpenedFile& file, Json& json) {
   const etdump::EtDump dump = etdump::parse_etdump(file.bytes, file.name);
   size_t profile = 0, debug = 0, allocations = 0;
-  std::map<std::string, Json> blocks;  // by name
+  std::map<std::string, Json> blocks;  // keyed by name
   for (const etdump::Block& block : dump.blocks) {
     profile += block.profile_events.size();
     debug += block.debug_events.size();

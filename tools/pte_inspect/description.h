@@ -1,8 +1,8 @@
-// Describes a file as one JSON document, which is printed (--json) or converted to text
+// Describes a file as one JSON document, which pte_inspect prints (--json) or converts to text
 // (description_text.h).
 //
-// Every description has "file", "kind" and "bytes"; the rest by kind is in docs/inspecting.md.
-// Names come from files and may be any bytes.
+// Every description has the keys "file", "kind" and "bytes"; docs/inspecting.md lists the other
+// keys of each kind. Names come from files and may contain any bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 #include <span>
 #include <string>
 
-#include "tools/pte_inspect/file_kind.h"
+#include "tools/common/file_kind.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine::tools {
 
@@ -22,18 +23,19 @@ inline constexpr int kDescriptionVersion = 1;
 struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;
+  const NamedDataMap* data = nullptr;  // external weights of a program; may be null
 };
 
-// Throws HostErrors that name the file, the place and what is
-// wrong.
+// Throws a HostError that names the file, the position and the problem.
 Json describe_file(const OpenedFile& file);
 
-// By kind; describe_file dispatches.
+// Each function adds the keys of one kind of file. describe_file() selects the function.
 void describe_program(const OpenedFile& file, Json& json);
 void describe_bundle(const OpenedFile& file, Json& json);
 void describe_named_data(const OpenedFile& file, Json& json);
 void describe_trace(const OpenedFile& file, Json& json);
-void describe_blob(const OpenedFile& file, Json& json);
+void describe_payload(const OpenedFile& file, Json& json);
+void describe_foreign_payload(const OpenedFile& file, Json& json);
 void describe_record(const OpenedFile& file, Json& json);
 void describe_exported_model(const OpenedFile& file, Json& json);
 

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "inspector/text/number_texts.h"
-#include "inspector/text/text_layout.h"
-#include "inspector/text/text_table.h"
+#include "base/text/number_texts.h"
+#include "base/text/text_layout.h"
+#include "base/text/text_table.h"
+#include "tools/pte_inspect/foreign_payload_text.h"
 
 namespace vitrine::tools {
 namespace {
@@ -34,8 +35,8 @@ std::string counted(const Json& count, std::string_view noun) {
 
 std::string bytes_of(const Json& value) { return bytes_text(value.get<uint64_t>()); }
 
-// {"Conv2d": 35, "Add": 2} -> "Conv2d x35", "Add x2": the most frequent first.
-std::vector<std::string> frequent(const Json& counts) {
+// Converts {"Conv2d": 35, "Add": 2} to "Conv2d x35" and "Add x2", the most frequent first.
+std::vector<std::string> by_frequency(const Json& counts) {
   std::vector<std::pair<std::string, size_t>> sorted;
   for (const auto& [name, count] : counts.items()) sorted.emplace_back(name, count);
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -67,9 +68,16 @@ class Printer {
     if (json.contains("test_suites")) bundle(json);
     if (json.contains("named_data") && !json.contains("methods")) named_data_file(json);
     if (json.contains("profile_events")) trace(json);
-    if (json.contains("xnnpack")) blob(json["xnnpack"]);
+    if (json.contains("xnnpack")) payload(json["xnnpack"]);
+    if (json.contains("payload")) print_payload(json, "");
     if (json.contains("models")) exported(json);
     if (json.contains("methods") && json.contains("members")) record(json);
+    return std::move(out_);
+  }
+
+  // Prints a program that is a part of a file.
+  std::string print_program(const Json& json) {
+    program(json);
     return std::move(out_);
   }
 
@@ -79,7 +87,7 @@ class Printer {
     if (!parts.empty()) out_ += wrap(label, parts, between, options_.width);
   }
 
-  // An indented table; long ones are cut unless all rows are requested. `fill` adds row i.
+  // Prints an indented table, cut after kShownRows rows unless --all is set. `fill` adds row i.
   template <class Fill>
   void table(TextTable& table, size_t rows, Fill fill) {
     const size_t shown = options_.all || rows <= kShownRows + 2 ? rows : kShownRows;
@@ -136,6 +144,11 @@ class Printer {
     title("method " + text(method["name"]));
     line("  in      ", arguments(method["inputs"]));
     line("  out     ", arguments(method["outputs"]));
+    if (!method["unwritten_outputs"].empty()) {
+      line("  broken  ",
+           {fmt::format("no instruction writes output {}",
+                        fmt::join(method["unwritten_outputs"].get<std::vector<size_t>>(), ", "))});
+    }
     line("  runs    ", instructions(method["instructions"]));
     std::vector<std::string> memory;
     for (const Json& arena : method["memory"]) {
@@ -144,9 +157,17 @@ class Printer {
                                    bytes_of(arena["tensor_bytes"])));
     }
     add_memory(memory, method["constants"], "constant");
-    add_memory(memory, method["state"], "initialised state");
+    add_memory(memory, method["state"], "initialized state");
+    uint64_t foreign = 0;
+    for (const Json& delegate : method["delegates"]) {
+      if (delegate.contains("payload"))
+        foreign += delegate["payload"]["constant_bytes"].get<uint64_t>();
+    }
+    if (foreign != 0) {
+      memory.push_back("constants in payloads of other backends: " + bytes_text(foreign));
+    }
     line("  memory  ", memory);
-    line("  values  ", with_commas(frequent(method["values"])), " ");
+    line("  values  ", with_commas(by_frequency(method["values"])), " ");
     if (!method["external"].empty()) {
       std::vector<std::string> keys = method["external"].get<std::vector<std::string>>();
       for (std::string& key : keys) key = printable(key);
@@ -156,7 +177,7 @@ class Printer {
     print_delegates(method["delegates"]);
   }
 
-  // In plain words; the format's terms if there are none.
+  // Formats the numbers of instructions of each kind.
   static std::vector<std::string> instructions(const Json& counts) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
         {"KernelCall", "kernel call"},
@@ -169,7 +190,7 @@ class Printer {
       const std::string key(format_name);
       if (counts.contains(key)) parts.push_back(counted(counts[key], word));
     }
-    if (parts.empty()) parts.emplace_back("nothing");
+    if (parts.empty()) parts.emplace_back("no instructions");
     return parts;
   }
 
@@ -215,11 +236,27 @@ class Printer {
           counted(delegate["calls"], "call"),
           fmt::format("payload {} ({})", bytes_of(delegate["bytes"]), text(delegate["location"]))};
       for (const Json& spec : delegate["compile_specs"]) {
+        if (delegate.contains("payload")) break;  // it has the options with their values
         facts.push_back(fmt::format("option {} ({})", text(spec["key"]), bytes_of(spec["bytes"])));
       }
       line("    ", facts);
       if (delegate.contains("xnnpack")) print_graph(delegate["xnnpack"], "    ");
+      if (delegate.contains("same_as")) line("    same payload as ", {text(delegate["same_as"])});
       if (delegate.contains("error")) line("    damaged: ", {text(delegate["error"])});
+      if (delegate.contains("payload")) print_payload(delegate, "    ");
+    }
+  }
+
+  // Prints the payload of another backend, and the program in it.
+  void print_payload(const Json& json, const std::string& indent) {
+    out_ += foreign_payload_text(json["payload"], indent, options_);
+    if (!json.contains("program")) return;
+    std::string inside = Printer({options_.width - indent.size(), options_.color, options_.all})
+                             .print_program(json["program"]);
+    for (size_t begin = 0; begin < inside.size();) {
+      const size_t end = inside.find('\n', begin);
+      out_ += (begin == end ? "" : indent) + inside.substr(begin, end - begin) + '\n';
+      begin = end + 1;
     }
   }
 
@@ -236,8 +273,8 @@ class Printer {
                                  bytes_of(graph["constant_bytes"])));
     }
     line(indent, sums);
-    line(indent + "nodes  ", with_commas(frequent(graph["node_types"])), " ");
-    line(indent + "types  ", with_commas(frequent(graph["datatypes"])), " ");
+    line(indent + "nodes  ", with_commas(by_frequency(graph["node_types"])), " ");
+    line(indent + "types  ", with_commas(by_frequency(graph["datatypes"])), " ");
   }
 
   void print_segments(const Json& segments) {
@@ -252,7 +289,7 @@ class Printer {
       std::string holds;
       for (const Json& use : segments[i]["holds"]) holds += (holds.empty() ? "" : ", ") + text(use);
       rows.add_row({std::to_string(i), text(segments[i]["offset"]), text(segments[i]["bytes"]),
-                    holds.empty() ? "nothing with a name" : holds});
+                    holds.empty() ? "no known use" : holds});
     });
   }
 
@@ -270,7 +307,7 @@ class Printer {
     });
   }
 
-  // ---- The others
+  // ---- Other files
 
   void bundle(const Json& json) {
     std::vector<std::string> parts = {fmt::format("bundle version {}", text(json["version"]))};
@@ -298,13 +335,15 @@ class Printer {
       parts.push_back(counted(json["allocation_events"], "allocation event"));
     }
     for (const Json& block : json["blocks"]) {
-      parts.push_back(fmt::format("{} named {}", counted(block["blocks"], "block"),
-                                  block["name"] == Json("") ? "nothing" : text(block["name"])));
+      const std::string count = counted(block["blocks"], "block");
+      parts.push_back(block["name"] == Json("")
+                          ? count + " without a name"
+                          : fmt::format("{} named {}", count, text(block["name"])));
     }
     line("", parts);
   }
 
-  void blob(const Json& graph) {
+  void payload(const Json& graph) {
     if (graph.contains("version")) line("", {"graph version " + text(graph["version"])});
     print_graph(graph, "");
   }

@@ -1,4 +1,4 @@
-// Converts a description to text.
+// Converts the description of a file to text.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace vitrine::tools {
 struct TextOptions {
   size_t width = 100;
   bool color = false;
-  bool all = false;  // every row of long tables
+  bool all = false;  // print all rows of long tables
 };
 
 // `json` is a result of describe_file.
 std::string description_text(const Json& json, const TextOptions& options);
 
-// The operators that a description's programs call, one "aten::add.out" per line, sorted and
-// distinct.
+// Returns the operators that the described programs call, one per line ("aten::add.out"), sorted
+// and without duplicates.
 std::string operator_lines(const std::vector<Json>& descriptions);
 
-// "17.4 kB"
+// Formats a size: "17.4 kB".
 std::string bytes_text(uint64_t bytes);
 
 }  // namespace vitrine::tools

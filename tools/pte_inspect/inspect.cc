@@ -3,22 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
+#include "base/text/text_layout.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/delegate_profiles.h"
-#include "host/embedded_record.h"
-#include "host/tool_error.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
-#include "inspector/report/report_comparison.h"
+#include "inspector/report/read_profile.h"
 #include "inspector/report/report_values.h"
-#include "inspector/text/text_layout.h"
+#include "tools/common/backends.h"
+#include "tools/common/file_kind.h"
+#include "tools/common/messages.h"
+#include "tools/common/program_record.h"
+#include "tools/common/provenance.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/description_text.h"
-#include "tools/pte_inspect/file_kind.h"
+#include "tools/pte_inspect/explanation.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"
@@ -26,7 +30,7 @@
 namespace vitrine::tools {
 namespace {
 
-// A file, mapped while it is inspected.
+// A file that stays mapped while it is inspected.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
@@ -41,7 +45,30 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
-// Reads an ETRecord, or a program that carries its record.
+// The files of --data_path.
+class ExternalData {
+ public:
+  explicit ExternalData(const std::vector<std::filesystem::path>& paths) {
+    for (const std::filesystem::path& path : paths) {
+      files_.emplace_back(path);
+      maps_.push_back(load_named_data(files_.back().opened()));
+      const NamedDataMap* map = maps_.back().get();
+      if (all_ != nullptr) {
+        maps_.push_back(std::make_unique<MergedNamedData>(all_, map));
+        map = maps_.back().get();
+      }
+      all_ = map;
+    }
+  }
+  const NamedDataMap* all() const { return all_; }  // null without files
+
+ private:
+  std::vector<MappedFile> files_;
+  std::vector<std::unique_ptr<NamedDataMap>> maps_;
+  const NamedDataMap* all_ = nullptr;
+};
+
+// Reads an ETRecord, or the one that a program contains.
 etrecord::EtRecord read_record(const std::filesystem::path& path) {
   const MappedFile file(path);
   const OpenedFile opened = file.opened();
@@ -49,7 +76,8 @@ etrecord::EtRecord read_record(const std::filesystem::path& path) {
     return etrecord::parse_etrecord(opened.bytes, opened.name);
   }
   std::optional<etrecord::EtRecord> record = embedded_record(*load_program(opened));
-  if (!record) throw ToolError(fmt::format("{}: the program carries no record", opened.name));
+  if (!record)
+    throw ToolError(fmt::format("{}: the program does not contain an ETRecord", opened.name));
   return *std::move(record);
 }
 
@@ -57,7 +85,7 @@ std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-struct Traced {
+struct TracedRun {
   etdump::EtDump trace;
   std::optional<etrecord::EtRecord> record;
   inspector::Profile profile;
@@ -69,21 +97,30 @@ struct Traced {
   }
 };
 
-// The trace is sound, but has no complete run.
+// Thrown if a trace is valid but has no complete run.
 class NoProfile : public ToolError {
  public:
   using ToolError::ToolError;
 };
 
-Traced read_trace(const OpenedFile& file, const std::string& name,
-                  const std::filesystem::path& etrecord, const InspectOptions& options) {
-  Traced result;
+TracedRun read_trace(const OpenedFile& file, const std::string& name,
+                     const std::filesystem::path& etrecord, const InspectOptions& options) {
+  TracedRun result;
+  if (find_file_kind(file.bytes) == FileKind::kProfile) {
+    result.profile = inspector::read_profile(
+        {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()}, file.name,
+        all_delegate_profiles());
+    return result;
+  }
+  check_kind(file.name, file.bytes, "a trace (ETDump) or a stored profile (.json)",
+             {FileKind::kTrace});
   result.trace = etdump::parse_etdump(file.bytes, file.name);
   if (!etrecord.empty()) result.record = read_record(etrecord);
   inspector::ProfileOptions facts;
   facts.delegates = all_delegate_profiles();
   facts.method = options.method;
   facts.run.model = name;
+  facts.run.tool = tool_version();
   facts.run.record = etrecord.filename().string();
   try {
     result.profile =
@@ -99,9 +136,10 @@ std::filesystem::path record_of(size_t trace, const InspectOptions& options) {
   return options.etrecords[std::min(trace, options.etrecords.size() - 1)];
 }
 
-// Whether both traces hold results of ops and their data can be found. Reads the data if so.
-bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
-  Traced* sides[] = {&a, &b};
+// Reads the outputs of ops of both traces. Returns false if a trace has none or its file of data is
+// missing, unless the options require them.
+bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
+  TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
     std::filesystem::path buffer = options.files[i].string() + ".data";
     if (!options.debug_buffers.empty()) buffer = options.debug_buffers[i];
@@ -111,9 +149,10 @@ bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
     if (!has_values || (options.debug_buffers.empty() && !std::filesystem::exists(buffer))) {
       if (options.debug_buffers.empty() && !options.min_sqnr) return false;
       throw ToolError(fmt::format("{}: {}", options.files[i].string(),
-                                  has_values ? "no debug buffer beside it: give one with "
-                                               "--debug_buffer"
-                                             : "the trace holds no outputs of ops"));
+                                  has_values ? "the trace has no debug buffer next to it: give "
+                                               "one with --debug_buffer"
+                                             : "the trace has no outputs of ops: record it with "
+                                               "--debug_outputs"));
     }
     etdump::read_debug_data(sides[i]->trace, buffer);
   }
@@ -123,16 +162,18 @@ bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
 Inspection compare(const InspectOptions& options) {
   const MappedFile files[] = {MappedFile(options.files[0]), MappedFile(options.files[1])};
   const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
-  Traced a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
-  Traced b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
+  TracedRun a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
+  TracedRun b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
   const inspector::Comparison comparison = inspector::compare_profiles(a.profile, b.profile, false);
   const bool json = options.json || options.report.format == ReportFormat::kJson;
   const inspector::TableOptions table = table_options(options.report);
+  ReportOptions report = options.report;
+  if (json) report.format = ReportFormat::kJson;
   Inspection result;
-  result.text = json ? inspector::report_comparison_json(comparison, a.profile, b.profile)
-                     : inspector::report_comparison(comparison, a.profile, b.profile, table);
-  if (exceeds(comparison, options.fail_above)) result.exit_code = 2;
-  if (!read_values(a, b, options)) return result;
+  result.text = make_report(comparison, a.profile, b.profile, report);
+  if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
+  const bool has_values = report.format == ReportFormat::kTable || json;
+  if (!has_values || !read_values(a, b, options)) return result;
   const inspector::ValueComparison values = inspector::compare_values(
       {a.profile, a.trace, a.method_record()}, {b.profile, b.trace, b.method_record()},
       options.min_sqnr.value_or(inspector::kDefaultMinSqnrDb));
@@ -143,11 +184,15 @@ Inspection compare(const InspectOptions& options) {
   } else {
     result.text += "\n\n" + inspector::report_values(values, a.profile, b.profile, table);
   }
-  if (options.min_sqnr && values.is_below()) result.exit_code = 2;
+  if (options.min_sqnr && values.is_below()) result.exit_code = kExitBeyondLimit;
+  if (!values.has_figures()) {
+    print_error(inspector::kNothingCompared);
+    result.exit_code = kExitFailed;
+  }
   return result;
 }
 
-// A profile says more about a trace; a trace without complete runs is described anyway.
+// Describes a trace and adds its profile, if the trace has a complete run.
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
   const std::filesystem::path record = record_of(0, options);
   const std::string name = std::filesystem::path(file.name).filename().string();
@@ -164,14 +209,14 @@ std::string describe_with_profile(const OpenedFile& file, const InspectOptions& 
   }
 }
 
-// null if the trace holds no complete run.
+// Adds the profile of a trace as "profile", which is null if the trace has no complete run.
 void add_profile(const OpenedFile& file, const InspectOptions& options, Json& json) {
   json["profile"] = nullptr;
   const std::string name = std::filesystem::path(file.name).filename().string();
   ReportOptions as_json;
   as_json.format = ReportFormat::kJson;
   try {
-    const Traced traced = read_trace(file, name, record_of(0, options), options);
+    const TracedRun traced = read_trace(file, name, record_of(0, options), options);
     json["profile"] = Json::parse(make_report(traced.profile, as_json));
   } catch (const NoProfile& error) {
     json["no_profile"] = error.what();
@@ -200,42 +245,30 @@ std::vector<ProgramGraph> graphs_of(const OpenedFile& file) {
       const AlignedBytes program(bundle.program);
       return graphs_of_program(*load_program({file.name + ": program", program.bytes()}));
     }
-    case FileKind::kXnnpackBlob:
+    case FileKind::kXnnpackPayload:
       return {graph_of_xnnpack(load_xnnpack_graph(file))};
     default:
       throw ToolError(fmt::format(
-          "{}: --graph is for programs (.pte, .bpte) and XNNPACK payloads; this is a {}", file.name,
-          kind_name(kind_of_file(file.bytes, file.name))));
+          "{}: --graph needs a program (.pte, .bpte) or an XNNPACK payload, but the file is a {}",
+          file.name, kind_name(kind_of_file(file.bytes, file.name))));
   }
 }
 
-Inspection verify(const std::vector<MappedFile>& files, const InspectOptions& options) {
-  std::vector<MappedFile> data_files;
-  std::vector<std::unique_ptr<NamedDataMap>> maps;
-  const NamedDataMap* data = nullptr;
-  for (const std::filesystem::path& path : options.data) {
-    data_files.emplace_back(path);
-    maps.push_back(load_named_data(data_files.back().opened()));
-    const NamedDataMap* given = maps.back().get();
-    if (data != nullptr) {
-      maps.push_back(std::make_unique<MergedNamedData>(data, given));
-      given = maps.back().get();
-    }
-    data = given;
-  }
+Inspection verify(const std::vector<MappedFile>& files, const NamedDataMap* data,
+                  const InspectOptions& options) {
   Inspection result;
   Json all = Json::array();
   for (const MappedFile& file : files) {
     const std::string name = file.opened().name;
     result.text += inspector::printable(name) + "\n";
-    for (const VerifiedStep& step : verify_file(file.opened(), data)) {
-      const bool ok = step.error.empty();
-      all.push_back({{"file", name}, {"check", step.what}, {"ok", ok}, {"error", step.error}});
+    for (const CheckResult& check : verify_file(file.opened(), data)) {
+      const bool ok = check.error.empty();
+      all.push_back({{"file", name}, {"check", check.name}, {"ok", ok}, {"error", check.error}});
       result.text +=
-          fmt::format("  {}  {}\n", ok ? "ok   " : "wrong", inspector::printable(step.what));
+          fmt::format("  {}  {}\n", ok ? "ok   " : "wrong", inspector::printable(check.name));
       if (ok) continue;
-      result.text += "         " + inspector::printable(step.error) + "\n";
-      result.exit_code = 1;
+      result.text += "         " + inspector::printable(check.error) + "\n";
+      result.exit_code = kExitFailed;
     }
   }
   if (options.json) result.text = dump(all);
@@ -249,13 +282,15 @@ Inspection inspect(const InspectOptions& options) {
   std::vector<MappedFile> files;
   files.reserve(options.files.size());
   for (const std::filesystem::path& path : options.files) files.emplace_back(path);
-  if (options.task == Task::kVerify) return verify(files, options);
+  const ExternalData data(options.data);
+  if (options.task == Task::kVerify) return verify(files, data.all(), options);
 
   Inspection result;
   std::vector<Json> descriptions;
   std::vector<ProgramGraph> graphs;
   for (const MappedFile& mapped : files) {
-    const OpenedFile file = mapped.opened();
+    OpenedFile file = mapped.opened();
+    file.data = data.all();
     switch (options.task) {
       case Task::kOperators:
         descriptions.push_back(describe_file(file));
@@ -263,6 +298,12 @@ Inspection inspect(const InspectOptions& options) {
       case Task::kGraphText:
       case Task::kGraphDot:
         for (ProgramGraph& graph : graphs_of(file)) graphs.push_back(std::move(graph));
+        break;
+      case Task::kExplain:
+        result.text +=
+            explanation_text(*load_program(file), read_record(options.etrecords.empty()
+                                                                  ? std::filesystem::path(file.name)
+                                                                  : options.etrecords.front()));
         break;
       default:
         if (!result.text.empty() && !options.json) result.text += "\n\n";

@@ -1,4 +1,4 @@
-// The work of pte_inspect, for its main and for tests.
+// Runs the task that the command line of pte_inspect asks for.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace vitrine::tools {
 
 struct Inspection {
-  std::string text;   // for standard output or the report's file
-  int exit_code = 0;  // 1: --verify found an error; 2: --fail_above or --min_sqnr
+  std::string text;   // goes to standard output or to the file of --output
+  int exit_code = 0;  // 1: --verify failed; 2: beyond --fail_above or --min_sqnr
 };
 
-// Throws HostErrors that name the file and the place.
+// Throws a HostError that names the file and the position.
 Inspection inspect(const InspectOptions& options);
 
 }  // namespace vitrine::tools

@@ -7,9 +7,9 @@
 #include <map>
 #include <utility>
 
-#include "backends/xnnpack/runtime/graph_reader.h"
-#include "backends/xnnpack/runtime/node_table.h"
-#include "host/tool_error.h"
+#include "backends/xnnpack/runtime/reader/graph_reader.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/flat_tensor.h"
 
 namespace vitrine::tools {
@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kAlignment = 16;
 
 template <class T>
-T check_at(const std::string& place, Result<T> result) {
-  if (!result.ok()) throw ToolError(result.take_error().in("%s", place.c_str()));
+T check_at(const std::string& label, Result<T> result) {
+  if (!result.ok()) throw ToolError(result.take_error().in("%s", label.c_str()));
   return std::move(*result);
 }
 
@@ -40,11 +40,11 @@ std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file) {
   return check_at(file.name, load_flat_tensor(check(view_buffer(file.bytes))));
 }
 
-XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place,
+XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps) {
   XnnpackGraph result;
-  result.blob = check_at(place, xnnpack::open_blob(bytes, steps));
-  result.graph = check_at(place, xnnpack::read_graph(*result.blob.graph, steps));
+  result.payload = check_at(label, xnnpack::open_payload(bytes, steps));
+  result.graph = check_at(label, xnnpack::read_graph(*result.payload.graph, steps));
   return result;
 }
 
@@ -81,7 +81,7 @@ Json xnnpack_json(const XnnpackGraph& loaded) {
                {"datatypes", datatypes},
                {"constants", constants},
                {"constant_bytes", constant_bytes}};
-  if (const auto* version = loaded.blob.graph->version()) json["version"] = version->str();
+  if (const auto* version = loaded.payload.graph->version()) json["version"] = version->str();
   return json;
 }
 
@@ -93,7 +93,7 @@ Json members_json(const ZipArchive& archive) {
   return members;
 }
 
-void describe_blob(const OpenedFile& file, Json& json) {
+void describe_payload(const OpenedFile& file, Json& json) {
   json["xnnpack"] = xnnpack_json(load_xnnpack_graph(file));
 }
 

@@ -1,12 +1,12 @@
-// Makes the runtime's views of a file's bytes.
+// Opens files with the runtime's loaders.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
 
-#include "backends/xnnpack/runtime/blob.h"
-#include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "backends/xnnpack/runtime/reader/payload.h"
 #include "base/zip_archive.h"
 #include "runtime/executor/load_steps.h"
 #include "tools/pte_inspect/description.h"
@@ -17,7 +17,8 @@
 
 namespace vitrine::tools {
 
-// `bytes` at an address that is aligned for programs: a view or a copy.
+// Bytes at an address that is aligned for programs: a view of the given bytes if they are aligned,
+// else a copy.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);
@@ -28,32 +29,33 @@ class AlignedBytes {
   std::span<const std::byte> bytes_;
 };
 
-// Throw ToolErrors that begin with the file's name. The bytes must outlive the result.
+// These functions throw a ToolError that begins with the file's name. The bytes must outlive the
+// result.
 std::shared_ptr<const Program> load_program(const OpenedFile& file);
 std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file);
 
-// An XNNPACK payload as its backend reads it.
+// An XNNPACK payload, read with the code of the backend.
 struct XnnpackGraph {
-  xnnpack::Blob blob;
+  xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Throws ToolError that begins with `place`. `steps` are those of the whole file
-// (default_load_steps): a payload may count scales that lie outside of it.
-XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place,
+// Throws a ToolError that begins with `label`. `steps` is the budget of the whole file
+// (default_load_steps), because a payload may declare scales outside of it.
+XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);
-// "f32[1,3,224,224]"
+// Formats the datatype and shape: "f32[1,3,224,224]".
 std::string describe_value(const xnnpack::Value& value);
 Json xnnpack_json(const XnnpackGraph& graph);
 
-// The arguments of a kernel or delegate call; a verified program may leave them out.
+// Returns the arguments of a kernel or delegate call. Empty if the file has none, which is valid.
 template <class Call>
 std::span<const int32_t> arguments_of(const Call& call) {
   if (call.args() == nullptr) return {};
   return {call.args()->data(), call.args()->size()};
 }
 
-// [{"name", "bytes"}]
+// Lists the members of an archive: [{"name": ..., "bytes": ...}].
 Json members_json(const ZipArchive& archive);
 
 }  // namespace vitrine::tools

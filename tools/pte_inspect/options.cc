@@ -1,44 +1,56 @@
 #include "tools/pte_inspect/options.h"
 
-#include "host/command_line.h"
-#include "host/report_options.h"
+#include "tools/common/command_line.h"
+#include "tools/common/report_options.h"
 
 namespace vitrine::tools {
 
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Shows what a file is and what it holds: programs (.pte, .bpte), their data (.ptd), "
+      "Shows the kind and content of files: programs (.pte, .bpte), external weights (.ptd), "
       "exported "
-      "models (.pt2), traces (ETDump), records (ETRecord), XNNPACK payloads.\n"
+      "models (.pt2), traces (ETDump), records (ETRecord) and payloads of delegates.\n"
       "  pte_inspect model.pte\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
       "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail_above 1.1",
       "pte_inspect");
   app.get_formatter()->column_width(30);
   InspectOptions options;
-  bool ops = false, verify = false, compare = false;
+  bool ops = false, explain = false, verify = false, compare = false;
   std::string graph;
   app.add_option("files", options.files, "files to inspect")->required()->type_name("FILE");
   app.add_flag("--ops", ops,
-               "print the operators that the programs need, one per line (for selective builds)");
-  app.add_flag("--graph{text}", graph, "print what runs, in order; --graph=dot is for Graphviz")
+               "print the operators that the programs call, one per line (for selective builds)");
+  app.add_flag("--graph{text}", graph,
+               "print the instructions in order; --graph=dot prints a graph for Graphviz")
       ->check(CLI::IsMember({"text", "dot"}).description(""));
-  app.add_flag("--verify", verify, "print the result of every check of loading");
-  app.add_flag("--compare", compare, "compare two traces, old and new, aligned by source op");
+  app.add_flag(
+      "--explain", explain,
+      "print the source ops that each delegate took, and what runs between delegates; needs "
+      "--etrecord or a program that contains its record");
+  app.add_flag("--verify", verify,
+               "run every check of loading and print the results; exit code 1 if one fails");
+  app.add_flag("--compare", compare,
+               "compare two traces or stored profiles (.json), old and new, aligned by source op");
   app.add_flag("--json", options.json, "print JSON (docs/inspecting.md)");
   app.add_flag("--all", options.all, "print all rows of long tables");
-  as_files(app.add_option("--data_path", options.data, "external weights (.ptd), for --verify"));
+  as_files(
+      app.add_option("--data,--data_path", options.data,
+                     "external weights (.ptd), for --verify and for the payloads of delegates"));
   as_files(app.add_option(
                "--etrecord", options.etrecords,
-               "record of a trace, or the program that carries it; with --compare one for both, or "
-               "old,new"))
+               "ETRecord of a trace, or a program that contains it; with --compare one for both "
+               "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
-  app.add_option("--method_name", options.method, "method of a trace")->capture_default_str();
+  app.add_option("--method,--method_name", options.method, "method that the trace recorded")
+      ->capture_default_str();
   const OptionGroup report(app, "Profiles and comparisons");
   add_report_options(report, options.report);
-  as_files(report.add_option(
-               "--debug_buffer", options.debug_buffers,
-               "with --compare: the ops' outputs, old,new (default: the traces' names plus .data)"))
+  as_files(
+      report.add_option(
+          "--debug_buffer", options.debug_buffers,
+          "with --compare: files of the ops' outputs, old,new (default: the traces' names plus "
+          ".data)"))
       ->check(CLI::ExistingFile.description(""));
   add_fail_above(report, options.fail_above);
   report
@@ -46,11 +58,13 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                   "minimum SQNR of an op's outputs; exit code 2 if below")
       ->type_name("DB");
   const auto check = [&] {
-    if (ops + verify + compare + !graph.empty() > 1) {
-      throw CLI::ValidationError("--ops, --graph, --verify and --compare", "exclude each other");
+    choose_format(app, options.report);
+    if (ops + explain + verify + compare + !graph.empty() > 1) {
+      throw CLI::ValidationError("--ops, --graph, --explain, --verify and --compare",
+                                 "cannot be used together");
     }
     if (compare && options.files.size() != 2) {
-      throw CLI::ValidationError("--compare", "needs two traces, old and new");
+      throw CLI::ValidationError("--compare", "needs two traces or stored profiles, old and new");
     }
     if (compare) check_fits_comparison(options.report);
     if (!compare && (options.fail_above || options.min_sqnr || !options.debug_buffers.empty())) {
@@ -60,13 +74,15 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       throw CLI::ValidationError("--debug_buffer", "needs two files, old,new");
     }
     if (options.etrecords.size() > (compare ? 2u : 1u)) {
-      throw CLI::ValidationError("--etrecord", compare ? "one or two" : "one");
+      throw CLI::ValidationError("--etrecord",
+                                 compare ? "expected one or two files" : "expected one file");
     }
   };
   if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;
-  options.has_format = app.get_option("--format")->count() > 0;
+  options.has_format = app.count("--format") > 0 || options.report.format != ReportFormat::kTable;
   if (ops) options.task = Task::kOperators;
   if (!graph.empty()) options.task = graph == "dot" ? Task::kGraphDot : Task::kGraphText;
+  if (explain) options.task = Task::kExplain;
   if (verify) options.task = Task::kVerify;
   if (compare) options.task = Task::kCompare;
   return options;

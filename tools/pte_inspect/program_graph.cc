@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "backends/xnnpack/format/identifiers.h"
-#include "backends/xnnpack/runtime/node_table.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
-#include "inspector/text/text_layout.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
+#include "base/text/text_layout.h"
 #include "runtime/program/program_access.h"
+#include "tools/common/foreign_delegates.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
+#include "tools/pte_inspect/payload_json.h"
 #include "vitrine/budget.h"
 
 namespace vitrine::tools {
@@ -20,10 +22,10 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-constexpr size_t kShownItems = 8;                     // of a list of numbers
-constexpr size_t kMaxGraphBytes = size_t{128} << 20;  // of a method
+constexpr size_t kShownItems = 8;                     // of a list
+constexpr size_t kMaxGraphBytes = size_t{128} << 20;  // per method
 
-std::string value_name(size_t number) { return fmt::format("%{}", number); }
+std::string value_name(size_t index) { return fmt::format("%{}", index); }
 
 class MethodGraph {
  public:
@@ -41,14 +43,15 @@ class MethodGraph {
     }
     add_all(plan_.inputs(), graph_.inputs);
     add_all(plan_.outputs(), graph_.outputs);
-    made_.insert(graph_.inputs.begin(), graph_.inputs.end());
+    defined_.insert(graph_.inputs.begin(), graph_.inputs.end());
     for (uint32_t chain = 0; chain < plan_.chains()->size(); ++chain) {
       const auto* instructions = plan_.chains()->Get(chain)->instructions();
       if (instructions == nullptr) continue;
       for (uint32_t i = 0; i < instructions->size(); ++i) {
-        GraphStep& step = graph_.steps.emplace_back();
-        step.id = plan_.chains()->size() == 1 ? std::to_string(i) : fmt::format("{}.{}", chain, i);
-        read(*instructions->Get(i), step);
+        GraphInstruction& instruction = graph_.instructions.emplace_back();
+        instruction.id =
+            plan_.chains()->size() == 1 ? std::to_string(i) : fmt::format("{}.{}", chain, i);
+        read(*instructions->Get(i), instruction);
       }
     }
     return std::move(graph_);
@@ -64,7 +67,7 @@ class MethodGraph {
     for (const int32_t index : *from) to.push_back(static_cast<size_t>(index));
   }
 
-  // The tensors of a value: itself, or those of a list.
+  // Adds the tensors of a value: the value itself, or the items of a list.
   void tensors_of(int32_t index, std::vector<size_t>& tensors) const {
     if (index < 0) return;
     const fbs::EValue& from = value(index);
@@ -76,8 +79,8 @@ class MethodGraph {
     if (const auto* list = from.val_as_OptionalTensorList()) add_items(*list->items());
   }
 
-  bool is_constant(size_t number) const {
-    const auto* tensor = value(static_cast<int32_t>(number)).val_as_Tensor();
+  bool is_constant(size_t index) const {
+    const auto* tensor = value(static_cast<int32_t>(index)).val_as_Tensor();
     const auto* extra = tensor == nullptr ? nullptr : tensor->extra_tensor_info();
     return tensor != nullptr &&
            (tensor->data_buffer_idx() != 0 ||
@@ -101,12 +104,12 @@ class MethodGraph {
   std::string argument_text(int32_t index) const {
     if (index < 0) return "none";
     const fbs::EValue& from = value(index);
-    const auto number = static_cast<size_t>(index);
+    const auto position = static_cast<size_t>(index);
     const auto nested = [this](int32_t item) { return argument_text(item); };
     switch (from.val_type()) {
       case fbs::KernelTypes::Tensor:
-        return fmt::format("{}{} {}", is_constant(number) ? "constant " : "", value_name(number),
-                           graph_.values[number]);
+        return fmt::format("{}{} {}", is_constant(position) ? "constant " : "",
+                           value_name(position), graph_.values[position]);
       case fbs::KernelTypes::Int:
         return std::to_string(from.val_as_Int()->int_val());
       case fbs::KernelTypes::Bool:
@@ -133,100 +136,116 @@ class MethodGraph {
     }
   }
 
-  // Instructions may share what they refer to, so a small file could have an unlimited graph.
-  void spend(size_t bytes) {
-    if (bytes > kMaxGraphBytes - spent_) {
-      throw ToolError(
-          fmt::format("method {}: the text of the graph is larger than {} bytes: refused",
-                      printable(graph_.name), kMaxGraphBytes));
+  // Limits the text of the graph. Instructions may share lists, so a small file could have a text
+  // of any size.
+  void charge(size_t bytes) {
+    if (bytes > kMaxGraphBytes - charged_) {
+      throw ToolError(fmt::format("method {}: the text of the graph exceeds the limit of {} bytes",
+                                  printable(graph_.name), kMaxGraphBytes));
     }
-    spent_ += bytes;
+    charged_ += bytes;
   }
 
-  void read(const fbs::Instruction& instruction, GraphStep& step) {
-    if (const auto* call = instruction.instr_args_as_KernelCall()) {
+  void read(const fbs::Instruction& from, GraphInstruction& to) {
+    if (const auto* call = from.instr_args_as_KernelCall()) {
       const auto [name, overload] =
           ProgramAccess::method_meta(plan_).operator_name(static_cast<size_t>(call->op_index()));
-      step.name =
+      to.name =
           printable(overload.empty() ? std::string(name) : fmt::format("{}.{}", name, overload));
-      read_kernel_arguments(arguments_of(*call), name.ends_with('_'), step);
-    } else if (const auto* delegate = instruction.instr_args_as_DelegateCall()) {
-      read_delegate(*delegate, step);
-    } else if (const auto* move = instruction.instr_args_as_MoveCall()) {
-      step.name = "move";
-      step.arguments = {argument_text(move->move_from())};
-      tensors_of(move->move_from(), step.inputs);
-      tensors_of(move->move_to(), step.outputs);
-    } else if (const auto* jump = instruction.instr_args_as_JumpFalseCall()) {
-      step.name = fmt::format("jump to {} unless {}", jump->destination_instruction(),
-                              value_name(static_cast<size_t>(jump->cond_value_index())));
-      tensors_of(jump->cond_value_index(), step.inputs);
-    } else if (const auto* freed = instruction.instr_args_as_FreeCall()) {
-      step.name = fmt::format("free {}", value_name(static_cast<size_t>(freed->value_index())));
+      read_kernel_arguments(arguments_of(*call), name.ends_with('_'), to);
+    } else if (const auto* delegate = from.instr_args_as_DelegateCall()) {
+      read_delegate(*delegate, to);
+    } else if (const auto* move = from.instr_args_as_MoveCall()) {
+      to.name = "move";
+      to.arguments = {argument_text(move->move_from())};
+      tensors_of(move->move_from(), to.inputs);
+      tensors_of(move->move_to(), to.outputs);
+    } else if (const auto* jump = from.instr_args_as_JumpFalseCall()) {
+      to.name = fmt::format("jump to {} unless {}", jump->destination_instruction(),
+                            value_name(static_cast<size_t>(jump->cond_value_index())));
+      tensors_of(jump->cond_value_index(), to.inputs);
+    } else if (const auto* freed = from.instr_args_as_FreeCall()) {
+      to.name = fmt::format("free {}", value_name(static_cast<size_t>(freed->value_index())));
     }
-    made_.insert(step.outputs.begin(), step.outputs.end());
+    defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // The last argument is the kernel's result: its `out` arguments again.
-  void read_kernel_arguments(std::span<const int32_t> args, bool in_place, GraphStep& step) {
+  // The last argument is the result of the kernel, which repeats its `out` arguments.
+  void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
+                             GraphInstruction& instruction) {
     if (args.empty()) return;
-    tensors_of(args.back(), step.outputs);
-    const std::set<size_t> outputs(step.outputs.begin(), step.outputs.end());
+    tensors_of(args.back(), instruction.outputs);
+    const std::set<size_t> outputs(instruction.outputs.begin(), instruction.outputs.end());
     for (const int32_t arg : args.first(args.size() - 1)) {
       std::vector<size_t> tensors;
       tensors_of(arg, tensors);
       const bool is_out =
           !in_place && !tensors.empty() && std::ranges::all_of(tensors, [&](size_t tensor) {
-            return outputs.contains(tensor) && !made_.contains(tensor);
+            return outputs.contains(tensor) && !defined_.contains(tensor);
           });
       if (is_out) continue;
-      step.arguments.push_back(argument_text(arg));
-      spend(step.arguments.back().size() + tensors.size() * sizeof(size_t));
-      step.inputs.insert(step.inputs.end(), tensors.begin(), tensors.end());
+      instruction.arguments.push_back(argument_text(arg));
+      charge(instruction.arguments.back().size() + tensors.size() * sizeof(size_t));
+      instruction.inputs.insert(instruction.inputs.end(), tensors.begin(), tensors.end());
     }
   }
 
-  // Inputs come before outputs; a tensor without a value so far is an output.
-  void read_delegate(const fbs::DelegateCall& call, GraphStep& step) {
+  // A tensor that nothing has written yet is an output of the delegate.
+  void read_delegate(const fbs::DelegateCall& call, GraphInstruction& instruction) {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
-    step.name = printable(delegate.id()->str());
-    step.is_delegate = true;
+    instruction.name = printable(delegate.id()->str());
+    instruction.is_delegate = true;
     for (const int32_t arg : arguments_of(call)) {
       std::vector<size_t> tensors;
       tensors_of(arg, tensors);
       const bool is_output = !tensors.empty() && std::ranges::all_of(tensors, [&](size_t tensor) {
-        return !made_.contains(tensor) && !is_constant(tensor);
+        return !defined_.contains(tensor) && !is_constant(tensor);
       });
-      spend((tensors.size() + 1) * sizeof(size_t));
-      auto& list = is_output ? step.outputs : step.inputs;
+      charge((tensors.size() + 1) * sizeof(size_t));
+      auto& list = is_output ? instruction.outputs : instruction.inputs;
       list.insert(list.end(), tensors.begin(), tensors.end());
-      if (!is_output) step.arguments.push_back(argument_text(arg));
+      if (!is_output) instruction.arguments.push_back(argument_text(arg));
     }
-    if (step.name != xnnpack::kBackendId) return;
     try {
-      const DataBuffer data = check(ProgramAccess::delegate_data(program_, *delegate.processed()));
+      const DataBuffer data = check(ProgramAccess::payload(program_, *delegate.processed()));
+      if (instruction.name != xnnpack::kBackendId) {
+        return read_foreign(payload_input(delegate, data.bytes()), instruction);
+      }
       const ProgramGraph inside =
           graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload", steps_));
-      for (const GraphStep& node : inside.steps) {
+      for (const GraphInstruction& node : inside.instructions) {
         std::string line =
             fmt::format("[{}] {}({})", node.id, node.name, fmt::join(node.arguments, ", "));
         for (const size_t output : node.outputs) {
           line += fmt::format(" -> {} {}", value_name(output), inside.values[output]);
         }
-        spend(line.size());
-        step.inside.push_back(std::move(line));
+        charge(line.size());
+        instruction.inside.push_back(std::move(line));
       }
     } catch (const ToolError& error) {
-      step.inside.push_back(std::string("damaged: ") + printable(error.what()));
+      instruction.inside.push_back(std::string("damaged: ") + printable(error.what()));
     }
+  }
+
+  // Adds the operators of a backend that Vitrine does not run.
+  void read_foreign(const delegates::PayloadInput& input, GraphInstruction& instruction) {
+    charge(input.bytes.size());
+    const Json json = payload_json(input);
+    if (json.contains("error")) throw ToolError(json["error"].get<std::string>());
+    for (std::string& line : payload_lines(json["payload"])) {
+      charge(line.size());
+      instruction.inside.push_back(std::move(line));
+    }
+    const auto& closed = json["payload"]["closed"].get_ref<const std::string&>();
+    if (!closed.empty()) instruction.inside.push_back("closed: " + printable(closed));
   }
 
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
-  Budget steps_;  // to read payloads
+  Budget steps_;  // bounds the work of reading payloads
   ProgramGraph graph_;
-  std::set<size_t> made_;  // tensors that have a value by now
-  size_t spent_ = 0;
+  std::set<size_t> defined_;  // tensors that have a value so far
+  size_t charged_ = 0;
 };
 
 std::string dot_string(std::string_view text) {
@@ -260,36 +279,37 @@ ProgramGraph graph_of_xnnpack(const XnnpackGraph& loaded) {
   }
   for (size_t i = 0; i < from.nodes.size(); ++i) {
     const xnnpack::Node& node = from.nodes[i];
-    GraphStep& step = graph.steps.emplace_back();
-    step.id = std::to_string(i);
-    step.name = node.kind->name;
+    GraphInstruction& instruction = graph.instructions.emplace_back();
+    instruction.id = std::to_string(i);
+    instruction.name = node.kind->name;
     for (const uint32_t input : node.input_values()) {
-      step.inputs.push_back(input);
-      step.arguments.push_back(fmt::format("{}{} {}",
-                                           from.values[input].is_constant() ? "constant " : "",
-                                           value_name(input), graph.values[input]));
+      instruction.inputs.push_back(input);
+      instruction.arguments.push_back(
+          fmt::format("{}{} {}", from.values[input].is_constant() ? "constant " : "",
+                      value_name(input), graph.values[input]));
     }
-    for (const uint32_t output : node.output_values()) step.outputs.push_back(output);
+    for (const uint32_t output : node.output_values()) instruction.outputs.push_back(output);
   }
   return graph;
 }
 
 std::string graph_text(const ProgramGraph& graph) {
-  const auto named = [&](size_t number) {
-    return graph.values[number].empty()
-               ? value_name(number)
-               : fmt::format("{} {}", value_name(number), graph.values[number]);
+  const auto named = [&](size_t index) {
+    return graph.values[index].empty()
+               ? value_name(index)
+               : fmt::format("{} {}", value_name(index), graph.values[index]);
   };
   std::string text = printable(graph.name) + "\n";
   for (const size_t input : graph.inputs) text += fmt::format("  in   {}\n", named(input));
-  for (const GraphStep& step : graph.steps) {
-    text += fmt::format("  [{}] {}", step.id, step.name);
-    if (!step.arguments.empty()) text += fmt::format("({})", fmt::join(step.arguments, ", "));
-    for (size_t i = 0; i < step.outputs.size(); ++i) {
-      text += (i == 0 ? " -> " : ", ") + named(step.outputs[i]);
+  for (const GraphInstruction& instruction : graph.instructions) {
+    text += fmt::format("  [{}] {}", instruction.id, instruction.name);
+    if (!instruction.arguments.empty())
+      text += fmt::format("({})", fmt::join(instruction.arguments, ", "));
+    for (size_t i = 0; i < instruction.outputs.size(); ++i) {
+      text += (i == 0 ? " -> " : ", ") + named(instruction.outputs[i]);
     }
     text += '\n';
-    for (const std::string& line : step.inside) text += "        " + line + '\n';
+    for (const std::string& line : instruction.inside) text += "        " + line + '\n';
   }
   for (const size_t output : graph.outputs) text += fmt::format("  out  {}\n", named(output));
   return text;
@@ -303,31 +323,33 @@ std::string graph_dot(const std::vector<ProgramGraph>& graphs) {
     const ProgramGraph& graph = graphs[g];
     dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n", g,
                        dot_string(printable(graph.name)));
-    std::vector<std::string> maker(graph.values.size());  // the node that made it last
+    std::vector<std::string> producer(graph.values.size());  // the node that wrote the value last
     for (const size_t input : graph.inputs) {
-      maker[input] = fmt::format("g{}_in{}", g, input);
-      dot += fmt::format("    {} [shape=ellipse, label={}];\n", maker[input],
+      producer[input] = fmt::format("g{}_in{}", g, input);
+      dot += fmt::format("    {} [shape=ellipse, label={}];\n", producer[input],
                          dot_string("in " + graph.values[input]));
     }
-    for (size_t i = 0; i < graph.steps.size(); ++i) {
-      const GraphStep& step = graph.steps[i];
+    for (size_t i = 0; i < graph.instructions.size(); ++i) {
+      const GraphInstruction& instruction = graph.instructions[i];
       const std::string id = fmt::format("g{}_s{}", g, i);
-      std::string label = step.name;
-      if (!step.inside.empty()) label += fmt::format(", {} nodes", step.inside.size());
+      std::string label = instruction.name;
+      if (!instruction.inside.empty())
+        label += fmt::format(", {} nodes", instruction.inside.size());
       dot += fmt::format("    {} [label={}{}];\n", id, dot_string(label),
-                         step.is_delegate ? ", style=filled, fillcolor=lightblue" : "");
-      for (const size_t input : std::set<size_t>(step.inputs.begin(), step.inputs.end())) {
-        if (maker[input].empty()) continue;  // a constant
-        dot += fmt::format("    {} -> {} [label={}];\n", maker[input], id,
+                         instruction.is_delegate ? ", style=filled, fillcolor=lightblue" : "");
+      for (const size_t input :
+           std::set<size_t>(instruction.inputs.begin(), instruction.inputs.end())) {
+        if (producer[input].empty()) continue;  // a constant
+        dot += fmt::format("    {} -> {} [label={}];\n", producer[input], id,
                            dot_string(graph.values[input]));
       }
-      for (const size_t output : step.outputs) maker[output] = id;
+      for (const size_t output : instruction.outputs) producer[output] = id;
     }
     for (const size_t output : graph.outputs) {
       const std::string id = fmt::format("g{}_out{}", g, output);
       dot += fmt::format("    {} [shape=ellipse, label={}];\n", id,
                          dot_string("out " + graph.values[output]));
-      if (!maker[output].empty()) dot += fmt::format("    {} -> {};\n", maker[output], id);
+      if (!producer[output].empty()) dot += fmt::format("    {} -> {};\n", producer[output], id);
     }
     dot += "  }\n";
   }

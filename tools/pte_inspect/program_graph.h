@@ -1,4 +1,4 @@
-// The order of execution in a program or an XNNPACK payload, as text and for Graphviz.
+// Shows what a program or an XNNPACK payload executes, in order, as text or for Graphviz.
 #pragma once
 
 #include <string>
@@ -9,28 +9,29 @@
 
 namespace vitrine::tools {
 
-struct GraphStep {
-  std::string id;    // "3"; "1.3" of a program with several chains
+// An instruction of a method, or a node of an XNNPACK graph.
+struct GraphInstruction {
+  std::string id;    // "3"; "1.3" if the method has several chains
   std::string name;  // "aten::add.out", "XnnpackBackend", "jump to 7 unless %4"
   bool is_delegate = false;
   std::vector<std::string> arguments;  // as text: "%3 f32[2,3]", "[1, 1]", "none"
-  std::vector<size_t> inputs;          // tensors among them, by number
-  std::vector<size_t> outputs;         // tensors that it computes or changes
-  std::vector<std::string> inside;     // lines for a delegate's nodes
+  std::vector<size_t> inputs;          // indices of the tensors among the arguments
+  std::vector<size_t> outputs;         // indices of the tensors that it computes or changes
+  std::vector<std::string> inside;     // one line for each node of a delegate
 };
 
 struct ProgramGraph {
   std::string name;
-  std::vector<std::string> values;  // by number: "f32[2,3]"; empty for other kinds
+  std::vector<std::string> values;  // "f32[2,3]" for each value; empty if it is not a tensor
   std::vector<size_t> inputs, outputs;
-  std::vector<GraphStep> steps;
+  std::vector<GraphInstruction> instructions;
 };
 
 std::vector<ProgramGraph> graphs_of_program(const Program& program);
 ProgramGraph graph_of_xnnpack(const XnnpackGraph& graph);
 
 std::string graph_text(const ProgramGraph& graph);
-// One digraph of all graphs.
+// Returns one digraph with a cluster for each graph.
 std::string graph_dot(const std::vector<ProgramGraph>& graphs);
 
 }  // namespace vitrine::tools

@@ -5,14 +5,15 @@
 #include <functional>
 
 #include "api/builtin.h"
-#include "backends/xnnpack/format/identifiers.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
-#include "host/delegate_profiles.h"
-#include "host/session.h"
-#include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
 #include "runtime/program/program_access.h"
+#include "tools/common/backends.h"
+#include "tools/common/foreign_delegates.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/loading.h"
 #include "vitrine/method.h"
 
@@ -23,55 +24,71 @@ class Verifier {
  public:
   explicit Verifier(const NamedDataMap* data) : data_(data) {}
 
-  std::vector<VerifiedStep> verify(const OpenedFile& file) {
+  std::vector<CheckResult> verify(const OpenedFile& file) {
     FileKind kind{};
-    if (!step("kind", [&] { kind = kind_of_file(file.bytes, file.name); })) {
-      return std::move(steps_);
+    if (!run_check("kind", [&] { kind = kind_of_file(file.bytes, file.name); })) {
+      return std::move(results_);
     }
-    steps_.back().what += std::string(": ") + kind_name(kind);
+    results_.back().name += std::string(": ") + kind_name(kind);
     switch (kind) {
       case FileKind::kProgram:
         verify_program(file);
         break;
       case FileKind::kBundledProgram:
-        step("bundle", [&] {
+        run_check("bundle", [&] {
           const auto bundle = bundled::parse_bundled_program(file.bytes, file.name);
           const AlignedBytes program(bundle.program);
           verify_program({file.name + ": program", program.bytes()});
         });
         break;
       case FileKind::kTrace:
-        step("structure", [&] { etdump::parse_etdump(file.bytes, file.name); });
-        step("runs", [&] {
+        run_check("structure", [&] { etdump::parse_etdump(file.bytes, file.name); });
+        run_check("runs", [&] {
           inspector::ProfileOptions options;
           options.delegates = all_delegate_profiles();
           inspector::make_profile(etdump::parse_etdump(file.bytes, file.name), nullptr, options);
         });
         break;
       default:
-        step("contents", [&] { describe_file(file); });
+        run_check("contents", [&] { describe_file(file); });
     }
-    return std::move(steps_);
+    return std::move(results_);
   }
 
  private:
-  // Runs a check. Its step comes before the steps of checks inside it.
-  bool step(std::string what, const std::function<void()>& run) {
-    const size_t index = steps_.size();
-    steps_.push_back({std::move(what), ""});
+  // Runs a check and returns true if it passed. The result comes before the results of nested
+  // checks.
+  bool run_check(std::string name, const std::function<void()>& run) {
+    const size_t index = results_.size();
+    results_.push_back({std::move(name), ""});
     try {
       run();
       return true;
     } catch (const HostError& error) {
-      steps_[index].error = error.what();
+      results_[index].error = error.what();
       return false;
     }
   }
 
+  // Reads the payload of another backend. The constants that it names must exist.
+  void verify_foreign(const Program& program, const schema::program::BackendDelegate& delegate,
+                      std::span<const std::byte> bytes, const std::string& method,
+                      Budget& steps) const {
+    if (!steps.take(bytes.size()))
+      throw ToolError("delegates share payloads too often to read them");
+    const MergedNamedData data(&program.named_data(), data_);
+    delegates::PayloadInput input = payload_input(delegate, bytes);
+    input.data = &data;
+    input.method = method;
+    const delegates::PayloadDescription payload = delegates::describe_payload(input);
+    if (payload.missing_constants == 0) return;
+    throw ToolError(payload.notes.back());
+  }
+
   void verify_program(const OpenedFile& file) {
     std::shared_ptr<const Program> program;
-    if (!step("structure: header, flatbuffer, indices, sizes, segments",
-              [&] { program = load_program(file); })) {
+    if (!run_check("structure: header, flatbuffer, indices, sizes, segments",
+                   [&] { program = load_program(file); })) {
       return;
     }
     Budget steps(default_load_steps(program->file_bytes()));
@@ -81,34 +98,42 @@ class Verifier {
           *ProgramAccess::root(*program).execution_plan()->Get(static_cast<uint32_t>(m));
       for (uint32_t i = 0; plan.delegates() != nullptr && i < plan.delegates()->size(); ++i) {
         const auto& delegate = *plan.delegates()->Get(i);
-        if (delegate.id()->string_view() != xnnpack::kBackendId) continue;
-        step(fmt::format("method {}: delegate {}: payload", name, i), [&] {
-          const DataBuffer data =
-              check(ProgramAccess::delegate_data(*program, *delegate.processed()));
+        const std::string_view backend = delegate.id()->string_view();
+        const bool is_ours = backend == xnnpack::kBackendId;
+        if (!is_ours && delegates::find_reader(backend) == nullptr) continue;
+        run_check(fmt::format("method {}: delegate {}: payload", name, i), [&] {
+          const DataBuffer data = check(ProgramAccess::payload(*program, *delegate.processed()));
+          if (!is_ours) {
+            return verify_foreign(*program, delegate, data.bytes(), name, steps);
+          }
           load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i), steps);
         });
       }
-      step(fmt::format("method {}: loads with this build's kernels and backends", name), [&] {
+      run_check(fmt::format("method {}: loads with this build's kernels and backends", name), [&] {
         MethodOptions options;
         options.kernels = &builtin_kernels();
-        options.backends = &builtin_backends();
+        options.backends = &all_backends();
         options.external_data = data_;
-        options.check_plan = refuse_overlaps;
+        options.check_plan = &refuse_overlaps;
         auto method = Method::load(program, name, options);
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
         }
+        // Only this code is a problem of the program. Other warnings depend on the machine, for
+        // example that a cache cannot be written.
+        const Error& warning = (*method)->warning();
+        if (warning.code() == ErrorCode::kInvalidProgram) throw ToolError(warning);
       });
     }
   }
 
   const NamedDataMap* data_;
-  std::vector<VerifiedStep> steps_;
+  std::vector<CheckResult> results_;
 };
 
 }  // namespace
 
-std::vector<VerifiedStep> verify_file(const OpenedFile& file, const NamedDataMap* data) {
+std::vector<CheckResult> verify_file(const OpenedFile& file, const NamedDataMap* data) {
   return Verifier(data).verify(file);
 }
 

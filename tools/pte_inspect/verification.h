@@ -1,4 +1,4 @@
-// Runs all checks that loading a file makes, and reports each.
+// Runs all checks that loading a file makes and reports each result.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace vitrine::tools {
 
-struct VerifiedStep {
-  std::string what;   // "method forward loads"
-  std::string error;  // with the place; empty: passed
+struct CheckResult {
+  std::string name;   // "method forward: loads with this build's kernels and backends"
+  std::string error;  // names the position; empty if the check passed
 };
 
-// Reads a program and its delegates' payloads, and loads every method as for running, with the
-// kernels and backends of this build. If `data` is null, a program's external tensors are missing.
-// Reads other files in full. Never throws because of a file's contents.
-std::vector<VerifiedStep> verify_file(const OpenedFile& file, const NamedDataMap* data);
+// Reads a program and the payloads of its delegates, and loads every method with the kernels and
+// backends of this build. `data` has the external tensors of a program; it may be null. Other files
+// are read in full. Reports errors in the file as results and does not throw because of them.
+std::vector<CheckResult> verify_file(const OpenedFile& file, const NamedDataMap* data);
 
 }  // namespace vitrine::tools

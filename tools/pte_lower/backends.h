@@ -1,23 +1,36 @@
-// The backends that this build can lower to.
+// The backends for which tools can lower: those of this build, and those that main() adds.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "aot/lowering/partitioner.h"
 
 namespace vitrine::tools {
 
+// Options of backends (--backend-option). A row ignores those that it does not list.
+using BackendOptions = std::span<const std::string>;
+
 struct BackendRow {
-  std::string_view name;  // its name on the command line
-  std::string_view id;    // its name in programs
-  std::string_view what;  // for --help
-  std::shared_ptr<const aot::Partitioner> (*make_partitioner)();
+  std::string_view name;  // on the command line
+  std::string_view help;  // for --help
+  std::shared_ptr<const aot::Partitioner> (*make_partitioner)(BackendOptions options);
+  std::vector<std::string_view> options = {};
 };
 
+// Not thread-safe.
+void add_lowering_backend(const BackendRow& row);
+
+// The result is valid until a backend is added.
 std::span<const BackendRow> lowering_backends();
-// ToolError lists the known backends.
+// Throws a ToolError that lists the known backends if there is no backend with this name.
 const BackendRow& lowering_backend(std::string_view name);
+// Makes one partitioner for each backend, in order. Throws a ToolError for an unknown backend, and
+// for an option that none of the backends has.
+std::vector<std::shared_ptr<const aot::Partitioner>> make_partitioners(
+    std::span<const std::string> backends, BackendOptions options = {});
 
 }  // namespace vitrine::tools

@@ -6,36 +6,36 @@
 #include <charconv>
 #include <variant>
 
-#include "host/command_line.h"
-#include "host/tool_error.h"
 #include "runtime/core/parse_real.h"
+#include "tools/common/command_line.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_lower/backends.h"
 
 namespace vitrine::tools {
 namespace {
 
-constexpr char kOnlyMethod[] = "forward";
+constexpr char kDefaultMethod[] = "forward";
 
 std::string backends_help() {
-  std::string text = "in order of preference; none: leave all to kernels (default)";
+  std::string text = "backends in order of preference; none (default): leave all calls to kernels";
   for (const BackendRow& row : lowering_backends()) {
-    text += fmt::format("\n{}: {}", row.name, row.what);
+    text += fmt::format("\n{}: {}", row.name, row.help);
   }
   return text;
 }
 
-// "decode=decode.pt2".
+// Adds a method from a text such as "decode=decode.pt2".
 void add_method(const std::string& text, LoweringOptions& options) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
     throw ToolError(fmt::format("--method {}: expected NAME=FILE", text));
   }
   if (!options.models.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
-    throw ToolError(fmt::format("--method {}: this method is given twice", text));
+    throw ToolError(fmt::format("--method {}: the method was given twice", text));
   }
 }
 
-// "1", "-0.5", "true".
+// Parses an integer, a real number or a boolean: "1", "-0.5", "true".
 std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
   int64_t integer = 0;
@@ -44,11 +44,12 @@ std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, integer);
   if (error == std::errc() && stop == end) return integer;
   if (!parse_real(text, real))
-    throw ToolError(fmt::format("\"{}\" is neither a number nor a bool", text));
+    throw ToolError(fmt::format("\"{}\" is neither a number nor true or false", text));
   return real;
 }
 
-// "get_max_seq_len=2048"; a list with commas, "get_eos_ids=2,7" or "get_eos_ids=2,".
+// Parses a value such as "get_max_seq_len=2048" or a list such as "get_eos_ids=2,7" or
+// "get_eos_ids=2,".
 aot::ConstantMethod parse_constant_method(const std::string& text) try {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
@@ -77,15 +78,17 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
-// As the command line has it, before texts are taken apart.
+// The command line with options whose texts still have to be parsed.
 struct CommandLine {
   LoweringOptions options;
   std::string model;
   std::string explain;
-  std::optional<std::string> quantise;
+  std::optional<std::string> quantize;
+  std::vector<std::string> keep;
   std::string attention = "aten";
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
+  std::vector<std::string> max_sizes;
   std::vector<std::string> operators;
   std::vector<std::string> metadata;
   std::vector<std::string> backends;
@@ -96,7 +99,8 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
   return app.add_option(name, to, help)->allow_extra_args(false);
 }
 
-// CLI11's own way would show the value as a part of the option's name.
+// Adds a flag that sets `flag` to false. CLI11's own syntax for this would show "{false}" in the
+// help.
 void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
   app.add_flag_callback(
       name, [&flag] { flag = false; }, help);
@@ -104,105 +108,152 @@ void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
 
 void add_model_options(CLI::App& app, CommandLine& line) {
   LoweringOptions& options = line.options;
-  app.add_option("model", line.model, "exported model (.pt2): the method \"forward\"")
+  app.add_option("model", line.model, "exported model (.pt2) of the method \"forward\"")
       ->type_name("FILE");
-  add_list(app, "--method", line.methods, "a method of its own; repeatable")
+  add_list(app, "--method", line.methods, "another method and its exported model; repeatable")
       ->type_name("NAME=FILE");
-  app.add_option("-o,--output", options.output, "program (.pte)")->required()->type_name("FILE");
+  app.add_option("-o,--output", options.output,
+                 "program to write (.pte); optional with --explain, --summary and --graph")
+      ->type_name("FILE");
   add_list(app, "--backend", line.backends, backends_help())->type_name("NAME");
+  add_list(app, "--backend-option", options.backend_options,
+           "enable_bf16: let xnnpack delegate bf16 tensors")
+      ->type_name("OPTION");
   add_list(app, "--only-op", options.only_ops,
            "delegate only this operator (add, aten.add.Tensor); repeatable")
       ->type_name("OP");
   add_list(app, "--exclude-op", options.excluded_ops, "never delegate this operator; repeatable")
       ->type_name("OP");
   add_list(app, "--metadata", line.metadata,
-           "a method that gives this value or list: get_max_seq_len=2048, get_eos_ids=2,7; "
+           "add a method that returns this value or list: get_max_seq_len=2048, get_eos_ids=2,7; "
            "repeatable")
       ->type_name("NAME=VALUE");
-  add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
+  add_list(app, "--dynamic", line.bounds,
+           "narrow the bounds of a dynamic size: x.0=1:8 or s0=1:8; repeatable")
       ->type_name("SIZE=MIN:MAX");
+  add_list(app, "--max-size", line.max_sizes,
+           "set the maximum of a dynamic size that was exported without one: x.0=8; repeatable")
+      ->type_name("SIZE=N");
   add_list(app, "--operator", line.operators,
-           "a custom operator that the model calls: 'my::op(Tensor(a!) x, float y=1.0) -> Tensor'; "
+           "declare a custom operator that the model calls: 'my::op(Tensor(a!) x, float y=1.0) -> "
+           "Tensor'; "
            "repeatable")
       ->type_name("SCHEMA");
 }
 
 void add_rewriting_options(CLI::App& app, CommandLine& line) {
-  app.add_option("--attention", line.attention,
-                 "custom_sdpa: attention by llama::custom_sdpa and writes to caches by "
-                 "llama::update_cache, as in stock language models; auto: the same where it is "
-                 "faster; aten (default): as it is")
+  app.add_option(
+         "--attention", line.attention,
+         "aten (default): leave attention unchanged; custom_sdpa: use llama::custom_sdpa, and "
+         "llama::update_cache to write caches, like ExecuTorch's language models; auto: do "
+         "this where it is faster")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}).description(""))
       ->type_name("KIND");
-  app.add_option("--quantize", line.quantise,
-                 "quantise float weights, bit for bit as torchao does: 8da4w:32,embedding:4:32\n"
-                 "8da4w[:GROUP][:RULE]: linear layers, int4 (128 a group), activations int8\n"
-                 "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (a group is a row)\n"
-                 "RULE, of scales: hqq (ExecuTorch's language models; default) or affine "
-                 "(torchao's quantize_())")
+  app.add_option(
+         "--quantize", line.quantize,
+         "quantize the model, bit for bit like torchao: int8, or 8da4w:32,embedding:4:32\n"
+         "int8 (needs --calibrate), int8_dynamic: layers and activations, as PT2E with "
+         "XNNPACKQuantizer; with :per_tensor, a weight has one scale\n"
+         "8da4w[:GROUP][:RULE]: linear layers, int4 weights (GROUP: 128), int8 activations\n"
+         "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
+         "scales: "
+         "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())")
       ->type_name("SCHEME,...");
+  add_list(
+      app, "--calibrate", line.options.calibrate,
+      "calibration data for int8: .bin, .npy and .npz files, folders of them, or lists of them "
+      "(.txt); repeatable")
+      ->type_name("PATH");
+  add_list(app, "--keep", line.keep,
+           "scheme of a part of the model, for int8: 'classifier.*=float', head=int8_dynamic; the "
+           "part is a module, a type of modules or an operator; repeatable")
+      ->type_name("PART=SCHEME");
 }
 
 void add_report_options(CLI::App& app, CommandLine& line) {
   LoweringOptions& options = line.options;
-  app.add_option("--etrecord", options.record, "also writes an ETRecord, for other tools' profiles")
+  app.add_option("--etrecord", options.record,
+                 "also write an ETRecord, for profiles of other tools")
       ->type_name("FILE");
-  add_unset(app, "--no-debug-maps", options.emit.emit_debug_maps,
-            "leave out what profiles are joined with (executor_runner --profile)");
-  app.add_flag("--summary", options.summary, "print what is delegated, memory and sizes");
-  app.add_flag("--explain{reasons}", line.explain,
-               "print why the rest is not, most expensive first; --explain=places lists each call")
+  add_unset(
+      app, "--no-debug-maps", options.emit.emit_debug_maps,
+      "leave out the debug maps, which name source ops in profiles (executor_runner --profile)");
+  app.add_flag("--summary", options.summary,
+               "print what is delegated, planned memory and file sizes");
+  app.add_flag(
+         "--explain{reasons}", line.explain,
+         "print why other calls are not delegated, most expensive first; --explain=places lists "
+         "each call")
       ->check(CLI::IsMember({"reasons", "places"}).description(""));
-  app.add_flag("--graph", options.graph, "print the graph, with what is inside delegates");
-  app.add_option("--graphviz", options.graphviz, "writes the graph for dot")->type_name("FILE");
+  app.add_flag("--graph", options.graph, "print the graph, including the graphs inside delegates");
+  app.add_option("--graphviz", options.graphviz, "write the graph for Graphviz's dot")
+      ->type_name("FILE");
 }
 
 void add_emit_options(CLI::App& app, LoweringOptions& options) {
   aot::EmitOptions& emit = options.emit;
   app.add_flag("--fold-constants", options.fold_constants,
-               "compute what needs no input now, not at each run");
-  app.add_flag("--optimize", options.optimise,
-               "go beyond ExecuTorch's lowering for speed; planned memory does not grow. --explain "
-               "tells what was done");
+               "compute values that depend on no input now instead of in each run");
+  app.add_flag(
+      "--optimize", options.optimize,
+      "optimize for speed beyond ExecuTorch's lowering, without more planned memory; --explain "
+      "lists the changes");
   app.add_flag("--external-constants", emit.external_constants,
-               "weights to a file beside the program (.ptd)");
-  app.add_option("--segment-alignment", emit.segment_alignment, "of weights and delegates")
+               "write weights to a separate file next to the program (.ptd)");
+  app.add_option("--segment-alignment", emit.segment_alignment,
+                 "alignment of segments (weights and delegates)")
       ->capture_default_str()
       ->type_name("BYTES");
   app.add_option("--constant-alignment", emit.constant_tensor_alignment,
-                 "of each weight (default: 16)")
+                 "alignment of each weight (default: 16)")
       ->type_name("BYTES");
   app.add_option("--delegate-alignment", emit.delegate_alignment,
-                 "of delegates inside the table (default: 16)")
+                 "alignment of delegates inside the flatbuffer (default: 16)")
       ->type_name("BYTES");
   add_unset(app, "--inline-delegates", emit.extract_delegate_segments,
-            "keep delegates inside the table");
+            "keep delegates inside the flatbuffer instead of in segments");
   app.add_flag("--stacktrace", emit.emit_stacktrace, "keep each instruction's stack trace");
   add_unset(app, "--no-plan-inputs", emit.memory_planning.alloc_graph_input,
-            "the caller gives the inputs' memory");
+            "do not plan memory for inputs; the caller provides it");
   add_unset(app, "--no-plan-outputs", emit.memory_planning.alloc_graph_output,
-            "the caller gives the outputs' memory");
+            "do not plan memory for outputs; the caller provides it");
   app.add_flag("--share-mutable-buffers", emit.memory_planning.share_mutable_buffers,
-               "one place for a buffer that several methods have, so that they share its state");
-  add_unset(app, "--no-reuse", emit.memory_planning.greedy, "a place of its own for every tensor");
+               "let methods share the memory and state of mutable buffers with the same name");
+  add_unset(app, "--no-reuse", emit.memory_planning.greedy, "give every tensor its own memory");
+  add_unset(app, "--no-load-check", options.check_loading,
+            "do not load the new program as a check (default: load programs with delegates)");
 }
 
-void take_apart(CommandLine& line) {
+void parse_values(CommandLine& line) {
   LoweringOptions& options = line.options;
   for (const std::string& method : line.methods) add_method(method, options);
-  if (!line.model.empty() && !options.models.emplace(kOnlyMethod, line.model).second) {
-    throw ToolError("the model and --method forward=... are the same method");
+  if (!line.model.empty() && !options.models.emplace(kDefaultMethod, line.model).second) {
+    throw ToolError("--method forward=...: the model is already the method forward");
   }
-  if (options.models.empty()) throw ToolError("give a model (.pt2), or methods by --method");
+  if (options.models.empty())
+    throw ToolError("no model was given: give a .pt2 file or --method NAME=FILE");
+  const bool has_report = options.summary || options.graph || !line.explain.empty();
+  if (options.output.empty() && !has_report) {
+    throw ToolError(
+        "--output is required, unless --explain, --summary or --graph asks for a report");
+  }
+  if (options.output == "-") options.output = "/dev/stdout";
   options.backends = checked_backends(line.backends);
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
+  }
+  for (const std::string& size : line.max_sizes) {
+    options.bounds.push_back(aot::parse_max_size(size));
   }
   for (const std::string& schema : line.operators) {
     options.operators.push_back(aot::parse_operator(schema));
   }
   options.attention = *aot::attention_operator(line.attention);
-  if (line.quantise) options.quantise = aot::parse_quantisation(*line.quantise);
+  if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
+  for (const std::string& rule : line.keep) aot::add_int8_rule(rule, options.quantize);
+  if (!options.calibrate.empty() && !options.quantize.int8) {
+    throw ToolError("--calibrate needs --quantize int8");
+  }
   for (const std::string& given : line.metadata) {
     options.emit.constant_methods.push_back(parse_constant_method(given));
   }
@@ -214,9 +265,8 @@ void take_apart(CommandLine& line) {
 
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Makes an ExecuTorch program (.pte) of a model that torch.export.save wrote (.pt2).\n"
-      "  pte_lower model.pt2 --backend xnnpack -o model.pte --summary\n"
-      "  pte_lower --method encode=a.pt2 --method decode=b.pt2 -o model.pte",
+      "Lowers a model that torch.export.save wrote (.pt2) to an ExecuTorch program (.pte).\n"
+      "  pte_lower model.pt2 --backend xnnpack -o model.pte --summary",
       "pte_lower");
   app.get_formatter()->column_width(36);
   CommandLine line;
@@ -225,7 +275,7 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
   add_report_options(app, line);
   add_emit_options(app, line.options);
   if (!parse_command_line(
-          app, argc, argv, [&] { take_apart(line); }, exit_code)) {
+          app, argc, argv, [&] { parse_values(line); }, exit_code)) {
     return std::nullopt;
   }
   return std::move(line.options);

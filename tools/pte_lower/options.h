@@ -10,33 +10,36 @@
 #include "aot/emit/emit.h"
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/lower.h"
-#include "aot/pipeline/quantisation.h"
+#include "aot/pipeline/quantization.h"
 
 namespace vitrine::tools {
 
 struct LoweringOptions {
-  std::map<std::string, std::filesystem::path> models;  // by method
-  std::filesystem::path output;
-  std::filesystem::path record;    // empty: none
-  std::filesystem::path graphviz;  // empty: none
+  std::map<std::string, std::filesystem::path> models;  // keyed by method
+  std::filesystem::path output;                         // may be empty if a report is printed
+  std::filesystem::path record;                         // file for the ETRecord; may be empty
+  std::filesystem::path graphviz;                       // file for the graph; may be empty
   std::vector<std::string> backends;
+  std::vector<std::string> backend_options;
   std::vector<std::string> only_ops;
   std::vector<std::string> excluded_ops;
   std::vector<aot::DynamicBound> bounds;
   std::vector<const Operator*> operators;
-  aot::QuantiseOptions quantise;
+  aot::Quantization quantize;
+  std::vector<std::string> calibrate;  // paths of files, folders and lists
   aot::AttentionOperator attention = aot::AttentionOperator::kAten;
   aot::EmitOptions emit;
   bool fold_constants = false;
-  bool optimise = false;
+  bool optimize = false;
+  bool check_loading = true;
   bool summary = false;
   bool graph = false;
   bool explain = false;
-  bool explain_places = false;  // each call, too
+  bool explain_places = false;  // lists each call
 };
 
-// Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
-// stderr).
+// Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
+// which is reported on stderr.
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
+#include <vector>
 
-#include "aot/reports/delegated_graph.h"
-#include "aot/reports/delegation_info.h"
-#include "aot/reports/explain.h"
+#include "aot/lowering/delegated_graph.h"
+#include "aot/lowering/delegation_info.h"
+#include "aot/lowering/explain.h"
 
 namespace vitrine::tools {
 namespace {
 
-// "1.4 MB", for people.
+// Formats a size for people: "1.4 MB".
 std::string size_text(uint64_t bytes) {
   constexpr std::array kUnits = {"bytes", "kB", "MB", "GB", "TB"};
   if (bytes < 1000) return fmt::format("{} bytes", bytes);
@@ -21,13 +23,13 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, kUnits[unit]);
 }
 
-// A heading if there are several methods.
+// The name of the method as a heading, or nothing if there is a single method.
 std::string heading(const aot::LoweredModel& model, const std::string& method) {
   return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
 }
 
 template <class Text>
-std::string each_method(const aot::LoweredModel& model, Text text) {
+std::string for_each_method(const aot::LoweredModel& model, Text text) {
   std::string all;
   for (const auto& [name, program] : model.methods) {
     if (!all.empty()) all += '\n';
@@ -36,15 +38,40 @@ std::string each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// What --optimize did; empty if that was not asked for.
+// The changes that --optimize made. Empty without --optimize.
 std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
   const auto found = model.changes.find(method);
   if (found == model.changes.end()) return "";
-  if (found->second.empty()) return "Optimised: nothing.\n";
-  return "Optimised:\n" + aot::format_changes(found->second);
+  if (found->second.empty()) return "Optimized: nothing.\n";
+  return "Optimized:\n" + aot::format_changes(found->second);
 }
 
-// The counts that delegation_info, like ExecuTorch's, leaves out; empty if zero.
+// The calls that --quantize int8 left in float, by reason. Empty without int8.
+std::string float_calls_text(const aot::LoweredModel& model, const std::string& method,
+                             bool with_calls) {
+  const auto found = model.int8.find(method);
+  if (found == model.int8.end()) return "";
+  const aot::Int8Result& result = found->second;
+  std::string text =
+      fmt::format("Int8: {} calls. In float: {}.\n", result.int8_calls,
+                  result.floats.empty() ? "none" : std::to_string(result.floats.size()));
+  std::map<std::string, std::vector<const aot::FloatCall*>> lines;
+  for (const aot::FloatCall& call : result.floats) {
+    lines[fmt::format("{}: {}", call.op, call.reason)].push_back(&call);
+  }
+  for (const auto& [line, calls] : lines) {
+    text += fmt::format("{} x {}\n", calls.size(), line);
+    if (!with_calls) continue;
+    for (const aot::FloatCall* call : calls) {
+      text += fmt::format("    {}{}\n", call->name,
+                          call->module.empty() ? "" : fmt::format(" ({})", call->module));
+    }
+  }
+  return text;
+}
+
+// Counts what is delegated inside branches; delegation_info omits it, like ExecuTorch. Empty if
+// nothing is delegated there.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;
@@ -65,15 +92,22 @@ std::string branches_text(const aot::Graph& graph) {
 }  // namespace
 
 std::string summary_text(const aot::LoweredModel& model) {
-  std::string text = each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
-    const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
-    const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
-    return delegation::format_summary(info) + delegation::format_grid(info) +
-           branches_text(*program.graph) +
-           fmt::format("Planned memory: {} ({} without sharing)\n", size_text(debug.planned_bytes),
-                       size_text(debug.naive_bytes));
-  });
-  text += fmt::format("Program: {}\n", size_text(model.program_bytes));
+  std::string text =
+      for_each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
+        const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
+        const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
+        return delegation::format_summary(info) + delegation::format_grid(info) +
+               branches_text(*program.graph) +
+               fmt::format("Planned memory: {} ({} without sharing)\n",
+                           size_text(debug.planned_bytes), size_text(debug.naive_bytes));
+      });
+  text += fmt::format("Program: {}", size_text(model.program_bytes));
+  if (const uint64_t record = model.emitted.record_bytes; record != 0) {
+    text +=
+        fmt::format(", of which {} ({:.1f} %) are debug maps (--no-debug-maps)", size_text(record),
+                    100.0 * static_cast<double>(record) / static_cast<double>(model.program_bytes));
+  }
+  text += '\n';
   for (const auto& [tag, bytes] : model.emitted.ptd) {
     text += fmt::format("{}.ptd: {}\n", tag, size_text(bytes.size()));
   }
@@ -81,23 +115,24 @@ std::string summary_text(const aot::LoweredModel& model) {
 }
 
 std::string graph_text(const aot::LoweredModel& model) {
-  return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
+  return for_each_method(model, [](const auto&, const aot::ExportedProgram& program) {
     return delegation::format_delegated_graph(*program.graph);
   });
 }
 
 std::string graphviz_text(const aot::LoweredModel& model) {
-  return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
+  return for_each_method(model, [](const auto&, const aot::ExportedProgram& program) {
     return delegation::format_graphviz(program);
   });
 }
 
-std::string explain_text(const aot::LoweredModel& model, bool with_places) {
-  return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
-    const std::string changes = changes_text(model, name);
+std::string explain_text(const aot::LoweredModel& model, bool with_calls) {
+  return for_each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
+    const std::string changes =
+        float_calls_text(model, name, with_calls) + changes_text(model, name);
     const auto found = model.rejections.find(name);
     if (found == model.rejections.end()) return changes + "No backend was given.\n";
-    const std::string lines = delegation::explain(program, found->second, with_places);
+    const std::string lines = delegation::explain(program, found->second, with_calls);
     return changes + (lines.empty() ? "All calls are delegated.\n" : lines);
   });
 }

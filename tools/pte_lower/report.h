@@ -7,12 +7,15 @@
 
 namespace vitrine::tools {
 
-// Per method: what is delegated, by kind of operator, and planned memory; then the file's parts.
+// Returns the delegated calls of each method by kind of operator, the planned memory, and the sizes
+// of the files.
 std::string summary_text(const aot::LoweredModel& model);
-// Per method: the graph, including the graphs inside delegates.
+// Returns the graph of each method, including the graphs inside delegates.
 std::string graph_text(const aot::LoweredModel& model);
 std::string graphviz_text(const aot::LoweredModel& model);
-// Per method: why calls are not delegated, most expensive first; the calls only if asked for.
-std::string explain_text(const aot::LoweredModel& model, bool with_places);
+// Returns for each method why calls are not int8, and why they are not delegated, most expensive
+// first. `with_calls` lists
+// each call.
+std::string explain_text(const aot::LoweredModel& model, bool with_calls);
 
 }  // namespace vitrine::tools

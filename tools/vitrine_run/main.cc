@@ -1,11 +1,12 @@
-// vitrine_run: runs a program. Written with the public API and what is below it, without the host's
-// rooms.
+// vitrine_run: runs a program. It uses only rooms of the device side, so it also serves as an
+// example of a small runner.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 
 #include "runtime/core/parse_real.h"
+#include "runtime/core/printable.h"
 #include "runtime/platform/new_file.h"
 #include "tools/vitrine_run/options.h"
 #include "vitrine/vitrine.h"
@@ -13,11 +14,17 @@
 namespace vitrine::tools {
 namespace {
 
+// Prints text that may come from files.
+void print_text(std::FILE* file, std::string text) {
+  make_printable(text);
+  std::fputs(text.c_str(), file);
+}
+
 Error wrong_input(const std::string& text, const char* why) {
   return Error::make(ErrorCode::kInvalidArgument, "%s: %s", text.c_str(), why);
 }
 
-// "2x16"
+// Parses sizes such as "2x16".
 bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   sizes.clear();
   for (const char* at = text.data(); at <= text.data() + text.size(); ++at) {
@@ -32,7 +39,7 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Without a text, zeros.
+// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". An empty text means zeros.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   if (text.empty()) {
@@ -52,19 +59,17 @@ Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   return Value(std::move(*array));
 }
 
-constexpr char kNotThatKind[] = "not a number of the input's kind";
-
 Result<Value> read_integer(const std::string& text) {
   int64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return wrong_input(text, kNotThatKind);
+  if (error != std::errc() || stop != end) return wrong_input(text, "expected an integer");
   return Value(number);
 }
 
 Result<Value> read_real(const std::string& text) {
   double number = 0;
-  if (!parse_real(text, number)) return wrong_input(text, kNotThatKind);
+  if (!parse_real(text, number)) return wrong_input(text, "expected a number");
   return Value(number);
 }
 
@@ -81,13 +86,14 @@ Result<Value> read_input(const MethodMeta& meta, size_t index, const std::string
     case EValue::Tag::kNone:
       return Value();
     default:
-      return wrong_input(text, "inputs of this kind need a program that is written for them");
+      return wrong_input(text,
+                         "vitrine_run cannot set an input of this kind; write a program for it");
   }
 }
 
 Result<std::vector<Value>> read_inputs(const MethodMeta& meta, const RunOptions& options) {
   if (options.inputs.size() > meta.num_inputs()) {
-    return Error::make(ErrorCode::kInvalidArgument, "%s takes %zu inputs, not %zu",
+    return Error::make(ErrorCode::kInvalidArgument, "method %s has %zu inputs, but %zu were given",
                        options.method.c_str(), meta.num_inputs(), options.inputs.size());
   }
   std::vector<Value> inputs;
@@ -129,7 +135,7 @@ void print_value(size_t index, const Value& value) {
   } else if (value.boolean() != nullptr) {
     std::printf(" %s", *value.boolean() ? "true" : "false");
   } else if (value.string() != nullptr) {
-    std::printf(" %s", value.string()->c_str());
+    print_text(stdout, " " + *value.string());
   }
   std::printf("\n");
 }
@@ -179,9 +185,9 @@ int main(int argc, char** argv) {
   using vitrine::tools::CommandLine;
   vitrine::tools::RunOptions options;
   const CommandLine line = vitrine::tools::parse_run_options(argc, argv, options);
-  if (line != CommandLine::kRun) return line == CommandLine::kHelp ? 0 : 1;
+  if (line != CommandLine::kRun) return line == CommandLine::kHelp ? 0 : 64;
   const vitrine::Error error = vitrine::tools::run(options);
   if (error.ok()) return 0;
-  std::fprintf(stderr, "vitrine_run: %s\n", error.message());
+  vitrine::tools::print_text(stderr, std::string("vitrine_run: error: ") + error.message() + "\n");
   return 1;
 }

@@ -4,43 +4,67 @@
 #include <cstdio>
 #include <string_view>
 
+#include "tools/common/edit_distance.h"
+#include "vitrine/version.h"
+
 namespace vitrine::tools {
 namespace {
 
 constexpr const char* kHelp =
-    "Runs a method of an ExecuTorch program.\n"
-    "executor_runner profiles, compares and verifies.\n"
+    "Runs a method of an ExecuTorch program. To profile, compare or verify, use executor_runner.\n"
     "Usage: vitrine_run [OPTIONS] model.pte\n"
     "\n"
     "Options:\n"
-    "  -h,--help           print this help and exit\n"
-    "  --method NAME       which method (forward)\n"
-    "  --inputs A B ...    a file of row-major bytes for each, a.bin or a.bin:2x16 with sizes,\n"
-    "                      or a number; inputs that are not given are zero\n"
-    "  --data_path A ...   .ptd files\n"
-    "  --output_file BASE  writes output i to BASE-i.bin\n"
-    "  --cpu_threads N     this thread included (as many as there are performing cores)\n"
-    "  --num_executions N  prints the fastest and the median time of N runs (1)\n";
+    "  -h,--help                      print this help and exit\n"
+    "  --version                      print the version and exit\n"
+    "  --method,--method_name NAME    method to run (default: forward)\n"
+    "  --inputs A B ...               one value per input: a file of a raw row-major tensor, "
+    "a.bin\n"
+    "                                 or a.bin:2x16 with its shape, or a number; inputs that are\n"
+    "                                 not given are zero\n"
+    "  --data,--data_path A ...       external weights (.ptd)\n"
+    "  --output_file BASE             write outputs to BASE-0.bin, ...\n"
+    "  --threads,--cpu_threads N      number of threads (default, 0 or -1: the performance cores)\n"
+    "  --executions,--num_executions N\n"
+    "                                 number of runs, whose fastest and median time are printed\n"
+    "                                 (default: 1)\n"
+    "\n"
+    "Exit status:\n"
+    "  0   success\n"
+    "  1   failure: a file cannot be used, or an execution failed\n"
+    "  64  the command line is wrong\n";
+
+constexpr const char* kVersion =
+    "vitrine " VITRINE_VERSION "\ncommit " VITRINE_COMMIT " of " VITRINE_COMMIT_DATE
+    "\nXNNPACK " VITRINE_XNNPACK_COMMIT "\n";
 
 struct Option {
-  std::string_view name;
+  std::string_view name, alias;
   std::string RunOptions::*text = nullptr;
   std::vector<std::string> RunOptions::*list = nullptr;
   size_t RunOptions::*number = nullptr;
 };
 constexpr Option kOptions[] = {
-    {"--method", &RunOptions::method},
-    {"--output_file", &RunOptions::output_file},
-    {"--inputs", nullptr, &RunOptions::inputs},
-    {"--data_path", nullptr, &RunOptions::data},
-    {"--cpu_threads", nullptr, nullptr, &RunOptions::threads},
-    {"--num_executions", nullptr, nullptr, &RunOptions::runs},
+    {"--method", "--method_name", &RunOptions::method},
+    {"--output_file", "--output-file", &RunOptions::output_file},
+    {"--inputs", "", nullptr, &RunOptions::inputs},
+    {"--data", "--data_path", nullptr, &RunOptions::data},
+    {"--threads", "--cpu_threads", nullptr, nullptr, &RunOptions::threads},
+    {"--executions", "--num_executions", nullptr, nullptr, &RunOptions::runs},
 };
 
 CommandLine wrong(std::string_view argument, const char* why) {
-  std::fprintf(stderr, "vitrine_run: %.*s: %s; --help lists the options\n",
+  std::fprintf(stderr, "vitrine_run: error: %.*s: %s; --help lists the options\n",
                static_cast<int>(argument.size()), argument.data(), why);
   return CommandLine::kWrong;
+}
+
+CommandLine unknown_option(std::string_view argument) {
+  std::vector<std::string_view> names = {"--help", "--version"};
+  for (const Option& option : kOptions) names.insert(names.end(), {option.name, option.alias});
+  const std::string nearest(nearest_word(names, argument));
+  if (nearest.empty()) return wrong(argument, "unknown option");
+  return wrong(argument, ("unknown option; did you mean " + nearest + "?").c_str());
 }
 
 bool parse_number(std::string_view text, size_t& number) {
@@ -57,29 +81,38 @@ CommandLine parse_run_options(int argc, char** argv, RunOptions& options) {
       std::fputs(kHelp, stdout);
       return CommandLine::kHelp;
     }
+    if (argument == "--version") {
+      std::fputs(kVersion, stdout);
+      return CommandLine::kHelp;
+    }
     if (!argument.starts_with('-')) {
-      if (!options.model.empty()) return wrong(argument, "a second program");
+      if (!options.model.empty()) return wrong(argument, "only one program can be given");
       options.model = argument;
       continue;
     }
     const Option* option = nullptr;
     for (const Option& known : kOptions) {
-      if (known.name == argument) option = &known;
+      if (known.name == argument || known.alias == argument) option = &known;
     }
-    if (option == nullptr) return wrong(argument, "no such option");
-    if (i + 1 == argc) return wrong(argument, "lacks its value");
+    if (option == nullptr) return unknown_option(argument);
+    if (i + 1 == argc) return wrong(argument, "needs a value");
     if (option->text != nullptr) options.*option->text = argv[++i];
-    if (option->number != nullptr && !parse_number(argv[++i], options.*option->number)) {
-      return wrong(argv[i], "not a number");
+    if (option->number != nullptr) {
+      const std::string_view number = argv[++i];
+      const bool is_default = number == "-1" && option->number == &RunOptions::threads;
+      if (!is_default && !parse_number(number, options.*option->number)) {
+        return wrong(number, "expected a number");
+      }
     }
     if (option->list == nullptr) continue;
-    // A number may be negative.
+    // The values end at the next option. A single dash does not start one: a number may be
+    // negative.
     while (i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
       (options.*option->list).emplace_back(argv[++i]);
     }
   }
-  if (options.model.empty()) return wrong("model.pte", "is missing");
-  if (options.runs == 0) return wrong("--num_executions", "at least 1");
+  if (options.model.empty()) return wrong("model.pte", "no program was given");
+  if (options.runs == 0) return wrong("--num_executions", "expected 1 or more");
   return CommandLine::kRun;
 }
 

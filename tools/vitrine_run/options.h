@@ -12,14 +12,14 @@ struct RunOptions {
   std::string method = "forward";
   std::vector<std::string> inputs;  // "a.bin", "a.bin:2x16" or a number
   std::vector<std::string> data;    // .ptd files
-  std::string output_file;          // empty: outputs are printed only
-  size_t threads = 0;               // 0: as many as performing cores
+  std::string output_file;          // if empty, outputs are only printed
+  size_t threads = 0;               // 0: the number of performance cores
   size_t runs = 1;
 };
 
 enum class CommandLine : unsigned char { kRun, kHelp, kWrong };
 
-// kWrong: the reason is on standard error.
+// Parses the command line. Returns kWrong after it has printed the reason to standard error.
 CommandLine parse_run_options(int argc, char** argv, RunOptions& options);
 
 }  // namespace vitrine::tools

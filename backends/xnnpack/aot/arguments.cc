@@ -63,7 +63,7 @@ size_t wrapped_dim(const Node& node, int64_t dim, size_t rank) {
 
 const TensorSpec& spec_of(const Node& node) {
   if (node.tensor() == nullptr) {
-    throw AotError(fmt::format("node {}: it computes no single tensor", node.name()));
+    throw AotError(fmt::format("node {}: its result is not a single tensor", node.name()));
   }
   return *node.tensor();
 }

@@ -1,4 +1,4 @@
-// What calls take and compute. Their arguments are read by name: aot/shapes/call.h.
+// Access to the arguments and results of calls, by name (aot/shapes/call.h) or by position.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 
 namespace vitrine::aot::xnnpack {
 
-// "add.Tensor": the operator without its namespace, unless it is a custom one, which may be called
-// as one of ATen's. Of calls.
+// Returns the name of a call's operator without the namespace, e.g. "add.Tensor". Keeps the
+// namespace of custom operators, whose names may equal those of ATen.
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
-// The node that stands as an argument, whatever it computes: by name, or by its place in the
-// signature. Null if the argument is not given, or is not a node.
+// Returns the node that is the argument with this name or this index in the signature. Null if the
+// argument is missing or is not a node.
 Node* operand(const Node& node, std::string_view name);
 Node* operand(const Node& node, size_t index);
-// The same; AotError if there is none.
+// Does the same, but throws AotError instead of returning null.
 Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
-// Which of several results a getitem call takes.
+// Returns the index of the result that a getitem call selects.
 int64_t item_index(const Node& node);
-// The strides of a pooling; by default the sizes of its kernel.
+// Returns the strides of a pooling; by default these are the sizes of its kernel.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
-// A dim counted from the end -> from the start. AotError if there is no such dim.
+// Converts a dim that may be negative (counted from the end). AotError if it is out of range.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 
-// A spec of one of the node's results. AotError if it computes no tensor.
+// Returns the spec of the node's result. AotError if it is not a single tensor.
 const TensorSpec& spec_of(const Node& node);
 
-// How many sizes are known only when the program runs. XNNPACK's reshapes infer one.
+// Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one.
 size_t count_dynamic(const TensorSpec& spec);
 
-// The data of a parameter, of a constant, or of a buffer that nothing writes to; null for other
+// Returns the data of a parameter, a constant, or a buffer that nothing writes to; null for other
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// The static data of a program's placeholders, as static_data finds them. It stays true when the
-// program is moved, not when it is copied or its signature is changed.
+// The static data of a program's placeholders, like static_data() but faster. Remains valid when
+// the program is moved, but not when it is copied or its signature changes.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);
   bool has(const Node* node) const { return find(node) != nullptr; }
-  // Whether a node is in the program's own graph, not in a branch.
+  // Returns true if the node is in the program's top-level graph, not in a branch.
   bool is_outermost(const Node& node) const { return &node.graph() == graph_; }
   const TensorData* find(const Node* node) const;
 

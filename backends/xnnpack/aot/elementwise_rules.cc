@@ -5,50 +5,51 @@
 
 namespace vitrine::aot::xnnpack {
 
-std::optional<Refusal> check_operands(const Candidate& candidate) {
+std::optional<Rejection> check_operands(const Candidate& candidate) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (operand(candidate.node, i) == nullptr) {
-      return Refusal{"one of its operands is not a tensor", "make it a tensor"};
+      return Rejection{"one of its operands is not a tensor", "make it a tensor"};
     }
   }
   return {};
 }
 
-std::optional<Refusal> check_alpha(const Candidate& candidate) {
-  if (auto refusal = check_operands(candidate)) return refusal;
+std::optional<Rejection> check_alpha(const Candidate& candidate) {
+  if (auto rejection = check_operands(candidate)) return rejection;
   if (Call(candidate.node).real("alpha", 1.0) == 1.0) return {};
-  return Refusal{"its alpha is not 1", "multiply in a separate call"};
+  return Rejection{"its alpha is not 1", "multiply in a separate call"};
 }
 
-std::optional<Refusal> check_gelu(const Candidate& candidate) {
+std::optional<Rejection> check_gelu(const Candidate& candidate) {
   if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
-  return Refusal{"XNNPACK supports it only in f32", ""};
+  return Rejection{"XNNPACK supports it only in f32", ""};
 }
 
-std::optional<Refusal> check_square(const Candidate& candidate) {
+std::optional<Rejection> check_square(const Candidate& candidate) {
   const Argument* exponent = Call(candidate.node).find("exponent");
   const auto* number = exponent == nullptr ? nullptr : exponent->get<int64_t>();
   if (number != nullptr && *number == 2) return {};
-  return Refusal{"its exponent is not the integer 2", "write x * x"};
+  return Rejection{"its exponent is not the integer 2", "write x * x"};
 }
 
-std::optional<Refusal> check_softmax(const Candidate& candidate) {
+std::optional<Rejection> check_softmax(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
   const int64_t dim = Call(candidate.node).integer("dim");
   if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
-  return Refusal{"it is not over the last dim", "permute its input"};
+  return Rejection{"it is not over the last dim", "permute its input"};
 }
 
-std::optional<Refusal> check_prelu(const Candidate& candidate) {
+std::optional<Rejection> check_prelu(const Candidate& candidate) {
   const Node* slope = operand(candidate.node, "weight");
   if (!candidate.parameters.has(slope)) {
-    return Refusal{"its slopes are computed, or written to, when the program runs",
-                   "make them a parameter"};
+    return Rejection{"its slopes are computed, or written to, when the program runs",
+                     "make them a parameter"};
   }
   const size_t rank = spec_of(candidate.node).rank();
   const std::vector<SymInt>& slopes = spec_of(*slope).sizes;
   if (slopes.empty() || slopes[0] == SymInt(1) || rank == 2 || rank == 4) return {};
-  return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
+  return Rejection{
+      fmt::format("slopes per channel need a rank of 2 or 4, but the rank is {}", rank), ""};
 }
 
 std::vector<Node*> group_prelu(const Candidate& candidate) {

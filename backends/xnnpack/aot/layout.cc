@@ -3,43 +3,43 @@
 #include <map>
 #include <utility>
 
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 #include "backends/xnnpack/aot/weights.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
 
-using NodePlace = std::list<BlobNode>::iterator;
+using NodeIterator = std::list<PayloadNode>::iterator;
 
-// The logical dim of each place in memory, and the place of each logical dim.
+// kToChannelsLast[i] is the logical dim of memory dim i; kToLogical is the inverse.
 constexpr std::array<uint32_t, 4> kToChannelsLast = {0, 2, 3, 1};
 constexpr std::array<uint32_t, 4> kToLogical = {0, 3, 1, 2};
 
-enum class Need : uint8_t { kAny, kChannelsLast, kLogical };
-struct KindNeed {
+enum class LayoutNeed : uint8_t { kAny, kChannelsLast, kLogical };
+struct KindLayoutNeed {
   NodeKind kind;
-  Need need;
+  LayoutNeed need;
 };
-// The others take any layout.
+// All other kinds accept any layout.
 constexpr std::array kNeeds = {
-    KindNeed{NodeKind::XNNArgMaxPooling2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNAvgPooling2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNConv2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNConvTranspose2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNDepthwiseConv2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNGlobalAvgPooling2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNMaxPooling2d, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNPReLU, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNStaticResizeBilinear2D, Need::kChannelsLast},
-    KindNeed{NodeKind::XNNBatchMatrixMultiply, Need::kLogical},
-    KindNeed{NodeKind::XNNFullyConnected, Need::kLogical},
-    KindNeed{NodeKind::XNNSoftmax, Need::kLogical},
-    KindNeed{NodeKind::XNNStaticReshape, Need::kLogical},
+    KindLayoutNeed{NodeKind::XNNArgMaxPooling2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNAvgPooling2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNConv2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNConvTranspose2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNDepthwiseConv2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNGlobalAvgPooling2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNMaxPooling2d, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNPReLU, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNStaticResizeBilinear2D, LayoutNeed::kChannelsLast},
+    KindLayoutNeed{NodeKind::XNNBatchMatrixMultiply, LayoutNeed::kLogical},
+    KindLayoutNeed{NodeKind::XNNFullyConnected, LayoutNeed::kLogical},
+    KindLayoutNeed{NodeKind::XNNSoftmax, LayoutNeed::kLogical},
+    KindLayoutNeed{NodeKind::XNNStaticReshape, LayoutNeed::kLogical},
 };
 
-Need need_of(NodeKind kind) {
-  const auto found = std::ranges::find(kNeeds, kind, &KindNeed::kind);
-  return found == kNeeds.end() ? Need::kAny : found->need;
+LayoutNeed need_of(NodeKind kind) {
+  const auto found = std::ranges::find(kNeeds, kind, &KindLayoutNeed::kind);
+  return found == kNeeds.end() ? LayoutNeed::kAny : found->need;
 }
 
 std::vector<uint32_t> as_channels_last(const std::vector<uint32_t>& by_dim) {
@@ -51,59 +51,59 @@ std::vector<uint32_t> as_channels_last(const std::vector<uint32_t>& by_dim) {
 
 class Arranger {
  public:
-  explicit Arranger(BlobGraph& graph) : graph_(graph) {}
+  explicit Arranger(PayloadGraph& graph) : graph_(graph) {}
 
   void run() {
-    for (auto place = graph_.nodes.begin(); place != graph_.nodes.end(); ++place) {
-      producer_[place->output] = place;
+    for (auto it = graph_.nodes.begin(); it != graph_.nodes.end(); ++it) {
+      producer_[it->output] = it;
     }
     first_ = graph_.nodes.begin();
-    for (auto place = first_; place != graph_.nodes.end();) {
-      const auto next = std::next(place);
-      arrange(*place);
-      place = next;
+    for (auto it = first_; it != graph_.nodes.end();) {
+      const auto next = std::next(it);
+      arrange(*it);
+      it = next;
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) arrange_output(i);
-    for (BlobValue& value : graph_.values) {
+    for (PayloadValue& value : graph_.values) {
       if (value.is_channels_last) value.dims = as_channels_last(value.dims);
     }
   }
 
  private:
-  BlobValue& value(uint32_t id) { return graph_.values[id]; }
+  PayloadValue& value(uint32_t id) { return graph_.values[id]; }
   bool is_image(uint32_t id) { return value(id).dims.size() == 4; }
 
-  void arrange(BlobNode& node) {
+  void arrange(PayloadNode& node) {
     if (node.wants_channels_last) return arrange_copy(node);
-    const Need need = need_of(node.kind);
-    if (need == Need::kChannelsLast) {
+    const LayoutNeed need = need_of(node.kind);
+    if (need == LayoutNeed::kChannelsLast) {
       if (!is_image(node.inputs[0])) return;
       node.inputs[0] = converted(node.inputs[0], true, node.handles);
     } else {
-      // Weights of matrix products lie as they are.
-      const bool is_any = need == Need::kAny;
+      // Weights of matrix products keep their order.
+      const bool is_any = need == LayoutNeed::kAny;
       if (!is_any) return convert_inputs(node, false);
-      const auto lies_so = [&](uint32_t id) {
+      const auto is_channels_last = [&](uint32_t id) {
         return id != kNoValue && value(id).is_channels_last;
       };
-      if (std::ranges::none_of(node.inputs, lies_so)) return;
-      const bool can = is_image(node.output) && has_lists_of_four(node) &&
-                       std::ranges::all_of(node.inputs, [&](uint32_t id) {
-                         return id == kNoValue || is_image(id);
-                       });
-      convert_inputs(node, can);
-      if (!can) return;
+      if (std::ranges::none_of(node.inputs, is_channels_last)) return;
+      const bool can_be_nhwc = is_image(node.output) && has_lists_of_four(node) &&
+                               std::ranges::all_of(node.inputs, [&](uint32_t id) {
+                                 return id == kNoValue || is_image(id);
+                               });
+      convert_inputs(node, can_be_nhwc);
+      if (!can_be_nhwc) return;
       move_parameters(node);
     }
     if (is_image(node.output)) value(node.output).is_channels_last = true;
   }
 
-  static bool has_lists_of_four(const BlobNode& node) {
+  static bool has_lists_of_four(const PayloadNode& node) {
     return (node.list.empty() || node.list.size() == 4) &&
            (node.second_list.empty() || node.second_list.size() == 4);
   }
 
-  void convert_inputs(BlobNode& node, bool channels_last) {
+  void convert_inputs(PayloadNode& node, bool channels_last) {
     for (uint32_t& input : node.inputs) {
       if (input != kNoValue && is_image(input)) {
         input = converted(input, channels_last, node.handles);
@@ -111,7 +111,7 @@ class Arranger {
     }
   }
 
-  void arrange_copy(BlobNode& node) {
+  void arrange_copy(PayloadNode& node) {
     const uint32_t input = node.inputs[0];
     const bool wanted = *node.wants_channels_last && is_image(input);
     value(node.output).is_channels_last = wanted;
@@ -123,8 +123,8 @@ class Arranger {
     partner_.emplace(node.output, input);
   }
 
-  // From logical dims to those in memory.
-  static void move_parameters(BlobNode& node) {
+  // Converts parameters from logical dims to memory dims.
+  static void move_parameters(PayloadNode& node) {
     switch (node.kind) {
       case NodeKind::XNNStaticTranspose: {
         const std::vector<uint32_t> perm = node.list;
@@ -164,7 +164,7 @@ class Arranger {
   }
 
   uint32_t add_like(uint32_t id, bool channels_last) {
-    BlobValue copy = value(id);
+    PayloadValue copy = value(id);
     copy.input.reset();
     copy.output.reset();
     copy.is_channels_last = channels_last;
@@ -175,62 +175,64 @@ class Arranger {
     const auto& perm = channels_last ? kToChannelsLast : kToLogical;
     if (value(id).is_constant()) {
       const uint32_t made = add_like(id, channels_last);
-      const BlobValue& from = value(id);
+      const PayloadValue& from = value(id);
       const size_t width = from.data->size() / std::max<size_t>(elements_of(from), 1);
       value(made).data =
           std::make_shared<const Bytes>(permuted(*from.data, width, from.dims, kToChannelsLast));
       return made;
     }
     const auto producer = producer_.find(id);
-    if (producer != producer_.end() && moves_behind(*producer->second)) {
-      // Where numbers are wider, or cannot be moved at all, move them before they are converted.
-      const NodePlace place = producer->second;
-      const uint32_t source = converted(place->inputs[0], channels_last, served);
-      BlobNode node = *place;
+    if (producer != producer_.end() && must_transpose_input(*producer->second)) {
+      // Transposes before the conversion if XNNPACK cannot transpose the converted type, or moves
+      // fewer bytes that way.
+      const NodeIterator it = producer->second;
+      const uint32_t source = converted(it->inputs[0], channels_last, served);
+      PayloadNode node = *it;
       node.inputs = {source};
       node.output = add_like(id, channels_last);
-      return insert(std::next(place), std::move(node));
+      return insert(std::next(it), std::move(node));
     }
-    BlobNode node;
+    PayloadNode node;
     node.kind = NodeKind::XNNStaticTranspose;
     node.inputs = {id};
     node.list.assign(perm.begin(), perm.end());
     node.handles = served;
     node.output = add_like(id, channels_last);
     const bool is_made = producer != producer_.end();
-    return insert(is_made ? std::next(producer->second) : place_of_input(*value(id).input),
+    return insert(is_made ? std::next(producer->second) : position_for_input(*value(id).input),
                   std::move(node));
   }
 
-  bool moves_behind(const BlobNode& node) {
+  bool must_transpose_input(const PayloadNode& node) {
     if (node.kind != NodeKind::XNNConvert) return false;
     return value(node.output).datatype == Datatype::xnn_datatype_qdint8 ||
            value(node.inputs[0]).datatype == Datatype::xnn_datatype_qint8;
   }
 
-  // Copies of inputs stand first, in the order of the inputs.
-  NodePlace place_of_input(uint32_t position) {
-    auto place = graph_.nodes.begin();
-    for (; place != first_; ++place) {
-      if (*value(place->inputs[0]).input > position) break;
+  // Returns the position for the transposition of an input. Such transpositions are the first
+  // nodes, in the order of the inputs.
+  NodeIterator position_for_input(uint32_t position) {
+    auto it = graph_.nodes.begin();
+    for (; it != first_; ++it) {
+      if (*value(it->inputs[0]).input > position) break;
     }
-    return place;
+    return it;
   }
 
-  uint32_t insert(NodePlace before, BlobNode node) {
+  uint32_t insert(NodeIterator before, PayloadNode node) {
     const uint32_t output = node.output;
     producer_[output] = graph_.nodes.insert(before, std::move(node));
     return output;
   }
 
-  static size_t elements_of(const BlobValue& value) {
+  static size_t elements_of(const PayloadValue& value) {
     size_t count = 1;
     for (const uint32_t dim : value.dims) count *= dim;
     return count;
   }
 
   void arrange_output(size_t position) {
-    BlobOutput& output = graph_.outputs[position];
+    PayloadOutput& output = graph_.outputs[position];
     const auto producer = producer_.find(output.value);
     std::vector<uint32_t> served;
     if (producer != producer_.end()) served = producer->second->handles;
@@ -240,7 +242,7 @@ class Arranger {
       output.value = converted(output.value, wants_channels_last, served);
     }
     if (!order.empty() && !wants_channels_last) {
-      BlobNode node;
+      PayloadNode node;
       node.kind = NodeKind::XNNStaticTranspose;
       node.inputs = {output.value};
       node.list = order;
@@ -251,9 +253,9 @@ class Arranger {
       }
       output.value = insert(graph_.nodes.end(), std::move(node));
     }
-    const BlobValue& found = value(output.value);
+    const PayloadValue& found = value(output.value);
     if (found.input || found.output || found.is_constant()) {
-      BlobNode copy;
+      PayloadNode copy;
       copy.kind = NodeKind::XNNCopy;
       copy.inputs = {output.value};
       copy.output = add_like(output.value, found.is_channels_last);
@@ -264,30 +266,30 @@ class Arranger {
     value(output.value).output = static_cast<uint32_t>(position);
   }
 
-  BlobGraph& graph_;
-  NodePlace first_;  // of the nodes that were there before
-  std::map<uint32_t, NodePlace> producer_;
+  PayloadGraph& graph_;
+  NodeIterator first_;  // the first node that was not inserted here
+  std::map<uint32_t, NodeIterator> producer_;
   std::map<uint32_t, uint32_t> partner_;  // the same value in the other layout
 };
 
 }  // namespace
 
-void arrange_layouts(BlobGraph& graph) { Arranger(graph).run(); }
+void arrange_layouts(PayloadGraph& graph) { Arranger(graph).run(); }
 
-void remove_unused(BlobGraph& graph) {
+void remove_unused(PayloadGraph& graph) {
   std::vector<bool> is_used(graph.values.size());
-  for (const BlobOutput& output : graph.outputs) is_used[output.value] = true;
-  for (auto place = graph.nodes.end(); place != graph.nodes.begin();) {
-    --place;
-    if (!is_used[place->output]) {
-      place = graph.nodes.erase(place);
+  for (const PayloadOutput& output : graph.outputs) is_used[output.value] = true;
+  for (auto it = graph.nodes.end(); it != graph.nodes.begin();) {
+    --it;
+    if (!is_used[it->output]) {
+      it = graph.nodes.erase(it);
       continue;
     }
-    for (const uint32_t input : place->inputs) {
+    for (const uint32_t input : it->inputs) {
       if (input != kNoValue) is_used[input] = true;
     }
   }
-  std::vector<BlobValue> kept;
+  std::vector<PayloadValue> kept;
   std::vector<uint32_t> number(graph.values.size(), kNoValue);
   const auto renumber = [&](uint32_t& id) {
     if (id == kNoValue) return;
@@ -297,14 +299,14 @@ void remove_unused(BlobGraph& graph) {
     }
     id = number[id];
   };
-  for (BlobNode& node : graph.nodes) {
+  for (PayloadNode& node : graph.nodes) {
     for (uint32_t& input : node.inputs) renumber(input);
     renumber(node.output);
   }
   for (uint32_t& input : graph.inputs) {
     if (input != kNoValue) input = number[input];
   }
-  for (BlobOutput& output : graph.outputs) renumber(output.value);
+  for (PayloadOutput& output : graph.outputs) renumber(output.value);
   graph.values = std::move(kept);
 }
 

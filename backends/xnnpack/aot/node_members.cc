@@ -9,15 +9,15 @@ namespace {
 using Builder = flatbuffers::FlatBufferBuilder;
 using Members = flatbuffers::Offset<void>;
 
-uint32_t in(const BlobNode& n, size_t i) { return i < n.inputs.size() ? n.inputs[i] : kNoValue; }
+uint32_t in(const PayloadNode& n, size_t i) { return i < n.inputs.size() ? n.inputs[i] : kNoValue; }
 
-uint32_t rank(const BlobNode& n) { return static_cast<uint32_t>(n.list.size()); }
+uint32_t rank(const PayloadNode& n) { return static_cast<uint32_t>(n.list.size()); }
 
-Members fully_connected(Builder& out, const BlobNode& n) {
+Members fully_connected(Builder& out, const PayloadNode& n) {
   return fb::CreateNodeFullyConnected(out, in(n, 0), in(n, 1), in(n, 2), n.output, n.flags).Union();
 }
 
-Members convolution(Builder& out, const BlobNode& n) {
+Members convolution(Builder& out, const PayloadNode& n) {
   const Window& w = n.window;
   return fb::CreateNodeConv(out, w.padding_top, w.padding_right, w.padding_bottom, w.padding_left,
                             w.kernel_height, w.kernel_width, w.stride_height, w.stride_width,
@@ -27,7 +27,7 @@ Members convolution(Builder& out, const BlobNode& n) {
       .Union();
 }
 
-Members pooling(Builder& out, const BlobNode& n) {
+Members pooling(Builder& out, const PayloadNode& n) {
   const Window& w = n.window;
   return fb::CreateNodePooling2D(out, w.padding_top, w.padding_right, w.padding_bottom,
                                  w.padding_left, w.kernel_height, w.kernel_width, w.stride_height,
@@ -36,24 +36,24 @@ Members pooling(Builder& out, const BlobNode& n) {
       .Union();
 }
 
-Members transpose(Builder& out, const BlobNode& n) {
+Members transpose(Builder& out, const PayloadNode& n) {
   const auto list = out.CreateVector(n.list);
   return fb::CreateNodeStaticTranspose(out, rank(n), list, in(n, 0), n.output, n.flags).Union();
 }
 
-Members reshape(Builder& out, const BlobNode& n) {
+Members reshape(Builder& out, const PayloadNode& n) {
   const auto list = out.CreateVector(n.list);
   return fb::CreateNodeStaticReshape(out, rank(n), list, in(n, 0), n.output, n.flags).Union();
 }
 
-Members slice(Builder& out, const BlobNode& n) {
+Members slice(Builder& out, const PayloadNode& n) {
   const auto offsets = out.CreateVector(n.list);
   const auto sizes = out.CreateVector(n.second_list);
   return fb::CreateNodeStaticSlice(out, rank(n), offsets, sizes, in(n, 0), n.output, n.flags)
       .Union();
 }
 
-Members constant_pad(Builder& out, const BlobNode& n) {
+Members constant_pad(Builder& out, const PayloadNode& n) {
   const auto before = out.CreateVector(n.list);
   const auto after = out.CreateVector(n.second_list);
   return fb::CreateNodeStaticConstantPad(out, before, after, n.parameter, in(n, 0), n.output,
@@ -61,28 +61,28 @@ Members constant_pad(Builder& out, const BlobNode& n) {
       .Union();
 }
 
-Members resize(Builder& out, const BlobNode& n) {
+Members resize(Builder& out, const PayloadNode& n) {
   return fb::CreateNodeStaticResizeBilinear2D(out, n.new_height, n.new_width, in(n, 0), n.output,
                                               n.flags)
       .Union();
 }
 
-Members leaky_relu(Builder& out, const BlobNode& n) {
+Members leaky_relu(Builder& out, const PayloadNode& n) {
   return fb::CreateNodeLeakyReLU(out, n.parameter, in(n, 0), n.output, n.flags).Union();
 }
 
-Members elu(Builder& out, const BlobNode& n) {
+Members elu(Builder& out, const PayloadNode& n) {
   return fb::CreateNodeELU(out, n.parameter, in(n, 0), n.output, n.flags).Union();
 }
 
-Members concatenate(Builder& out, const BlobNode& n) {
+Members concatenate(Builder& out, const PayloadNode& n) {
   return fb::CreateNodeCat(out, n.axis, in(n, 0), in(n, 1), in(n, 2), in(n, 3), n.output, n.flags,
                            in(n, 4))
       .Union();
 }
 
-// Kinds without members of their own: by the number of inputs.
-Members inputs_and_output(Builder& out, const BlobNode& n) {
+// Kinds with only inputs, an output and flags.
+Members inputs_and_output(Builder& out, const PayloadNode& n) {
   if (n.inputs.size() == 2) {
     return fb::CreateNode2x1(out, in(n, 0), in(n, 1), n.output, n.flags).Union();
   }
@@ -91,7 +91,7 @@ Members inputs_and_output(Builder& out, const BlobNode& n) {
 
 struct KindMembers {
   NodeKind kind;
-  Members (*write)(Builder& out, const BlobNode& node);
+  Members (*write)(Builder& out, const PayloadNode& node);
 };
 constexpr KindMembers kMembers[] = {
     {NodeKind::XNNAvgPooling2d, pooling},
@@ -115,7 +115,7 @@ constexpr KindMembers kMembers[] = {
 
 }  // namespace
 
-flatbuffers::Offset<void> write_members(Builder& out, const BlobNode& node) {
+flatbuffers::Offset<void> write_members(Builder& out, const PayloadNode& node) {
   const auto* found = std::ranges::find(kMembers, node.kind, &KindMembers::kind);
   return found == std::end(kMembers) ? inputs_and_output(out, node) : found->write(out, node);
 }

@@ -1,13 +1,14 @@
-// What a payload holds of a node besides its kind, handle and bounds.
+// Writes the parameters of a payload's node: everything except its kind, handle and bounds.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
 
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 
 namespace vitrine::aot::xnnpack {
 
-// The table that XNode's union holds for nodes of that kind.
-flatbuffers::Offset<void> write_members(flatbuffers::FlatBufferBuilder& out, const BlobNode& node);
+// Returns the table for XNode's union.
+flatbuffers::Offset<void> write_members(flatbuffers::FlatBufferBuilder& out,
+                                        const PayloadNode& node);
 
 }  // namespace vitrine::aot::xnnpack

@@ -2,28 +2,44 @@
 
 #include <algorithm>
 
-#include "backends/xnnpack/aot/scales.h"
-
 namespace vitrine::aot::xnnpack {
+namespace {
+
+// Returns true if XNNPACK 4ea82e5 supports the scales of an int8 addition or subtraction. These are
+// the bounds that it asserts (src/microparams-init.c). The runtime accepts more
+// (runtime/reader/scale_checks.cc).
+bool adds_scales(float a, float b, float result) {
+  const auto is_near = [&](float scale) {
+    const float ratio = scale / result;
+    return ratio >= 0x1p-10f && ratio < 0x1p8f;
+  };
+  return is_near(a) && is_near(b);
+}
+
+// Returns true if XNNPACK supports the scales of an int8 multiplication.
+bool multiplies_scales(float a, float b, float result) {
+  const float ratio = a * b / result;
+  return ratio >= 0x1p-16f && ratio < 0x1p8f;
+}
+
+}  // namespace
 
 std::span<const Operator> operators() {
   using enum fb::XNodeUnion;
-  using vitrine::xnnpack::adds_scales;
-  using vitrine::xnnpack::multiplies_scales;
   constexpr uint8_t kFloatOrStatic = kFloat | kStatic;
 #define RULE(...) \
   Rule { __VA_ARGS__ }
-#define NOT_TAKEN \
+#define NOT_DELEGATED \
   Rule { .precisions = 0 }
 #define NODES(...) \
   NodeKinds { __VA_ARGS__ }
 #define XNN_OPERATOR(op, rule, translation, nodes) Operator{op, rule, translation, nodes},
   static constexpr Operator kOperators[] = {
-#include "backends/xnnpack/format/operators.inc"
+#include "backends/xnnpack/runtime/reader/operators.inc"
   };
 #undef XNN_OPERATOR
 #undef NODES
-#undef NOT_TAKEN
+#undef NOT_DELEGATED
 #undef RULE
   return kOperators;
 }

@@ -1,4 +1,4 @@
-// The operators of XNNPACK, from backends/xnnpack/format/operators.inc.
+// The table of operators from backends/xnnpack/runtime/reader/operators.inc.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ namespace vitrine::aot::xnnpack {
 struct Operator {
   std::string_view op;  // "add.Tensor"
   Rule rule;
-  Translation translate = nullptr;  // null: passes replace it, or the translator sees to it
-  NodeKinds kinds;                  // that it may become
+  Translation translate = nullptr;  // null if a pass or the translator itself handles the operator
+  NodeKinds kinds;                  // kinds of nodes that a call may become
 
-  bool is_taken() const { return rule.precisions != 0; }
+  bool is_delegated() const { return rule.precisions != 0; }
 };
 
 std::span<const Operator> operators();
-// Null if there is none of that name.
+// Returns the row of the operator; null if the table does not contain it.
 const Operator* find_operator(std::string_view op);
 
 }  // namespace vitrine::aot::xnnpack

@@ -17,17 +17,16 @@ namespace {
 
 using xnnpack::Candidate;
 using xnnpack::Parameters;
-using xnnpack::Refusal;
 using Groups = std::vector<std::vector<Node*>>;
 
 struct Matches {
   Groups groups;
-  std::map<const Node*, Refusal> refusals;
+  std::map<const Node*, Rejection> rejections;
 };
 
-std::string_view kind_of_rest(const Node& node) {
-  return node.calls(getitem()) ? "it takes a result of a call that is not delegated"
-                               : "it is of no call that is delegated";
+std::string_view reason_for_python_call(const Node& node) {
+  return node.calls(getitem()) ? "it reads a result of a call that is not delegated"
+                               : "it does not belong to a delegated call";
 }
 
 Matches match(const Parameters& parameters, Graph& graph,
@@ -35,10 +34,11 @@ Matches match(const Parameters& parameters, Graph& graph,
   Matches matches;
   for (Node& node : graph.nodes()) {
     if (!node.is_call()) continue;
-    const Candidate candidate{parameters, node, options.precisions, options.allows_dynamic_weights};
-    std::optional<Refusal> refusal = xnnpack::check(candidate);
-    if (refusal) {
-      matches.refusals.emplace(&node, std::move(*refusal));
+    const Candidate candidate{parameters, node, options.precisions, options.allows_dynamic_weights,
+                              options.enable_bf16};
+    std::optional<Rejection> rejection = xnnpack::check(candidate);
+    if (rejection) {
+      matches.rejections.emplace(&node, std::move(*rejection));
     } else {
       matches.groups.push_back(xnnpack::group_of(candidate));
     }
@@ -46,7 +46,7 @@ Matches match(const Parameters& parameters, Graph& graph,
   return matches;
 }
 
-// One partition a match.
+// Makes one partition per match.
 std::vector<NodePartition> partition_each(const Groups& groups) {
   std::vector<NodePartition> partitions;
   std::unordered_set<const Node*> taken;
@@ -57,7 +57,7 @@ std::vector<NodePartition> partition_each(const Groups& groups) {
       if (!node->is_call()) continue;
       if (!taken.insert(node).second) {
         throw AotError(
-            fmt::format("node {}: two matches of the XNNPACK partitioner hold it", node->name()));
+            fmt::format("node {}: it is in two matches of the XNNPACK partitioner", node->name()));
       }
       partition.nodes.push_back(node);
     }
@@ -66,7 +66,7 @@ std::vector<NodePartition> partition_each(const Groups& groups) {
   return partitions;
 }
 
-// Tags graph by graph. A partition's tag is its own, whichever graph it is in.
+// Tags the partitions of all graphs. Tags are unique in the program.
 class Tagging {
  public:
   Tagging(const ExportedProgram& program, const XnnpackPartitioner::Options& options,
@@ -96,7 +96,7 @@ class Tagging {
   void tag(Graph& graph) {
     const Matches matches = match(parameters_, graph, options_);
     PartitionNodesOptions forming;
-    // Weights may be shared by partitions, so they join none together.
+    // Groups contain only calls, because shared weights must not merge partitions.
     for (const std::vector<Node*>& group : matches.groups) {
       std::vector<Node*>& calls = forming.groups.emplace_back();
       std::ranges::copy_if(group, std::back_inserter(calls),
@@ -111,7 +111,7 @@ class Tagging {
       result_.tags.emplace(tag, DelegationSpec{backend_, {}});
       for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
     }
-    // Weights go with the calls that were matched with them.
+    // Weights get the tag of the call that was matched with them.
     for (const std::vector<Node*>& group : matches.groups) {
       const std::string& tag = group.front()->meta.delegation_tag;
       for (Node* node : group) {
@@ -119,22 +119,23 @@ class Tagging {
       }
     }
     each_call(graph, [&](Node& node) {
-      if (node.meta.delegation_tag.empty()) reject(node, reason_against(node, matches));
+      if (node.meta.delegation_tag.empty()) reject(node, reason_for_rejection(node, matches));
     });
   }
 
-  static Refusal reason_against(const Node& node, const Matches& matches) {
-    const auto refusal = matches.refusals.find(&node);
-    if (refusal == matches.refusals.end()) {
+  static Rejection reason_for_rejection(const Node& node, const Matches& matches) {
+    const auto rejection = matches.rejections.find(&node);
+    if (rejection == matches.rejections.end()) {
       return {"a call that is not delegated is between it and the call that it is fused with", ""};
     }
-    if (node.target().dialect() == Dialect::kPython) return {std::string(kind_of_rest(node)), ""};
-    return refusal->second;
+    if (node.target().dialect() == Dialect::kPython)
+      return {std::string(reason_for_python_call(node)), ""};
+    return rejection->second;
   }
 
-  void reject(const Node& node, Refusal refusal) {
-    refusal.node = &node;
-    result_.rejections.push_back(std::move(refusal));
+  void reject(const Node& node, Rejection rejection) {
+    rejection.node = &node;
+    result_.rejections.push_back(std::move(rejection));
   }
 
   template <class Visit>
@@ -168,10 +169,10 @@ OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const 
   keep.keeps = [parameters = std::make_shared<const Parameters>(program),
                 options = options_](const Node& node) {
     if (!options.in_branches && !parameters->is_outermost(node)) return false;
-    // A check reads the node only.
+    // check() only reads the node.
     Node& checked = const_cast<Node&>(node);
-    return !xnnpack::check(
-        {*parameters, checked, options.precisions, options.allows_dynamic_weights});
+    return !xnnpack::check({*parameters, checked, options.precisions,
+                            options.allows_dynamic_weights, options.enable_bf16});
   };
   return keep;
 }

@@ -1,4 +1,4 @@
-// Which calls of a program go to XNNPACK, as ExecuTorch 1.4's XnnpackPartitioner chooses them.
+// Chooses the calls of a program to delegate to XNNPACK, like ExecuTorch 1.4's XnnpackPartitioner.
 #pragma once
 
 #include <memory>
@@ -8,19 +8,22 @@
 
 namespace vitrine::aot {
 
-// Calls that the rules take (backends/xnnpack/aot/rules.h, docs/xnnpack.md) form maximal convex
-// partitions, with the weights that they read. Every call that is not taken is a Rejection.
+// The calls that the rules accept (backends/xnnpack/aot/rules.h, docs/xnnpack.md) form maximal
+// convex partitions, with the weights that they read. Every other call gets a Rejection.
 // Thread-safe.
 class XnnpackPartitioner final : public Partitioner {
  public:
   struct Options {
     uint8_t precisions = xnnpack::kAnyPrecision;
-    // A partition for each match; ExecuTorch's dynamically quantising partitioner does so.
+    // Makes a partition for each match, like ExecuTorch's partitioner for dynamic quantization.
     bool per_op = false;
-    bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
-    // Also takes calls in branches of control flow. Weights are arguments there, so operators that
-    // need constant weights stay outside. ExecuTorch's partitioner looks only at the program's own
-    // graph.
+    bool allows_dynamic_weights =
+        false;  // computed weights and biases of float linear, addmm and mm
+    // Delegates calls with bf16 tensors, like enable_bf16 of ExecuTorch 1.5. Runtimes before
+    // ExecuTorch 1.5 cannot load such payloads.
+    bool enable_bf16 = false;
+    // Also delegates calls in branches of control flow. Weights are arguments there, so operators
+    // that need constant weights are not delegated. ExecuTorch's partitioner ignores branches.
     bool in_branches = false;
   };
 

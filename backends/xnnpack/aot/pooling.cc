@@ -7,7 +7,8 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Kernel, stride and padding; one number is for both directions, no stride is the kernel's size.
+// Reads kernel, stride and padding. A single number applies to both dims; the default stride is the
+// kernel's size.
 Window read_window(Translator& t, const Node& node) {
   const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
   const std::vector<int64_t> stride = pooling_strides(node, kernel);
@@ -23,7 +24,7 @@ Window read_window(Translator& t, const Node& node) {
   return window;
 }
 
-// The distance that the last window reaches past the padded input.
+// Returns the number of elements by which the last window exceeds the padded input.
 uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
                   uint32_t stride, uint32_t dilation) {
   const int64_t reach =
@@ -34,22 +35,22 @@ uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t ke
 }  // namespace
 
 void translate_average_pool(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.window = read_window(t, node);
-  made.window.dilation_height = made.window.dilation_width = 0;  // it has none
+  made.window.dilation_height = made.window.dilation_width = 0;  // average pooling has no dilation
   made.flags = kKeepDims;
   t.append_call(node, std::move(made));
 }
 
 void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   Window& w = made.window;
   w = read_window(t, node);
   const std::vector<int64_t> dilation = Call(node).integers("dilation", 2);
   w.dilation_height = t.size_of(node, dilation[0]);
   w.dilation_width = t.size_of(node, dilation[1]);
   if (Call(node).boolean("ceil_mode")) {
-    // XNNPACK rounds down: with more padding that is the same.
+    // XNNPACK always rounds down. More padding at the end has the same effect as ceil_mode.
     const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
     if (input.size() != 4 || output.size() != 4)
@@ -64,10 +65,11 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_amax(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> input = t.dims_of(required(node, 0));
   const std::vector<int64_t> dims = Call(node).integers("dim", 1);
-  if (dims.size() != 1 || input.size() != 4) t.refuse(node, "it is not over one dim of four");
+  if (dims.size() != 1 || input.size() != 4)
+    t.refuse(node, "it must reduce one dim of a 4-d tensor");
   const size_t dim = wrapped_dim(node, dims[0], 4);
   Window& w = made.window;
   if (dim == 2) w.kernel_height = w.stride_height = input[2];

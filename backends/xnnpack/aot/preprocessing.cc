@@ -7,7 +7,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/weights.h"
 #include "vitrine/half.h"
@@ -28,7 +28,7 @@ constexpr std::array kPasses = {
     NamedPass{"fuse_activations", fuse_activations},
     NamedPass{"split_concatenations", split_concatenations},
     NamedPass{"max_dims_to_amax", max_dims_to_amax},
-    NamedPass{"quantise_paddings", quantise_paddings},
+    NamedPass{"quantize_paddings", quantize_paddings},
 };
 
 }  // namespace
@@ -55,20 +55,13 @@ std::vector<float> Preprocessing::floats(const Node& node) const {
 Node* Preprocessing::add_constant(std::string_view name, std::vector<int64_t> sizes,
                                   ScalarType dtype, const std::vector<float>& numbers,
                                   const Node& source) {
-  std::vector<std::byte> bytes(numbers.size() * element_size(dtype));
-  if (dtype == ScalarType::kHalf) {
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      const Half item(numbers[i]);
-      std::memcpy(bytes.data() + i * sizeof(Half), &item, sizeof(Half));
-    }
-  } else if (dtype == ScalarType::kFloat) {
-    if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  } else {
-    throw AotError(
-        fmt::format("constant {}: no constants of {} are made", name, scalar_type_name(dtype)));
+  const std::optional<Datatype> type = float_datatype(dtype);
+  if (!type) {
+    throw AotError(fmt::format("constant {}: the dtype is {}, expected f32, f16 or bf16", name,
+                               scalar_type_name(dtype)));
   }
-  Node* node =
-      program_.add_constant(name, make_tensor_data(dtype, std::move(sizes), std::move(bytes)));
+  Node* node = program_.add_constant(
+      name, make_tensor_data(dtype, std::move(sizes), float_bytes(*type, numbers)));
   node->meta.external_tag = source.meta.external_tag;
   return node;
 }

@@ -1,5 +1,5 @@
-// A delegate's program during preprocessing for XNNPACK: the graph, and the passes' facts about its
-// nodes.
+// A delegate's program during preprocessing for XNNPACK: the graph and the notes of the passes
+// about its nodes.
 #pragma once
 
 #include <optional>
@@ -8,40 +8,41 @@
 #include <vector>
 
 #include "aot/graph/exported_program.h"
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 
 namespace vitrine::aot::xnnpack {
 
 struct NodeNotes {
-  std::vector<uint32_t> handles;  // of nodes that went into this one, besides its own
-  std::optional<Bounds> bounds;   // of an activation that was fused
+  std::vector<uint32_t> handles;  // debug handles of the nodes that were merged into this one
+  std::optional<Bounds> bounds;   // bounds of a fused activation
 };
 
 class Preprocessing {
  public:
-  // Owns neither; `program` is changed.
+  // Does not own `program`, but changes it.
   explicit Preprocessing(ExportedProgram& program);
 
   ExportedProgram& program() { return program_; }
   Graph& graph() { return *program_.graph; }
   NodeNotes& notes(const Node& node) { return notes_[&node]; }
-  // As the owning program expects them, whatever passes make of their nodes. By position.
+  // The outputs that the enclosing program expects. The passes may change the nodes, but not these
+  // outputs.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
-  // The numbers of a placeholder as f32, row by row. AotError if it has none or they are not
+  // Returns the data of a placeholder as row-major f32. AotError if it is not a constant or not
   // floats.
   std::vector<float> floats(const Node& node) const;
-  // `source`: the constant that it is made of, whose place it goes to.
+  // `source` is the constant from which it is made; both are stored in the same file.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
                      const std::vector<float>& numbers, const Node& source);
 
-  // `into` stands for `from` too, and for what that stood for.
+  // Adds the source nodes of `from` to those of `into`.
   void absorb(const Node& into, const Node& from);
-  // A new call before `at`, without a source of its own.
+  // Inserts a call before `at`, without a debug handle.
   Node* insert(Node& at, std::string_view edge_target, ArgumentList args, TensorSpec spec);
-  // `by` takes the node's users and its place in the signature; the node goes.
+  // Replaces the node by `by` in its users and in the signature, and erases it.
   void replace(Node& node, Node& by);
-  // Placeholders that nothing uses any more go with the data.
+  // Also removes unused placeholders together with their data.
   void remove_dead_code();
 
  private:
@@ -50,7 +51,7 @@ class Preprocessing {
   std::unordered_map<const Node*, NodeNotes> notes_;
 };
 
-// Calls visit(node) for each call; it may erase the node and insert others before it.
+// Calls visit(node) for each call. visit may erase the node and insert nodes before it.
 template <class Visit>
 void each_call(Graph& graph, Visit&& visit) {
   for (Node* node = graph.nodes().empty() ? nullptr : &graph.nodes().front(); node != nullptr;) {
@@ -60,30 +61,30 @@ void each_call(Graph& graph, Visit&& visit) {
   }
 }
 
-// ---- The passes, in order; one file each (passes/).
+// ---- The passes, in running order; each has a file in passes/.
 
-// Numbers that a branch holds itself become constants of the delegate.
+// Turns tensors that a branch contains into constants of the delegate.
 void lift_attributes(Preprocessing& p);
-// Copies that change nothing. A copy of an input that is an output stays.
+// Removes copies that change nothing, except a copy from an input to an output.
 void remove_identity_copies(Preprocessing& p);
 // addmm and mm with a transposed parameter -> linear.
 void restore_linear(Preprocessing& p);
-// Batch norms behind convolutions and linear calls go into their weights.
+// Folds batch norms after convolutions and linear calls into their weights.
 void fold_batch_norms(Preprocessing& p);
-// The others become depthwise convolutions of one by one.
+// Turns the remaining batch norms into depthwise 1x1 convolutions.
 void batch_norms_to_convolutions(Preprocessing& p);
-// The bounds of a call of relu or hardtanh; empty for others.
+// Returns the bounds of a relu or hardtanh call; empty for other nodes.
 std::optional<Bounds> activation_bounds(const Node& node);
-// They become bounds of what makes their input, if they alone use it.
+// Turns activations into bounds of the node that computes their input, if they are its only user.
 void fuse_activations(Preprocessing& p);
 // Concatenations of more than five tensors -> chains.
 void split_concatenations(Preprocessing& p);
-// max.dim of which only the values are used -> amax.
+// max.dim -> amax, if only its values are used.
 void max_dims_to_amax(Preprocessing& p);
-// A zero padding between a dequantise call and a convolution is quantised too.
-void quantise_paddings(Preprocessing& p);
+// Quantizes a zero padding between a dequantize call and a convolution.
+void quantize_paddings(Preprocessing& p);
 
-// All of them. AotErrors name pass and node.
+// Runs all passes. AotErrors name the pass and the node.
 void run_passes(Preprocessing& p);
 
 }  // namespace vitrine::aot::xnnpack

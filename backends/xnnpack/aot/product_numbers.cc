@@ -1,4 +1,4 @@
-// The scales, bounds and biases of products in int8, which XNNPACK multiplies and adds in 32 bits.
+// Checks the scales, bounds and biases of int8 products, which XNNPACK computes in 32 bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,34 +11,35 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// A bound of the result in int8, as XNNPACK rounds it.
+// Returns a bound of the result as int8, rounded like in XNNPACK.
 int64_t rounded_bound(float bound, const QuantParams& result) {
   const float steps =
       bound / static_cast<float>(result.scale) + static_cast<float>(result.zero_point);
   return std::lrint(std::clamp(steps, -128.0f, 127.0f));
 }
 
-std::optional<Refusal> check_bounds(const Bounds& bounds, const QuantParams& result) {
+std::optional<Rejection> check_bounds(const Bounds& bounds, const QuantParams& result) {
   if (rounded_bound(bounds.min, result) < rounded_bound(bounds.max, result)) return {};
-  return Refusal{"its activation leaves but one number of int8", "leave out the activation"};
+  return Rejection{"its activation leaves only one int8 value", "leave out the activation"};
 }
 
-// The bias must leave room for the largest sum of products. `steps`: one for all, or one a channel.
-std::optional<Refusal> check_bias_room(const std::vector<float>& biases, int64_t weights,
-                                       const std::vector<float>& steps) {
+// The bias must leave room for the largest sum of products. `steps` has one element, or one per
+// channel.
+std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64_t weights,
+                                         const std::vector<float>& steps) {
   if (steps.size() != 1 && steps.size() != biases.size()) {
-    return Refusal{"scales and biases differ in number", ""};
+    return Rejection{"it has different numbers of scales and biases", ""};
   }
-  constexpr double kLargestProduct = 255.0 * 128.0;
+  constexpr double kMaxProduct = 255.0 * 128.0;
   const double terms = static_cast<double>(weights) / static_cast<double>(biases.size());
-  const double room = std::exp2(31.0) - terms * kLargestProduct;
+  const double room = std::exp2(31.0) - terms * kMaxProduct;
   for (size_t i = 0; i < biases.size(); ++i) {
     const float step = steps.size() == 1 ? steps.front() : steps[i];
     if (std::isnormal(step) && std::abs(double{biases[i]} / double{step}) < room) continue;
-    return Refusal{fmt::format("its bias {} in units of its scales, {}, does not fit in 32 bits "
-                               "with the sum that it is added to",
-                               biases[i], step),
-                   "quantise its weight with larger scales"};
+    return Rejection{fmt::format("its bias {} in units of its scales, {}, does not fit in 32 bits "
+                                 "with the sum that it is added to",
+                                 biases[i], step),
+                     "quantize its weight with larger scales"};
   }
   return {};
 }
@@ -51,25 +52,25 @@ std::vector<float> weight_scales(const Parameters& parameters, const QuantParams
   return data == nullptr ? std::vector<float>() : floats_of(*data).value_or(std::vector<float>());
 }
 
-std::optional<Refusal> check_numbers(const Candidate& candidate, const Product& product,
-                                     const Node* activation, const Node& quantise) {
-  const QuantParams result = quant_params(quantise);
-  const auto input_scale = static_cast<float>(quant_params(*product.dequantised).scale);
+std::optional<Rejection> check_numbers(const Candidate& candidate, const Product& product,
+                                       const Node* activation, const Node& quantize) {
+  const QuantParams result = quant_params(quantize);
+  const auto input_scale = static_cast<float>(quant_params(*product.dequantized).scale);
   std::vector<float> steps =
-      weight_scales(candidate.parameters, quant_params(*product.weight_dequantise()));
+      weight_scales(candidate.parameters, quant_params(*product.weight_dequantize()));
   for (float& step : steps) step *= input_scale;
   const auto result_scale = static_cast<float>(result.scale);
   if (std::ranges::any_of(steps, [&](float step) { return !(step / result_scale < 256.0f); })) {
-    return Refusal{"the scales of input and weight are too large for that of the result",
-                   "quantise the result with a larger scale"};
+    return Rejection{"the scales of input and weight are too large for that of the result",
+                     "quantize the result with a larger scale"};
   }
   if (activation != nullptr) {
-    if (auto refusal = check_bounds(*activation_bounds(*activation), result)) return refusal;
+    if (auto rejection = check_bounds(*activation_bounds(*activation), result)) return rejection;
   }
   const TensorData* bias = candidate.parameters.find(product.bias);
   if (bias == nullptr) return {};
   const std::optional<std::vector<float>> biases = floats_of(*bias);
-  if (!biases.has_value() || biases->empty()) return Refusal{"its bias does not hold floats", ""};
+  if (!biases.has_value() || biases->empty()) return Rejection{"its bias does not hold floats", ""};
   return check_bias_room(*biases, candidate.parameters.find(product.weight_source())->numel(),
                          steps);
 }

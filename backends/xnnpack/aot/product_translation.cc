@@ -12,13 +12,15 @@ namespace {
 
 using Kind = QuantParams::Kind;
 
-// The inputs of the choice of an operand's datatype.
+// The weight of a product and its quantization, which determine the datatypes of the operands.
 struct Weights {
   Product product;
   const Node* source = nullptr;       // the placeholder of the weight
-  std::optional<QuantParams> params;  // of a quantised weight
-  std::vector<float> scales;          // of the weight: one, or one a channel or block
-  bool is_half = false;               // activations are
+  std::optional<QuantParams> params;  // set if the weight is quantized
+  std::vector<float> scales;          // one for the weight, or one per channel or block
+  // The type of unquantized weights and biases of linear layers. bf16 layers have f32 biases.
+  Datatype matrix_type = Datatype::xnn_datatype_fp32;
+  Datatype bias_type = Datatype::xnn_datatype_fp32;
 };
 
 Weights read_weights(Translator& t, Node& node) {
@@ -27,12 +29,16 @@ Weights read_weights(Translator& t, Node& node) {
   if (!product) t.refuse(node, "the operands are not tensors");
   weights.product = *product;
   weights.source = product->weight_source();
-  if (product->precision == kStatic && !t.is_quantised(node)) {
-    t.refuse(node, "the weight is quantised but the result is not");
+  if (product->precision == kStatic && !t.is_quantized(node)) {
+    t.refuse(node, "the weight is quantized but the result is not");
   }
-  weights.is_half = spec_of(node).dtype == ScalarType::kHalf;
-  if (Node* dequantise = product->weight_dequantise()) {
-    weights.params = quant_params(*dequantise);
+  if (product->precision == kFloat) {
+    weights.matrix_type = t.datatype_of(node);
+    const bool is_half = weights.matrix_type == Datatype::xnn_datatype_fp16;
+    weights.bias_type = is_half ? weights.matrix_type : Datatype::xnn_datatype_fp32;
+  }
+  if (Node* dequantize = product->weight_dequantize()) {
+    weights.params = quant_params(*dequantize);
     weights.scales = weights.params->scales == nullptr
                          ? std::vector{static_cast<float>(weights.params->scale)}
                          : t.preprocessing().floats(*weights.params->scales);
@@ -50,9 +56,9 @@ const TensorData& data_of(Translator& t, const Node& node, const Node& source) {
   return *data;
 }
 
-// Scale of the activation, of statically quantised products.
+// Returns the scale of the activation of a statically quantized product.
 float input_scale(const Weights& weights) {
-  return static_cast<float>(quant_params(*weights.product.dequantised).scale);
+  return static_cast<float>(quant_params(*weights.product.dequantized).scale);
 }
 
 std::vector<uint32_t> dims_of(const TensorData& data) {
@@ -66,45 +72,44 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
   if (bias == nullptr) return kNoValue;
   if (static_data(t.preprocessing().program(), bias) == nullptr) return t.input_of(node, *bias);
   const std::vector<float> numbers = t.preprocessing().floats(*bias);
-  BlobValue value;
+  PayloadValue value;
   value.dims = {static_cast<uint32_t>(numbers.size())};
   if (weights.product.precision != kStatic) {
-    const bool is_half = weights.is_half && !as_floats && weights.product.precision == kFloat;
-    value.datatype = is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
-    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
-                          bias);
+    value.datatype = as_floats ? Datatype::xnn_datatype_fp32 : weights.bias_type;
+    return t.add_constant(value, float_bytes(value.datatype, numbers), bias);
   }
   std::vector<float> scales = weights.scales;
   if (scales.size() != 1 && scales.size() != numbers.size()) {
-    t.refuse(node, "scales and biases differ in number");
+    t.refuse(node, "it has different numbers of scales and biases");
   }
   for (float& scale : scales) scale *= input_scale(weights);
-  Bytes bytes = quantised_bias(numbers, scales);
+  Bytes bytes = quantized_bias(numbers, scales);
   if (weights.params->kind == Kind::kPerTensor) {
     value.datatype = Datatype::xnn_datatype_qint32;
-    value.quantisation = PerTensor{scales.front(), 0};
+    value.quantization = PerTensor{scales.front(), 0};
   } else {
-    if (scales.size() != numbers.size()) t.refuse(node, "scales and biases differ in number");
+    if (scales.size() != numbers.size())
+      t.refuse(node, "it has different numbers of scales and biases");
     value.datatype = Datatype::xnn_datatype_qcint32;
-    value.quantisation = PerChannel{scales, 0};
+    value.quantization = PerChannel{scales, 0};
   }
   return t.add_constant(std::move(value), std::move(bytes), bias);
 }
 
-// Datatype and quantisation of an int8 weight whose output channels are at `channel_dim`.
-void set_quantisation(Translator& t, Node& node, const Weights& weights, int32_t channel_dim,
-                      BlobValue& value) {
+// Sets the datatype and quantization of an int8 weight whose output channels are at `channel_dim`.
+void set_quantization(Translator& t, Node& node, const Weights& weights, int32_t channel_dim,
+                      PayloadValue& value) {
   const QuantParams& params = *weights.params;
   if (params.kind == Kind::kPerTensor) {
     value.datatype = Datatype::xnn_datatype_qint8;
-    value.quantisation = PerTensor{weights.scales.front(), static_cast<int32_t>(params.zero_point)};
+    value.quantization = PerTensor{weights.scales.front(), static_cast<int32_t>(params.zero_point)};
     return;
   }
   if (value.dims.at(static_cast<size_t>(channel_dim)) != weights.scales.size()) {
-    t.refuse(node, "scales and channels differ in number");
+    t.refuse(node, "it has different numbers of scales and channels");
   }
   value.datatype = Datatype::xnn_datatype_qcint8;
-  value.quantisation = PerChannel{weights.scales, channel_dim};
+  value.quantization = PerChannel{weights.scales, channel_dim};
 }
 
 // ---- Linear
@@ -114,15 +119,13 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
     return t.input_of(node, *weights.product.weight);
   }
   const TensorData& data = data_of(t, node, *weights.source);
-  BlobValue value;
+  PayloadValue value;
   value.dims = dims_of(data);
   if (value.dims.size() != 2) t.refuse(node, "its weight is not a matrix");
   if (!weights.params) {
     const std::vector<float> numbers = t.preprocessing().floats(*weights.source);
-    value.datatype = weights.is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
-    return t.add_constant(value,
-                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
-                          weights.source);
+    value.datatype = weights.matrix_type;
+    return t.add_constant(value, float_bytes(value.datatype, numbers), weights.source);
   }
   Bytes bytes = row_major_bytes(data);
   const QuantParams& params = *weights.params;
@@ -131,13 +134,13 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
     const auto size = static_cast<uint32_t>(params.block_size);
     if (value.dims[1] % size != 0 ||
         weights.scales.size() != size_t{value.dims[0]} * (value.dims[1] / size)) {
-      t.refuse(node, "scales and blocks differ in number");
+      t.refuse(node, "it has different numbers of scales and blocks");
     }
     value.datatype = Datatype::xnn_datatype_qbint4;
-    value.quantisation = PerBlock{to_bfloat16(weights.scales), static_cast<int32_t>(size)};
+    value.quantization = PerBlock{to_bfloat16(weights.scales), static_cast<int32_t>(size)};
     bytes = packed_int4(bytes, value.dims[1]);
   } else {
-    set_quantisation(t, node, weights, 0, value);
+    set_quantization(t, node, weights, 0, value);
     if (is_int4 && params.kind == Kind::kPerChannel) {
       value.datatype = Datatype::xnn_datatype_qcint4;
       bytes = packed_int4(bytes, value.dims[1]);
@@ -148,30 +151,30 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
 
 // ---- Convolutions
 
-// Of a convolution over so many dims.
+// Reads a pair (height, width) of a convolution over `dims` dims.
 std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback,
                              size_t dims) {
   std::vector<int64_t> pair = Call(node).integers(name);
   if (pair.empty()) pair = {fallback};
-  // One number counts for both dims. Over one dim: heights count, widths are 1.
+  // A single number applies to both dims. A 1-d convolution uses heights; widths get the fallback.
   if (pair.size() == 1) pair.push_back(dims == 2 ? pair[0] : fallback);
   return pair;
 }
 
-// [n, c, l] -> [n, c, l, 1], [n, c] -> [n, c, 1, 1].
+// Reshapes [n, c, l] to [n, c, l, 1] and [n, c] to [n, c, 1, 1].
 uint32_t add_image(Translator& t, Node& node, uint32_t input) {
-  BlobValue value = t.graph().values[input];
+  PayloadValue value = t.graph().values[input];
   if (value.dims.size() == 4) return input;
   value.input.reset();
   value.dims.resize(4, 1);
-  BlobNode reshape;
+  PayloadNode reshape;
   reshape.kind = NodeKind::XNNStaticReshape;
   reshape.handles = {node.meta.debug_handle};
   const std::vector<SymInt>& sizes = spec_of(required(node, 0)).sizes;
   for (size_t i = 0; i < 4; ++i) {
     reshape.list.push_back(i < sizes.size() && !sizes[i].is_static() ? 0 : value.dims[i]);
   }
-  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is dynamic");
   reshape.inputs = {input};
   const uint32_t output = t.graph().add_value(std::move(value));
   reshape.output = output;
@@ -179,7 +182,7 @@ uint32_t add_image(Translator& t, Node& node, uint32_t input) {
   return output;
 }
 
-void append_flattened(Translator& t, Node& node, BlobNode made) {
+void append_flattened(Translator& t, Node& node, PayloadNode made) {
   std::vector<uint32_t> dims = t.dims_of(node);
   const size_t rank = dims.size();
   const std::vector<SymInt>& sizes = spec_of(node).sizes;
@@ -188,13 +191,13 @@ void append_flattened(Translator& t, Node& node, BlobNode made) {
     t.append(std::move(made));
     return;
   }
-  BlobNode reshape;
+  PayloadNode reshape;
   reshape.kind = NodeKind::XNNStaticReshape;
   reshape.handles = {node.meta.debug_handle};
   for (size_t i = 0; i < rank; ++i) {
     reshape.list.push_back(i >= sizes.size() || sizes[i].is_static() ? dims[i] : 0);
   }
-  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is dynamic");
   dims.resize(4, 1);
   made.output = t.output_like(node, std::move(dims));
   reshape.inputs = {made.output};
@@ -205,13 +208,13 @@ void append_flattened(Translator& t, Node& node, BlobNode made) {
 
 uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const FilterShape& shape) {
   const TensorData& data = data_of(t, node, *weights.source);
-  // XNNPACK keeps filters of f16 convolutions in f32.
+  // XNNPACK expects filters of f16 convolutions in f32.
   const Bytes bytes = weights.params ? row_major_bytes(data)
                                      : bytes_of_floats(t.preprocessing().floats(*weights.source));
   ArrangedFilter filter = arranged_filter(bytes, weights.params ? 1 : sizeof(float), shape);
-  BlobValue value;
+  PayloadValue value;
   value.dims = filter.dims;
-  if (weights.params) set_quantisation(t, node, weights, filter.channel_dim, value);
+  if (weights.params) set_quantization(t, node, weights, filter.channel_dim, value);
   return t.add_constant(std::move(value), std::move(filter.bytes), weights.source);
 }
 
@@ -219,7 +222,7 @@ uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const Fil
 
 void translate_linear(Translator& t, Node& node, const NodeKinds& kinds) {
   const Weights weights = read_weights(t, node);
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const bool is_product_of_rows = !calls_op(node, "linear.default");
   if (is_product_of_rows && weights.product.transposition == nullptr) {
     made.flags = kTransposeWeights;
@@ -242,7 +245,7 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   const int64_t groups = Call(node).integer("groups");
   const int64_t split = shape.dims.empty() ? 0 : static_cast<int64_t>(shape.dims[0]);
   if (shape.dims.size() != 4 || groups < 1 || split % groups != 0) {
-    t.refuse(node, "its weight does not fit its groups");
+    t.refuse(node, "its weight is not divisible by its groups");
   }
   shape.groups = static_cast<uint32_t>(groups);
   const auto& [plain, depthwise, transposed, none] = kinds;
@@ -255,7 +258,7 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   const std::vector<int64_t> adjustment = pair_of(node, "output_padding", 0, dims);
   const auto size = [&](int64_t number) { return t.size_of(node, number); };
   const uint32_t image = add_image(t, node, t.input_of(node, *weights.product.activation));
-  BlobNode made = t.make(node, kind);
+  PayloadNode made = t.make(node, kind);
   made.window = {size(padding[0]),  size(padding[1]), size(padding[0]), size(padding[1]),
                  shape.dims[2],     shape.dims[3],    size(stride[0]),  size(stride[1]),
                  size(dilation[0]), size(dilation[1])};

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "backends/xnnpack/aot/arguments.h"
-#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/quantization.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 struct Operands {
   std::string_view op;
   std::string_view activation, weight, bias;
-  bool takes_transposed_weight = false;
+  bool has_transposed_weight = false;
 };
 constexpr std::array kProducts = {
     Operands{"convolution.default", "input", "weight", "bias"},
@@ -29,8 +29,8 @@ bool is_transposition(const Node& node) {
          Call(node).integers("dims", 2) == std::vector<int64_t>{1, 0};
 }
 
-// A convolution takes up zeros that are put around its images, and around nothing else.
-bool takes_up(const Product& product, const Node& padding) {
+// Returns true if the convolution can absorb the padding: zeros around the spatial dims only.
+bool can_absorb(const Product& product, const Node& padding) {
   if (!calls_op(padding, "constant_pad_nd.default") || padding.users().size() != 1 ||
       !calls_op(*product.node, "convolution.default") ||
       Call(*product.node).boolean("transposed") || Call(padding).real("value") != 0.0) {
@@ -45,22 +45,22 @@ bool takes_up(const Product& product, const Node& padding) {
   return true;
 }
 
-bool is_quantised(const Node* weight) {
+bool is_quantized(const Node* weight) {
   return weight != nullptr &&
-         (is_dequantise(*weight) || (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
-                                     is_dequantise(required(*weight, 0))));
+         (is_dequantize(*weight) || (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
+                                     is_dequantize(required(*weight, 0))));
 }
 
 }  // namespace
 
-Node* Product::weight_dequantise() const {
+Node* Product::weight_dequantize() const {
   Node* source = transposition != nullptr ? operand(*transposition, 0) : weight;
-  return source != nullptr && is_dequantise(*source) ? source : nullptr;
+  return source != nullptr && is_dequantize(*source) ? source : nullptr;
 }
 
 Node* Product::weight_source() const {
   Node* source = transposition != nullptr ? operand(*transposition, 0) : weight;
-  if (source != nullptr && is_dequantise(*source)) source = operand(*source, 0);
+  if (source != nullptr && is_dequantize(*source)) source = operand(*source, 0);
   return source;
 }
 
@@ -74,21 +74,21 @@ std::optional<Product> product_of(Node& node) {
   product.weight = operand(node, row->weight);
   product.bias = operand(node, row->bias);
   if (product.activation == nullptr || product.weight == nullptr) return {};
-  if (row->takes_transposed_weight && is_transposition(*product.weight)) {
+  if (row->has_transposed_weight && is_transposition(*product.weight)) {
     product.transposition = product.weight;
   }
   Node* activation = product.activation;
-  if (takes_up(product, *activation) && operand(*activation, 0) != nullptr &&
-      is_dequantise(required(*activation, 0))) {
+  if (can_absorb(product, *activation) && operand(*activation, 0) != nullptr &&
+      is_dequantize(required(*activation, 0))) {
     product.padding = activation;
     activation = operand(*activation, 0);
   }
-  if (is_quantised(product.weight)) {
-    if (is_dequantise(*activation)) product.dequantised = activation;
-    const bool dynamic = product.dequantised != nullptr && is_dynamic(*product.dequantised);
+  if (is_quantized(product.weight)) {
+    if (is_dequantize(*activation)) product.dequantized = activation;
+    const bool dynamic = product.dequantized != nullptr && is_dynamic(*product.dequantized);
     product.precision = dynamic ? kDynamic : kStatic;
   }
-  if (product.dequantised == nullptr) product.padding = nullptr;
+  if (product.dequantized == nullptr) product.padding = nullptr;
   return product;
 }
 
@@ -101,9 +101,9 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   const std::optional<Product> product = product_of(*source);
   if (!product || !parameters.has(product->weight)) return false;
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
-  // Channels are dim 1 of what a batch norm takes, and the last one of what a linear call makes.
+  // Channels are dim 1 of a batch norm's input, but the last dim of a linear call's result.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
-  // XNNPACK has no others: what makes the input would stay outside.
+  // XNNPACK supports no other convolutions, so the call would not be delegated.
   const size_t rank = spec_of(*product->weight).rank();
   return rank == 3 || rank == 4;
 }

@@ -1,41 +1,42 @@
-// Convolutions and matrix products: which operand is what, and how they are quantised.
+// The operands of convolutions and matrix products, and their quantization.
 #pragma once
 
 #include <optional>
 
-#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/quantization.h"
 #include "backends/xnnpack/aot/rules.h"
 
 namespace vitrine::aot::xnnpack {
 
 struct Product {
   Node* node = nullptr;
-  Node* activation = nullptr;  // as the call has it
-  Node* weight = nullptr;      // likewise: the parameter or its dequantisation, maybe transposed
-  Node* bias = nullptr;        // null if there is none
+  Node* activation = nullptr;  // the argument of the call
+  Node* weight = nullptr;  // the argument: the parameter or its dequantization, may be transposed
+  Node* bias = nullptr;    // null if the call has no bias
   Precision precision = kFloat;
-  Node* transposition = nullptr;  // of the weight, of addmm and mm
-  Node* padding = nullptr;        // a zero padding between the dequantised activation and the call
-  Node* dequantised = nullptr;    // the activation's dequantise call, where it is quantised
+  Node* transposition = nullptr;  // the transposition of an addmm's or mm's weight
+  Node* padding = nullptr;        // a zero padding between the dequantized activation and the call
+  Node* dequantized = nullptr;    // the activation's dequantize call; null if it is float
 
-  // The call that dequantises the weight; null if it is float.
-  Node* weight_dequantise() const;
-  // The placeholder behind the weight; null if something computes it.
+  // Returns the call that dequantizes the weight; null if it is float.
+  Node* weight_dequantize() const;
+  // Returns the placeholder of the weight; null if the weight is computed.
   Node* weight_source() const;
 };
 
-// Empty if the node is none of convolution, linear, addmm, mm.
+// Empty if the node is not a call of convolution, linear, addmm or mm.
 std::optional<Product> product_of(Node& node);
 
-// Whether XNNPACK can compute with the numbers of a product in int8 with fixed numbers:
-// `activation` may stand before the call that quantises its result, or is null.
-std::optional<Refusal> check_numbers(const Candidate& candidate, const Product& product,
-                                     const Node* activation, const Node& quantise);
-// The scales of a quantised weight, of which `params` tells; empty if they are no floats.
+// Checks the scales, bounds and bias of a statically quantized product. `activation` is the
+// activation before the call that quantizes the result, or null.
+std::optional<Rejection> check_numbers(const Candidate& candidate, const Product& product,
+                                       const Node* activation, const Node& quantize);
+// Returns the scales of a weight that is quantized with `params`; empty if they are not constant
+// floats.
 std::vector<float> weight_scales(const Parameters& parameters, const QuantParams& params);
 
-// The one batch norm behind a convolution or linear call whose weights can take it up, or the other
-// way round: whether `norm` can be folded into what makes its input.
+// Returns true if the batch norm can be folded into the weights of the convolution or linear call
+// that computes its input.
 bool can_fold_batch_norm(const Parameters& parameters, const Node& norm);
 
 }  // namespace vitrine::aot::xnnpack

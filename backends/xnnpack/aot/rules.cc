@@ -8,7 +8,7 @@
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/products.h"
-#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/quantization.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
@@ -26,96 +26,108 @@ bool is_unbacked(const SymInt& size) {
   });
 }
 
-std::optional<Refusal> check_tensor(const TensorSpec& spec, std::string_view what, bool quantised) {
-  const bool is_float = spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf;
+std::optional<Rejection> check_tensor(const TensorSpec& spec, std::string_view what, bool quantized,
+                                      bool allows_bf16) {
+  const bool is_bf16 = spec.dtype == ScalarType::kBFloat16;
+  const bool is_float = spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf ||
+                        (is_bf16 && allows_bf16);
   const bool is_int8 = spec.dtype == ScalarType::kChar || spec.dtype == ScalarType::kQInt8 ||
                        spec.dtype == ScalarType::kQUInt8 || spec.dtype == ScalarType::kQInt32;
-  if (!is_float && !(quantised && is_int8)) {
-    return Refusal{fmt::format("{} is {}, not f32 or f16", what, scalar_type_name(spec.dtype)),
-                   "convert it to f32"};
+  if (!is_float && !(quantized && is_int8)) {
+    return Rejection{fmt::format("{} is {}, not f32 or f16", what, scalar_type_name(spec.dtype)),
+                     is_bf16 ? "convert it to f32, or lower with --backend-option enable_bf16"
+                             : "convert it to f32"};
   }
   for (const SymInt& size : spec.sizes) {
-    if (size.is_static() && size.value() == 0) return Refusal{fmt::format("{} is empty", what), ""};
+    if (size.is_static() && size.value() == 0)
+      return Rejection{fmt::format("{} is empty", what), ""};
     if (is_unbacked(size)) {
-      return Refusal{fmt::format("{} has a size that depends on data", what), ""};
+      return Rejection{fmt::format("{} has a size that depends on data", what), ""};
     }
   }
-  if (spec.rank() > 6) return Refusal{fmt::format("{} has more than 6 dims", what), ""};
+  if (spec.rank() > 6) return Rejection{fmt::format("{} has more than 6 dims", what), ""};
   return {};
 }
 
-std::optional<Refusal> check_common(const Candidate& candidate) {
+std::optional<Rejection> check_common(const Candidate& candidate, const Rule& rule) {
   const Node& node = candidate.node;
-  const bool quantised = is_quantise(node) || is_dequantise(node);
+  const bool quantized = is_quantize(node) || is_dequantize(node);
   std::optional<ScalarType> dtype;
   for (const Node* input : node.inputs()) {
     if (input->meta.value.items() != nullptr) continue;
     const std::string what = fmt::format("its input {}", input->name());
-    if (input->tensor() == nullptr) return Refusal{fmt::format("{} is not a tensor", what), ""};
-    if (auto refusal = check_tensor(*input->tensor(), what, quantised)) return refusal;
-    if (!quantised && dtype.has_value() && *dtype != input->tensor()->dtype) {
-      return Refusal{"its inputs have different dtypes", "convert them to one"};
+    if (input->tensor() == nullptr) return Rejection{fmt::format("{} is not a tensor", what), ""};
+    if (auto rejection = check_tensor(*input->tensor(), what, quantized, candidate.allows_bf16)) {
+      return rejection;
+    }
+    if (!quantized && dtype.has_value() && *dtype != input->tensor()->dtype) {
+      return Rejection{"its inputs have different dtypes", "convert them to one"};
     }
     dtype = input->tensor()->dtype;
   }
   const TensorSpec* result = node.tensor();
   if (result == nullptr) return {};
-  if (auto refusal = check_tensor(*result, "its result", quantised)) return refusal;
-  if (!quantised && dtype.has_value() && *dtype != result->dtype) {
-    return Refusal{fmt::format("it converts {} to {}", scalar_type_name(*dtype),
-                               scalar_type_name(result->dtype)),
-                   ""};
+  if (auto rejection = check_tensor(*result, "its result", quantized, candidate.allows_bf16)) {
+    return rejection;
+  }
+  if (quantized || !dtype.has_value() || *dtype == result->dtype) return {};
+  const bool has_f32 = *dtype == ScalarType::kFloat || result->dtype == ScalarType::kFloat;
+  if (!rule.converts || !has_f32) {
+    return Rejection{fmt::format("it converts {} to {}", scalar_type_name(*dtype),
+                                 scalar_type_name(result->dtype)),
+                     ""};
   }
   return {};
 }
 
-std::optional<Refusal> check_call(const Candidate& candidate, const Rule& rule) {
-  if (auto refusal = check_common(candidate)) return refusal;
+std::optional<Rejection> check_call(const Candidate& candidate, const Rule& rule) {
+  if (auto rejection = check_common(candidate, rule)) return rejection;
   if (!is_product(rule) && (rule.precisions & candidate.precisions) == 0) {
-    return Refusal{"it is not of the precisions that this partitioner takes",
-                   "use a partitioner for all precisions"};
+    return Rejection{"its precision is disabled in this partitioner",
+                     "use a partitioner for all precisions"};
   }
   return rule.check == nullptr ? std::nullopt : rule.check(candidate);
 }
 
-// The quantise call behind a call that has one user, past one fused activation.
-Node* quantise_behind(const Node& node, std::string_view activation) {
+// Returns the quantize call after a call that has a single user, skipping one fused activation.
+Node* quantize_after(const Node& node, std::string_view activation) {
   if (node.users().size() != 1) return nullptr;
   Node* user = node.users().front();
   if (!activation.empty() && calls_op(*user, activation)) {
     if (user->users().size() != 1) return nullptr;
     user = user->users().front();
   }
-  return is_quantise(*user) ? user : nullptr;
+  return is_quantize(*user) ? user : nullptr;
 }
 
-// Of a call between dequantise calls and this quantise call, all of one scale.
-bool takes_scales(const Rule& rule, const Node& node, const Node& quantise) {
-  if (rule.takes_scales == nullptr) return true;
+// Checks the scales of a call between two dequantize calls and this quantize call.
+bool supports_scales(const Rule& rule, const Node& node, const Node& quantize) {
+  if (rule.supports_scales == nullptr) return true;
   const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };
   const Node* a = operand(node, 0);
   const Node* b = operand(node, 1);
-  return a != nullptr && b != nullptr && rule.takes_scales(scale(*a), scale(*b), scale(quantise));
+  return a != nullptr && b != nullptr &&
+         rule.supports_scales(scale(*a), scale(*b), scale(quantize));
 }
 
-std::vector<Node*> group_quantised(const Candidate& candidate, const Rule& rule) {
+std::vector<Node*> group_quantized(const Candidate& candidate, const Rule& rule) {
   std::vector<Node*> group = {&candidate.node};
   if ((rule.precisions & candidate.precisions & kStatic) == 0) return group;
   const std::vector<Node*> inputs = candidate.node.inputs();
   if (inputs.empty() || !std::ranges::all_of(inputs, [](const Node* input) {
-        return is_dequantise(*input) && !check_int8(*input);
+        return is_dequantize(*input) && !check_int8(*input);
       })) {
     return group;
   }
-  Node* quantise = quantise_behind(candidate.node, rule.activation);
-  if (quantise == nullptr || check_int8(*quantise) ||
-      !takes_scales(rule, candidate.node, *quantise)) {
+  Node* quantize = quantize_after(candidate.node, rule.activation);
+  if (quantize == nullptr || check_int8(*quantize) ||
+      !supports_scales(rule, candidate.node, *quantize)) {
     return group;
   }
   group.insert(group.end(), inputs.begin(), inputs.end());
-  Node* last = operand(*quantise, 0);
+  Node* last = operand(*quantize, 0);
   if (last != &candidate.node) group.push_back(last);
-  group.push_back(quantise);
+  group.push_back(quantize);
   return group;
 }
 
@@ -127,48 +139,53 @@ const Rule* find_rule(const Node& node) {
     return nullptr;
   }
   const Operator* found = find_operator(op_name(node));
-  return found != nullptr && found->is_taken() ? &found->rule : nullptr;
+  return found != nullptr && found->is_delegated() ? &found->rule : nullptr;
 }
 
-std::optional<Refusal> check(const Candidate& candidate) {
+std::optional<Rejection> check(const Candidate& candidate) {
   const Rule* rule = find_rule(candidate.node);
   if (rule == nullptr) {
-    return Refusal{
+    return Rejection{
         fmt::format("the XNNPACK backend does not support {}", candidate.node.target().name()), ""};
   }
   try {
     return check_call(candidate, *rule);
   } catch (const AotError& error) {
-    return Refusal{error.what(), ""};
+    return Rejection{error.what(), ""};
   }
 }
 
 std::vector<Node*> group_of(const Candidate& candidate) {
   const Rule* rule = find_rule(candidate.node);
   if (rule == nullptr) return {&candidate.node};
-  return rule->group != nullptr ? rule->group(candidate) : group_quantised(candidate, *rule);
+  return rule->group != nullptr ? rule->group(candidate) : group_quantized(candidate, *rule);
 }
 
-Node* quantised_result(const Parameters& parameters, const Node& node) {
+Node* quantized_result(const Node& node) {
   const Rule* rule = find_rule(node);
-  if (rule == nullptr || is_quantise(node) || is_dequantise(node)) return nullptr;
-  // A padding is quantised only where the lowering put it between two such calls.
+  if (rule == nullptr || is_quantize(node) || is_dequantize(node)) return nullptr;
+  // A padding is quantized only if the lowering put it between a dequantize and a quantize call.
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
-  Node* quantise = quantise_behind(node, {});
-  if (quantise == nullptr || check_int8(*quantise)) return nullptr;
-  const QuantParams result = quant_params(*quantise);
-  for (Node* input : node.inputs()) {
-    if (parameters.has(input) && is_product(*rule)) continue;  // a bias
-    if (!is_dequantise(*input) || is_dynamic(*input)) return nullptr;
+  Node* quantize = quantize_after(node, {});
+  if (quantize == nullptr || check_int8(*quantize)) return nullptr;
+  if (is_product(*rule)) {
+    // Weights may be f32, such as those of a batch norm. product_of() only reads the node.
+    const std::optional<Product> product = product_of(const_cast<Node&>(node));
+    const bool is_static = product && product->precision == kStatic &&
+                           product->dequantized != nullptr && !check_int8(*product->dequantized);
+    return is_static ? quantize : nullptr;
+  }
+  const QuantParams result = quant_params(*quantize);
+  for (const Node* input : node.inputs()) {
+    if (!is_dequantize(*input) || is_dynamic(*input)) return nullptr;
     const QuantParams params = quant_params(*input);
-    if (params.scales != nullptr && is_product(*rule)) continue;  // a weight
     if (params.kind != QuantParams::Kind::kPerTensor || params.dtype != ScalarType::kChar) {
       return nullptr;
     }
     if ((rule->moves || pads) && !params.is_same_per_tensor(result)) return nullptr;
   }
-  return takes_scales(*rule, node, *quantise) ? quantise : nullptr;
+  return supports_scales(*rule, node, *quantize) ? quantize : nullptr;
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -1,4 +1,4 @@
-// Which calls XNNPACK takes: what the rows of operator_table.h ask of the call.
+// The rules that decide which calls are delegated to XNNPACK; operator_table.h refers to them.
 #pragma once
 
 #include <cstdint>
@@ -11,96 +11,99 @@
 
 namespace vitrine::aot::xnnpack {
 
-// How a call computes. A set of them is the sum of its members.
+// How a call computes. The values are flags: a set of precisions is their sum.
 enum Precision : uint8_t {
   kFloat = 1,
-  kStatic = 2,   // int8, all parameters known: dequantise -> call -> quantise
-  kDynamic = 4,  // int8 weights, activations quantised when it runs
+  kStatic = 2,   // int8 with constant parameters: dequantize -> call -> quantize
+  kDynamic = 4,  // int8 weights, and activations that are quantized at run time
 };
 inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
 
-using Refusal = Rejection;  // of the candidate; the partitioner sets the node
-
+// A call to decide on. In the rejections of these rules the node is unset; the partitioner sets it.
 struct Candidate {
   const Parameters& parameters;
   Node& node;
-  uint8_t precisions = kAnyPrecision;   // that the partitioner was made for
-  bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
+  uint8_t precisions = kAnyPrecision;   // the precisions that the partitioner supports
+  bool allows_dynamic_weights = false;  // computed weights and biases of float linear, addmm and mm
+  bool allows_bf16 = false;
 
-  // The first.
+  // The first input.
   const TensorSpec& input() const { return spec_of(required(node, 0)); }
 };
 
-using Check = std::optional<Refusal> (*)(const Candidate& candidate);
-// The nodes that must lie in the call's partition, itself first: weights, the quantise and
-// dequantise calls around it, a fused activation.
+using Check = std::optional<Rejection> (*)(const Candidate& candidate);
+// Returns the nodes that must be in the call's partition: the call first, then its weights, the
+// quantize and dequantize calls around it, and a fused activation.
 using Group = std::vector<Node*> (*)(const Candidate& candidate);
 
-// Whether there is an int8 operator for the scales of two inputs and the result.
-using TakesScales = bool (*)(float a, float b, float result);
+// Returns true if the int8 operator supports these scales of two inputs and the result.
+using SupportsScales = bool (*)(float a, float b, float result);
 
-// When the calls of an operator are taken.
+// The conditions under which the calls of an operator are delegated.
 struct Rule {
   uint8_t precisions = kFloat;
-  Check check = nullptr;               // beyond what holds for all
-  Group group = nullptr;               // null: itself, and what is quantised around it
-  TakesScales takes_scales = nullptr;  // null: all
-  // An operator that may be fused behind it.
+  Check check = nullptr;                     // checks in addition to those for all operators
+  Group group = nullptr;                     // null: the call and the conversions around it
+  SupportsScales supports_scales = nullptr;  // null: all scales are supported
+  // An activation after the call that may be fused into it.
   std::string_view activation = {};
-  // Kept whole while others are decomposed.
+  // True if decomposition must keep the operator.
   bool keep = false;
-  // Its inputs' numbers are only moved: input and output are quantised alike.
+  // True if the operator only moves data, so that input and output have the same quantization.
   bool moves = false;
+  // True if the operator may convert between f32 and f16 or bf16.
+  bool converts = false;
 };
 
-// Null if XNNPACK takes no call of the operator.
+// Returns null if no call of the operator is delegated.
 const Rule* find_rule(const Node& node);
 
-// Whether XNNPACK takes the call; if not, why. Never throws: arguments that are not as the operator
-// has them are a refusal too.
-std::optional<Refusal> check(const Candidate& candidate);
+// Returns the reason for which the call is not delegated, or nothing if it is. Never throws:
+// invalid arguments of the operator are a rejection too.
+std::optional<Rejection> check(const Candidate& candidate);
 std::vector<Node*> group_of(const Candidate& candidate);
 
-// If the call can run in int8 with fixed parameters, as its neighbours ask for: the quantise call
-// behind it, or behind the activation that is fused into it; else null.
-Node* quantised_result(const Parameters& parameters, const Node& node);
+// Returns the quantize call after the call (or after its fused activation) if the call runs in int8
+// with constant parameters; otherwise null.
+Node* quantized_result(const Node& node);
 
-// ---- The checks and groups behind the table, by family.
+// ---- The checks and groups of the table, by family.
 
-std::optional<Refusal> check_operands(const Candidate& candidate);  // two tensors
-std::optional<Refusal> check_alpha(const Candidate& candidate);
-std::optional<Refusal> check_gelu(const Candidate& candidate);
-std::optional<Refusal> check_square(const Candidate& candidate);
-std::optional<Refusal> check_softmax(const Candidate& candidate);
-std::optional<Refusal> check_prelu(const Candidate& candidate);
+std::optional<Rejection> check_operands(const Candidate& candidate);  // two tensors
+std::optional<Rejection> check_alpha(const Candidate& candidate);
+std::optional<Rejection> check_gelu(const Candidate& candidate);
+std::optional<Rejection> check_square(const Candidate& candidate);
+std::optional<Rejection> check_softmax(const Candidate& candidate);
+std::optional<Rejection> check_prelu(const Candidate& candidate);
 std::vector<Node*> group_prelu(const Candidate& candidate);
-// Quantise and dequantise calls, and what XNNPACK asks of those of an activation: of all with fixed
-// numbers, and of the range of a quantise call.
-std::optional<Refusal> check_conversion(const Candidate& candidate);
-std::optional<Refusal> check_int8(const Node& conversion);
-std::optional<Refusal> check_range(const Node& quantise);
+// For quantize and dequantize calls. check_int8 checks a conversion of an activation with constant
+// parameters; check_range checks the range of a quantize call.
+std::optional<Rejection> check_conversion(const Candidate& candidate);
+std::optional<Rejection> check_int8(const Node& conversion);
+std::optional<Rejection> check_range(const Node& quantize);
 
-std::optional<Refusal> check_average_pool(const Candidate& candidate);
-std::optional<Refusal> check_max_pool(const Candidate& candidate);
-std::optional<Refusal> check_max_dim(const Candidate& candidate);
-std::optional<Refusal> check_mean(const Candidate& candidate);
-std::optional<Refusal> check_upsample(const Candidate& candidate);
-std::optional<Refusal> check_clamp(const Candidate& candidate);  // hardtanh too
+std::optional<Rejection> check_average_pool(const Candidate& candidate);
+std::optional<Rejection> check_max_pool(const Candidate& candidate);
+std::optional<Rejection> check_max_dim(const Candidate& candidate);
+std::optional<Rejection> check_mean(const Candidate& candidate);
+std::optional<Rejection> check_upsample(const Candidate& candidate);
+std::optional<Rejection> check_clamp(const Candidate& candidate);  // hardtanh too
 
-std::optional<Refusal> check_cat(const Candidate& candidate);
-std::optional<Refusal> check_pad(const Candidate& candidate);
-std::optional<Refusal> check_permute(const Candidate& candidate);
-std::optional<Refusal> check_slice(const Candidate& candidate);
-std::optional<Refusal> check_view(const Candidate& candidate);
-std::optional<Refusal> check_unsqueeze(const Candidate& candidate);
-std::optional<Refusal> check_clone(const Candidate& candidate);
+std::optional<Rejection> check_cat(const Candidate& candidate);
+std::optional<Rejection> check_pad(const Candidate& candidate);
+std::optional<Rejection> check_permute(const Candidate& candidate);
+std::optional<Rejection> check_slice(const Candidate& candidate);
+std::optional<Rejection> check_view(const Candidate& candidate);
+std::optional<Rejection> check_unsqueeze(const Candidate& candidate);
+std::optional<Rejection> check_clone(const Candidate& candidate);
+std::optional<Rejection> check_copy(const Candidate& candidate);
 
-std::optional<Refusal> check_convolution(const Candidate& candidate);
-std::optional<Refusal> check_linear(const Candidate& candidate);
-std::optional<Refusal> check_matrix_product(const Candidate& candidate);  // addmm, mm
+std::optional<Rejection> check_convolution(const Candidate& candidate);
+std::optional<Rejection> check_linear(const Candidate& candidate);
+std::optional<Rejection> check_matrix_product(const Candidate& candidate);  // addmm, mm
 std::vector<Node*> group_product(const Candidate& candidate);
 
-std::optional<Refusal> check_batch_norm(const Candidate& candidate);
+std::optional<Rejection> check_batch_norm(const Candidate& candidate);
 std::vector<Node*> group_batch_norm(const Candidate& candidate);
 
 }  // namespace vitrine::aot::xnnpack

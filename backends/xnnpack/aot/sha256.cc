@@ -8,7 +8,7 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Fractional parts of the cube roots of the first 64 primes.
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 constexpr std::array<uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -53,7 +53,7 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   size_t at = 0;
   for (; at + kBlock <= bytes.size(); at += kBlock) absorb(state, bytes.data() + at);
-  // The rest, a one bit, zeros, and the count of bits.
+  // The remaining bytes, a one bit, zeros, and the number of bits.
   std::array<std::byte, 2 * kBlock> tail{};
   const size_t rest = bytes.size() - at;
   if (rest != 0) std::memcpy(tail.data(), bytes.data() + at, rest);

@@ -7,7 +7,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// The digest of the bytes, as 64 lower-case hex digits.
+// Returns the digest as 64 lower-case hex digits.
 std::string sha256_hex(std::span<const std::byte> bytes);
 
 }  // namespace vitrine::aot::xnnpack

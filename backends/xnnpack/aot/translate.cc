@@ -19,7 +19,7 @@ PerTensor per_tensor(const QuantParams& params) {
   return {static_cast<float>(params.scale), static_cast<int32_t>(params.zero_point)};
 }
 
-// Empty for the logical order.
+// Returns the dim order; empty for the logical order.
 std::vector<uint32_t> order_of(const TensorSpec& spec) {
   const std::vector<uint8_t> order = kept_dim_order(spec);
   if (std::ranges::is_sorted(order)) return {};
@@ -34,20 +34,20 @@ void add_handle(std::vector<uint32_t>& handles, const Node& node) {
 
 }  // namespace
 
-BlobGraph translate(Preprocessing& p) { return Translator(p).run(); }
+PayloadGraph translate(Preprocessing& p) { return Translator(p).run(); }
 
-BlobGraph Translator::run() {
+PayloadGraph Translator::run() {
   add_inputs();
   each_call(p_.graph(), [&](Node& node) {
-    if (Node* quantise = quantised_result(parameters_, node)) quantised_results_[&node] = quantise;
+    if (Node* quantize = quantized_result(node)) quantized_results_[&node] = quantize;
   });
   each_call(p_.graph(), [&](Node& node) { translate_call(node); });
   add_outputs();
-  return std::move(blob_);
+  return std::move(graph_);
 }
 
 void Translator::refuse(const Node& node, std::string_view why) const {
-  throw AotError(fmt::format("node {} ({}): it cannot be expressed for XNNPACK: {}", node.name(),
+  throw AotError(fmt::format("node {} ({}): it cannot be translated for XNNPACK: {}", node.name(),
                              node.is_call() ? node.target().name() : "placeholder", why));
 }
 
@@ -55,15 +55,16 @@ std::vector<uint32_t> Translator::dims_of(const Node& node) const {
   const TensorSpec& spec = spec_of(node);
   std::vector<uint32_t> dims;
   for (const SymInt& size : spec.sizes) {
-    int64_t largest = 1;  // the run-time half sets the true sizes
+    int64_t largest = 1;  // the run-time half sets the actual sizes
     if (size.is_static()) {
       largest = size.value();
     } else {
       const Range range = bounds(size.expression(), p_.program().range_constraints);
       largest = range.max.value_or(std::max<int64_t>(range.min.value_or(1), 1));
       if (largest > std::numeric_limits<int32_t>::max()) {
-        fail_at(node, fmt::format("its size {} may be {}; programs count in 32 bits", to_text(size),
-                                  largest));
+        fail_at(node, fmt::format(
+                          "its size {} may be {}, but sizes in programs must be from 0 to 2^31 - 1",
+                          to_text(size), largest));
       }
     }
     dims.push_back(size_of(node, largest));
@@ -72,11 +73,11 @@ std::vector<uint32_t> Translator::dims_of(const Node& node) const {
   return dims;
 }
 
-Datatype Translator::float_datatype(const Node& node) const {
+Datatype Translator::datatype_of(const Node& node) const {
   const ScalarType dtype = spec_of(node).dtype;
-  if (dtype == ScalarType::kFloat) return Datatype::xnn_datatype_fp32;
-  if (dtype == ScalarType::kHalf) return Datatype::xnn_datatype_fp16;
-  refuse(node, fmt::format("it is {}", scalar_type_name(dtype)));
+  const std::optional<Datatype> type = float_datatype(dtype);
+  if (type) return *type;
+  refuse(node, fmt::format("its dtype is {}, expected f32, f16 or bf16", scalar_type_name(dtype)));
 }
 
 uint32_t Translator::size_of(const Node& node, int64_t number) const {
@@ -86,70 +87,68 @@ uint32_t Translator::size_of(const Node& node, int64_t number) const {
   return static_cast<uint32_t>(number);
 }
 
-uint32_t Translator::add_constant(BlobValue value, std::vector<std::byte> bytes,
+uint32_t Translator::add_constant(PayloadValue value, std::vector<std::byte> bytes,
                                   const Node* source) {
   if (source != nullptr) value.external_tag = source->meta.external_tag;
   value.data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  return blob_.add_value(std::move(value));
+  return graph_.add_value(std::move(value));
 }
 
 uint32_t Translator::value_of(Node& node) {
   const auto found = values_.find(&node);
   if (found != values_.end()) return found->second;
-  if (is_quantise(node) && !is_dynamic(node)) return quantised_value(node, quant_params(node));
-  BlobValue value;
-  value.datatype = float_datatype(node);
+  if (is_quantize(node) && !is_dynamic(node)) return quantized_value(node, quant_params(node));
+  PayloadValue value;
+  value.datatype = datatype_of(node);
   value.dims = dims_of(node);
   uint32_t id = kNoValue;
   if (parameters_.has(&node)) {
-    const std::vector<float> numbers = p_.floats(node);
-    const bool is_half = value.datatype == Datatype::xnn_datatype_fp16;
-    id = add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers), &node);
+    id = add_constant(value, float_bytes(value.datatype, p_.floats(node)), &node);
   } else {
-    id = blob_.add_value(std::move(value));
+    id = graph_.add_value(std::move(value));
   }
   return values_[&node] = id;
 }
 
-uint32_t Translator::quantised_value(Node& quantised, const QuantParams& params) {
+uint32_t Translator::quantized_value(Node& quantized, const QuantParams& params) {
   if (params.kind != QuantParams::Kind::kPerTensor || params.scales != nullptr ||
       params.dtype != ScalarType::kChar) {
-    refuse(quantised, "it is not quantised to int8 with fixed numbers");
+    refuse(quantized, "it is not statically quantized to int8 per tensor");
   }
-  const PerTensor quantisation = per_tensor(params);
-  const auto found = values_.find(&quantised);
+  const PerTensor quantization = per_tensor(params);
+  const auto found = values_.find(&quantized);
   if (found != values_.end()) {
-    BlobValue& value = blob_.values[found->second];
-    if (const auto* known = std::get_if<PerTensor>(&value.quantisation)) {
-      if (!(*known == quantisation)) refuse(quantised, "it is read with different parameters");
+    PayloadValue& value = graph_.values[found->second];
+    if (const auto* known = std::get_if<PerTensor>(&value.quantization)) {
+      if (!(*known == quantization)) refuse(quantized, "it is read with different parameters");
     } else {
-      value.quantisation = quantisation;  // an input, which itself does not tell them
+      value.quantization = quantization;  // an input, whose spec has no parameters
     }
     return found->second;
   }
-  BlobValue value;
+  PayloadValue value;
   value.datatype = Datatype::xnn_datatype_qint8;
-  value.dims = dims_of(quantised);
-  value.quantisation = quantisation;
-  if (const TensorData* data = static_data(p_.program(), &quantised)) {
-    return values_[&quantised] = add_constant(std::move(value), row_major_bytes(*data), &quantised);
+  value.dims = dims_of(quantized);
+  value.quantization = quantization;
+  if (const TensorData* data = static_data(p_.program(), &quantized)) {
+    return values_[&quantized] = add_constant(std::move(value), row_major_bytes(*data), &quantized);
   }
-  return values_[&quantised] = blob_.add_value(std::move(value));
+  return values_[&quantized] = graph_.add_value(std::move(value));
 }
 
-uint32_t Translator::dynamic_value(Node& quantise, int32_t nonbatch_dims) {
-  const auto key = std::pair{static_cast<const Node*>(&quantise), nonbatch_dims};
+uint32_t Translator::dynamic_value(Node& quantize, int32_t nonbatch_dims) {
+  const auto key = std::pair{static_cast<const Node*>(&quantize), nonbatch_dims};
   const auto found = dynamic_values_.find(key);
   if (found != dynamic_values_.end()) return found->second;
-  Node& source = required(quantise, 0);
-  BlobValue value;
+  Node& source = required(quantize, 0);
+  PayloadValue value;
   value.datatype = Datatype::xnn_datatype_qdint8;
   value.dims = dims_of(source);
-  value.quantisation = PerToken{nonbatch_dims};
-  const uint32_t id = blob_.add_value(std::move(value));
-  BlobNode convert = make(quantise, NodeKind::XNNConvert);
-  // The calls that choose the parameters run within it.
-  for (const Node* input : quantise.inputs()) {
+  value.quantization = PerToken{nonbatch_dims};
+  const uint32_t id = graph_.add_value(std::move(value));
+  PayloadNode convert = make(quantize, NodeKind::XNNConvert);
+  // The conversion also computes the parameters, so it also gets the handles of those calls.
+  for (const Node* input : quantize.inputs()) {
     if (!input->calls(getitem())) continue;
     add_handle(convert.handles, *input);
     if (const Node* choose = operand(*input, 0)) add_handle(convert.handles, *choose);
@@ -160,8 +159,8 @@ uint32_t Translator::dynamic_value(Node& quantise, int32_t nonbatch_dims) {
   return dynamic_values_[key] = id;
 }
 
-BlobNode Translator::make(const Node& node, NodeKind kind) {
-  BlobNode made;
+PayloadNode Translator::make(const Node& node, NodeKind kind) {
+  PayloadNode made;
   made.kind = kind;
   const NodeNotes& notes = p_.notes(node);
   made.bounds = notes.bounds;
@@ -170,11 +169,11 @@ BlobNode Translator::make(const Node& node, NodeKind kind) {
     made.handle = node.meta.debug_handle;
     made.handles.push_back(made.handle);
   }
-  const auto quantise = quantised_results_.find(&node);
-  if (quantise != quantised_results_.end()) add_handle(made.handles, *quantise->second);
-  const bool is_int8 = quantise != quantised_results_.end();
+  const auto quantize = quantized_results_.find(&node);
+  if (quantize != quantized_results_.end()) add_handle(made.handles, *quantize->second);
+  const bool is_int8 = quantize != quantized_results_.end();
   for (const Node* input : node.inputs()) {
-    if (is_dequantise(*input) &&
+    if (is_dequantize(*input) &&
         (is_int8 || is_dynamic(*input) || parameters_.has(operand(*input, 0)))) {
       add_handle(made.handles, *input);
     }
@@ -183,48 +182,48 @@ BlobNode Translator::make(const Node& node, NodeKind kind) {
 }
 
 uint32_t Translator::input_of(const Node& node, Node& input) {
-  if (!is_dequantise(input)) return value_of(input);
-  Node& quantised = required(input, 0);
+  if (!is_dequantize(input)) return value_of(input);
+  Node& quantized = required(input, 0);
   if (is_dynamic(input)) {
     const bool is_convolution = calls_op(node, "convolution.default");
-    return dynamic_value(quantised, is_convolution ? 3 : 1);
+    return dynamic_value(quantized, is_convolution ? 3 : 1);
   }
-  if (quantised_results_.contains(&node)) return quantised_value(quantised, quant_params(input));
+  if (quantized_results_.contains(&node)) return quantized_value(quantized, quant_params(input));
   return value_of(input);
 }
 
 uint32_t Translator::output_of(const Node& node) {
-  const auto quantise = quantised_results_.find(&node);
-  if (quantise == quantised_results_.end()) return value_of(const_cast<Node&>(node));
-  return value_of(*quantise->second);
+  const auto quantize = quantized_results_.find(&node);
+  if (quantize == quantized_results_.end()) return value_of(const_cast<Node&>(node));
+  return value_of(*quantize->second);
 }
 
-void Translator::append_call(Node& node, BlobNode made) {
+void Translator::append_call(Node& node, PayloadNode made) {
   made.inputs.insert(made.inputs.begin(), input_of(node, required(node, 0)));
   made.output = output_of(node);
   append(std::move(made));
 }
 
 uint32_t Translator::output_like(const Node& node, std::vector<uint32_t> dims) {
-  BlobValue value = blob_.values[output_of(node)];
+  PayloadValue value = graph_.values[output_of(node)];
   value.output.reset();
   value.dims = std::move(dims);
-  return blob_.add_value(std::move(value));
+  return graph_.add_value(std::move(value));
 }
 
 void Translator::add_inputs() {
   for (Node* node : p_.graph().placeholders()) {
     if (parameters_.has(node)) continue;
-    const auto position = static_cast<uint32_t>(blob_.inputs.size());
-    blob_.inputs.push_back(kNoValue);
-    // An argument of which only the sizes are used, or nothing, has no value.
+    const auto position = static_cast<uint32_t>(graph_.inputs.size());
+    graph_.inputs.push_back(kNoValue);
+    // An argument that is unused, or used only for its sizes, has no value.
     if (node->tensor() == nullptr || node->users().empty()) continue;
     uint32_t id = kNoValue;
     if (spec_of(*node).dtype == ScalarType::kChar) {
-      BlobValue value;
+      PayloadValue value;
       value.datatype = Datatype::xnn_datatype_qint8;
       value.dims = dims_of(*node);
-      id = values_[node] = blob_.add_value(std::move(value));
+      id = values_[node] = graph_.add_value(std::move(value));
     } else {
       id = value_of(*node);
     }
@@ -233,28 +232,29 @@ void Translator::add_inputs() {
       reorder_input(*node, position);
       continue;
     }
-    blob_.values[id].input = position;
-    blob_.values[id].is_channels_last = !order.empty();
-    blob_.inputs[position] = id;
+    graph_.values[id].input = position;
+    graph_.values[id].is_channels_last = !order.empty();
+    graph_.inputs[position] = id;
   }
 }
 
 void Translator::reorder_input(Node& node, uint32_t position) {
   const std::vector<uint32_t> order = order_of(spec_of(node));
   const uint32_t logical = values_.at(&node);
-  BlobValue value = blob_.values[logical];
-  if (value.datatype == Datatype::xnn_datatype_qint8) refuse(node, "the order of its dims");
-  BlobNode transpose;
+  PayloadValue value = graph_.values[logical];
+  if (value.datatype == Datatype::xnn_datatype_qint8)
+    refuse(node, "its dim order is not supported for int8");
+  PayloadNode transpose;
   transpose.kind = NodeKind::XNNStaticTranspose;
   transpose.list.resize(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) {
-    value.dims[i] = blob_.values[logical].dims[order[i]];
+    value.dims[i] = graph_.values[logical].dims[order[i]];
     transpose.list[order[i]] = i;
   }
   value.input = position;
   for (const Node* user : node.users()) add_handle(transpose.handles, *user);
   transpose.output = logical;
-  transpose.inputs = {blob_.inputs[position] = blob_.add_value(std::move(value))};
+  transpose.inputs = {graph_.inputs[position] = graph_.add_value(std::move(value))};
   append(std::move(transpose));
 }
 
@@ -263,47 +263,47 @@ void Translator::add_outputs() {
   for (size_t i = 0; i < results.size(); ++i) {
     Node* node = results[i].node();
     if (node == nullptr) refuse(*p_.graph().output(), "a result is not a tensor");
-    if (!values_.contains(node) && !is_quantise(*node)) refuse(*node, "nothing computes it");
-    blob_.outputs.push_back({value_of(*node), order_of(p_.outputs().at(i))});
+    if (!values_.contains(node) && !is_quantize(*node)) refuse(*node, "nothing computes it");
+    graph_.outputs.push_back({value_of(*node), order_of(p_.outputs().at(i))});
   }
 }
 
 void Translator::translate_call(Node& node) {
   if (is_choose_params(node)) return;
-  if (is_quantise(node)) return translate_quantise(node);
-  if (is_dequantise(node)) return translate_dequantise(node);
+  if (is_quantize(node)) return translate_quantize(node);
+  if (is_dequantize(node)) return translate_dequantize(node);
   if (node.calls(getitem())) {
     const Node* source = operand(node, 0);
     if (source != nullptr && is_choose_params(*source)) return;
-    refuse(node, "it takes one of several results");
+    refuse(node, "it selects one of several results");
   }
   const Operator* known = find_operator(op_name(node));
   if (known == nullptr || known->translate == nullptr) {
-    refuse(node, "no such operator");
+    refuse(node, "the operator is not supported");
   }
   known->translate(*this, node, known->kinds);
 }
 
-void Translator::translate_quantise(Node& node) {
+void Translator::translate_quantize(Node& node) {
   Node& source = required(node, 0);
-  if (is_dynamic(node)) return;  // made where it is used, in the form that is wanted there
-  const auto of_source = quantised_results_.find(&source);
-  if (of_source != quantised_results_.end() && of_source->second == &node) return;
-  BlobNode convert = make(node, NodeKind::XNNConvert);
+  if (is_dynamic(node)) return;  // dynamic_value() makes it for each use
+  const auto of_source = quantized_results_.find(&source);
+  if (of_source != quantized_results_.end() && of_source->second == &node) return;
+  PayloadNode convert = make(node, NodeKind::XNNConvert);
   convert.inputs = {value_of(source)};
   convert.output = value_of(node);
   append(std::move(convert));
 }
 
-void Translator::translate_dequantise(Node& node) {
+void Translator::translate_dequantize(Node& node) {
   Node& source = required(node, 0);
   if (is_dynamic(node) || parameters_.has(&source)) return;
-  // Calls that run in int8 read the quantised value.
+  // Calls that run in int8 read the quantized value directly.
   const bool is_read = std::ranges::any_of(
-      node.users(), [&](const Node* user) { return !quantised_results_.contains(user); });
+      node.users(), [&](const Node* user) { return !quantized_results_.contains(user); });
   if (!is_read) return;
-  BlobNode convert = make(node, NodeKind::XNNConvert);
-  convert.inputs = {quantised_value(source, quant_params(node))};
+  PayloadNode convert = make(node, NodeKind::XNNConvert);
+  convert.inputs = {quantized_value(source, quant_params(node))};
   convert.output = value_of(node);
   append(std::move(convert));
 }

@@ -1,13 +1,13 @@
-// Translates the graph of a delegate for XNNPACK.
+// Translates the graph of a delegate to XNNPACK nodes.
 #pragma once
 
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 #include "backends/xnnpack/aot/preprocessing.h"
 
 namespace vitrine::aot::xnnpack {
 
-// After run_passes. Values are in logical order; `arrange_layouts` follows. AotErrors name the node
-// that XNNPACK cannot express.
-BlobGraph translate(Preprocessing& p);
+// Call after run_passes(). The result has logical dim order until arrange_layouts(). AotErrors name
+// a node that cannot be translated.
+PayloadGraph translate(Preprocessing& p);
 
 }  // namespace vitrine::aot::xnnpack

@@ -1,4 +1,4 @@
-// Defines XNNPACK nodes for operators without weights and windows.
+// Translates operators without weights and windows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,34 +20,34 @@ void translate_unary(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_binary(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.inputs = {t.input_of(node, required(node, 0)), t.input_of(node, required(node, 1))};
   made.output = t.output_of(node);
   t.append(std::move(made));
 }
 
 void translate_clamp(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.bounds = Bounds{static_cast<float>(Call(node).real("min", -kInfinity)),
                        static_cast<float>(Call(node).real("max", kInfinity))};
   t.append_call(node, std::move(made));
 }
 
 void translate_hardtanh(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.bounds = Bounds{static_cast<float>(Call(node).real("min_val")),
                        static_cast<float>(Call(node).real("max_val"))};
   t.append_call(node, std::move(made));
 }
 
 void translate_relu(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.bounds = Bounds{0.0f, kInfinity};
   t.append_call(node, std::move(made));
 }
 
-// The format's Gelu is the exact one. The approximation
-// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is defined step by step.
+// The Gelu node of the format is exact. The approximation
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is composed of several nodes.
 void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* approximation = Call(node).find("approximate");
   const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();
@@ -55,7 +55,7 @@ void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
     return translate_unary(t, node, kinds);
   }
   const auto step = [&](NodeKind kind, std::vector<uint32_t> inputs, bool is_last = false) {
-    BlobNode made = t.make(node, kind);
+    PayloadNode made = t.make(node, kind);
     made.inputs = std::move(inputs);
     made.output = is_last ? t.output_of(node) : t.output_like(node, t.dims_of(node));
     const uint32_t output = made.output;
@@ -63,7 +63,7 @@ void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
     return output;
   };
   const auto number = [&](float value) {
-    BlobValue constant;
+    PayloadValue constant;
     constant.dims = {1};
     return t.add_constant(std::move(constant), bytes_of_floats({value}), nullptr);
   };
@@ -80,7 +80,7 @@ void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_leaky_relu(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.parameter = static_cast<float>(Call(node).real("negative_slope"));
   t.append_call(node, std::move(made));
 }
@@ -89,9 +89,9 @@ void translate_cat(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* list = Call(node).find("tensors");
   const ArgumentList* items = list == nullptr ? nullptr : list->list();
   if (items == nullptr || items->size() < 2 || items->size() > 5) {
-    t.refuse(node, "it does not have 2 to 5 inputs");
+    t.refuse(node, "it must have 2 to 5 inputs");
   }
-  BlobNode made = t.make(node, kinds[items->size() - 2]);
+  PayloadNode made = t.make(node, kinds[items->size() - 2]);
   for (const Argument& item : *items) {
     if (item.node() == nullptr) t.refuse(node, "an input is not a tensor");
     made.inputs.push_back(t.input_of(node, *item.node()));
@@ -103,7 +103,7 @@ void translate_cat(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_permute(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const size_t rank = spec_of(node).rank();
   if (calls_op(node, "t_copy.default") && rank == 2) {
     made.list = {1, 0};
@@ -116,9 +116,9 @@ void translate_permute(Translator& t, Node& node, const NodeKinds& kinds) {
   t.append_call(node, std::move(made));
 }
 
-// Views and squeezes: sizes that change are 0, inferred.
+// Translates views and squeezes. A dynamic size is written as 0, so that XNNPACK infers it.
 void translate_reshape(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> dims = t.dims_of(node);
   const std::vector<SymInt>& sizes = spec_of(node).sizes;
   std::vector<int64_t> asked;
@@ -128,12 +128,12 @@ void translate_reshape(Translator& t, Node& node, const NodeKinds& kinds) {
         i < asked.size() ? asked[i] == -1 : i < sizes.size() && !sizes[i].is_static();
     made.list.push_back(is_inferred ? 0 : dims[i]);
   }
-  if (std::ranges::count(made.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  if (std::ranges::count(made.list, 0U) > 1) t.refuse(node, "more than one size is dynamic");
   t.append_call(node, std::move(made));
 }
 
 void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const TensorSpec& input = spec_of(required(node, 0));
   const size_t dim = wrapped_dim(node, Call(node).integer("dim"), input.rank());
   int64_t start = Call(node).integer("start", 0);
@@ -141,7 +141,7 @@ void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
     const int64_t size = input.sizes[dim].value();
     start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
   } else if (start < 0 || start > std::numeric_limits<int32_t>::max()) {
-    t.refuse(node, "where it begins is not fixed");
+    t.refuse(node, "its start is not fixed");
   }
   made.list.assign(input.rank(), 0);
   made.list[dim] = t.size_of(node, start);
@@ -150,15 +150,15 @@ void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const size_t rank = spec_of(node).rank();
   const std::vector<int64_t> padding = Call(node).integers("pad");
   if (padding.size() % 2 != 0 || padding.size() / 2 > rank) {
-    t.refuse(node, "padding and input have different numbers of dims");
+    t.refuse(node, "its padding has more dims than its input");
   }
   made.list.assign(rank, 0);
   made.second_list.assign(rank, 0);
-  // The last dim comes first.
+  // `pad` starts with the last dim.
   for (size_t i = 0; i < padding.size() / 2; ++i) {
     made.list[rank - 1 - i] = t.size_of(node, padding[2 * i]);
     made.second_list[rank - 1 - i] = t.size_of(node, padding[2 * i + 1]);
@@ -168,21 +168,22 @@ void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 void translate_copy(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
   const TensorSpec& spec = spec_of(node);
+  if (spec.dtype != spec_of(required(node, 0)).dtype) return translate_unary(t, node, {kinds[2]});
+  PayloadNode made = t.make(node, kinds[0]);
   made.wants_channels_last =
       spec.rank() == 4 && kept_dim_order(spec) == std::vector<uint8_t>{0, 2, 3, 1};
   t.append_call(node, std::move(made));
 }
 
 void translate_mean(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   made.flags = kKeepDims;
   t.append_call(node, std::move(made));
 }
 
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds) {
-  BlobNode made = t.make(node, kinds[0]);
+  PayloadNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> dims = t.dims_of(node);
   if (dims.size() != 4) t.refuse(node, "the result does not have four dims");
   made.new_height = dims[2];

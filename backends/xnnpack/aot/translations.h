@@ -1,9 +1,9 @@
-// Translates calls into XNNPACK's nodes: the functions that the rows of operator_table.h name.
+// Functions that translate calls to XNNPACK nodes. The rows of operator_table.h refer to them.
 #pragma once
 
 #include <array>
 
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 
 namespace vitrine::aot {
 class Node;
@@ -13,10 +13,10 @@ namespace vitrine::aot::xnnpack {
 
 class Translator;
 
-// As a row of the table lists them; NONE behind the last.
+// The node kinds of a table row; NONE after the last one.
 using NodeKinds = std::array<NodeKind, 4>;
 
-// Appends what stands for the call to the translator's graph. AotErrors name the node.
+// Appends the nodes of the call to the translator's graph. AotErrors name the node.
 using Translation = void (*)(Translator& t, Node& node, const NodeKinds& kinds);
 
 void translate_unary(Translator& t, Node& node, const NodeKinds& kinds);
@@ -40,7 +40,7 @@ void translate_amax(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_mean(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds);
 
-// Kinds: plain, depthwise, transposed.
+// `kinds` are plain, depthwise and transposed convolution.
 void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_linear(Translator& t, Node& node, const NodeKinds& kinds);
 

@@ -1,4 +1,4 @@
-// The state of one translation: values by node, and what is quantised.
+// Translates a delegate's graph. Holds the values of nodes and the calls that run in int8.
 #pragma once
 
 #include <map>
@@ -6,10 +6,10 @@
 #include <unordered_map>
 
 #include "backends/xnnpack/aot/arguments.h"
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 #include "backends/xnnpack/aot/preprocessing.h"
 #include "backends/xnnpack/aot/products.h"
-#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/quantization.h"
 
 namespace vitrine::aot::xnnpack {
 
@@ -17,55 +17,56 @@ class Translator {
  public:
   explicit Translator(Preprocessing& p) : p_(p), parameters_(p.program()) {}
 
-  BlobGraph run();
+  PayloadGraph run();
 
-  // ---- For what the operators are translated with
+  // ---- For the translation functions (translations.h)
 
   Preprocessing& preprocessing() { return p_; }
-  BlobGraph& graph() { return blob_; }
-  // A node that stands for `node`, with its handles and those of the dequantise and quantise calls
-  // that become datatypes of its operands. Appended by `append`.
-  BlobNode make(const Node& node, NodeKind kind);
-  void append(BlobNode node) { blob_.nodes.push_back(std::move(node)); }
-  // With the call's first argument before the inputs that `made` has, and its result as output.
-  void append_call(Node& node, BlobNode made);
-  // The value that `node` reads `input` as: quantised where `node` runs so.
+  PayloadGraph& graph() { return graph_; }
+  // Makes a node for `node`, with its handles and those of the dequantize and quantize calls that
+  // become datatypes of its operands. append() adds it to the graph.
+  PayloadNode make(const Node& node, NodeKind kind);
+  void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
+  // Puts the call's first argument before the inputs of `made`, sets its output, and appends it.
+  void append_call(Node& node, PayloadNode made);
+  // Returns the value that `node` reads for `input`: the quantized one if `node` runs in int8.
   uint32_t input_of(const Node& node, Node& input);
-  // The value that `node` makes.
+  // Returns the value that `node` writes.
   uint32_t output_of(const Node& node);
-  // Another value like the one that `node` makes, of other dims.
+  // Adds a value like the output of `node`, but with other dims.
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
-  // Sizes, for symbols the largest; [1] for a number.
+  // Returns the sizes of `node`: the upper bounds of dynamic ones, and [1] for rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
-  // `source`: the constant that the bytes are made of, whose place they go to; null if none.
-  uint32_t add_constant(BlobValue value, std::vector<std::byte> bytes, const Node* source);
-  // AotError if it is negative or too large.
+  // `source` is the constant from which the bytes are made, stored in the same file; may be null.
+  uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
+  // Returns fp32, fp16 or bf16. AotError for other dtypes.
+  Datatype datatype_of(const Node& node) const;
+  // Checks a size. AotError if it is negative or exceeds 32 bits.
   uint32_t size_of(const Node& node, int64_t number) const;
-  // Whether it runs in int8.
-  bool is_quantised(const Node& node) const { return quantised_results_.contains(&node); }
+  // Returns true if the call runs in int8 with constant parameters.
+  bool is_quantized(const Node& node) const { return quantized_results_.contains(&node); }
   [[noreturn]] void refuse(const Node& node, std::string_view why) const;
 
  private:
   void add_inputs();
   void add_outputs();
-  // An input whose dims lie in another order than XNNPACK's two is brought into the logical one.
+  // Transposes an input that is neither in logical order nor channels-last to logical order.
   void reorder_input(Node& node, uint32_t position);
   void translate_call(Node& node);
-  void translate_quantise(Node& node);
-  void translate_dequantise(Node& node);
-  // The value of a node that holds numbers, or of a placeholder.
+  void translate_quantize(Node& node);
+  void translate_dequantize(Node& node);
+  // Returns the value of a node, and adds it if it is new.
   uint32_t value_of(Node& node);
-  uint32_t quantised_value(Node& quantised, const QuantParams& params);
-  // The value of a dynamically quantised activation.
-  uint32_t dynamic_value(Node& quantise, int32_t nonbatch_dims);
-  Datatype float_datatype(const Node& node) const;
+  uint32_t quantized_value(Node& quantized, const QuantParams& params);
+  // Returns the value of a dynamically quantized activation, and adds it if it is new.
+  uint32_t dynamic_value(Node& quantize, int32_t nonbatch_dims);
 
   Preprocessing& p_;
   Parameters parameters_;
-  BlobGraph blob_;
+  PayloadGraph graph_;
   std::unordered_map<const Node*, uint32_t> values_;
   std::map<std::pair<const Node*, int32_t>, uint32_t> dynamic_values_;
-  std::unordered_map<const Node*, Node*> quantised_results_;  // call -> its quantise call
+  std::unordered_map<const Node*, Node*> quantized_results_;  // call -> its quantize call
 };
 
 }  // namespace vitrine::aot::xnnpack

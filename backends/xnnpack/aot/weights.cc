@@ -26,6 +26,16 @@ std::vector<float> widened(const Bytes& bytes) {
   return numbers;
 }
 
+template <class T>
+Bytes rounded(const std::vector<float>& numbers) {
+  Bytes bytes(numbers.size() * sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const T item(numbers[i]);
+    std::memcpy(&bytes[i * sizeof item], &item, sizeof item);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Bytes permuted(const Bytes& bytes, size_t width, const std::vector<uint32_t>& dims,
@@ -67,7 +77,7 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
     filter.dims = {d[0], d[2], d[3], d[1]};
     return filter;
   }
-  // By group, each [in, out, height, width] -> [out, height, width, in].
+  // Each group is permuted from [in, out, height, width] to [out, height, width, in].
   constexpr std::array<uint32_t, 5> kOutFirst = {0, 2, 3, 4, 1};
   const uint32_t inputs = d[0] / shape.groups;
   filter.bytes = permuted(bytes, width, {shape.groups, inputs, d[1], d[2], d[3]}, kOutFirst);
@@ -75,18 +85,18 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
   return filter;
 }
 
-Bytes quantised_bias(const std::vector<float>& bias, const std::vector<float>& scales) {
+Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales) {
   Bytes bytes(bias.size() * sizeof(int32_t));
   for (size_t i = 0; i < bias.size(); ++i) {
     const float scale = scales.size() == 1 ? scales.front() : scales.at(i);
-    // As PyTorch quantises: by the reciprocal, ties to even.
+    // Rounds like PyTorch: multiplies by the reciprocal and rounds ties to even.
     const float quotient = std::nearbyintf(bias[i] * (1.0f / scale));
-    constexpr auto kLeast = static_cast<float>(std::numeric_limits<int32_t>::min());
+    constexpr auto kMin = static_cast<float>(std::numeric_limits<int32_t>::min());
     int32_t number = std::numeric_limits<int32_t>::max();
     if (std::isnan(quotient)) {
       number = 0;
-    } else if (quotient < -kLeast) {
-      number = static_cast<int32_t>(std::max(quotient, kLeast));
+    } else if (quotient < -kMin) {
+      number = static_cast<int32_t>(std::max(quotient, kMin));
     }
     std::memcpy(&bytes[i * sizeof number], &number, sizeof number);
   }
@@ -101,7 +111,7 @@ Bytes packed_int4(const Bytes& bytes, size_t columns) {
     if (column >= columns) return 8u;
     const auto number = std::bit_cast<int8_t>(bytes[row * columns + column]);
     if (number < -8 || number > 7) {
-      throw AotError(fmt::format("a 4-bit weight has the number {}", number));
+      throw AotError(fmt::format("an int4 weight is {}, expected -8 to 7", number));
     }
     return static_cast<unsigned>(number + 8);
   };
@@ -142,13 +152,28 @@ Bytes bytes_of_floats(const std::vector<float>& numbers) {
   return bytes;
 }
 
-Bytes bytes_of_halves(const std::vector<float>& numbers) {
-  Bytes bytes(numbers.size() * sizeof(Half));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const Half half(numbers[i]);
-    std::memcpy(&bytes[i * sizeof half], &half, sizeof half);
+std::optional<Datatype> float_datatype(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::kFloat:
+      return Datatype::xnn_datatype_fp32;
+    case ScalarType::kHalf:
+      return Datatype::xnn_datatype_fp16;
+    case ScalarType::kBFloat16:
+      return Datatype::xnn_datatype_bf16;
+    default:
+      return {};
   }
-  return bytes;
+}
+
+Bytes float_bytes(Datatype type, const std::vector<float>& numbers) {
+  switch (type) {
+    case Datatype::xnn_datatype_fp16:
+      return rounded<Half>(numbers);
+    case Datatype::xnn_datatype_bf16:
+      return rounded<BFloat16>(numbers);
+    default:
+      return bytes_of_floats(numbers);
+  }
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -1,4 +1,4 @@
-// Constants as XNNPACK wants them: in its order of dims, quantised, packed.
+// Converts constants to XNNPACK's dim order, quantization and packing.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "aot/graph/tensor_data.h"
-#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/payload_graph.h"
 
 namespace vitrine::aot::xnnpack {
 
 using Bytes = std::vector<std::byte>;
 
-// Row-major elements of `width` bytes, with dims in the order of `perm`.
+// Permutes the dims of row-major elements of `width` bytes each.
 Bytes permuted(const Bytes& bytes, size_t width, const std::vector<uint32_t>& dims,
                std::span<const uint32_t> perm);
 
-// A convolution's weight [out, in / groups, height, width], or a transposed one's
-// [in, out / groups, height, width], and where its output channels are once it is arranged.
+// The shape of a convolution's weight: [out, in / groups, height, width], or for a transposed
+// convolution [in, out / groups, height, width].
 struct FilterShape {
   std::vector<uint32_t> dims;  // four
   bool is_transposed = false;
@@ -28,26 +28,29 @@ struct FilterShape {
 };
 struct ArrangedFilter {
   Bytes bytes;
-  // [out, height, width, in / groups]; of depthwise ones [1, height, width, out].
+  // [out, height, width, in / groups], or [1, height, width, out] if depthwise.
   std::vector<uint32_t> dims;
   int32_t channel_dim = 0;
 };
 ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterShape& shape);
 
-// Biases are int32 in units of `scales`: one for all, or one a channel.
-Bytes quantised_bias(const std::vector<float>& bias, const std::vector<float>& scales);
+// Quantizes biases to int32. `scales` has one element, or one per channel.
+Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
-// int8 numbers from -8 to 7, in rows of `columns` -> two in a byte, the even one in the low half,
-// each with 8 added. AotError if one is out of range.
+// Packs int8 values from -8 to 7, in rows of `columns`, two per byte with 8 added to each. Values
+// of even columns are in the low halves. AotError if a value is out of range.
 Bytes packed_int4(const Bytes& bytes, size_t columns);
 
-// Rounded to nearest, ties to even.
+// Rounds to nearest, ties to even.
 std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers);
 
-// The numbers as f32, row by row. Empty if they are not floats.
+// Returns the data as row-major f32. Empty if its dtype is not a float type.
 std::optional<std::vector<float>> floats_of(const TensorData& data);
 
 Bytes bytes_of_floats(const std::vector<float>& numbers);
-Bytes bytes_of_halves(const std::vector<float>& numbers);
+// The payload's type for f32, f16 and bf16; empty for other dtypes.
+std::optional<Datatype> float_datatype(ScalarType dtype);
+// `type` is fp32, fp16 or bf16. Rounds to nearest, ties to even.
+Bytes float_bytes(Datatype type, const std::vector<float>& numbers);
 
 }  // namespace vitrine::aot::xnnpack

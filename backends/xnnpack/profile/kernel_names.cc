@@ -5,12 +5,14 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Kernels by the beginning of their names, as xnn_operator_type_to_string has them.
+// Kernels by the beginning of their names from xnn_operator_type_to_string, and the ops that they
+// may run.
 //
-// This list is not derived from backends/xnnpack/format/operators.inc, which names the nodes of a
-// payload: XNNPACK runs nodes by other kernels (a 1x1 convolution as "Fully Connected", a copy as
-// "Static Reshape"), its versions name them differently ("Divide", "Binary Elementwise"), and
-// traces of ExecuTorch's own partitioner have operators that ours does not take.
+// This list is not derived from backends/xnnpack/runtime/reader/operators.inc, which lists the
+// nodes of a payload. XNNPACK runs some nodes with other kernels (a 1x1 convolution as "Fully
+// Connected", a copy as "Static Reshape"), its versions use different names ("Divide", "Binary
+// Elementwise"), and traces of ExecuTorch's partitioner contain operators that ours does not
+// delegate.
 struct KernelOp {
   std::string_view kernel, op;
 };
@@ -84,7 +86,7 @@ constexpr KernelOp kKernelOps[] = {
     {"Transpose", "_to_dim_order_copy"},
     {"Transpose", "permute_copy"},
 };
-// Kernels whose names do not say which element-wise function they compute.
+// Kernels whose names do not say which elementwise function they compute.
 constexpr std::string_view kUnaryKernels[] = {"Invalid Unary Op", "Unary Elementwise"};
 constexpr std::string_view kUnaryOps[] = {"abs",
                                           "ceil",

@@ -13,7 +13,7 @@ struct Origin {
 #define NODES(...) #__VA_ARGS__
 #define XNN_OPERATOR(op, rule, translation, nodes) Origin{op, nodes},
 constexpr std::array kOrigins = {
-#include "backends/xnnpack/format/operators.inc"
+#include "backends/xnnpack/runtime/reader/operators.inc"
 };
 #undef XNN_OPERATOR
 #undef NODES

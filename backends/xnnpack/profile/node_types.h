@@ -1,12 +1,12 @@
-// Which ops XNNPACK's node types are made of (docs/formats/xnnpack_blob.md).
+// Relates XNNPACK's node types to ops (docs/formats/xnnpack_payload.md).
 #pragma once
 
 #include <string_view>
 
 namespace vitrine::xnnpack {
 
-// `op` is a base name ("permute_copy"), `type` a node type ("StaticTranspose", with or without
-// "XNN" in front).
+// Returns true if a call of the op may become a node of this type. `op` is a base name
+// ("permute_copy"); `type` is a node type with or without "XNN" ("StaticTranspose").
 bool is_op_of_node_type(std::string_view op, std::string_view type);
 
 }  // namespace vitrine::xnnpack

@@ -1,9 +1,9 @@
 #include "backends/xnnpack/profile/xnnpack_profile.h"
 
-#include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/profile/kernel_names.h"
 #include "backends/xnnpack/profile/node_types.h"
-#include "backends/xnnpack/profile/plan.h"
+#include "backends/xnnpack/profile/operator_map_parser.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
 
 namespace vitrine {
 namespace {
@@ -30,9 +30,9 @@ class XnnpackProfile final : public inspector::DelegateProfile {
     return xnnpack::is_transposition(kernel);
   }
 
-  std::string_view plan_event() const override { return xnnpack::kPlanEvent; }
-  inspector::DelegatePlan parse_plan(std::string_view text) const override {
-    return xnnpack::parse_plan(text);
+  std::string_view operator_map_event() const override { return xnnpack::kOperatorMapEvent; }
+  inspector::OperatorMap parse_operator_map(std::string_view text) const override {
+    return xnnpack::parse_operator_map(text);
   }
   bool is_op_of_node_type(std::string_view op, std::string_view type) const override {
     return xnnpack::is_op_of_node_type(op, type);

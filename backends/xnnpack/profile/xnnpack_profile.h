@@ -1,12 +1,12 @@
-// How traces of XNNPACK's delegates are read: our own (docs/formats/xnnpack_trace.md), and
-// ExecuTorch's, which have kernel names instead of identifiers.
+// Interprets traces of XNNPACK's delegates: those of this backend (docs/formats/xnnpack_trace.md)
+// and those of ExecuTorch, which contain kernel names instead of identifiers.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"
 
 namespace vitrine {
 
-// Lives as long as the process.
+// Returns the profile, which exists for the lifetime of the process.
 const inspector::DelegateProfile& xnnpack_profile();
 
 }  // namespace vitrine

@@ -1,8 +1,8 @@
 'use strict';
-// What all parts of the page are made of.
+// Helpers for all parts of the page: elements, figures, colors, tooltips.
 const $ = (id) => document.getElementById(id);
 
-// ---- Elements: names come from files, so text is only ever set as text.
+// ---- Elements. Names come from files, so they are set as text, never as markup.
 function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key === 'style') Object.assign(element.style, value);
@@ -29,24 +29,24 @@ function bytes(count) {
   return (step[0] === 1 ? String(Math.round(count)) : digits(count / step[0])) + ' ' + step[1];
 }
 const percent = (share) => (share * 100).toFixed(1) + ' %';
-// Of any count of numbers: a call takes no more arguments than its stack holds.
+// Accepts lists of any length; Math.max(...numbers) is limited by the size of the stack.
 const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
 const least = (numbers) => numbers.reduce((a, b) => Math.min(a, b), Infinity);
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-// The least of 1, 2, 5, 10 times a power of ten that is no smaller.
+// Returns the smallest of 1, 2, 5 or 10 times a power of ten that is at least `about`.
 function roundStep(about) {
   const power = 10 ** Math.floor(Math.log10(about));
   return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= about);
 }
 
-// ---- Colours: the op types that take longest have one each.
-const COLOURS = 8;
+// ---- Colors. The slowest op types have one color each.
+const COLORS = 8;
 const INK = '#16181d';
-let coloured = [];
-function colourTypes(types) { coloured = types.slice(0, COLOURS); }
-function colourOfType(type) {
-  const place = coloured.indexOf(type);
-  return place >= 0 ? `var(--c${place})` : 'var(--rest)';
+let colored = [];
+function colorTypes(types) { colored = types.slice(0, COLORS); }
+function colorOfType(type) {
+  const index = colored.indexOf(type);
+  return index >= 0 ? `var(--c${index})` : 'var(--rest)';
 }
 
 // ---- Tooltip
@@ -72,10 +72,10 @@ function stack(bar, legend, parts, text) {
   bar.replaceChildren();
   legend.replaceChildren();
   bar.setAttribute('aria-label', parts.map(([name, value]) => `${name} ${percent(value / sum)}`).join(', '));
-  for (const [name, value, colour] of parts) {
-    const element = make('div', {style: {background: colour, flexGrow: String(value / sum), flexBasis: '0'}});
+  for (const [name, value, color] of parts) {
+    const element = make('div', {style: {background: color, flexGrow: String(value / sum), flexBasis: '0'}});
     explain(element, () => `${name}\n${text(value)} · ${percent(value / sum)}`);
     if (value > 0) bar.append(element);
-    legend.append(make('li', {}, make('i', {style: {background: colour}}), name + ' ', make('b', {}, text(value)), ' ' + percent(value / sum)));
+    legend.append(make('li', {}, make('i', {style: {background: color}}), name + ' ', make('b', {}, text(value)), ' ' + percent(value / sum)));
   }
 }

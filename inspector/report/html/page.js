@@ -1,17 +1,18 @@
 'use strict';
-// Fills in what is shown of one profile.
+// Shows one profile.
 const showProfile = (data) => {
   const PAGE = 500;  // table rows shown at once
-  const colourOfRow = (row) => colourOfType(data.rows[row].op_type);
+  const colorOfRow = (row) => colorOfType(data.rows[row].op_type);
+  const typical = (statistics) => statistics[data.statistic];
   function rowText(index) {
     const row = data.rows[index], text = data.texts[index];
-    return [`#${index + 1} ${text.op}`, text.module, text.kernel, `${time(row.avg_ns)} · ${percent(row.share)}`]
+    return [`#${index + 1} ${text.op}`, text.module, text.kernel, `${time(typical(row.time_ns))} · ${percent(row.share)}`]
       .filter(Boolean).join('\n');
   }
 
   // ---- Summary
   function summary() {
-    if ($('summary').hidden = Boolean(data.steps)) return;  // the page's head has it
+    if ($('summary').hidden = Boolean(data.steps)) return;  // the page's head has a summary
     $('title').textContent = [data.model || 'Profile', data.method].join(' · ');
     document.title = $('title').textContent;
     const facts = [
@@ -19,33 +20,37 @@ const showProfile = (data) => {
       `${data.runs} runs`, data.threads ? counted(data.threads, 'thread') : '',
       data.record ? `names from ${data.record}` : 'names from the program alone'];
     $('subtitle').textContent = facts.filter(Boolean).join(' · ');
+    const origin = data.origin;
+    $('origin').textContent = [origin.input_values ? `inputs: ${origin.input_values}` : '', origin.tool, origin.date, origin.machine,
+      origin.model_digest ? `model ${origin.model_digest}` : ''].filter(Boolean).join(' · ');
+    $('warnings').replaceChildren(...data.warnings.map((warning) => make('li', {}, `warning: ${warning}`)));
     const wall = data.wall_ns;
     const delegated = data.rows.filter((row) => row.where === 'delegate').reduce((sum, row) => sum + row.share, 0);
     const kernels = data.rows.filter((row) => row.where === 'kernel');
     const cards = [
-      [time(wall.p50), 'a run, median', `${time(wall.min)} to ${time(wall.p90)} (p90)`],
+      [time(wall.p50), 'per run, median', `${time(wall.min)} to ${time(wall.p90)} (p90)`],
       [time(wall.first), 'first run', wall.steady > 0 ? `${(wall.first / wall.steady).toFixed(2)} × the steady ${time(wall.steady)}` : ''],
       [percent(delegated), 'in delegates', kernels.length ? `${kernels.length} ops not delegated` : 'every op is delegated'],
-      [String(data.rows.length), 'operators', `${percent(data.unattributed_ns / (wall.avg || 1))} of the time unattributed`]];
+      [String(data.rows.length), 'operators', `${percent(data.unattributed_share)} of the time unattributed`]];
     if (data.init_ns !== null) cards.push([time(data.init_ns), 'to load the method', data.load_ns !== null ? `program ${time(data.load_ns)}` : '']);
     if (data.peak_rss_bytes !== null) cards.push([bytes(data.peak_rss_bytes), 'memory, peak', data.steady_rss_bytes !== null ? `${bytes(data.steady_rss_bytes)} after the runs` : '']);
     $('cards').append(...cards.map(card));
     const parts = data.groups.delegate.filter((group) => group.depth === 0)
-      .map((group, i) => [group.name, group.time_ns.avg, `var(--c${i % COLOURS})`]);
-    parts.push(['unattributed', Math.max(data.unattributed_ns, 0), 'var(--rest)']);
+      .map((group, i) => [group.name, typical(group.time_ns), `var(--c${i % COLORS})`]);
+    parts.push(['unattributed', Math.max(typical(data.unattributed_time_ns), 0), 'var(--rest)']);
     stack($('split'), $('split-legend'), parts, time);
     for (const note of data.notes) $('notes').append(make('li', {}, note));
   }
 
-  // ---- Flame view: the tree of modules, rows as its leaves.
+  // ---- Flame view: the tree of modules, with rows as leaves.
   const HEIGHT = 23, NARROW = 0.0004;
   function moduleTree() {
-    const root = {label: data.model || 'model', name: '', ns: 0, children: []};
+    const root = {label: data.model || 'model', name: '', ns: 0, share: 0, children: []};
     const path = [root];
     for (const group of data.groups.module) {
-      const node = {label: group.label, name: group.name, ns: group.time_ns.avg, first: Infinity, children: []};
+      const node = {label: group.label, name: group.name, ns: typical(group.time_ns), share: group.share, first: Infinity, children: []};
       for (const row of group.rows) {
-        node.children.push({label: data.texts[row].op, row, ns: data.rows[row].avg_ns, first: row, children: []});
+        node.children.push({label: data.texts[row].op, row, share: data.rows[row].share, first: row, children: []});
       }
       path.length = group.depth + 1;
       path[group.depth].children.push(node);
@@ -56,7 +61,7 @@ const showProfile = (data) => {
       node.children.sort((a, b) => a.first - b.first);
     };
     settle(root);
-    return root.children.length === 1 ? root.children[0] : Object.assign(root, {ns: root.children.reduce((s, c) => s + c.ns, 0)});
+    return root.children.length === 1 ? root.children[0] : Object.assign(root, {ns: typical(data.wall_ns), share: root.children.reduce((s, c) => s + c.share, 0)});
   }
 
   function flame() {
@@ -76,14 +81,14 @@ const showProfile = (data) => {
         const element = make('div', {
           class: 'block', 'data-name': isRow ? String(node.row + 1) : node.name,
           style: {left: left * 100 + '%', width: width * 100 + '%', top: level * HEIGHT + 'px',
-                  background: isRow ? colourOfRow(node.row) : 'var(--module)', color: isRow ? INK : 'var(--ink)'},
+                  background: isRow ? colorOfRow(node.row) : 'var(--module)', color: isRow ? INK : 'var(--ink)'},
           onclick: () => { if (isRow) return reveal(node.row); shown = node === shown ? parents.get(node) || top : node; draw(); }},
           width > 0.02 ? node.label : '');
-        explain(element, () => isRow ? rowText(node.row) : `${node.name}\n${time(node.ns)} · ${percent(node.ns / (data.wall_ns.avg || 1))}`);
+        explain(element, () => isRow ? rowText(node.row) : `${node.name}\n${time(node.ns)} · ${percent(node.share)}`);
         box.append(element);
         let at = left;
         for (const child of node.children) {
-          const part = node.ns > 0 ? width * child.ns / node.ns : 0;
+          const part = node.share > 0 ? width * child.share / node.share : 0;
           place(child, at, part, level + 1);
           at += part;
         }
@@ -92,8 +97,8 @@ const showProfile = (data) => {
       box.style.height = depth * HEIGHT + 'px';
     };
     draw();
-    data.groups.op.filter((group) => coloured.includes(group.name)).forEach((group) => {
-      $('flame-legend').append(make('li', {}, make('i', {style: {background: colourOfType(group.name)}}), group.name + ' ', make('b', {}, percent(group.share))));
+    data.groups.op.filter((group) => colored.includes(group.name)).forEach((group) => {
+      $('flame-legend').append(make('li', {}, make('i', {style: {background: colorOfType(group.name)}}), group.name + ' ', make('b', {}, percent(group.share))));
     });
   }
 
@@ -102,9 +107,8 @@ const showProfile = (data) => {
   const hasLimits = data.machine !== null;
   const number = (value, text, wide) => ({value, text, kind: 'n', wide}), name = (value, wide) => ({value, text: value, kind: 'name', wide});
   const cost = (of, key) => (of && of[key] !== null ? of[key] : -1);
-  function figures(of, avg, share) {
-    return [['avg', number(avg, time(avg))], ['p50', number(of.p50, time(of.p50), true)],
-            ['min', number(of.min, time(of.min), true)], ['p90', number(of.p90, time(of.p90), true)],
+  function figures(of, share) {
+    return [[data.statistic, number(typical(of), time(typical(of)))],
             ['%', {value: share, text: (share * 100).toFixed(1), kind: 'n share', width: share}]];
   }
   function costCells(of) {
@@ -112,7 +116,7 @@ const showProfile = (data) => {
     const flops = cost(of, 'gflops_per_s'), moved = cost(of, 'gbytes_per_s'), limit = cost(of, 'share_of_limits');
     const cells = [['GFLOP/s', number(flops, flops > 0 ? digits(flops) : '', true)],
                    ['GB/s', number(moved, moved > 0 ? digits(moved) : '', true)]];
-    if (hasLimits) cells.push(['of peak', number(limit, limit > 0 ? percent(limit) : '', true)]);
+    if (hasLimits) cells.push(['of peak', number(limit, limit > 1 ? '> 100 %' : limit > 0 ? percent(limit) : '', true)]);
     return cells;
   }
   const VIEWS = {
@@ -120,15 +124,15 @@ const showProfile = (data) => {
       rows: [i], row: i, share: row.share, class: row.where,
       cells: [['#', number(i + 1, String(i + 1))], ['ran in', name(data.texts[i].place, true)], ['source op', name(data.texts[i].op)],
               ['module', name(data.texts[i].module, true)], ['kernel', name(data.texts[i].kernel, true)],
-              ...figures(row.time_ns, row.avg_ns, row.share), ...costCells(row.cost)]}))}};
+              ...figures(row.time_ns, row.share), ...costCells(row.cost)]}))}};
   for (const [key, title] of [['op', 'Op types'], ['module', 'Modules'], ['delegate', 'Delegates'], ['line', 'Source lines']]) {
     VIEWS[key] = {title, lines: () => data.groups[key].map((group) => ({
       rows: below(key, group), share: group.share, class: '',
       cells: [[title, {...name(group.name), indent: group.depth, text: group.depth ? group.label : group.name}],
               ['rows', number(group.num_rows, String(group.num_rows))],
-              ...figures(group.time_ns, group.time_ns.avg, group.share), ...costCells(group.cost)]}))};
+              ...figures(group.time_ns, group.share), ...costCells(group.cost)]}))};
   }
-  // Rows of a group with those of the groups below it.
+  // Returns the rows of a group and of all groups below it.
   function below(key, group) {
     const groups = data.groups[key];
     let rows = group.rows;
@@ -202,9 +206,9 @@ const showProfile = (data) => {
     $('count').textContent = `${lines.length} of ${all.length} · ${percent(sum)} of the time`;
     $('more').hidden = lines.length <= state.limit;
     $('more').textContent = `Show ${Math.min(PAGE, lines.length - state.limit)} more`;
-    const rest = data.unattributed_ns;
+    const rest = typical(data.unattributed_time_ns);
     $('table').tFoot.replaceChildren(make('tr', {}, make('td', {colspan: Math.max(columns.length, 1)},
-      `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(rest / (data.wall_ns.avg || 1))}; wall ${time(data.wall_ns.avg)} on average`)));
+      `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(data.unattributed_share)}; wall ${time(typical(data.wall_ns))}`)));
     for (const button of $('views').children) button.setAttribute('aria-selected', String(button.dataset.by === state.by));
     writeState();
   }
@@ -221,7 +225,7 @@ const showProfile = (data) => {
       add('folded in', it.folded_ops.map((op, i) => op + (it.folded_modules[i] ? ` (${it.folded_modules[i]})` : '')).join(', '));
       add('source line', data.texts[line.row].line);
       add('kernel', it.kernel + (it.library ? ` (${it.library})` : ''));
-      add('joined', it.join + (it.whole_call ? ', with its delegate call as a whole' : ''));
+      add('joined', it.join + (it.whole_call ? ', to all ops of its delegate call' : ''));
       add('times', `first ${time(t.first)} · min ${time(t.min)} · p10 ${time(t.p10)} · p50 ${time(t.p50)} · p90 ${time(t.p90)} · p99 ${time(t.p99)} · max ${time(t.max)}`);
       if (it.cost) add('work', `${(it.cost.flops / 1e6).toPrecision(3)} MFLOP · ${bytes(it.cost.bytes)} moved`);
       add('ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : ''));
@@ -240,7 +244,8 @@ const showProfile = (data) => {
   }
 
   function table() {
-    $('table-what').textContent = data.steps ? `means over ${counted(data.steps.kept.length, 'step')} that were kept` : '';
+    const statistic = {p50: 'medians', avg: 'averages'}[data.statistic];
+    $('table-what').textContent = `${statistic} over ${data.steps ? counted(data.steps.kept.length, 'kept step') : counted(data.runs, 'run')}`;
     for (const [key, view] of Object.entries(VIEWS)) {
       $('views').append(make('button', {type: 'button', role: 'tab', 'data-by': key, onclick: () => {
         Object.assign(state, {by: key, sort: '', limit: PAGE});
@@ -262,7 +267,7 @@ const showProfile = (data) => {
       const call = isRow ? null : `${data.delegate_calls[index].delegate || 'delegate'} ${data.delegate_calls[index].partition}`;
       const block = make('div', {class: 'block', style: {
         left: 100 * since / total + '%', width: `max(1px, ${100 * ns / total}%)`,
-        background: isRow ? colourOfRow(index) : 'var(--module)', color: isRow ? INK : 'var(--ink)',
+        background: isRow ? colorOfRow(index) : 'var(--module)', color: isRow ? INK : 'var(--ink)',
         padding: ns / total > 0.01 ? '' : '0'}, onclick: () => { if (isRow) reveal(index); }},
         isRow ? data.texts[index].op : call);
       explain(block, () => isRow ? `${rowText(index)}\nhere ${time(ns)}, at ${time(since)}` : `${call}\n${time(ns)}, at ${time(since)}`);
@@ -308,7 +313,7 @@ const showProfile = (data) => {
   function memory() {
     const KINDS = [['planned_bytes', 'activations'], ['workspace_bytes', 'delegate workspace'], ['packed_weights_bytes', 'packed weights'],
                    ['mapped_weights_bytes', 'packed weights in a file'], ['constants_bytes', 'other constants'], ['metadata_bytes', 'metadata']];
-    const held = data.steps ? null : data.memory;  // else the page's head has it, of all methods
+    const held = data.steps ? null : data.memory;  // with steps, the page's head shows the memory of all methods
     $('memory-section').hidden = !held && !data.memory_plan;
     if (held) {
       const parts = KINDS.map(([key, what], i) => [what, held[key], `var(--c${i})`]).filter((part) => part[1] > 0);
@@ -329,8 +334,8 @@ const showProfile = (data) => {
     explain(chart, () => `up to ${bytes(peak.bytes)} at instruction ${peak.instruction}\ndashed: planned, ${bytes(sum)}`);
     $('plan-chart').append(chart);
     const largest = plan.tensors[peak.tensors[0]]?.bytes || 1;
-    for (const place of peak.tensors.slice(0, 20)) {
-      const tensor = plan.tensors[place];
+    for (const index of peak.tensors.slice(0, 20)) {
+      const tensor = plan.tensors[index];
       const life = `${tensor.first < 0 ? 'start' : '#' + tensor.first} to ${tensor.last >= plan.instructions ? 'end' : '#' + tensor.last}`;
       $('plan-peak').append(make('li', {title: `value ${tensor.value}, offset ${tensor.offset} of buffer ${tensor.buffer}; alive from ${life}`},
         make('span', {}, tensor.type), make('span', {}, bytes(tensor.bytes)), make('i', {style: {width: 100 * tensor.bytes / largest + '%'}})));

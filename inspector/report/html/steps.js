@@ -1,12 +1,12 @@
 'use strict';
-// Steps of a longer run: a bar for each, which is a button if the step was kept, and a button for each of
-// those that were. `show` gets what a button stands for.
+// Shows the steps of a longer run: a bar for each step, and a button for each step that was kept in full. The
+// bar of a kept step is a button too. A click calls show(step).
 const showSteps = (steps, show) => {
   const all = steps.all, buttons = [];
   $('steps-what').textContent = steps.what;
   $('steps').hidden = $('steps-ends').hidden = all.length < 2;
   const median = all.map(([, ns]) => ns).sort((a, b) => a - b)[Math.floor(all.length / 2)] || 1;
-  const highest = Math.min(Math.max(largest(all.map(([, ns]) => ns)), 1), 4 * median);  // a disturbed one does not flatten the others
+  const highest = Math.min(Math.max(largest(all.map(([, ns]) => ns)), 1), 4 * median);  // so that a disturbed step does not flatten the others
   const height = (ns) => 100 * Math.min(ns / highest, 1);
   const width = all.length > 400 ? 1 : 0.8;  // narrow bars have no gap
   const bars = all.map(([, ns], i) => `M${i} 100V${(100 - height(ns)).toFixed(2)}h${width}V100`).join('');
@@ -22,7 +22,7 @@ const showSteps = (steps, show) => {
   const add = (box, line, attributes, text) => {
     const button = make('button', {type: 'button', 'aria-label': line.name, 'aria-pressed': 'false', ...attributes, onclick: () => {
       show(line);
-      for (const [of, each] of buttons) each.setAttribute('aria-pressed', String(of === line));
+      for (const [step, stepButton] of buttons) stepButton.setAttribute('aria-pressed', String(step === line));
     }}, text);
     explain(button, () => `${line.name}\n${time(line.ns)} in the model` + (line.step === null ? '' : `, ${time(all[line.step][1])} in all`));
     buttons.push([line, button]);

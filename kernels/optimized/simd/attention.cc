@@ -20,8 +20,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of queries that are multiplied at once: their sums with four keys, or over four vectors of
-// values, must fit the registers.
+// Number of query rows that are multiplied at once. Their sums with four keys, or over four vectors
+// of values, must fit the registers.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 2;
 #else
@@ -30,7 +30,7 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kKeys = 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// out[i] = the sum of lane i of all blocks of four lanes.
+// Sets out[i] to the sum of lane i over all blocks of four lanes.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
   if constexpr (hn::MaxLanes(d) <= 4) {
@@ -42,7 +42,7 @@ HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
 }
 #endif
 
-// The sums of the lanes of each.
+// Stores the sums of the lanes of a, b, c and d.
 HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #if HWY_TARGET == HWY_SCALAR
   out[0] = hn::GetLane(hn::SumOfLanes(Tag(), a));
@@ -52,7 +52,7 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #else
   const Tag tag;
   const hn::Repartition<uint64_t, Tag> pairs;
-  // In each block of four lanes: a, b, a, b; then a, b, c, d.
+  // In each block of four lanes, the sums are first a, b, a, b, then a, b, c, d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto ab2 = hn::BitCast(pairs, ab);
@@ -63,7 +63,7 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #endif
 }
 
-// Four keys with `kCount` queries.
+// Multiplies four keys by `kCount` queries.
 template <class Elements, int64_t kCount>
 HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
                                    const CacheRows& keys, int64_t first, float* out,
@@ -136,7 +136,7 @@ HWY_NOINLINE void multiply_all_keys(const float* queries, int64_t query_stride,
   }
 }
 
-// body(the number of rows, at most kRows, as a constant).
+// Calls body with the number of rows, at most kRows, as a compile-time constant.
 template <class Body>
 HWY_INLINE void with_rows(int64_t count, const Body& body) {
   const auto call = [&]<int64_t kCount>() HWY_ATTR {
@@ -159,8 +159,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
   }
 }
 
-// Columns column .. column + kVectors * lanes of the sums of `kCount` rows; of a tail, what is left
-// of the width.
+// Updates columns column .. column + kVectors * lanes of the sums of `kCount` rows, or, with kTail,
+// the remaining columns.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
                             const float* factors, float* sums, int64_t sum_stride, int64_t column,
@@ -246,7 +246,7 @@ void add_weighted(const FloatRows& weights, const CacheRows& values, const float
   }
 }
 
-// body(elements of the dtype).
+// Calls body with the Elements type of the dtype.
 template <class Body>
 HWY_INLINE void with_elements(ScalarType dtype, const Body& body) {
   switch (dtype) {
@@ -273,27 +273,28 @@ void AddValues(const FloatRows& weights, const CacheRows& values, const float* f
   });
 }
 
-float Weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
+float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
+            RunningSoftmax& softmax) {
   const Tag d;
   const int64_t step = lanes();
   constexpr float kNever = -std::numeric_limits<float>::infinity();
-  V most = hn::Set(d, softmax.largest);
+  V largest_lanes = hn::Set(d, softmax.largest);
   for (int64_t n = 0; n < count; n += step) {
     V score = load_part(d, scores + n, count - n);
     if (mask != nullptr) {
       score = hn::Add(score, load_part(d, mask + n, count - n));
       store_part(score, d, scores + n, count - n);
     }
-    // The last lanes that are not there are zero.
+    // load_part sets the lanes beyond `count` to zero; they must not change the maximum.
     if (count - n < step) {
-      score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, most);
+      score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, largest_lanes);
     }
-    most = hn::Max(most, score);
+    largest_lanes = hn::Max(largest_lanes, score);
   }
-  const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-  const bool nothing = largest == kNever;
-  // Where all is masked, scores stay minus infinity, and weights become zero.
-  const V shift = hn::Set(d, nothing ? 0.0F : largest);
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, largest_lanes));
+  const bool all_masked = largest == kNever;
+  // If all keys are masked, scores stay minus infinity, and weights become zero.
+  const V shift = hn::Set(d, all_masked ? 0.0F : largest);
   V total = hn::Zero(d);
   for (int64_t n = 0; n < count; n += step) {
     const V score = load_part(d, scores + n, count - n);
@@ -304,15 +305,15 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t all, Runnin
     total = hn::Add(total, weight);
     store_part(weight, d, scores + n, count - n);
   }
-  std::fill(scores + count, scores + all, 0.0F);
-  const float factor = nothing ? 1.0F : std::exp(softmax.largest - largest);
+  std::fill(scores + count, scores + padded_count, 0.0F);
+  const float factor = all_masked ? 1.0F : std::exp(softmax.largest - largest);
   softmax.total = softmax.total * factor + hn::GetLane(hn::SumOfLanes(d, total));
   softmax.largest = largest;
   return factor;
 }
 
-// One vector of columns.
-HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V seen,
+// Computes the weights for one vector of columns.
+HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V visible,
                                    RunningSoftmax* softmax, float* factors) {
   static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));
   const Tag d;
@@ -320,36 +321,36 @@ HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count,
   V before, total;
   hn::LoadInterleaved2(d, running, before, total);
   const V never = hn::Set(d, -std::numeric_limits<float>::infinity());
-  const bool sees_all = hn::AllTrue(d, hn::Ge(seen, hn::Set(d, static_cast<float>(count))));
+  const bool all_visible = hn::AllTrue(d, hn::Ge(visible, hn::Set(d, static_cast<float>(count))));
   V largest = before;
   for (int64_t n = 0; n < count; ++n) {
     V score = hn::LoadU(d, scores + n * stride);
-    if (!sees_all) {
-      score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(n)), seen), score, never);
+    if (!all_visible) {
+      score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(n)), visible), score, never);
       hn::StoreU(score, d, scores + n * stride);
     }
     largest = hn::Max(largest, score);
   }
-  // Where all is masked, scores stay minus infinity, and weights become zero.
-  const auto nothing = hn::Eq(largest, never);
-  const V shift = hn::IfThenZeroElse(nothing, largest);
-  V more = hn::Zero(d);
+  // If all keys are masked, scores stay minus infinity, and weights become zero.
+  const auto all_masked = hn::Eq(largest, never);
+  const V shift = hn::IfThenZeroElse(all_masked, largest);
+  V added = hn::Zero(d);
   for (int64_t n = 0; n < count; ++n) {
     const V score = hn::LoadU(d, scores + n * stride);
     const V weight = exponential_of_negative(d, hn::Sub(score, shift));
-    more = hn::Add(more, weight);
+    added = hn::Add(added, weight);
     hn::StoreU(weight, d, scores + n * stride);
   }
-  const V factor =
-      hn::IfThenElse(nothing, hn::Set(d, 1.0F), exponential_of_negative(d, hn::Sub(before, shift)));
+  const V factor = hn::IfThenElse(all_masked, hn::Set(d, 1.0F),
+                                  exponential_of_negative(d, hn::Sub(before, shift)));
   hn::StoreU(factor, d, factors);
-  hn::StoreInterleaved2(largest, hn::MulAdd(total, factor, more), d, running);
+  hn::StoreInterleaved2(largest, hn::MulAdd(total, factor, added), d, running);
 }
 
-void WeighColumns(float* scores, int64_t rows, int64_t count, const float* seen,
+void WeighColumns(float* scores, int64_t rows, int64_t count, const float* visible,
                   RunningSoftmax* softmax, float* factors) {
   for (int64_t r = 0; r < rows; r += lanes()) {
-    weigh_some_columns(scores + r, rows, count, hn::LoadU(Tag(), seen + r), softmax + r,
+    weigh_some_columns(scores + r, rows, count, hn::LoadU(Tag(), visible + r), softmax + r,
                        factors + r);
   }
 }
@@ -376,12 +377,13 @@ void add_values(const FloatRows& weights, const CacheRows& values, const float* 
                 const FloatRows& sums) {
   VITRINE_DISPATCH(AddValues)(weights, values, factors, sums);
 }
-float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
-  return VITRINE_DISPATCH(Weigh)(scores, mask, count, all, softmax);
+float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
+            RunningSoftmax& softmax) {
+  return VITRINE_DISPATCH(Weigh)(scores, mask, count, padded_count, softmax);
 }
-void weigh_columns(float* scores, int64_t rows, int64_t count, const float* seen,
+void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,
                    RunningSoftmax* softmax, float* factors) {
-  VITRINE_DISPATCH(WeighColumns)(scores, rows, count, seen, softmax, factors);
+  VITRINE_DISPATCH(WeighColumns)(scores, rows, count, visible, softmax, factors);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -1,5 +1,5 @@
 // Blocks of attention: products of a few query rows with the keys and values of one head, which are
-// read as they lie in the cache, and the softmax that is taken block by block.
+// read in the layout of the cache, and the softmax, which is computed block by block.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace vitrine::optimized::simd {
 
-// Vectors of keys or values, `stride` elements apart.
+// `count` vectors of `width` keys or values, `stride` elements apart.
 struct CacheRows {
   ScalarType dtype;  // Float, Half, BFloat16 or Char
   const void* data;
   int64_t stride;
   int64_t count;
   int64_t width;
-  // For Char: real = (element - zero point) * scale, with a pair every `parameter_stride` numbers.
-  // Products subtract zero points; scales are left to the caller.
+  // For Char, real = (element - zero point) * scale. The parameters of consecutive vectors are
+  // `parameter_stride` apart. Products subtract zero points; the caller applies the scales.
   const float* scales;
   const int8_t* zero_points;
   int64_t parameter_stride;
@@ -29,31 +29,35 @@ struct FloatRows {
   int64_t count;
 };
 
-// Rows of queries and sums are padded to a multiple of this: queries with zeros.
+// Number of floats in a vector. Rows of queries and sums are padded to a multiple of it; the
+// padding of queries must be zero.
 int64_t attention_lanes();
 
-// scores(r, n) = query r . key n
+// Sets scores(r, n) to the dot product of query r and key n.
 void multiply_keys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores);
 
-// sums(r) = sums(r) * factors[r] + sum over n of weights(r, n) * value n. What lies between the
-// width and the stride of a row of sums is written too.
+// Sets sums(r) = sums(r) * factors[r] + sum over n of weights(r, n) * value n. Also writes the
+// padding between the width and the stride of a row of sums.
 void add_values(const FloatRows& weights, const CacheRows& values, const float* factors,
                 const FloatRows& sums);
 
-// What was summed so far was divided by exp(largest); `total` is the sum of its weights.
+// State of a softmax: `largest` is the largest score so far, and `total` the sum of
+// exp(score - largest) over all scores so far.
 struct RunningSoftmax {
   float largest;
   float total;
 };
-// Makes weights of the first `count` of scores, with those of the mask (or null) added, and zeros
-// of the others up to `all`. Gives what sums so far are to be multiplied by.
-float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax);
+// Replaces the first `count` scores, with the mask (unless it is null) added, by their weights
+// exp(score - largest), and the scores up to `padded_count` by zeros. Updates `softmax` and returns
+// the factor by which the caller must multiply earlier sums.
+float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
+            RunningSoftmax& softmax);
 
-// The same for columns of scores, one for each of `rows` queries (a multiple of attention_lanes()):
-// that of query r begins at scores[r], and its numbers are `rows` apart. Of `count` keys it sees
-// the first seen[r]; the others get weight zero. factors[r] is what sums so far are to be
-// multiplied by.
-void weigh_columns(float* scores, int64_t rows, int64_t count, const float* seen,
+// Like weigh(), for columns of scores, one for each of `rows` queries (a multiple of
+// attention_lanes()). The column of query r begins at scores[r], with its scores `rows` apart.
+// Query r attends to the first visible[r] of `count` keys; the weights of the others are zero. Sets
+// factors[r] to the factor by which the caller must multiply earlier sums.
+void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,
                    RunningSoftmax* softmax, float* factors);
 
 }  // namespace vitrine::optimized::simd

@@ -1,4 +1,4 @@
-// Rows of a cache as vectors of floats. Included once for each instruction set.
+// Loads rows of a cache as vectors of floats. Included once for each instruction set.
 #if defined(VITRINE_SIMD_CACHE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_CACHE_ROWS_INL_H_
 #undef VITRINE_SIMD_CACHE_ROWS_INL_H_
@@ -25,7 +25,7 @@ using V = hn::Vec<Tag>;
 
 HWY_INLINE int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
-// How elements of a cache become floats; `T` is their type in memory.
+// Conversions of a cache's elements to float. `T` is the type of the elements in memory.
 struct FloatElements {
   using T = float;
   static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
@@ -46,7 +46,7 @@ struct BFloat16Elements {
 };
 struct CharElements {
   using T = int8_t;
-  // Differences are exact.
+  // Subtracts zero points as integers, which is exact.
   template <class VT>
   static HWY_INLINE V widen(VT v, int32_t zero_point) {
     const hn::RebindToSigned<Tag> di;
@@ -59,13 +59,13 @@ HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
   return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
 }
 
-// Lanes beyond `count` are arbitrary finite numbers: callers multiply them by zeros.
+// Loads `count` elements. Callers must multiply the remaining lanes, which are finite, by zero.
 template <class Elements>
 HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
   using T = typename Elements::T;
   if constexpr (sizeof(T) == sizeof(float)) {
     return load_part(Tag(), from, count);
-  } else {  // instruction sets mask no smaller elements
+  } else {  // not all instruction sets can mask elements smaller than a float
     const hn::Rebind<T, Tag> d;
     HWY_ALIGN T elements[HWY_MAX_BYTES];
     hn::Store(hn::Zero(d), d, elements);
@@ -74,7 +74,7 @@ HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t 
   }
 }
 
-// Where a row begins, and its zero point.
+// The address of row n and its zero point.
 template <class T>
 struct Row {
   Row(const CacheRows& rows, int64_t n)
@@ -84,9 +84,9 @@ struct Row {
   int32_t zero_point;
 };
 
-// Rows of one head are apart in memory, so hardware prefetchers do not find them.
+// Rows of one head are far apart in memory, so hardware prefetchers do not predict them.
 constexpr int64_t kRowsAhead = 16;
-constexpr int64_t kLine = 64;  // bytes
+constexpr int64_t kLine = 64;  // bytes of a cache line
 
 template <class T>
 HWY_INLINE void prefetch(const T* from, int64_t count) {

@@ -21,8 +21,8 @@ using Floats = hn::ScalableTag<float>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using SignedBits = hn::RebindToSigned<Floats>;
 
-// to[i] = widen(vector of bit patterns) for whole vectors, then element by element. Narrow is Half
-// or BFloat16.
+// Converts full vectors of bit patterns with widen(), and the rest element by element. Narrow is
+// Half or BFloat16.
 template <class Narrow, class Widen>
 HWY_INLINE void widen_all(const void* from, void* to, int64_t count, const Widen& widen) {
   const Floats df;
@@ -38,7 +38,7 @@ HWY_INLINE void widen_all(const void* from, void* to, int64_t count, const Widen
   for (; i < count; ++i) target[i] = static_cast<float>(rest[i]);
 }
 
-// The other way round; narrow() gives bit patterns in vectors as wide as floats.
+// Converts floats to Narrow. narrow() returns bit patterns in vectors of 32-bit lanes.
 template <class Narrow, class ToBits>
 HWY_INLINE void narrow_all(const void* from, void* to, int64_t count, const ToBits& narrow) {
   const Floats df;
@@ -76,7 +76,7 @@ void FloatToBFloat16(const void* from, void* to, int64_t count) {
   });
 }
 
-// Rounds by adding a number whose last place is that of the result.
+// Rounds by adding a number whose lowest bit has the value of the result's lowest bit.
 void FloatToHalf(const void* from, void* to, int64_t count) {
   narrow_all<Half>(from, to, count, [](hn::Vec<Floats> number) HWY_ATTR {
     const Floats df;
@@ -86,8 +86,8 @@ void FloatToHalf(const void* from, void* to, int64_t count) {
     const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
     const auto magnitude = hn::Xor(bits, sign);
     const auto value = hn::BitCast(df, magnitude);
-    // Below 2^-14: counts of 2^-24.
-    const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose last place is 2^-24
+    // Magnitudes below 2^-14 are multiples of 2^-24.
+    const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose lowest bit is 2^-24
     const auto tiny =
         hn::Sub(hn::BitCast(du, hn::Add(value, hn::BitCast(df, tiny_base))), tiny_base);
     const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
@@ -98,7 +98,7 @@ void FloatToHalf(const void* from, void* to, int64_t count) {
           du, hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, static_cast<int32_t>(bound))));
     };
     auto result = hn::IfThenElse(is_below(113u << 23), tiny, normal);
-    result = hn::IfThenElse(is_below(143u << 23), result, hn::Set(du, 0x7c00));  // from 65536 on
+    result = hn::IfThenElse(is_below(143u << 23), result, hn::Set(du, 0x7c00));  // 65536 or more
     result = hn::IfThenElse(is_below(0x7f800001u), result, hn::Set(du, 0x7e00));
     return hn::Or(result, hn::ShiftRight<16>(sign));
   });

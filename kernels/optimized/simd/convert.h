@@ -1,4 +1,4 @@
-// Half, BFloat16 and Float, one into the other, by runs.
+// Conversions of runs of elements between Float and Half or BFloat16.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace vitrine::optimized::simd {
 
 using Convert = void (*)(const void* from, void* to, int64_t count);
 
-// From elements of `dtype` (Half, BFloat16 or Float) to floats, and back, rounding to nearest, ties
-// to even; a NaN stays one. Null for other dtypes.
+// Return the conversion from elements of `dtype` (Half, BFloat16 or Float) to floats, and the
+// conversion back, which rounds to nearest, ties to even. NaN stays NaN. Null for other dtypes.
 Convert to_float(ScalarType dtype);
 Convert from_float(ScalarType dtype);
 

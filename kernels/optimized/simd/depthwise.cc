@@ -20,12 +20,12 @@ using Tag = hn::CappedTag<float, 64>;
 struct Lines {
   const float* data;
   int64_t length;
-  int64_t phase;  // length of the columns of one remainder modulo the step
+  int64_t phase;  // number of columns with the same index modulo the step
   int64_t height;
 
   const float* line(const DepthwisePlane& plane, int64_t y, int64_t ky) const {
     const int64_t at = y * plane.stride - plane.padding + ky * plane.dilation;
-    return data + (at < 0 || at >= height ? height : at) * length;  // the last one is zero
+    return data + (at < 0 || at >= height ? height : at) * length;  // the last line is all zeros
   }
   int64_t offset(const DepthwisePlane& plane, int64_t kx) const {
     const int64_t x = kx * plane.spread;
@@ -71,7 +71,7 @@ HWY_INLINE Lines copy_lines(const DepthwisePlane& plane) {
   return {plane.scratch, length, phase, plane.height};
 }
 
-// The usual filter, with its weights in registers, a sum for each of its lines.
+// A 3 x 3 filter with its weights in registers and a separate sum for each of its lines.
 HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane, const Lines& lines) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -134,7 +134,7 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes < count; i += lanes) {  // one too many is read
+  for (; i + lanes < count; i += lanes) {  // reads one element more than it needs
     hn::Vec<Tag> first;
     hn::Vec<Tag> second;
     hn::LoadInterleaved2(d, from + 2 * i, first, second);
@@ -143,9 +143,10 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[2 * i];
 }
 
-// Sums of `kVectors` vectors of channels from channel c on, of which `room` are there.
+// Computes `kVectors` vectors of channels, starting at channel c, for one pixel. `room` is the
+// number of channels left.
 template <int kVectors>
-HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t place, int64_t c, int64_t room) {
+HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t pixel, int64_t c, int64_t room) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<Tag> s0 = pixels.bias != nullptr ? load_part(d, pixels.bias + c, room) : hn::Zero(d);
@@ -158,7 +159,7 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t place, int64_
     s3 = hn::LoadU(d, pixels.bias + c + 3 * lanes);
   }
   for (int64_t t = 0; t < pixels.taps; ++t) {
-    const float* const in = pixels.in[t] + place * pixels.in_step + c;
+    const float* const in = pixels.in[t] + pixel * pixels.in_step + c;
     const float* const weights = pixels.weights[t] + c;
     if constexpr (kVectors == 4) {
       s0 = hn::MulAdd(hn::LoadU(d, in), hn::LoadU(d, weights), s0);
@@ -169,7 +170,7 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t place, int64_
       s0 = hn::MulAdd(load_part(d, in, room), load_part(d, weights, room), s0);
     }
   }
-  float* const out = pixels.out + place * pixels.out_step + c;
+  float* const out = pixels.out + pixel * pixels.out_step + c;
   store_part(s0, d, out, room);
   if constexpr (kVectors == 4) {
     hn::StoreU(s1, d, out + lanes);
@@ -180,12 +181,12 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t place, int64_
 
 void PixelsOfChannels(const DepthwisePixels& pixels) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
-  for (int64_t place = 0; place < pixels.count; ++place) {
+  for (int64_t pixel = 0; pixel < pixels.count; ++pixel) {
     int64_t c = 0;
     for (; c + 4 * lanes <= pixels.channels; c += 4 * lanes) {
-      sum_of_taps<4>(pixels, place, c, lanes);
+      sum_of_taps<4>(pixels, pixel, c, lanes);
     }
-    for (; c < pixels.channels; c += lanes) sum_of_taps<1>(pixels, place, c, pixels.channels - c);
+    for (; c < pixels.channels; c += lanes) sum_of_taps<1>(pixels, pixel, c, pixels.channels - c);
   }
 }
 

@@ -9,8 +9,8 @@ namespace vitrine::optimized::simd {
 #if HWY_ARCH_X86
 namespace {
 
-// As the CPU reports them; `saved` are the registers that the operating system keeps for each
-// thread.
+// CPU features as reported by cpuid. `saved` are the registers that the operating system saves for
+// each thread.
 struct Features {
   uint32_t basic = 0;     // leaf 1, ecx
   uint32_t extended = 0;  // leaf 7, ebx
@@ -18,9 +18,9 @@ struct Features {
   uint32_t saved = 0;     // XCR0
 
   bool has(const Features& other) const {
-    const auto within = [](uint32_t some, uint32_t all) { return (some & ~all) == 0; };
-    return within(other.basic, basic) && within(other.extended, extended) &&
-           within(other.more, more) && within(other.saved, saved);
+    const auto is_subset = [](uint32_t some, uint32_t all) { return (some & ~all) == 0; };
+    return is_subset(other.basic, basic) && is_subset(other.extended, extended) &&
+           is_subset(other.more, more) && is_subset(other.saved, saved);
   }
 };
 
@@ -29,7 +29,7 @@ struct Target {
   Features needs;
 };
 
-// What Highway asks the compiler for.
+// The features for which Highway compiles each target.
 constexpr uint32_t kSse4 = bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_PCLMUL | bit_AES;
 constexpr uint32_t kAvx = kSse4 | bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
 constexpr uint32_t kAvx2 = bit_AVX2 | bit_BMI | bit_BMI2;
@@ -44,8 +44,8 @@ constexpr Target kTargets[] = {
     {HWY_AVX3, {kAvx, kAvx512, bit_LZCNT, kSavesAvx512}},
 };
 
-// `cpuid` is slow in a virtual machine: no leaf is read twice.
-Features features() {
+// Reads each leaf once, because cpuid is slow in a virtual machine.
+Features read_features() {
   Features found;
   uint32_t a = 0, b = 0, c = 0, d = 0;
   __cpuid(0, a, b, c, d);
@@ -58,7 +58,7 @@ Features features() {
 }
 
 int64_t find_targets() {
-  const Features found = features();
+  const Features found = read_features();
   int64_t bits = 0;
   for (const Target& target : kTargets) {
     if (found.has(target.needs)) bits |= target.bit;

@@ -1,7 +1,7 @@
 // Calls the code that was compiled for the best instruction set of this machine.
 //
-// Highway dispatches likewise, but needs its shared library for it. At each start, used or not,
-// that library measures the CPU's clock, which takes milliseconds in a virtual machine.
+// Highway's own dispatch needs its shared library. That library measures the CPU's clock at each
+// start, even if it is not used, which takes milliseconds in a virtual machine.
 #pragma once
 
 #include <hwy/highway.h>
@@ -11,11 +11,12 @@
 
 namespace vitrine::optimized::simd {
 
-// Highway's bits of the instruction sets that this machine has, of those of x86 from SSE4 on.
+// Highway's bits of the x86 instruction sets, from SSE4 on, that this machine supports; 0 on other
+// architectures.
 int64_t supported_targets();
 
-// Where HWY_CHOOSE_TARGET_LIST has the best of the targets that are in both; after its end if none
-// is.
+// Index in HWY_CHOOSE_TARGET_LIST of the best target in both sets; one past its end if there is
+// none.
 inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;
@@ -24,7 +25,7 @@ inline size_t best_target(int64_t compiled, int64_t supported) {
 
 }  // namespace vitrine::optimized::simd
 
-// VITRINE_EXPORT(Function), once, in the namespace that has HWY_NAMESPACE; then
+// Use VITRINE_EXPORT(Function) once, in the namespace that contains HWY_NAMESPACE. Then call
 // VITRINE_DISPATCH(Function)(arguments).
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
 #define VITRINE_EXPORT(function) HWY_EXPORT(function)

@@ -23,29 +23,30 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
-// Results that no cache will hold go to memory past it: it need not be read first. Short runs would
-// wait for that too often.
-constexpr int64_t kStreamFrom = int64_t{4} << 20;
-constexpr int64_t kLongRun = 4096;
+// Results too large for a cache are stored past it, which saves reading the destination first.
+// Short runs are not, because they would wait for these stores too often.
+constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
+constexpr int64_t kMinStreamedRun = 4096;
 
-HWY_INLINE bool may_stream(const float* to, int64_t count, int64_t whole) {
-  return whole >= kStreamFrom && count >= kLongRun &&
+HWY_INLINE bool may_stream(const float* to, int64_t count, int64_t total_count) {
+  return total_count >= kMinStreamedElements && count >= kMinStreamedRun &&
          reinterpret_cast<uintptr_t>(to) % sizeof(float) == 0;
 }
 
-// Elements up to the first whole vector in memory.
+// Number of elements before the first aligned vector.
 HWY_INLINE int64_t unaligned(const float* to) {
   const size_t bytes = hn::Lanes(Tag()) * sizeof(float);
   return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) % bytes / sizeof(float));
 }
 
-// to[i] = part(i, elements left) for i < count: the ends by parts of vectors, the rest by twos.
-template <class Part, class Whole>
-HWY_INLINE void run(float* to, int64_t count, int64_t whole, const Part& part,
-                    const Whole& vector) {
+// Sets to[i] for i < count: two full vectors at a time with vector(i), and partial vectors at the
+// ends with part(i, number of elements left).
+template <class Part, class Full>
+HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& part,
+                    const Full& vector) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const bool stream = may_stream(to, count, whole);
+  const bool stream = may_stream(to, count, total_count);
   int64_t i = 0;
   int64_t end = stream ? unaligned(to) : 0;
   while (true) {
@@ -68,24 +69,24 @@ HWY_INLINE void run(float* to, int64_t count, int64_t whole, const Part& part,
 }
 
 template <class Formula>
-HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count, int64_t whole,
+HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count, int64_t total_count,
                           const Formula& formula) {
   const Tag d;
   const float* in = static_cast<const float*>(inputs[0]);
   run(
-      static_cast<float*>(out), count, whole,
+      static_cast<float*>(out), count, total_count,
       [&](int64_t i, int64_t rest) HWY_ATTR { return formula(d, load_part(d, in + i, rest)); },
       [&](int64_t i) HWY_ATTR { return formula(d, hn::LoadU(d, in + i)); });
 }
 
 template <class Formula>
-HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count, int64_t whole,
+HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count, int64_t total_count,
                            const Formula& formula) {
   const Tag d;
   const float* a = static_cast<const float*>(inputs[0]);
   const float* b = static_cast<const float*>(inputs[1]);
   run(
-      static_cast<float*>(out), count, whole,
+      static_cast<float*>(out), count, total_count,
       [&](int64_t i, int64_t rest)
           HWY_ATTR { return formula(d, load_part(d, a + i, rest), load_part(d, b + i, rest)); },
       [&](int64_t i) HWY_ATTR { return formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
@@ -138,20 +139,21 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
 
 #define UNARY(name, formula)                                                                    \
   void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count, \
-                  int64_t whole) {                                                              \
+                  int64_t total_count) {                                                        \
     [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                \
     [[maybe_unused]] const Vector p1 = parameter(parameters, 1);                                \
     [[maybe_unused]] const Vector p2 = parameter(parameters, 2);                                \
-    run_unary(inputs, out, count, whole, [&](auto d, auto x) HWY_ATTR {                         \
+    run_unary(inputs, out, count, total_count, [&](auto d, auto x) HWY_ATTR {                   \
       (void)d;                                                                                  \
       return formula;                                                                           \
     });                                                                                         \
   }
-#define BINARY(name, formula)                                                                      \
-  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count,    \
-                  int64_t whole) {                                                                 \
-    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                   \
-    run_binary(inputs, out, count, whole, [&](auto, auto a, auto b) HWY_ATTR { return formula; }); \
+#define BINARY(name, formula)                                                                   \
+  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count, \
+                  int64_t total_count) {                                                        \
+    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                \
+    run_binary(inputs, out, count, total_count,                                                 \
+               [&](auto, auto a, auto b) HWY_ATTR { return formula; });                         \
   }
 #define COMPARE(name, formula)                                                                  \
   void Run_##name(const void* const* inputs, const float*, void* out, int64_t count, int64_t) { \
@@ -168,7 +170,8 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
 #undef COMPARE
 #undef TERNARY
 
-void Run_where(const void* const* inputs, const float*, void* out, int64_t count, int64_t whole) {
+void Run_where(const void* const* inputs, const float*, void* out, int64_t count,
+               int64_t total_count) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
   const hn::Rebind<uint8_t, Tag> db;
@@ -179,7 +182,7 @@ void Run_where(const void* const* inputs, const float*, void* out, int64_t count
     return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, hn::LoadU(db, flags)), hn::Zero(di)));
   };
   run(
-      static_cast<float*>(out), count, whole,
+      static_cast<float*>(out), count, total_count,
       [&](int64_t i, int64_t rest) HWY_ATTR {
         uint8_t flags[HWY_MAX_BYTES] = {};
         std::memcpy(flags, chosen + i, std::min(static_cast<size_t>(rest), hn::Lanes(d)));

@@ -1,18 +1,18 @@
-// Element-wise operators on dense runs of floats.
+// Element-wise operators on contiguous floats.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine::optimized::simd {
 
-// out[i] = op(inputs[0][i], ...) for i < count. `parameters` are the operator's own, three at
-// least, or null for operators without. Comparisons write bytes 0 and 1; `where` reads bytes as its
-// first input. The output may be an input. `whole` is the number of elements of all runs together
-// that make one result.
+// Sets out[i] = op(inputs[0][i], ...) for i < count. `parameters` has at least three numbers, or is
+// null if the operator has none. Comparisons write bytes 0 and 1; the first input of `where`
+// consists of bytes. The output may be an input. `total_count` is the number of elements of the
+// result, which several runs may compute.
 using Run = void (*)(const void* const* inputs, const float* parameters, void* out, int64_t count,
-                     int64_t whole);
+                     int64_t total_count);
 
-// One function an operator, each gives the run of this machine's instruction set.
+// One function for each operator, which returns the Run for this machine's instruction set.
 #define UNARY(name, formula) Run name();
 #define BINARY(name, formula) Run name();
 #define COMPARE(name, formula) Run name();

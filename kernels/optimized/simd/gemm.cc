@@ -16,8 +16,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums, three vectors of the right side and one of the left must fit the registers: 16 of them
-// before AVX-512 on x86, 32 elsewhere.
+// The sums, three vectors of the right side and one of the left side must fit the registers. x86
+// before AVX-512 has 16 registers, other instruction sets have 32.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 4;
 #else
@@ -25,12 +25,12 @@ constexpr int64_t kRows = 8;
 #endif
 static_assert(kRows <= kGemmMaxRows);
 
-constexpr int64_t kPrefetchEvery = 16;  // floats in a line of the cache
+constexpr int64_t kPrefetchEvery = 16;  // floats in a cache line
 constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
-// The left side comes from memory in as many streams as there are rows.
+// Prefetches the left side, in which each row is a separate stream of memory.
 HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t stride) {
   for (int64_t r = 0; r < 4; ++r) {
     hwy::Prefetch(first + r * stride + kPrefetchAhead);
@@ -38,8 +38,8 @@ HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t s
   }
 }
 
-// Right vectors are read once a step of depth, left elements are broadcast from memory. With all
-// loops over rows and vectors unrolled, the sums stay in registers.
+// For each step of depth, loads the right vectors once and broadcasts left elements from memory.
+// All loops over rows and vectors are unrolled, so that the sums stay in registers.
 template <int64_t kTileRows, int64_t kVectors>
 HWY_INLINE void multiply(const GemmTile& tile) {
   const Tag d;
@@ -94,9 +94,9 @@ HWY_NOINLINE void multiply_rows(const GemmTile& tile) {
   multiply<kTileRows, 1>(tile);
 }
 
-void MultiplyTile(const GemmTile& whole) {
-  if (whole.rows == kRows) return multiply_rows<kRows>(whole);
-  GemmTile tile = whole;
+void MultiplyTile(const GemmTile& full_tile) {
+  if (full_tile.rows == kRows) return multiply_rows<kRows>(full_tile);
+  GemmTile tile = full_tile;
   while (tile.rows > 0) {
     int64_t done = 1;
     if (kRows == 8 && tile.rows >= 8) {
@@ -118,7 +118,7 @@ void MultiplyTile(const GemmTile& whole) {
   }
 }
 
-// Four rows at a time, two sums for each.
+// Computes the dot products of `kCount` rows (1 or 4) with a vector, with two sums for each row.
 template <int64_t kCount>
 HWY_INLINE void dot_rows(const float* left, int64_t stride, const float* vector, int64_t depth,
                          float* out) {

@@ -1,4 +1,4 @@
-// Bit patterns of Half and BFloat16 as floats. Included once for each instruction set.
+// Converts bit patterns of Half and BFloat16 to floats. Included once for each instruction set.
 #if defined(VITRINE_SIMD_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_HALF_INL_H_
 #undef VITRINE_SIMD_HALF_INL_H_
@@ -13,8 +13,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Widened here, not by the instruction set's own conversions, so that NaN payloads and denormals
-// come out alike on every machine: by scaling, as F. Giesen describes.
+// Converts by scaling (F. Giesen's method) instead of using the instruction set's conversions, so
+// that NaN payloads and denormals are the same on every machine.
 template <class DF, class VHalf>
 HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
   const hn::RebindToUnsigned<DF> du;
@@ -31,7 +31,8 @@ HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
   return hn::BitCast(df, hn::Or(all, sign));
 }
 
-// The same for numbers, faster where the instruction set has it; a NaN stays some NaN.
+// Like half_to_float, but uses the instruction set's conversion if there is one. NaN payloads may
+// differ.
 template <class DF, class VHalf>
 HWY_INLINE hn::Vec<DF> half_number_to_float(DF df, VHalf half) {
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || HWY_TARGET == HWY_NEON

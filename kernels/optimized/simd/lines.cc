@@ -20,7 +20,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 using Tag = hn::ScalableTag<float>;
 using V = hn::Vec<Tag>;
 
-constexpr int64_t kBlock = 4096;  // elements summed in float
+constexpr int64_t kBlock = 4096;  // number of elements summed in float
 
 HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
@@ -28,7 +28,7 @@ HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   return hn::IfThenElse(mask, load_part(d, from, count), otherwise);
 }
 
-// The sum of term(x, mask of those that count) over the line.
+// The sum of term(x) over the line.
 template <class Term>
 HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
   const Tag d;
@@ -70,7 +70,8 @@ double SquaredDistance(const float* values, float center, int64_t count) {
   });
 }
 
-// `choose` of two. NaN is searched separately, since instruction sets treat it differently.
+// Reduces the line to one vector with `choose`, such as Max. NaN is detected separately, because
+// instruction sets treat it differently; if there may be one, a lane of the result is NaN.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;
@@ -85,7 +86,7 @@ HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const
     const V y = hn::LoadU(d, values + i + lanes);
     best0 = choose(best0, x);
     best1 = choose(best1, y);
-    nan = keep_nan(hn::Add(x, y), nan);  // or infinities of both signs, which is found out below
+    nan = keep_nan(hn::Add(x, y), nan);  // also for infinity - infinity; extremum() checks
   }
   for (; i < count; i += lanes) {
     const V x = load_or(d, values + i, count - i, hn::Set(d, values[i]));
@@ -135,8 +136,8 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// What softmax subtracts. Any number will do if NaN is in the line: its power is NaN, therefore the
-// sum, and therefore all results.
+// The number that softmax subtracts. If the line contains NaN, the result may be any number,
+// because the sum and thus all results become NaN anyway.
 HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -156,37 +157,38 @@ HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-// For lanes beyond a line: its power is 0.
-HWY_INLINE V no_number() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
+// The value for lanes beyond the end of a line: its exponential is 0.
+HWY_INLINE V minus_infinity() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
 
-// Of exp(in - highest); also writes these to `out` unless it is null.
-HWY_NOINLINE double sum_of_powers(const float* in, float highest, float* out, int64_t count) {
+// The sum of exp(in - line_max). Also writes the terms to `out` unless it is null.
+HWY_NOINLINE double sum_of_exponentials(const float* in, float line_max, float* out,
+                                        int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V shift = hn::Set(d, highest);
+  const V shift = hn::Set(d, line_max);
   double total = 0;
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t end = std::min(count, start + kBlock);
     V sum = hn::Zero(d);
-    V more = sum;
+    V second_sum = sum;
     int64_t i = start;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
       const V first = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), shift));
       const V second =
           exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i + lanes), shift));
       sum = hn::Add(sum, first);
-      more = hn::Add(more, second);
+      second_sum = hn::Add(second_sum, second);
       if (out == nullptr) continue;
       hn::StoreU(first, d, out + i);
       hn::StoreU(second, d, out + i + lanes);
     }
     for (; i < end; i += lanes) {
-      const V x = load_or(d, in + i, end - i, no_number());
+      const V x = load_or(d, in + i, end - i, minus_infinity());
       const V power = exponential_of_negative_number(d, hn::Sub(x, shift));
       sum = hn::Add(sum, power);
       if (out != nullptr) store_part(power, d, out + i, end - i);
     }
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, more))));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, second_sum))));
   }
   return total;
 }
@@ -194,7 +196,7 @@ HWY_NOINLINE double sum_of_powers(const float* in, float highest, float* out, in
 HWY_NOINLINE void softmax_line(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const double total = sum_of_powers(in, largest_number(in, count), out, count);
+  const double total = sum_of_exponentials(in, largest_number(in, count), out, count);
   const V scale = hn::Set(d, static_cast<float>(1.0 / total));
   int64_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
@@ -208,23 +210,23 @@ HWY_NOINLINE void softmax_line(const float* in, float* out, int64_t count) {
   }
 }
 
-// A line of at most `n` vectors, which stays in registers.
+// Computes a line of at most `n` vectors, which stays in registers.
 template <int n>
 HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V x[n];
-  V highest = no_number();
+  V line_max = minus_infinity();
   for (int k = 0; k < n; ++k) {
     const int64_t rest = count - k * lanes;
-    x[k] = rest > 0 ? load_or(d, in + k * lanes, rest, no_number()) : no_number();
-    highest = hn::Max(highest, x[k]);
+    x[k] = rest > 0 ? load_or(d, in + k * lanes, rest, minus_infinity()) : minus_infinity();
+    line_max = hn::Max(line_max, x[k]);
   }
-  highest = hn::MaxOfLanes(d, highest);
+  line_max = hn::MaxOfLanes(d, line_max);
   V total = hn::Zero(d);
-  for (V& each : x) {
-    each = exponential_of_negative_number(d, hn::Sub(each, highest));
-    total = hn::Add(total, each);
+  for (V& lane_values : x) {
+    lane_values = exponential_of_negative_number(d, hn::Sub(lane_values, line_max));
+    total = hn::Add(total, lane_values);
   }
   const V scale = hn::Set(d, 1.0F / hn::GetLane(hn::SumOfLanes(d, total)));
   for (int k = 0; k < n; ++k) {
@@ -249,9 +251,9 @@ void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t line = 0; line < lines; ++line, in += count, out += count) {
-    const float highest = largest_number(in, count);
-    const V shift = hn::Set(d, highest);
-    const double total = sum_of_powers(in, highest, nullptr, count);
+    const float line_max = largest_number(in, count);
+    const V shift = hn::Set(d, line_max);
+    const double total = sum_of_exponentials(in, line_max, nullptr, count);
     const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
     for (int64_t i = 0; i < count; i += lanes) {
       const V x = load_or(d, in + i, count - i, shift);
@@ -277,7 +279,7 @@ void Normalize(const float* in, float center, float scale, const float* weight, 
   }
 }
 
-// Row by row, so that memory is read front to back; the columns' results stay in the cache.
+// Adds row by row, so that memory is read front to back; the columns' sums stay in the cache.
 void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

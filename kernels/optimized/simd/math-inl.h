@@ -1,5 +1,6 @@
-// Functions of a vector of floats, for every value: what Highway's leave open (infinities, NaN,
-// beyond their range) is settled here. Included once for each instruction set.
+// Functions of a vector of floats that are defined for every value, including those for which
+// Highway's functions are not (infinities, NaN, values out of range). Included once for each
+// instruction set.
 #if defined(VITRINE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_MATH_INL_H_
 #undef VITRINE_SIMD_MATH_INL_H_
@@ -23,11 +24,11 @@ HWY_INLINE V keep_nan(V x, V otherwise) {
   return hn::IfThenElse(hn::IsNaN(x), x, otherwise);
 }
 
-// The larger one; NaN if x is.
+// max(low, x); NaN if x is NaN.
 template <class V>
 HWY_INLINE V at_least(V low, V x) {
 #if HWY_ARCH_X86
-  return hn::Max(low, x);  // its second argument, if one is NaN
+  return hn::Max(low, x);  // returns the second argument if one is NaN
 #else
   return hn::IfThenElse(hn::Lt(x, low), low, x);
 #endif
@@ -38,7 +39,7 @@ HWY_INLINE V squared(V x) {
   return hn::Mul(x, x);
 }
 
-// first * x^n + ... + last, by Horner's rule.
+// Evaluates first * x^n + ... + last by Horner's rule.
 template <class D, class V, class... Floats>
 HWY_INLINE V polynomial(D d, V x, float first, Floats... rest) {
   V sum = hn::Set(d, first);
@@ -46,14 +47,14 @@ HWY_INLINE V polynomial(D d, V x, float first, Floats... rest) {
   return sum;
 }
 
-// e^r for |r| <= ln(2) / 2, by the polynomial of Cephes' expf.
+// e^r for |r| <= ln(2) / 2, with the polynomial of Cephes' expf.
 template <class D, class V>
 HWY_INLINE V exponential_near_zero(D d, V r) {
   return polynomial(d, r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
                     1.6666665459e-1F, 5.0000001201e-1F, 1.0F, 1.0F);
 }
 
-// x = n ln(2) + r; ln(2) in two parts, so that n times the first is exact.
+// Returns r where x = n ln(2) + r. ln(2) is split in two parts, so that n times the first is exact.
 template <class D, class V>
 HWY_INLINE V reduce_exponent(D d, V x, V n) {
   const V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375F), x);
@@ -66,9 +67,9 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// A number of 1.5 * 2^23 rounds what is added to it to an integer, and holds that in its lowest
-// bits. Beyond the ends of float the two factors overflow to infinity and underflow to zero by
-// themselves.
+// e^x. Adding 1.5 * 2^23 rounds a number to an integer, which the lowest bits of the sum then hold.
+// 2^n is split into two factors, which overflow to infinity or underflow to zero where the result
+// does.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -83,8 +84,8 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, result);
 }
 
-// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums. At
-// the lower end the integer makes a factor of zero.
+// e^x for x <= 0, for softmax: results that would be denormal are 0. At the lower end, the integer
+// n gives a factor of zero. The result for NaN is not defined.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
@@ -95,7 +96,7 @@ HWY_INLINE V exponential_of_negative_number(D d, V x) {
   return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
 }
 
-// The same, but NaN for NaN.
+// Like exponential_of_negative_number, but NaN stays NaN.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   return keep_nan(x, exponential_of_negative_number(d, x));
@@ -108,12 +109,12 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   V result = hn::Expm1(d, hn::Min(hn::Max(x, low), high));
   result =
       hn::IfThenElse(hn::Gt(x, high), hn::Set(d, std::numeric_limits<float>::infinity()), result);
-  // Keeps the sign of zero, and tiny numbers.
+  // Returns tiny numbers and zero, with its sign, unchanged.
   result = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
   return keep_nan(x, result);
 }
 
-// `y` is x, or x + 1 for log1p; it decides about the limits.
+// Corrects the logarithm `result` of y where y is infinity, 0, negative or NaN.
 template <class D, class V>
 HWY_INLINE V logarithm_ends(D d, V y, V result) {
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
@@ -129,7 +130,8 @@ HWY_NOINLINE V logarithm_of_any(D d, V x) {
   return logarithm_ends(d, x, hn::Log(d, x));
 }
 
-// x = m 2^n with m from sqrt(1/2) to sqrt(2), whose logarithm is the polynomial of Cephes' logf.
+// ln(x). Splits x = m 2^n with m from sqrt(1/2) to sqrt(2), and computes ln(m) with the polynomial
+// of Cephes' logf.
 template <class D, class V>
 HWY_INLINE V logarithm(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -145,7 +147,7 @@ HWY_INLINE V logarithm(D d, V x) {
   const V p = polynomial(d, y, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
                          -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
                          -2.4999993993e-1F, 3.3333331174e-1F);
-  // ln(2) in the two parts of reduce_exponent().
+  // Adds n ln(2), with ln(2) split as in reduce_exponent().
   V rest = hn::MulAdd(n, hn::Set(d, -2.12194440e-4F), hn::Mul(hn::Mul(p, y), z));
   rest = hn::NegMulAdd(z, hn::Set(d, 0.5F), rest);
   return hn::MulAdd(n, hn::Set(d, 0.693359375F), hn::Add(y, rest));
@@ -157,7 +159,7 @@ HWY_INLINE V logarithm_of_one_more(D d, V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
 }
 
-// A rational function, odd, of x within the bound from which on tanh is 1 in float.
+// tanh(x), as an odd rational function. x is clamped to the bound beyond which tanh is 1 in float.
 template <class D, class V>
 HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V bound = hn::Set(d, 7.90531110763549805F);
@@ -169,15 +171,15 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V below = polynomial(d, z, 1.19825839466702e-06F, 1.18534705686654e-04F,
                              2.26843463243900e-03F, 4.89352518554385e-03F);
   V result = hn::Div(hn::Mul(y, above), below);
-  // Sums with one must cancel where the function does.
+  // Returns exactly 1 for large x, so that expressions such as 1 - tanh(x) cancel to 0.
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
   result = hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 9.0F)), one, result);
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
 }
 
-// x = n pi/2 + r, by four parts of pi/2: the differences with the first two are exact, and n times
-// the last one is below what r is rounded to. Without fused operations n times the third must be
-// exact too, so that it has 16 bits, and n 8.
+// Returns r where x = n pi/2 + r. pi/2 is split in four parts: the differences with the first two
+// are exact, and n times the last is less than the rounding of r. Without fused multiply-add, n
+// times the third part must be exact too, so that part has 16 bits and n has at most 8.
 constexpr bool kFused = HWY_NATIVE_FMA != 0;
 constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
 
@@ -189,7 +191,7 @@ HWY_INLINE V reduce_angle(D d, V x, V n) {
   return hn::NegMulAdd(n, hn::Set(d, kFused ? 0x1.1a6264p-54F : -0x1.73dcb4p-43F), r);
 }
 
-// Replaces what is larger by the scalar function's results.
+// Replaces the results for angles above kLargestAngle by those of the scalar function.
 template <class D, class V>
 HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   HWY_ALIGN float angles[HWY_MAX_BYTES / sizeof(float)];
@@ -203,8 +205,8 @@ HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   return hn::Load(d, results);
 }
 
-// sin(x) if `quarters` is 0, cos(x), which is a quarter of a turn ahead, if it is 1. The
-// polynomials are those of Cephes' sinf and cosf.
+// sin(x) if `quarters` is 0; cos(x), which is sin(x + pi/2), if it is 1. The polynomials are those
+// of Cephes' sinf and cosf.
 template <class D, class V>
 HWY_NOINLINE V sine(D d, V x, V quarters) {
   const hn::RebindToSigned<D> di;
@@ -219,7 +221,7 @@ HWY_NOINLINE V sine(D d, V x, V quarters) {
   even = hn::MulAdd(even, hn::Mul(z, z), hn::NegMulAdd(z, hn::Set(d, 0.5F), hn::Set(d, 1.0F)));
   const auto quarter = hn::BitCast(di, hn::Add(shifted, quarters));
   const auto is_even = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
-  // Of two quarters in four the sign is the other one, and the sine has that of x too.
+  // The sign flips in two of the four quarters; the sine also flips with the sign of x.
   const auto sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::ShiftRight<1>(quarter)));
   const V sign_of_x = hn::IfThenElseZero(hn::Eq(quarters, hn::Zero(d)), x);
   const V flips = hn::And(hn::Xor(sign, sign_of_x), hn::SignBit(d));
@@ -234,7 +236,8 @@ HWY_INLINE V logistic(D d, V x) {
   return hn::Div(one, hn::Add(one, exponential(d, hn::Neg(x))));
 }
 
-// A rational function of x squared, fitted to [-4, 4], beyond which erf is 1 in float.
+// erf(x), as x times a rational function of x squared, fitted to [-4, 4]. Beyond, erf is 1 in
+// float.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   const V bound = hn::Set(d, 4.0F);

@@ -1,6 +1,6 @@
-// Loads and stores exactly the first lanes of a vector: the memory after them may belong to another
-// thread, or be unmapped. Highway's masked operations touch whole vectors where the instruction set
-// has no masks. Included once for each instruction set.
+// Loads and stores that access only the first lanes of a vector, because the memory after them may
+// belong to another thread or be unmapped. Highway's masked operations access full vectors if the
+// instruction set has no masks. Included once for each instruction set.
 #if defined(VITRINE_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_PART_INL_H_
 #undef VITRINE_SIMD_PART_INL_H_
@@ -24,7 +24,7 @@ constexpr bool kHasMasks = HWY_TARGET <= HWY_AVX2;
 constexpr bool kHasMasks = HWY_MEM_OPS_MIGHT_FAULT == 0;
 #endif
 
-// All lanes if `count` is at least their number; lanes that are not read are zero.
+// Loads at most `count` lanes; the other lanes are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
   if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);

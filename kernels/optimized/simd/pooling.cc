@@ -17,8 +17,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// How a vector of windows is read: by itself, by the even elements from there on, or by the odd
-// ones from one earlier on, so that nothing after the last window is read.
+// How the elements of a vector of windows are read: as contiguous elements, as every second element
+// starting with the first, or as every second element starting one earlier, so that nothing after
+// the last window is read.
 enum class Reading : uint8_t { kDense, kEven, kOdd };
 
 template <class D>
@@ -30,10 +31,10 @@ HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
   return reading == Reading::kOdd ? hn::ConcatOdd(d, high, low) : hn::ConcatEven(d, high, low);
 }
 
-// body(d, i, reading) for vectors from window i on that cover all windows; the last two may
-// overlap. False if there are too few.
+// Calls body(d, i, reading) for vectors that start at window i and together cover all windows. The
+// last two vectors may overlap. Returns false if there are too few windows for a vector.
 template <class D, class Body>
-HWY_INLINE bool each_vector(D d, int64_t count, int64_t stride, const Body& body) {
+HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t margin = stride - 1;
   if (stride > 2 || count < lanes + margin) return false;
@@ -44,80 +45,83 @@ HWY_INLINE bool each_vector(D d, int64_t count, int64_t stride, const Body& body
   if (i < count) body(d, count - lanes, stride == 1 ? Reading::kDense : Reading::kOdd);
   return true;
 }
-// Lines are short.
+// Tries full vectors first, then vectors of four lanes, because lines are often short.
 template <class Body>
-HWY_INLINE bool each_vector(int64_t count, int64_t stride, const Body& body) {
-  return each_vector(hn::ScalableTag<float>(), count, stride, body) ||
-         each_vector(hn::CappedTag<float, 4>(), count, stride, body);
+HWY_INLINE bool for_each_vector(int64_t count, int64_t stride, const Body& body) {
+  return for_each_vector(hn::ScalableTag<float>(), count, stride, body) ||
+         for_each_vector(hn::CappedTag<float, 4>(), count, stride, body);
 }
 
 #endif
 
-// tap(offset) for all of a window.
+// Calls tap(offset) for all elements of a window.
 template <class Tap>
-HWY_INLINE void each_tap(const Windows& w, const Tap& tap) {
+HWY_INLINE void for_each_tap(const Windows& w, const Tap& tap) {
   for (int64_t row = 0; row < w.rows; ++row) {
     for (int64_t i = 0; i < w.taps; ++i) tap(row * w.row_step + i * w.tap_step);
   }
 }
 
 void LargestOfWindows(const Windows& w, int32_t index, int64_t count, float* largest,
-                      int64_t* places) {
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+                      int64_t* indices) {
+  constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 #if HWY_TARGET != HWY_SCALAR
-  const bool done = each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
-    const hn::RebindToSigned<decltype(d)> di;
-    const hn::Half<decltype(di)> half;
-    const hn::Rebind<int64_t, decltype(half)> wide;
-    const float* const from = w.from + at * w.stride;
-    auto best = hn::Set(d, kLowest);
-    const auto first =
-        hn::Add(hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(w.stride))),
-                hn::Set(di, index + static_cast<int32_t>(at * w.stride)));
-    auto place = first;
-    each_tap(w, [&](int64_t offset) HWY_ATTR {
-      const auto x = load_line(d, from + offset, reading);
-      const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
-      best = hn::IfThenElse(taken, x, best);
-      place = hn::IfThenElse(hn::RebindMask(di, taken),
-                             hn::Add(first, hn::Set(di, static_cast<int32_t>(offset))), place);
-    });
-    hn::StoreU(best, d, largest + at);
-    hn::StoreU(hn::PromoteTo(wide, hn::LowerHalf(half, place)), wide, places + at);
-    hn::StoreU(hn::PromoteTo(wide, hn::UpperHalf(half, place)), wide,
-               places + at + hn::Lanes(half));
-  });
+  const bool done =
+      for_each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
+        const hn::RebindToSigned<decltype(d)> di;
+        const hn::Half<decltype(di)> half;
+        const hn::Rebind<int64_t, decltype(half)> wide;
+        const float* const from = w.from + at * w.stride;
+        auto best = hn::Set(d, kMinusInfinity);
+        const auto first =
+            hn::Add(hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(w.stride))),
+                    hn::Set(di, index + static_cast<int32_t>(at * w.stride)));
+        auto best_index = first;
+        for_each_tap(w, [&](int64_t offset) HWY_ATTR {
+          const auto x = load_line(d, from + offset, reading);
+          const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+          best = hn::IfThenElse(taken, x, best);
+          best_index =
+              hn::IfThenElse(hn::RebindMask(di, taken),
+                             hn::Add(first, hn::Set(di, static_cast<int32_t>(offset))), best_index);
+        });
+        hn::StoreU(best, d, largest + at);
+        hn::StoreU(hn::PromoteTo(wide, hn::LowerHalf(half, best_index)), wide, indices + at);
+        hn::StoreU(hn::PromoteTo(wide, hn::UpperHalf(half, best_index)), wide,
+                   indices + at + hn::Lanes(half));
+      });
   if (done) return;
 #endif
   for (int64_t i = 0; i < count; ++i) {
-    float best = kLowest;
-    int64_t place = 0;
-    each_tap(w, [&](int64_t offset) HWY_ATTR {
+    float best = kMinusInfinity;
+    int64_t best_offset = 0;
+    for_each_tap(w, [&](int64_t offset) HWY_ATTR {
       const float x = w.from[i * w.stride + offset];
       if (x > best || x != x) {
         best = x;
-        place = offset;
+        best_offset = offset;
       }
     });
     largest[i] = best;
-    places[i] = index + i * w.stride + place;
+    indices[i] = index + i * w.stride + best_offset;
   }
 }
 
 void SumsOfWindows(const Windows& w, int64_t count, float* sums) {
 #if HWY_TARGET != HWY_SCALAR
-  const bool done = each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
-    const float* const from = w.from + at * w.stride;
-    auto sum = hn::Zero(d);
-    each_tap(w, [&](int64_t offset)
-                    HWY_ATTR { sum = hn::Add(sum, load_line(d, from + offset, reading)); });
-    hn::StoreU(sum, d, sums + at);
-  });
+  const bool done =
+      for_each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
+        const float* const from = w.from + at * w.stride;
+        auto sum = hn::Zero(d);
+        for_each_tap(w, [&](int64_t offset)
+                            HWY_ATTR { sum = hn::Add(sum, load_line(d, from + offset, reading)); });
+        hn::StoreU(sum, d, sums + at);
+      });
   if (done) return;
 #endif
   for (int64_t i = 0; i < count; ++i) {
     float sum = 0;
-    each_tap(w, [&](int64_t offset) HWY_ATTR { sum += w.from[i * w.stride + offset]; });
+    for_each_tap(w, [&](int64_t offset) HWY_ATTR { sum += w.from[i * w.stride + offset]; });
     sums[i] = sum;
   }
 }
@@ -132,8 +136,8 @@ VITRINE_EXPORT(LargestOfWindows);
 VITRINE_EXPORT(SumsOfWindows);
 
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
-                        int64_t* places) {
-  VITRINE_DISPATCH(LargestOfWindows)(windows, index, count, largest, places);
+                        int64_t* indices) {
+  VITRINE_DISPATCH(LargestOfWindows)(windows, index, count, largest, indices);
 }
 void sums_of_windows(const Windows& windows, int64_t count, float* sums) {
   VITRINE_DISPATCH(SumsOfWindows)(windows, count, sums);

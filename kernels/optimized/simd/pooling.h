@@ -1,11 +1,11 @@
-// A line of windows at a time.
+// Pooling of a line of windows.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine::optimized::simd {
 
-// Windows side by side: the i-th sees from[i * stride + row * row_step + tap * tap_step].
+// Consecutive windows. Window i consists of from[i * stride + row * row_step + tap * tap_step].
 struct Windows {
   const float* from;
   int64_t stride;
@@ -15,12 +15,13 @@ struct Windows {
   int64_t tap_step;
 };
 
-// For i < count: the largest of a window, or its last NaN, and its place, where `from` is at
-// `index`. A window with nothing above -infinity has its first place.
+// Computes, for each of `count` windows, the largest element, or the last NaN, and its index in the
+// plane; `index` is the index of windows.from. If no element is above -infinity, the result is the
+// index of the window's first element.
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
-                        int64_t* places);
+                        int64_t* indices);
 
-// Sums of windows, row by row.
+// Computes the sums of windows, adding row by row.
 void sums_of_windows(const Windows& windows, int64_t count, float* sums);
 
 }  // namespace vitrine::optimized::simd

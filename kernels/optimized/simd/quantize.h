@@ -1,12 +1,13 @@
-// Affine quantisation of runs of floats to bytes, and back.
+// Affine quantization of runs of floats to bytes, and back.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine::optimized::simd {
 
-// out = clamp(round(in * inverse) + zero_point, lowest, highest), ties to even, NaN as 0; the low
-// byte of it, so that it serves int8 and uint8. All integers are below 2^22.
+// Computes out = clamp(round(in * inverse) + zero_point, lowest, highest), with ties to even and
+// NaN as 0, and stores the low byte, for int8 and uint8. The magnitude of all integers is below
+// 2^22.
 struct Quantization {
   float inverse;
   int32_t zero_point;
@@ -15,7 +16,8 @@ struct Quantization {
 };
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count);
 
-// out = clamp(round(in * inverse + zero_point), lowest, highest) in double, likewise.
+// Computes out = clamp(round(in * inverse + zero_point), lowest, highest) in double, with ties to
+// even and NaN as 0, and stores the low byte.
 struct ShiftedQuantization {
   double inverse;
   double zero_point;
@@ -25,7 +27,7 @@ struct ShiftedQuantization {
 void quantize_shifted(const float* in, const ShiftedQuantization& quantization, uint8_t* out,
                       int64_t count);
 
-// out = (in - zero_point) * scale
+// Compute out = (in - zero_point) * scale.
 void dequantize(const uint8_t* in, int32_t zero_point, float scale, float* out, int64_t count);
 void dequantize(const int8_t* in, int32_t zero_point, float scale, float* out, int64_t count);
 

@@ -35,7 +35,7 @@ void floordiv(KernelContext& context, const EValue& a, const EValue& b, EValue& 
 
 void truediv(KernelContext& context, const EValue& a, const EValue& b, EValue& result) {
   if (b.is_int() && b.unchecked_int() == 0) {
-    return context.fail(ErrorCode::kInvalidArgument, "division by the integer zero");
+    return context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
   }
   binary_number(context, a, b, result,
                 [](auto x, auto y) { return static_cast<double>(x) / static_cast<double>(y); });

@@ -14,7 +14,7 @@ void compare(KernelContext& context, const EValue& a, const EValue& b, EValue& r
   const std::optional<Scalar> right = read_number(context, b);
   if (!left || !right) return;
   if (left->is_bool() != right->is_bool()) {
-    return context.fail(ErrorCode::kInvalidType, "a Bool is compared with a number");
+    return context.fail(ErrorCode::kInvalidType, "a Bool cannot be compared with a number");
   }
   if (left->is_floating() || right->is_floating()) {
     result = EValue(Compare()(left->to<double>(), right->to<double>()));

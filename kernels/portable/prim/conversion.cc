@@ -8,7 +8,7 @@ namespace vitrine::portable {
 
 namespace {
 
-void put_int(KernelContext& context, double value, EValue& result) {
+void set_int(KernelContext& context, double value, EValue& result) {
   if (const std::optional<int64_t> integer = to_int(context, value)) result = EValue(*integer);
 }
 
@@ -21,7 +21,7 @@ void sym_float(KernelContext& context, const EValue& a, EValue& result) {
 void sym_int(KernelContext& context, const EValue& a, EValue& result) {
   const std::optional<Scalar> number = read_number(context, a);
   if (!number) return;
-  if (number->is_floating()) return put_int(context, std::trunc(number->to<double>()), result);
+  if (number->is_floating()) return set_int(context, std::trunc(number->to<double>()), result);
   result = EValue(number->to<int64_t>());
 }
 
@@ -34,15 +34,15 @@ void sym_ite(KernelContext& context, bool condition, const EValue& a, const EVal
 }
 
 void ceil(KernelContext& context, double a, EValue& result) {
-  put_int(context, std::ceil(a), result);
+  set_int(context, std::ceil(a), result);
 }
 
 void round(KernelContext& context, double a, EValue& result) {
-  put_int(context, std::nearbyint(a), result);  // halves to even, as in Python
+  set_int(context, std::nearbyint(a), result);  // rounds halves to even, as in Python
 }
 
 void trunc(KernelContext& context, double a, EValue& result) {
-  put_int(context, std::trunc(a), result);
+  set_int(context, std::trunc(a), result);
 }
 
 }  // namespace

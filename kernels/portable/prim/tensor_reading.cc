@@ -1,4 +1,4 @@
-// aten::sym_size.int, sym_numel, _local_scalar_dense: numbers read from a tensor.
+// aten::sym_size.int, sym_numel and _local_scalar_dense, which read a number from a tensor.
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "vitrine/kernel.h"
@@ -20,7 +20,7 @@ void sym_numel(KernelContext&, TensorSlot self, EValue& result) {
 
 void local_scalar_dense(KernelContext& context, const Tensor& self, EValue& result) {
   if (self.numel() < 1) {
-    return context.fail(ErrorCode::kInvalidArgument, "the tensor has no element to read");
+    return context.fail(ErrorCode::kInvalidArgument, "self has no elements to read");
   }
   dispatch<RealHBBF16Types>(context, self.dtype(), [&]<class T>() {
     const T value = load(self.unchecked_data<T>());

@@ -1,4 +1,4 @@
-// Operators of ExecuTorch that change the tensor that is their result.
+// ExecuTorch's operators that modify their result tensor.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Makes `result`, a tensor, another shape of self's own memory.
+// Makes `result` a view of self's memory with the given size.
 void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
              ChangedTensor result) {
   Tensor& out = *result.tensor;
@@ -22,24 +22,27 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
   if (Error error = out.alias(self, *sizes); !error.ok()) return context.fail(std::move(error));
   if (!(is_row_major(self) && is_row_major(out)) &&
       !(self.same_sizes(out) && self.same_dim_order(out))) {
-    context.fail(ErrorCode::kNotSupported, "the dim orders of self and the result allow no view");
+    context.fail(ErrorCode::kNotSupported, "self cannot be viewed with the result's dim order");
   }
 }
 
-// copy_to[index] = copy_from, where copy_to grows to index + 1 rows: how map and scan collect their
-// results. `target` is the operator's result as well as its first argument.
+// Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. map and scan use it to
+// collect their results: row 0 determines the shape of the rows. A static copy_to keeps its size,
+// as in ExecuTorch. `target` is both the operator's first argument and its result.
 void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
   Tensor& copy_to = *target.tensor;
   if (!copy_to.is_writable()) {
     return context.fail(ErrorCode::kInvalidProgram, "copy_to is a constant or has no memory");
   }
-  if (index < 0 || index >= INT32_MAX || copy_to.rank() != copy_from.rank() + 1 ||
-      !std::ranges::equal(copy_to.sizes().subspan(1), copy_from.sizes())) {
+  const bool has_rank = copy_to.rank() == copy_from.rank() + 1;
+  const bool has_shape =
+      has_rank && std::ranges::equal(copy_to.sizes().subspan(1), copy_from.sizes());
+  if (index < 0 || index >= INT32_MAX || !has_rank || (index > 0 && !has_shape)) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "copy_to, of rank %zu, has no row %lld of the shape of copy_from, of rank %zu",
-        copy_to.rank(), static_cast<long long>(index), copy_from.rank());
+        "copy_to of rank %zu cannot hold copy_from of rank %zu in row %lld: the shapes differ",
+        copy_to.rank(), copy_from.rank(), static_cast<long long>(index));
   }
   if (!check_dtype(context, copy_to, copy_from.dtype(), "copy_to") ||
       !check_contiguous(context, copy_to, "copy_to") ||
@@ -47,9 +50,11 @@ void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Te
     return;
   }
   std::array<int32_t, kMaxRank> sizes;
-  std::ranges::copy(copy_to.sizes(), sizes.begin());
+  std::ranges::copy(copy_from.sizes(), sizes.begin() + 1);
   sizes[0] = static_cast<int32_t>(index + 1);
-  if (!context.resize(copy_to, std::span(sizes).first(copy_to.rank())) ||
+  const bool keeps_size =
+      has_shape && copy_to.dynamism() == ShapeDynamism::kStatic && index < copy_to.size(0);
+  if ((!keeps_size && !context.resize(copy_to, std::span(sizes).first(copy_to.rank()))) ||
       !check_data(context, {&copy_to, &copy_from}) || copy_from.numel() == 0) {
     return;
   }

@@ -1,5 +1,5 @@
-// Real models with a few values of their JSON changed: lowering takes them or throws AotErrors that
-// name a place, and never anything else. Run this under AddressSanitizer and
+// Changes a few values in the JSON of real models. Lowering must either accept the model or throw
+// an AotError that names a location. Run this under AddressSanitizer and
 // UndefinedBehaviorSanitizer.
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ constexpr std::array kCases = {"add_mul",
 struct Model {
   std::string name;
   ArchiveMembers members;
-  size_t program = 0;  // the member that holds it
+  size_t program = 0;  // index of the member with the program
   json original;
 };
 
@@ -69,32 +69,32 @@ std::vector<Model> models() {
   return found;
 }
 
-// Errors say where: in the file, or at which node, input or result.
-bool names_a_place(const std::string& error) {
-  constexpr std::array kPlaces = {"model.pt2: ", "node ", "result ", "input "};
+// True if the error names a location: the file, a node, an input or a result.
+bool names_location(const std::string& error) {
+  constexpr std::array kLocations = {"model.pt2: ", "node ", "result ", "input "};
   return std::ranges::any_of(
-      kPlaces, [&](const char* place) { return error.find(place) != std::string::npos; });
+      kLocations, [&](const char* location) { return error.find(location) != std::string::npos; });
 }
 
-size_t mutations_of_each() {
-  const char* asked = std::getenv("VITRINE_DAMAGE_COUNT");
-  return asked == nullptr ? 45 : std::strtoul(asked, nullptr, 10);
+size_t mutations_per_model() {
+  const char* count = std::getenv("VITRINE_DAMAGE_COUNT");
+  return count == nullptr ? 45 : std::strtoul(count, nullptr, 10);
 }
 
-TEST(DamagedModel, IsLoweredOrRefused) {
+TEST(DamagedModel, IsLoweredOrRejected) {
   VITRINE_NEEDS_CORPUS();
   std::vector<Model> all = models();
   test::ValuePool pool;
   for (const Model& model : all) pool.add(model.original);
-  size_t refused_by_import = 0;
-  size_t refused_later = 0;
-  size_t taken = 0;
+  size_t rejected_by_import = 0;
+  size_t rejected_later = 0;
+  size_t accepted = 0;
   double slowest = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     Model& model = all[i];
-    test::ValuePool own;  // names are those of one model
+    test::ValuePool own;  // values of this model only, whose names are valid here
     own.add(model.original);
-    for (size_t number = 0; number < mutations_of_each(); ++number) {
+    for (size_t number = 0; number < mutations_per_model(); ++number) {
       std::mt19937 random(static_cast<uint32_t>(i * 1000003 + number));
       json program = model.original;
       for (size_t changes = random() % 4 == 0 ? 2 : 1; changes > 0; --changes) {
@@ -108,9 +108,9 @@ TEST(DamagedModel, IsLoweredOrRefused) {
       const auto begin = std::chrono::steady_clock::now();
       try {
         const std::string error = test::attempt_lowering(bytes, path);
-        EXPECT_TRUE(error.empty() || names_a_place(error)) << error;
+        EXPECT_TRUE(error.empty() || names_location(error)) << error;
         const bool is_import = error.starts_with("model.pt2: ");
-        ++(error.empty() ? taken : is_import ? refused_by_import : refused_later);
+        ++(error.empty() ? accepted : is_import ? rejected_by_import : rejected_later);
       } catch (const std::exception& error) {
         ADD_FAILURE() << "not an AotError: " << error.what();
       }
@@ -118,10 +118,10 @@ TEST(DamagedModel, IsLoweredOrRefused) {
       slowest = std::max(slowest, took.count());
     }
   }
-  std::printf("%zu refused by import, %zu later, %zu taken; the slowest took %.1f s\n",
-              refused_by_import, refused_later, taken, slowest);
-  EXPECT_GT(refused_later, mutations_of_each() / 2);
-  EXPECT_GT(taken, 0U);
+  std::printf("%zu rejected by import, %zu later, %zu accepted; the slowest took %.1f s\n",
+              rejected_by_import, rejected_later, accepted, slowest);
+  EXPECT_GT(rejected_later, mutations_per_model() / 2);
+  EXPECT_GT(accepted, 0U);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Small graphs that would need unlimited time, memory or stack. Run this under AddressSanitizer.
+// Tests small graphs that would need excessive time, memory or stack. Run this under
+// AddressSanitizer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,7 +8,7 @@
 #include "test/aot/import/pt2_writer.h"
 #include "test/corruption/lowering_attempt.h"
 
-// An allocation over the bound ends the test.
+// A larger allocation aborts the test.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256"; }
 
@@ -38,7 +39,7 @@ json tensor_meta(const std::vector<json>& sizes) {
 
 json tensor(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
 
-// A program of one input x that ends with its last call.
+// Builds a program with one input x, whose output is the result of its last call.
 class Program {
  public:
   explicit Program(const std::vector<json>& input_sizes) {
@@ -64,7 +65,7 @@ class Program {
     json_["range_constraints"][symbol] = {{"min_val", min}, {"max_val", max}};
   }
 
-  // Arguments by position; the name of the result.
+  // Adds a call with positional arguments. Returns the name of its result.
   std::string call(const std::string& target, const std::vector<json>& args,
                    const std::vector<json>& sizes) {
     const std::string name = "v" + std::to_string(count_++);
@@ -82,8 +83,8 @@ class Program {
     return name;
   }
 
-  // Fails if a path gives anything but success or an AotError, or takes very long. The error of the
-  // first path.
+  // Lowers the program on all paths. Fails unless each succeeds or throws an AotError, within two
+  // minutes. Returns the error of the first path.
   std::string lower() {
     json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
     json_["graph_module"]["signature"]["output_specs"] =
@@ -91,7 +92,7 @@ class Program {
     const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(json_.dump()));
     std::string first;
     for (const LoweringPath path :
-         {LoweringPath::kNoBackend, LoweringPath::kXnnpack, LoweringPath::kMappingDemo}) {
+         {LoweringPath::kNoBackend, LoweringPath::kXnnpack, LoweringPath::kDemo}) {
       const auto begin = std::chrono::steady_clock::now();
       try {
         const std::string error = test::attempt_lowering(bytes, path);
@@ -118,7 +119,7 @@ void expect_error(Program& program, const std::string& text) {
 
 constexpr int64_t kHuge = int64_t{1} << 40;
 
-TEST(HostileGraph, HugeInputs) {
+TEST(HostileGraph, RejectsHugeInputs) {
   Program program(Sizes{size_of(kHuge)});
   program.call("relu.default", {tensor("x")}, {size_of(kHuge)});
   expect_error(program, "node x");
@@ -129,7 +130,7 @@ TEST(HostileGraph, HugeInputs) {
   expect_error(square, "node x");
 }
 
-TEST(HostileGraph, HugeResultsOfMakers) {
+TEST(HostileGraph, SurvivesHugeFactoryResults) {
   for (const int64_t size : {int64_t{1} << 30, kHuge, INT64_MAX}) {
     Program full(Sizes{size_of(1)});
     full.call("full.default", {json{{"as_ints", json::array({size})}}, json{{"as_float", 1.0}}},
@@ -144,7 +145,7 @@ TEST(HostileGraph, HugeResultsOfMakers) {
   }
 }
 
-TEST(HostileGraph, PiecesWithoutEnd) {
+TEST(HostileGraph, SurvivesVeryManyPieces) {
   Program program(Sizes{size_of(int64_t{1} << 30)});
   program.call("unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
   program.lower();
@@ -157,8 +158,8 @@ TEST(HostileGraph, PiecesWithoutEnd) {
   shuffled.lower();
 }
 
-// Each step doubles a symbolic size: as text it would have 2^64 terms.
-TEST(HostileGraph, SizesThatDouble) {
+// Each call doubles a symbolic size, so that its text would have 2^64 terms.
+TEST(HostileGraph, SurvivesDoublingSizes) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});
   program.add_range("s0", 1, 8);
@@ -170,7 +171,7 @@ TEST(HostileGraph, SizesThatDouble) {
   program.lower();
 }
 
-TEST(HostileGraph, DimsWithoutEnd) {
+TEST(HostileGraph, SurvivesVeryManyDims) {
   Program program(Sizes{size_of(1)});
   std::string last = "x";
   for (int i = 0; i < 500; ++i) {
@@ -179,7 +180,7 @@ TEST(HostileGraph, DimsWithoutEnd) {
   program.lower();
 }
 
-TEST(HostileGraph, ManyArguments) {
+TEST(HostileGraph, SurvivesManyArguments) {
   constexpr size_t kMany = 20000;
   Program same(Sizes{size_of(2)});
   json names = json::array();
@@ -201,8 +202,8 @@ TEST(HostileGraph, ManyArguments) {
   EXPECT_NE(positions.lower(), "");
 }
 
-// One value that very many calls take, each in a chain.
-TEST(HostileGraph, ManyUsers) {
+// A chain of many calls that all use the same value.
+TEST(HostileGraph, AcceptsManyUsers) {
   Program program(Sizes{size_of(2)});
   std::string last = "x";
   for (int i = 0; i < 2000; ++i) {
@@ -211,7 +212,7 @@ TEST(HostileGraph, ManyUsers) {
   EXPECT_EQ(program.lower(), "");
 }
 
-TEST(HostileGraph, ShapesThatAreNotTheOperators) {
+TEST(HostileGraph, SurvivesShapesThatOperatorsDoNotProduce) {
   const std::vector<std::vector<json>> shapes = {
       {},
       {size_of(0)},

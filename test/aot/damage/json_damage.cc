@@ -9,40 +9,41 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostOfAKey = 128;
-constexpr size_t kLargestKept = 2000;  // characters
+constexpr size_t kMaxValuesPerKey = 128;
+constexpr size_t kMaxValueLength = 2000;  // in characters
 
-// A place, and the key of it or of the list that it is in.
-struct Place {
+// The location of a JSON value. `key` is the key of the value, or of the list that contains it.
+struct JsonLocation {
   json::json_pointer pointer;
   std::string key;
-  bool is_item = false;  // of a list
+  bool is_item = false;  // true if it is an item of a list
 };
 
-void collect(const json& value, const Place& at, std::vector<Place>& places) {
-  places.push_back(at);
+void collect(const json& value, const JsonLocation& at, std::vector<JsonLocation>& locations) {
+  locations.push_back(at);
   if (value.is_object()) {
-    for (const auto& [key, item] : value.items()) collect(item, {at.pointer / key, key}, places);
+    for (const auto& [key, item] : value.items()) collect(item, {at.pointer / key, key}, locations);
   } else if (value.is_array()) {
     for (size_t i = 0; i < value.size(); ++i)
-      collect(value[i], {at.pointer / i, at.key, true}, places);
+      collect(value[i], {at.pointer / i, at.key, true}, locations);
   }
 }
 
-// The parts that lowering reads. Each is chosen as often, however much it holds.
-std::vector<Place> places_of(const json& program, std::mt19937& random) {
-  static const std::vector<std::string> kParts = {
+// Returns all locations in one of the sections that lowering reads. Sections are chosen with equal
+// probability, regardless of their sizes.
+std::vector<JsonLocation> locations_in_random_section(const json& program, std::mt19937& random) {
+  static const std::vector<std::string> kSections = {
       "/graph_module/graph/nodes",  "/graph_module/graph/nodes",
       "/graph_module/graph/nodes",  "/graph_module/graph/tensor_values",
       "/graph_module/graph/inputs", "/graph_module/graph/outputs",
       "/graph_module/signature",    "/graph_module/graph/sym_int_values",
       "/range_constraints",         "/graph_module"};
-  std::vector<Place> places;
-  const json::json_pointer part(kParts[random() % kParts.size()]);
-  if (!program.contains(part)) return places;
-  Place root{part, part.back()};
-  collect(program[part], root, places);
-  return places;
+  std::vector<JsonLocation> locations;
+  const json::json_pointer section(kSections[random() % kSections.size()]);
+  if (!program.contains(section)) return locations;
+  JsonLocation root{section, section.back()};
+  collect(program[section], root, locations);
+  return locations;
 }
 
 const std::vector<json>& hostile_values() {
@@ -100,13 +101,13 @@ void change_list(json& list, size_t at, std::mt19937& random) {
 }  // namespace
 
 void ValuePool::add(const json& program) {
-  std::vector<Place> places;
-  collect(program, Place(), places);
-  for (const Place& place : places) {
-    std::vector<json>& known = values_[place.key];
-    const json& value = program[place.pointer];
-    if (known.size() >= kMostOfAKey || std::ranges::count(known, value) != 0) continue;
-    if (value.is_structured() && value.dump().size() > kLargestKept) continue;
+  std::vector<JsonLocation> locations;
+  collect(program, JsonLocation(), locations);
+  for (const JsonLocation& location : locations) {
+    std::vector<json>& known = values_[location.key];
+    const json& value = program[location.pointer];
+    if (known.size() >= kMaxValuesPerKey || std::ranges::count(known, value) != 0) continue;
+    if (value.is_structured() && value.dump().size() > kMaxValueLength) continue;
     known.push_back(value);
   }
 }
@@ -118,23 +119,23 @@ const json* ValuePool::any(const std::string& key, std::mt19937& random) const {
 }
 
 void damage(json& program, const ValuePool& pool, std::mt19937& random) {
-  const std::vector<Place> places = places_of(program, random);
-  if (places.empty()) return;
-  const Place& place = places[random() % places.size()];
-  json& value = program[place.pointer];
+  const std::vector<JsonLocation> locations = locations_in_random_section(program, random);
+  if (locations.empty()) return;
+  const JsonLocation& location = locations[random() % locations.size()];
+  json& value = program[location.pointer];
   const uint32_t kind = random() % 8;
   if (kind < 4) {
-    if (const json* other = pool.any(place.key, random)) value = *other;
+    if (const json* other = pool.any(location.key, random)) value = *other;
   } else if (kind == 4) {
     const std::vector<json>& values = hostile_values();
     value = values[random() % values.size()];
   } else if (kind == 5 && value.is_number_integer()) {
     value = value.get<int64_t>() / 2 + (random() % 2 == 0 ? 1 : -1);
-  } else if (place.is_item) {
-    const size_t at = std::stoul(place.pointer.back());
-    change_list(program[place.pointer.parent_pointer()], at, random);
-  } else if (!place.pointer.empty()) {
-    program[place.pointer.parent_pointer()].erase(place.pointer.back());
+  } else if (location.is_item) {
+    const size_t at = std::stoul(location.pointer.back());
+    change_list(program[location.pointer.parent_pointer()], at, random);
+  } else if (!location.pointer.empty()) {
+    program[location.pointer.parent_pointer()].erase(location.pointer.back());
   }
 }
 

@@ -1,5 +1,5 @@
-// Damage to the JSON of exported programs that importers take often enough: values in the place of
-// others of their kind, parts left out, repeated or exchanged.
+// Damages the JSON of exported programs in ways that importers often accept: replaces values by
+// others of the same key, and removes, repeats or swaps items.
 #pragma once
 
 #include <map>
@@ -10,18 +10,18 @@
 
 namespace vitrine::test {
 
-// Values of several programs by their keys: each may replace another of its key.
+// Values of programs by key. A value may replace any other value of the same key.
 class ValuePool {
  public:
   void add(const nlohmann::json& program);
-  // Null if the key has no value.
+  // Returns a random value of the key; null if there is none.
   const nlohmann::json* any(const std::string& key, std::mt19937& random) const;
 
  private:
   std::map<std::string, std::vector<nlohmann::json>> values_;
 };
 
-// Changes one place. The same for the same state of `random`, on all machines.
+// Changes the program at one location. Equal states of `random` give equal changes on all machines.
 void damage(nlohmann::json& program, const ValuePool& pool, std::mt19937& random);
 
 }  // namespace vitrine::test

@@ -1,5 +1,5 @@
-// Programs written here keep ExecuTorch's rules for programs, whatever the options. So do
-// ExecuTorch's own programs, which tests the checker.
+// Checks that emitted programs follow ExecuTorch's rules for programs, with any options.
+// ExecuTorch's own programs test the checker.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
-#include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "demo_backend/lowering.h"
 #include "test/support/acceptance.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that the format can hold: constants, states, delegates, branches, dynamic sizes, quantised
-// numbers, several methods.
+// These cases cover all features of the format: constants, states, delegates, branches, dynamic
+// sizes, quantized tensors, several methods.
 constexpr std::array kCases = {"add_mul",
                                "cond_model",
                                "conv_relu_tan",
@@ -41,8 +41,8 @@ constexpr std::array kCases = {"add_mul",
                                "softmax_layernorm_attention"};
 
 std::shared_ptr<const Partitioner> xnnpack() { return std::make_shared<XnnpackPartitioner>(); }
-std::shared_ptr<const Partitioner> mapping_demo() {
-  return std::make_shared<vitrine::mapping_demo::MappingDemoPartitioner>();
+std::shared_ptr<const Partitioner> demo_backend() {
+  return std::make_shared<demo::DemoPartitioner>();
 }
 
 Methods lowered(const fs::path& folder, const std::shared_ptr<const Partitioner>& partitioner) {
@@ -65,12 +65,12 @@ void expect_accepted(const std::vector<std::byte>& pte, const test::AcceptanceOp
   const test::AlignedBytes bytes(pte.begin(), pte.end());
   const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
                                         bytes.size());
-  for (const std::string& rule : test::broken_rules(view, options)) ADD_FAILURE() << rule;
+  for (const std::string& rule : test::violated_rules(view, options)) ADD_FAILURE() << rule;
   const auto program = Program::load(*view_buffer(view), Verification::kFull);
   EXPECT_TRUE(program.ok()) << program.error().message();
 }
 
-TEST(Acceptance, OfWhatIsWrittenHere) {
+TEST(Acceptance, AcceptsEmittedPrograms) {
   VITRINE_NEEDS_CORPUS();
   std::vector<EmitOptions> all(5);
   all[1].segment_alignment = 4096;
@@ -86,15 +86,15 @@ TEST(Acceptance, OfWhatIsWrittenHere) {
   size_t accepted = 0;
   for (const char* name : kCases) {
     for (const auto& partitioner :
-         {std::shared_ptr<const Partitioner>(), xnnpack(), mapping_demo()}) {
-      // Its weights are of operators that only XNNPACK runs.
+         {std::shared_ptr<const Partitioner>(), xnnpack(), demo_backend()}) {
+      // This model has operators that only XNNPACK supports.
       if (std::string_view(name) == "mlp_qb4w" && partitioner == nullptr) continue;
       SCOPED_TRACE(name);
       Methods methods;
       try {
         methods = lowered(test::corpus_dir() / name, partitioner);
         for (const EmitOptions& options : all) {
-          // Its methods have other weights of the same names.
+          // Methods have different weights of the same names, which one .ptd file cannot store.
           if (options.external_constants && methods.size() > 1) continue;
           test::AcceptanceOptions rules;
           rules.segment_alignment = options.segment_alignment;
@@ -111,49 +111,49 @@ TEST(Acceptance, OfWhatIsWrittenHere) {
   EXPECT_GE(accepted, kCases.size() * 3);
 }
 
-TEST(Acceptance, OfExecuTorchsOwn) {
+TEST(Acceptance, AcceptsExecuTorchsPrograms) {
   VITRINE_NEEDS_CORPUS();
   for (const char* name : kCases) {
     SCOPED_TRACE(name);
     const test::AlignedBytes file = test::read_file_bytes(test::corpus_dir() / name / "model.pte");
     const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(file.data()),
                                           file.size());
-    for (const std::string& rule : test::broken_rules(view)) ADD_FAILURE() << rule;
+    for (const std::string& rule : test::violated_rules(view)) ADD_FAILURE() << rule;
   }
 }
 
-// A rule each, broken.
-TEST(Acceptance, RefusesWhatBreaksARule) {
+// Each case violates one rule.
+TEST(Acceptance, ReportsViolatedRules) {
   VITRINE_CORPUS_CASE(folder, "linear_relu");
   const test::AlignedBytes file = test::read_file_bytes(folder / "model.pte");
-  struct Break {
-    size_t at;
+  struct Violation {
+    size_t offset;
     uint8_t value;
     const char* rule;
   };
-  for (const Break& each :
-       {Break{7, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{25, 1, "next aligned offset"},
-        Break{32, 1, "file's end"}, Break{3, 255, "root"}}) {
+  for (const Violation& violation : {Violation{7, '1', "identifier"}, Violation{12, 24, "32 bytes"},
+                                     Violation{25, 1, "next aligned offset"},
+                                     Violation{32, 1, "file's end"}, Violation{3, 255, "root"}}) {
     test::AlignedBytes broken = file;
-    broken[each.at] = static_cast<std::byte>(each.value);
+    broken[violation.offset] = static_cast<std::byte>(violation.value);
     const std::vector<std::string> rules =
-        test::broken_rules({reinterpret_cast<const std::byte*>(broken.data()), broken.size()});
+        test::violated_rules({reinterpret_cast<const std::byte*>(broken.data()), broken.size()});
     EXPECT_TRUE(std::ranges::any_of(rules, [&](const std::string& rule) {
-      return rule.find(each.rule) != std::string::npos;
-    })) << each.rule;
+      return rule.find(violation.rule) != std::string::npos;
+    })) << violation.rule;
   }
 }
 
-// Results must not depend on the order of addresses in sets and maps. Memory is allocated between
-// the runs, so that nodes get other addresses.
-TEST(Acceptance, TwoRunsGiveTheSameBytes) {
+// The program must not depend on the order of addresses in sets and maps. The test allocates memory
+// between the runs, so that nodes get other addresses.
+TEST(Acceptance, EqualModelsProduceEqualPrograms) {
   VITRINE_NEEDS_CORPUS();
-  std::vector<std::unique_ptr<std::byte[]>> taken;
+  std::vector<std::unique_ptr<std::byte[]>> blocks;
   for (const char* name : kCases) {
     SCOPED_TRACE(name);
     const auto first = emit(lowered(test::corpus_dir() / name, xnnpack())).pte;
-    for (size_t i = 1; i < 4000; ++i) taken.push_back(std::make_unique<std::byte[]>(i % 700 + 1));
-    for (size_t i = 0; i < taken.size(); i += 3) taken[i].reset();
+    for (size_t i = 1; i < 4000; ++i) blocks.push_back(std::make_unique<std::byte[]>(i % 700 + 1));
+    for (size_t i = 0; i < blocks.size(); i += 3) blocks[i].reset();
     EXPECT_EQ(first, emit(lowered(test::corpus_dir() / name, xnnpack())).pte);
   }
 }

@@ -1,4 +1,4 @@
-// Programs emitted here, against those that ExecuTorch's own emitter made of the same models.
+// Compares emitted programs with those that ExecuTorch's emitter wrote for the same models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,16 +27,17 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// Settings of to_edge and to_executorch that the passes do not follow by default.
+// True if the case uses settings of to_edge or to_executorch that are not the default of our
+// passes.
 bool has_other_settings(const std::string& name) {
   return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
          name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||
          name.ends_with("view_copy") || name == "cfg_view_copy_kept" ||
-         // Its result has the order of columns before rows, which no kernel writes.
+         // The result has columns before rows, a dim order that no kernel writes.
          name == "nonzero__f32";
 }
 
-// The options given to to_executorch.
+// Returns the options that to_executorch had for this case.
 EmitOptions options_of(const std::string& name) {
   EmitOptions options;
   options.emit_debug_maps = false;
@@ -79,8 +80,8 @@ bool has_delegate(const std::vector<std::string>& text) {
   return std::ranges::any_of(text, [](const auto& line) { return line.starts_with("delegate"); });
 }
 
-// Values, instructions, memory plan, constants and segments.
-TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
+// Compares values, instructions, memory plan, constants and segments.
+TEST(EmitCorpus, ProgramsMatchExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
@@ -107,7 +108,7 @@ TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
       ADD_FAILURE() << error.what();
     }
   }
-  std::printf("%zu of %zu programs are ExecuTorch's\n", same, all);
+  std::printf("%zu of %zu programs equal ExecuTorch's\n", same, all);
   EXPECT_GE(same, 401U);
 }
 

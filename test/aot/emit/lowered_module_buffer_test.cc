@@ -1,4 +1,4 @@
-// One delegate becomes a program that runs, and whose trace leads back to the source.
+// Tests programs made from one delegate.
 #include "aot/emit/lowered_module_buffer.h"
 
 #include <gmock/gmock.h>
@@ -9,9 +9,9 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
-#include "backends/mapping_demo/aot/mapping_demo.h"
-#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
-#include "test/backends/mapping_demo/demo_model.h"
+#include "demo_backend/lowering.h"
+#include "demo_backend/runtime.h"
+#include "test/examples/demo_backend/demo_model.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
 #include "test/support/temporary_file.h"
@@ -21,11 +21,11 @@
 namespace vitrine::aot {
 namespace {
 
-struct BufferTest : testing::Test {
-  // Of a program in a file, which the mapping demo runs.
+struct LoweredModuleBufferTest : testing::Test {
+  // Loads a program with the demo backend.
   std::unique_ptr<Method> load(const std::vector<std::byte>& pte) {
     const vitrine::test::TemporaryFile file(pte);
-    EXPECT_TRUE(backends.add(&mapping_demo_backend()).ok());
+    EXPECT_TRUE(backends.add(&demo::backend()).ok());
     auto source = map_file(file.path());
     EXPECT_TRUE(source.ok());
     auto program = Program::load(std::move(*source));
@@ -45,11 +45,11 @@ struct BufferTest : testing::Test {
   vitrine::test::TensorFactory factory;
 };
 
-TEST_F(BufferTest, RunsAloneAndItsTraceLeadsToTheSource) {
-  VITRINE_CORPUS_CASE(folder, "conv_relu_tan");
+TEST_F(LoweredModuleBufferTest, ProgramRunsAndTraceMapsToSource) {
+  const std::filesystem::path folder = vitrine::test::samples_dir() / "conv_relu_tan";
   ExportedProgram program = import_pt2(folder / "model.pt2");
   to_edge(program);
-  const auto module = to_backend(mapping_demo::MappingDemo(), program);
+  const auto module = to_backend(demo::DemoLowering(), program);
   const EmittedProgram emitted = lowered_module_buffer(module);
   EXPECT_EQ(emitted.pte, lowered_module_buffer(module).pte);
   const auto method = load(emitted.pte);
@@ -67,7 +67,7 @@ TEST_F(BufferTest, RunsAloneAndItsTraceLeadsToTheSource) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
 
-  // Each operator that was logged has an entry, and the entries together have all handles.
+  // Each logged operator has an entry in the delegate map, and the entries contain all handles.
   std::set<uint32_t> handles;
   size_t operators = 0;
   const MethodDebugInfo& debug = emitted.debug_info.at("forward");
@@ -85,16 +85,15 @@ TEST_F(BufferTest, RunsAloneAndItsTraceLeadsToTheSource) {
   EXPECT_THAT(handles, testing::ElementsAre(1U, 2U, 3U, 4U, 5U));
 }
 
-TEST_F(BufferTest, OptionsAreThoseOfPrograms) {
-  const auto module =
-      to_backend(mapping_demo::MappingDemo(),
-                 vitrine::test::demo_model({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
+TEST_F(LoweredModuleBufferTest, AppliesEmitOptions) {
+  const auto module = to_backend(
+      demo::DemoLowering(), vitrine::test::demo_model({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
   EmitOptions wide;
   wide.segment_alignment = 4096;
-  EmitOptions inside;
-  inside.extract_delegate_segments = false;
+  EmitOptions inline_payload;
+  inline_payload.extract_delegate_segments = false;
   EXPECT_GE(lowered_module_buffer(module, wide).pte.size(), 4096U);
-  for (const EmitOptions& options : {EmitOptions(), wide, inside}) {
+  for (const EmitOptions& options : {EmitOptions(), wide, inline_payload}) {
     const auto method = load(lowered_module_buffer(module, options).pte);
     ASSERT_NE(method, nullptr);
     backends = BackendRegistry();

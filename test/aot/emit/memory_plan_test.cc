@@ -1,4 +1,4 @@
-// Planning memory: rules, and what holds for every plan.
+// Tests of memory planning: examples, and properties of random plans.
 #include "aot/emit/memory_plan.h"
 
 #include <gtest/gtest.h>
@@ -13,41 +13,42 @@ namespace {
 
 constexpr uint64_t kAlignment = 16;
 
-TEST(MemoryPlanTest, TensorsThatNeverMeetShareAPlace) {
+TEST(MemoryPlanTest, DisjointLifetimesShareMemory) {
   std::vector<Allocation> tensors = {{64, 0, 1, 0}, {64, 2, 3, 0}, {32, 4, 5, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 64U);
   for (const Allocation& tensor : tensors) EXPECT_EQ(tensor.offset, 0U);
   EXPECT_EQ(plan_naive(tensors, 0, kAlignment), 160U);
 }
 
-TEST(MemoryPlanTest, ANodesInputsAndResultsMeet) {
+TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShare) {
   std::vector<Allocation> tensors = {{16, 0, 1, 0}, {16, 1, 2, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 32U);
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
 }
 
-// A small tensor follows another one in the place of a dead tensor.
-TEST(MemoryPlanTest, SmallTensorsFillThePlaceOfALargeOne) {
+// Two small tensors fit side by side into the bucket of a large one that is dead.
+TEST(MemoryPlanTest, SmallTensorsShareBucketOfLargeOne) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
-// The second small one reaches over the end of the large one.
-TEST(MemoryPlanTest, ATightPlanHasNoPlacesOfFixedSize) {
+// The large tensor overlaps the ranges of both dead small ones, which are two buckets in the greedy
+// plan.
+TEST(MemoryPlanTest, TightPlanIsNotLimitedToBuckets) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
   std::vector<Allocation> tight = greedy;
   EXPECT_EQ(plan_greedy(greedy, 0, kAlignment), 176U);
   EXPECT_EQ(plan_tight(tight, 0, kAlignment), 128U);
 }
 
-TEST(MemoryPlanTest, BeginsWhereItIsTold) {
+TEST(MemoryPlanTest, StartsAtGivenOffset) {
   std::vector<Allocation> tensors = {{10, 0, 1, 0}, {10, 0, 1, 0}};
   EXPECT_EQ(plan_greedy(tensors, 256, kAlignment), 288U);
   EXPECT_EQ(plan_naive(tensors, 256, kAlignment), 288U);
   EXPECT_EQ(plan_greedy({}, 48, kAlignment), 48U);
 }
 
-TEST(MemoryPlanTest, RefusesMoreThanMemoryCanBe) {
+TEST(MemoryPlanTest, RejectsSizesBeyondInt64) {
   std::vector<Allocation> one = {{UINT64_MAX, 0, 1, 0}};
   EXPECT_THROW(plan_greedy(one, 0, kAlignment), AotError);
   std::vector<Allocation> several(3, {uint64_t{1} << 62, 0, 1, 0});
@@ -57,7 +58,7 @@ TEST(MemoryPlanTest, RefusesMoreThanMemoryCanBe) {
   EXPECT_THROW(plan_naive(several, 0, kAlignment), AotError);
 }
 
-TEST(MemoryPlanTest, TensorsThatMeetNeverOverlap) {
+TEST(MemoryPlanTest, OverlappingLifetimesNeverShareMemory) {
   std::mt19937 generator(7);
   const auto number = [&](size_t below) { return generator() % below; };
   for (int round = 0; round < 300; ++round) {
@@ -78,9 +79,9 @@ TEST(MemoryPlanTest, TensorsThatMeetNeverOverlap) {
       EXPECT_GE(a.offset, aligned_begin);
       EXPECT_LE(a.offset + a.bytes, end);
       for (const Allocation& b : tensors) {
-        const bool meet = a.first <= b.last && b.first <= a.last;
+        const bool live_together = a.first <= b.last && b.first <= a.last;
         const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-        EXPECT_FALSE(&a != &b && meet && overlap);
+        EXPECT_FALSE(&a != &b && live_together && overlap);
       }
     }
   }

@@ -47,7 +47,7 @@ class TextWriter {
       }
     }
     for (const auto* plan : *program_.execution_plan()) {
-      // Methods that return constants come from to_edge's options, not from graphs.
+      // Constant methods are skipped, because they come from options of to_edge, not from graphs.
       if (plan->chains()->Get(0)->instructions()->size() != 0 || plan->inputs()->size() != 0) {
         write_plan(*plan);
       }
@@ -84,12 +84,12 @@ class TextWriter {
       return " external " + tensor.extra_tensor_info()->fully_qualified_name()->str();
     }
     if (tensor.data_buffer_idx() == 0) return "";
-    const auto* where =
+    const auto* offsets =
         is_state ? program_.mutable_data_segments()->Get(0) : program_.constant_segment();
     size_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<size_t>(size);
-    const uint64_t at = base_ + program_.segments()->Get(where->segment_index())->offset() +
-                        where->offsets()->Get(tensor.data_buffer_idx());
+    const uint64_t at = base_ + program_.segments()->Get(offsets->segment_index())->offset() +
+                        offsets->offsets()->Get(tensor.data_buffer_idx());
     const std::string_view content(reinterpret_cast<const char*>(pte_.data()) + at, bytes);
     return fmt::format(" data {} #{:x}", tensor.data_buffer_idx(),
                        std::hash<std::string_view>()(content));
@@ -100,15 +100,14 @@ class TextWriter {
     switch (value.val_type()) {
       case Kind::Tensor: {
         const fbs::Tensor& tensor = *value.val_as_Tensor();
-        const auto* place = tensor.allocation_info();
-        // Not requires_grad: no runtime reads it, and exported files have lost it.
+        const auto* allocation = tensor.allocation_info();
+        // requires_grad is not compared: no runtime reads it, and .pt2 files do not have it.
         return fmt::format(
             "{} {} {}{}{}{}", schema::EnumNameScalarType(tensor.scalar_type()),
             numbers(tensor.sizes()), numbers(tensor.dim_order()),
-
-            place == nullptr
+            allocation == nullptr
                 ? ""
-                : fmt::format(" @{}:{}", place->memory_id(), place->memory_offset_low()),
+                : fmt::format(" @{}:{}", allocation->memory_id(), allocation->memory_offset_low()),
             tensor.shape_dynamism() == fbs::TensorShapeDynamism::STATIC ? "" : " dynamic",
             data_of(tensor));
       }

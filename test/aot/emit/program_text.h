@@ -1,4 +1,4 @@
-// A .pte as text, for comparison: one line a value, an instruction, a segment.
+// Prints a .pte as text for comparison: one line per value, instruction and segment.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace vitrine::test {
 
-// Shows constants by a hash of their bytes. The file must be well formed.
+// Prints a hash of the bytes of each constant. The file must be valid.
 std::vector<std::string> program_text(std::span<const std::byte> pte);
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// ETRecords written here, against those that ExecuTorch wrote of the same models.
+// Compares written ETRecords with those that ExecuTorch wrote for the same models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void expect_same_nodes(const MethodRecord& ours, const MethodRecord& theirs) {
   }
 }
 
-TEST(RecordCorpus, NodesAndMapsAreExecuTorchsOwn) {
+TEST(RecordCorpus, NodesAndMapsMatchExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t compared = 0;
   for (const fs::path& folder : portable_cases_with_record()) {

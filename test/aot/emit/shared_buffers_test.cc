@@ -15,8 +15,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 namespace fbs = schema::program;
 
-// A method of one buffer "model.state" and another of 5 numbers, which comes first.
-struct MethodOf {
+// Builds a method with buffers.
+struct MethodBuilder {
   ExportedProgram program;
   std::vector<Node*> results;
 
@@ -54,19 +54,19 @@ struct MethodOf {
 
 Methods reader_and_writer(int64_t size_in_reader) {
   Methods methods;
-  MethodOf writer;
+  MethodBuilder writer;
   Node* count = writer.buffer("count", 5);
   Node* state = writer.buffer("state", 3);
   writer.result(writer.negative(count), "model.count");
   writer.result(writer.negative(state), "model.state");
   methods.emplace("write", writer.finish());
-  MethodOf reader;
+  MethodBuilder reader;
   reader.result(reader.negative(reader.buffer("state", size_in_reader)));
   methods.emplace("read", reader.finish());
   return methods;
 }
 
-// Offsets in memory 2, as the values have them.
+// Returns the offsets of values in memory 2.
 std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
   std::vector<uint32_t> offsets;
   for (const auto* value : *plan.values()) {
@@ -79,10 +79,10 @@ std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
   return offsets;
 }
 
-TEST(SharedBuffers, HaveOnePlaceInAllMethods) {
+TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   Methods methods = reader_and_writer(3);
   mark_shared_buffers(methods);
-  // For the reader it is not a constant.
+  // The reader now mutates the buffer too, so that it is not a constant.
   ASSERT_EQ(methods.at("read").signature.outputs.size(), 2U);
   EXPECT_EQ(methods.at("read").signature.outputs[0].target, "model.state");
   for (auto& [name, program] : methods) to_executable(program);
@@ -90,7 +90,8 @@ TEST(SharedBuffers, HaveOnePlaceInAllMethods) {
   options.memory_planning.share_mutable_buffers = true;
   const std::vector<std::byte> pte = emit(methods, options).pte;
   const auto* plans = fbs::GetProgram(pte.data())->execution_plan();
-  // The reader is first by name; then come 5 numbers, 20 bytes, in places of 16.
+  // The reader is first by name, so `state` is at 0. `count` follows at 16 and occupies 20 bytes,
+  // rounded up to 32.
   const auto* reader = plans->Get(0);
   const auto* writer = plans->Get(1);
   EXPECT_THAT(shared_offsets(*reader), ElementsAre(0));
@@ -102,7 +103,7 @@ TEST(SharedBuffers, HaveOnePlaceInAllMethods) {
   EXPECT_EQ(reader->outputs()->size(), 1U);
 }
 
-TEST(SharedBuffers, AreEachMethodsOwnUnlessAskedFor) {
+TEST(SharedBuffers, AreSeparateByDefault) {
   Methods methods = reader_and_writer(3);
   for (auto& [name, program] : methods) to_executable(program);
   const std::vector<std::byte> pte = emit(methods).pte;
@@ -112,25 +113,27 @@ TEST(SharedBuffers, AreEachMethodsOwnUnlessAskedFor) {
   }
 }
 
-TEST(SharedBuffers, HaveOneShape) {
+TEST(SharedBuffers, RejectsDifferentShapes) {
   Methods methods = reader_and_writer(4);
   mark_shared_buffers(methods);
-  EXPECT_THAT([&] { share_buffers(methods, 16); },
-              ThrowsMessage<AotError>(HasSubstr(
-                  "methods read and write share model.state, which is f32[4] in one and f32[3]")));
+  EXPECT_THAT(
+      [&] { share_buffers(methods, 16); },
+      ThrowsMessage<AotError>(HasSubstr(
+          "methods read and write share the buffer model.state, but it is f32[4] in the first "
+          "and f32[3]")));
 }
 
-// The method that runs first would decide.
-TEST(SharedBuffers, StartAlike) {
+TEST(SharedBuffers, RejectsDifferentInitialValues) {
   Methods methods = reader_and_writer(3);
   std::vector<std::byte> bytes(12);
   bytes[5] = std::byte{1};
   methods.at("read").state_dict.at("model.state") =
       make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
   mark_shared_buffers(methods);
-  EXPECT_THAT([&] { share_buffers(methods, 16); },
-              ThrowsMessage<AotError>(HasSubstr(
-                  "methods read and write share model.state, which starts with other values")));
+  EXPECT_THAT(
+      [&] { share_buffers(methods, 16); },
+      ThrowsMessage<AotError>(HasSubstr(
+          "methods read and write share the buffer model.state, but its initial values differ")));
 }
 
 }  // namespace

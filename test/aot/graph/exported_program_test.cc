@@ -14,7 +14,7 @@ std::vector<std::byte> counting(size_t count) {
   return bytes;
 }
 
-TEST(TensorData, IsReadInRowMajorOrder) {
+TEST(TensorData, RowMajorBytesFollowStrides) {
   TensorData data = make_tensor_data(ScalarType::kByte, {2, 3}, counting(6));
   EXPECT_EQ(row_major_bytes(data), counting(6));
   data.sizes = {3, 2};
@@ -28,7 +28,7 @@ TEST(TensorData, IsReadInRowMajorOrder) {
   EXPECT_FALSE(data.is_contiguous());
 }
 
-TEST(TensorData, IsChecked) {
+TEST(TensorData, CheckRejectsElementsOutsideStorage) {
   TensorData data = make_tensor_data(ScalarType::kFloat, {2, 3}, counting(24));
   EXPECT_EQ(data.check(), "");
   data.sizes = {2, 4};
@@ -44,13 +44,13 @@ TEST(TensorData, IsChecked) {
   EXPECT_NE(data.check(), "");
   data.strides = {INT64_MAX, INT64_MAX};
   EXPECT_NE(data.check(), "");
-  // A terabyte of one element.
+  // An expanded tensor that would unpack to 4 TiB.
   data.sizes = {int64_t{1} << 40};
   data.strides = {0};
   EXPECT_NE(data.check(), "");
 }
 
-TEST(ExportedProgram, TakesAndGivesUpConstants) {
+TEST(ExportedProgram, AddsAndRemovesConstants) {
   ExportedProgram program;
   Node* x = program.graph->placeholder("x");
   program.signature.inputs.emplace_back().name = "x";

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 const Target kRelu = Target::of("aten.relu.default");
 const Target kAdd = Target::of("aten.add.Tensor");
 
-struct Chain : testing::Test {
+struct GraphTest : testing::Test {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* relu = graph.call(kRelu, {x});
@@ -24,13 +24,13 @@ struct Chain : testing::Test {
   Node* output = graph.set_output(Argument::tuple({add}));
 };
 
-TEST_F(Chain, KnowsUsersInOrderOfFirstUse) {
+TEST_F(GraphTest, ListsUsersInOrderOfFirstUse) {
   EXPECT_THAT(x->users(), ElementsAre(relu, add));
   EXPECT_THAT(add->users(), ElementsAre(output));
   EXPECT_THAT(add->inputs(), ElementsAre(relu, x));
 }
 
-TEST_F(Chain, NamesNodesAsFxDoes) {
+TEST_F(GraphTest, NamesNodesLikeFx) {
   Node* second = graph.call(kRelu, {add});
   Node* third = graph.call(kRelu, {second}, {}, nullptr, "relu_7");
   Node* fourth = graph.call(kRelu, {third}, {}, nullptr, "relu_7");
@@ -42,7 +42,7 @@ TEST_F(Chain, NamesNodesAsFxDoes) {
   EXPECT_EQ(graph.find("relu_7"), third);
 }
 
-TEST_F(Chain, LeavesPythonItsNames) {
+TEST_F(GraphTest, AvoidsPythonNamesExceptForPlaceholders) {
   EXPECT_EQ(graph.call(Target::of("aten.max.default"), {x})->name(), "max_1");
   Node* input = graph.placeholder("input", x);
   EXPECT_EQ(input->name(), "input");
@@ -50,7 +50,7 @@ TEST_F(Chain, LeavesPythonItsNames) {
   EXPECT_EQ(input->name(), "input_1");
 }
 
-TEST_F(Chain, InsertsCallsBeforeTheOutputOrWhereAsked) {
+TEST_F(GraphTest, InsertsCallsBeforeOutputByDefault) {
   Node* last = graph.call(kRelu, {add});
   Node* first = graph.call(kRelu, {x}, {}, relu);
   EXPECT_EQ(last->next(), output);
@@ -61,7 +61,7 @@ TEST_F(Chain, InsertsCallsBeforeTheOutputOrWhereAsked) {
   lint(graph);
 }
 
-TEST_F(Chain, ReplacesUses) {
+TEST_F(GraphTest, ReplacesAllUsesExceptOne) {
   Node* other = graph.call(kRelu, {relu}, {}, add);
   relu->replace_all_uses_with(other, other);
   EXPECT_THAT(relu->users(), ElementsAre(other));
@@ -70,7 +70,7 @@ TEST_F(Chain, ReplacesUses) {
   lint(graph);
 }
 
-TEST_F(Chain, UpdatesUsersWithArguments) {
+TEST_F(GraphTest, UpdatesUsersWhenArgumentsChange) {
   add->set_arg(0, x);
   EXPECT_THAT(relu->users(), IsEmpty());
   EXPECT_THAT(x->users(), ElementsAre(relu, add));
@@ -80,7 +80,7 @@ TEST_F(Chain, UpdatesUsersWithArguments) {
   EXPECT_EQ(add->kwarg("beta"), nullptr);
 }
 
-TEST_F(Chain, ErasesOnlyWhatNothingUses) {
+TEST_F(GraphTest, ErasesOnlyNodesWithoutUsers) {
   EXPECT_THROW(graph.erase(relu), AotError);
   Node* unused = graph.call(kRelu, {add});
   graph.erase(unused);
@@ -88,12 +88,12 @@ TEST_F(Chain, ErasesOnlyWhatNothingUses) {
   EXPECT_EQ(graph.find("relu_1"), nullptr);
 }
 
-TEST_F(Chain, RefusesNodesOfOtherGraphs) {
+TEST_F(GraphTest, RejectsNodesOfOtherGraphs) {
   Graph other;
   EXPECT_THROW(other.call(kRelu, {x}), AotError);
 }
 
-TEST_F(Chain, RemovesDeadCode) {
+TEST_F(GraphTest, RemovesUnusedCallsWithoutEffects) {
   Node* dead = graph.call(kRelu, {add});
   graph.call(kRelu, {dead});
   Node* effect = graph.call(Target::of("aten.add_.Tensor"), {add, add});
@@ -102,7 +102,7 @@ TEST_F(Chain, RemovesDeadCode) {
   lint(graph);
 }
 
-TEST_F(Chain, IsCopiedWithItsSubgraphs) {
+TEST_F(GraphTest, CopyIncludesSubgraphsAndMetadata) {
   auto inner = std::make_unique<Graph>();
   inner->set_output(inner->call(kRelu, {inner->placeholder("y")}));
   graph.subgraphs()["body"] = std::move(inner);
@@ -118,7 +118,7 @@ TEST_F(Chain, IsCopiedWithItsSubgraphs) {
             format_graph(*graph.subgraphs().at("body")));
 }
 
-TEST_F(Chain, MovesAndRenames) {
+TEST_F(GraphTest, MovesAndRenamesNodes) {
   Node* other = graph.call(kRelu, {x});
   graph.move_before(other, relu);
   graph.rename(other, "first");
@@ -128,7 +128,7 @@ TEST_F(Chain, MovesAndRenames) {
   lint(graph);
 }
 
-TEST(Target, HasParts) {
+TEST(Target, ParsesDialectNamespaceOpAndOverload) {
   const Target target = Target::parse("torch.ops.aten.conv2d.default");
   EXPECT_EQ(target, Target::of("aten.conv2d.default"));
   EXPECT_EQ(target.name_space(), "aten");
@@ -142,8 +142,7 @@ TEST(Target, HasParts) {
   EXPECT_FALSE(Target());
 }
 
-// A call may give another result for it.
-TEST(Arguments, NegativeZeroIsAnother) {
+TEST(Argument, DistinguishesNegativeZero) {
   EXPECT_EQ(Argument(0.0), Argument(0.0));
   EXPECT_EQ(Argument(-0.0), Argument(-0.0));
   EXPECT_FALSE(Argument(0.0) == Argument(-0.0));

@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-struct Program : testing::Test {
-  Program() {
+struct GraphLint : testing::Test {
+  GraphLint() {
     x = program.graph->placeholder("x");
     x->meta.value = contiguous_spec(ScalarType::kFloat, {2, 3});
     program.signature.inputs.emplace_back().name = "x";
@@ -23,7 +23,7 @@ struct Program : testing::Test {
     program.graph->set_output(Argument::tuple({add}));
     program.signature.outputs.emplace_back().name = "add";
   }
-  void expect(const char* text) {
+  void expect_error(const char* text) {
     EXPECT_THAT([&] { lint(program); }, ThrowsMessage<AotError>(HasSubstr(text)));
   }
   ExportedProgram program;
@@ -32,67 +32,67 @@ struct Program : testing::Test {
   Node* add;
 };
 
-TEST_F(Program, IsFine) { lint(program); }
+TEST_F(GraphLint, AcceptsValidProgram) { lint(program); }
 
-TEST_F(Program, MustBeInOrder) {
+TEST_F(GraphLint, RejectsUseBeforeDefinition) {
   program.graph->move_before(add, nullptr);
-  expect("node output: uses add, which does not come before it");
+  expect_error("node output: uses add before its definition");
 }
 
-TEST_F(Program, HasPlaceholdersFirst) {
+TEST_F(GraphLint, RejectsPlaceholderAfterCall) {
   Node* late = program.graph->placeholder("late", program.graph->output());
   (void)late;
-  expect("node late: is a placeholder after a call");
+  expect_error("node late: is a placeholder after a call");
 }
 
-TEST_F(Program, HasAnOutput) {
+TEST_F(GraphLint, RejectsGraphWithoutOutput) {
   program.graph->erase(program.graph->output());
-  expect("the graph has no output");
+  expect_error("the graph has no output");
 }
 
-TEST_F(Program, HasSubgraphsThatExist) {
+TEST_F(GraphLint, RejectsMissingSubgraph) {
   add->set_kwargs({{"f", program.graph->get_attr("body", add)}});
-  expect("node body: no subgraph body");
+  expect_error("node body: reads attribute body, which the graph does not have");
 }
 
-TEST_F(Program, HasASignatureThatFits) {
+TEST_F(GraphLint, RejectsInputsThatDoNotMatchSignature) {
   program.signature.inputs[1].name = "y";
-  expect("node x: the signature has y at this position");
+  expect_error("node x: the signature names this input y");
   program.signature.inputs.pop_back();
-  expect("the graph has 2 placeholders, but the signature has 1 inputs");
+  expect_error("the graph has 2 placeholders, but the signature has 1 inputs");
 }
 
-TEST_F(Program, ReturnsWhatTheSignatureSays) {
+TEST_F(GraphLint, RejectsOutputsThatDoNotMatchSignature) {
   program.signature.outputs[0].name = "x";
-  expect("node output: result 0 is add; the signature has \"x\"");
+  expect_error("node output: result 0 is add, but the signature names it \"x\"");
   program.signature.outputs.clear();
-  expect("returns 1 values; the signature has 0");
+  expect_error("returns 1 values, but the signature has 0 outputs");
 }
 
-TEST_F(Program, HasItsWeights) {
+TEST_F(GraphLint, RejectsMissingOrMismatchedWeights) {
   program.constants["c"].dtype = ScalarType::kInt;
-  expect("node c: is f32, but the data are i32");
+  expect_error("node c: has dtype f32, but its data have dtype i32");
   program.constants.clear();
-  expect("node c: no data for \"c\"");
+  expect_error("node c: has no data: the program lacks \"c\"");
 }
 
-TEST_F(Program, HasWeightsInsideTheirStorage) {
+TEST_F(GraphLint, RejectsWeightsOutsideStorage) {
   program.constants["c"].storage_offset = 1;
-  expect("node c: the data reaches element 3; its record holds 3");
+  expect_error("node c: its data reads element 3, but its record has only 3");
 }
 
-TEST_F(Program, HasRangesForItsSymbols) {
+TEST_F(GraphLint, RejectsSymbolWithoutRange) {
   x->meta.value = contiguous_spec(ScalarType::kFloat, {SymInt(Expression::symbol("s0")), 3});
-  expect("node x: symbol s0 has no range");
+  expect_error("node x: uses symbol s0, which has no range");
   program.range_constraints["s0"] = {1, 8};
   lint(program);
 }
 
-TEST_F(Program, HasAStrideForEachSize) {
+TEST_F(GraphLint, RejectsMissingStride) {
   TensorSpec spec = contiguous_spec(ScalarType::kFloat, {2, 3});
   spec.strides.pop_back();
   add->meta.value = spec;
-  expect("node add: has 2 sizes and 1 strides");
+  expect_error("node add: has 2 sizes and 1 strides");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(Print, LooksLikeFx) {
+TEST(Print, PrintsGraphsLikeFx) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* weight = graph.placeholder("p_w");
@@ -27,7 +27,7 @@ TEST(Print, LooksLikeFx) {
       "    return (relu,)");
 }
 
-TEST(Print, WritesKeywordsAndSubgraphs) {
+TEST(Print, PrintsKeywordsAndSubgraphs) {
   Graph graph;
   Node* x = graph.placeholder("x");
   graph.subgraphs()["true_graph_0"] = std::make_unique<Graph>();
@@ -48,7 +48,7 @@ TEST(Print, WritesKeywordsAndSubgraphs) {
   EXPECT_EQ(format_node(*graph.output()), "return getitem");
 }
 
-TEST(Print, WritesLiteralsAsPythonDoes) {
+TEST(Print, PrintsLiteralsLikePython) {
   EXPECT_EQ(format_argument(1e-5), "1e-05");
   EXPECT_EQ(format_argument(0.1), "0.1");
   EXPECT_EQ(format_argument(6.0), "6.0");

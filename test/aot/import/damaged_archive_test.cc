@@ -1,4 +1,4 @@
-// Damaged .pt2 files: errors with a place, never a crash.
+// Damaged .pt2 files cause errors that name the position, but never a crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,16 +26,16 @@ ExportedProgram parse_json(const json& program) {
   return parse(test::write_zip(test::small_pt2(program.dump())));
 }
 
-struct Damaged : testing::Test {
+struct DamagedArchive : testing::Test {
   json program = json::parse(test::small_program_json());
   json& graph() { return program["graph_module"]["graph"]; }
-  void expect(const char* text) {
+  void expect_error(const char* text) {
     EXPECT_THAT([&] { parse_json(program); }, ThrowsMessage<ImportError>(HasSubstr(text)));
   }
 };
 
-// Sizes without a bound, as several versions of PyTorch write them.
-TEST_F(Damaged, NotByInfiniteBounds) {
+// PyTorch versions differ in how they write that a size is unbounded.
+TEST_F(DamagedArchive, AcceptsInfiniteBounds) {
   for (const json& bound : {json("Infinity"), json(nullptr), json("a number")}) {
     program["range_constraints"]["s0"] = {{"min_val", 2}, {"max_val", bound}};
     std::string text = program.dump();
@@ -44,10 +44,10 @@ TEST_F(Damaged, NotByInfiniteBounds) {
     EXPECT_EQ(imported.range_constraints.at("s0"), (Range{2, std::nullopt}));
   }
   program["range_constraints"]["s0"] = {{"min_val", 2}, {"max_val", 2.5}};
-  expect("is not an integer");
+  expect_error("is not an integer");
 }
 
-TEST_F(Damaged, NotAtAll) {
+TEST_F(DamagedArchive, ImportsUndamagedArchive) {
   const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(program.dump()));
   const ExportedProgram imported = parse(bytes);
   EXPECT_EQ(format_graph(*imported.graph),
@@ -60,81 +60,83 @@ TEST_F(Damaged, NotAtAll) {
             "(%add,), kwargs = {})\n"
             "    return (relu,)");
   EXPECT_EQ(imported.state_dict.at("w").storage.size(), 8U);
-  // In place: a view into the archive.
+  // The weight is a view into the archive.
   EXPECT_GE(imported.state_dict.at("w").storage.data(), bytes.data());
   EXPECT_LT(imported.state_dict.at("w").storage.data(), bytes.data() + bytes.size());
 }
 
-TEST_F(Damaged, UnknownValue) {
+TEST_F(DamagedArchive, ReportsUndefinedValue) {
   graph()["nodes"][0]["inputs"][1]["arg"]["as_tensor"]["name"] = "y";
-  expect(
+  expect_error(
       "model.pt2: m/models/model.json: "
-      "graph_module.graph.nodes[0].inputs[1].arg.as_tensor.name: no value \"y\" comes before it");
+      "graph_module.graph.nodes[0].inputs[1].arg.as_tensor.name: value \"y\" is not defined before "
+      "its use");
 }
 
-TEST_F(Damaged, RepeatedValue) {
+TEST_F(DamagedArchive, ReportsValueDefinedTwice) {
   graph()["nodes"][1]["outputs"][0]["as_tensor"]["name"] = "add";
-  expect("graph_module.graph.nodes[1].outputs[0].as_tensor.name: there is a value \"add\" already");
+  expect_error(
+      "graph_module.graph.nodes[1].outputs[0].as_tensor.name: value \"add\" is defined twice");
 }
 
-TEST_F(Damaged, MissingField) {
+TEST_F(DamagedArchive, ReportsMissingField) {
   graph()["tensor_values"]["add"].erase("strides");
-  expect("graph_module.graph.tensor_values.add: has no \"strides\"");
+  expect_error("graph_module.graph.tensor_values.add: has no \"strides\"");
 }
 
-TEST_F(Damaged, UnknownDtype) {
+TEST_F(DamagedArchive, ReportsUnknownDtype) {
   graph()["tensor_values"]["add"]["dtype"] = 99;
-  expect("graph_module.graph.tensor_values.add.dtype: is 99, which is not a known dtype");
+  expect_error("graph_module.graph.tensor_values.add.dtype: unknown dtype 99");
 }
 
-TEST_F(Damaged, UnknownKinds) {
+TEST_F(DamagedArchive, ReportsUnknownKinds) {
   graph()["nodes"][0]["inputs"][0]["arg"] = {{"as_magic", 1}};
-  expect("nodes[0].inputs[0].arg: an argument of kind as_magic is not supported");
+  expect_error("nodes[0].inputs[0].arg: arguments of kind as_magic are not supported");
   program["graph_module"]["signature"]["input_specs"][0] = {{"magic", 1}};
-  expect("signature.input_specs[0]: the kind magic is unknown");
+  expect_error("signature.input_specs[0]: unknown kind magic");
 }
 
-TEST_F(Damaged, BadExpression) {
+TEST_F(DamagedArchive, ReportsInvalidExpression) {
   graph()["tensor_values"]["add"]["sizes"][0] = {
       {"as_expr", {{"expr_str", "open('x')"}, {"hint", nullptr}}}};
-  expect("tensor_values.add.sizes[0].as_expr.expr_str: the expression");
+  expect_error("tensor_values.add.sizes[0].as_expr.expr_str: invalid expression at character");
 }
 
-TEST_F(Damaged, OtherVersion) {
+TEST_F(DamagedArchive, ReportsUnsupportedSchemaVersion) {
   program["schema_version"]["major"] = 9;
-  expect("schema_version: is 9; this reader knows 8");
+  expect_error("schema_version: is 9, but only version 8 is supported");
 }
 
-TEST_F(Damaged, WeightOfAnotherShape) {
+TEST_F(DamagedArchive, ReportsWeightOfWrongShape) {
   graph()["tensor_values"]["p_w"]["sizes"][0] = {{"as_int", 3}};
-  expect("model.pt2: node p_w: is f32[3], but the data have the sizes [2]");
+  expect_error("model.pt2: node p_w: is f32[3], but its data have the sizes [2]");
 }
 
-TEST_F(Damaged, WeightOutsideOfItsRecord) {
+TEST_F(DamagedArchive, ReportsWeightLargerThanItsRecord) {
   test::ArchiveMembers members = test::small_pt2(program.dump());
   members[0].second.resize(4);
   EXPECT_THAT([&] { parse(test::write_zip(members)); },
               ThrowsMessage<ImportError>(
                   HasSubstr("m/data/weights/model_weights_config.json: config.w.tensor_meta: "
-                            "reaches element 1; its record holds 1")));
+                            "reads element 1, but its record has only 1")));
 }
 
-TEST_F(Damaged, RecordOfAnotherFolder) {
+TEST_F(DamagedArchive, RejectsRecordOfAnotherFolder) {
   test::ArchiveMembers members = test::small_pt2(program.dump());
   json config = json::parse(members[1].second);
   config["config"]["w"]["path_name"] = "../constants/x";
   members[1].second = config.dump();
   EXPECT_THAT([&] { parse(test::write_zip(members)); },
-              ThrowsMessage<ImportError>(HasSubstr("is not the name of a record")));
+              ThrowsMessage<ImportError>(HasSubstr("is not a valid record name")));
 }
 
-TEST_F(Damaged, DeepJson) {
+TEST_F(DamagedArchive, RejectsDeeplyNestedJson) {
   test::ArchiveMembers members = test::small_pt2(std::string(100000, '['));
   EXPECT_THAT([&] { parse(test::write_zip(members)); },
               ThrowsMessage<ImportError>(HasSubstr("is nested deeper than 200 levels")));
 }
 
-TEST_F(Damaged, GraphsWithoutEnd) {
+TEST_F(DamagedArchive, RejectsDeeplyNestedGraphs) {
   json inner = graph();
   for (int i = 0; i < 20; ++i) {
     json outer = graph();
@@ -145,8 +147,8 @@ TEST_F(Damaged, GraphsWithoutEnd) {
   EXPECT_THROW(parse_json(program), ImportError);
 }
 
-// Each value in the JSON is replaced by each of these: it imports or throws ImportError.
-TEST_F(Damaged, AnyValue) {
+// Replaces each value in the JSON with each replacement. The program imports or throws ImportError.
+TEST_F(DamagedArchive, SurvivesReplacedValues) {
   const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
                                          true, json::array({json::array()}), INT64_MIN});
   const json original = program;
@@ -164,7 +166,7 @@ TEST_F(Damaged, AnyValue) {
 }
 
 void try_damage(const std::vector<std::byte>& original) {
-  // Bytes replaced: headers and directory are at the ends, JSON in between.
+  // Random bytes hit the archive's headers and directory at its ends, and the JSON in between.
   std::mt19937 random(7);
   for (int i = 0; i < 1500; ++i) {
     std::vector<std::byte> bytes = original;
@@ -184,18 +186,22 @@ void try_damage(const std::vector<std::byte>& original) {
   }
 }
 
-TEST_F(Damaged, Bytes) { try_damage(test::write_zip(test::small_pt2(program.dump()))); }
-TEST_F(Damaged, PackedBytes) { try_damage(test::write_zip(test::small_pt2(program.dump()), true)); }
+TEST_F(DamagedArchive, SurvivesDamagedBytes) {
+  try_damage(test::write_zip(test::small_pt2(program.dump())));
+}
+TEST_F(DamagedArchive, SurvivesDamagedCompressedBytes) {
+  try_damage(test::write_zip(test::small_pt2(program.dump()), true));
+}
 
 std::vector<std::byte> repacked(const std::filesystem::path& file) {
   return test::write_zip(test::read_zip(file.string()));
 }
 
-TEST(DamagedCorpus, FlatLayout) {
+TEST(DamagedCorpus, SurvivesDamagedFlatLayout) {
   VITRINE_CORPUS_CASE(folder, "compat/v0.5.0/pt2_tied_buffers_constants");
   try_damage(repacked(folder / "model.pt2"));
 }
-TEST(DamagedCorpus, Subgraphs) {
+TEST(DamagedCorpus, SurvivesDamagedSubgraphs) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   try_damage(repacked(folder / "model.pt2"));
 }

@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(ExpressionParser, ReadsWhatSymPyWrites) {
+TEST(ExpressionParser, ReadsSymPyText) {
   EXPECT_EQ(to_text(*parse_expression("Symbol('s77', positive=True, integer=True)")), "s77");
   EXPECT_EQ(
       to_text(*parse_expression("Add(Symbol('s1', positive=True, integer=True), Integer(-1))")),
@@ -21,7 +21,7 @@ TEST(ExpressionParser, ReadsWhatSymPyWrites) {
   EXPECT_EQ(to_text(*parse_expression("Float('0.5', precision=53)")), "0.5");
 }
 
-TEST(ExpressionParser, RefusesAllElse) {
+TEST(ExpressionParser, RejectsInvalidText) {
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "Add(";
   for (const std::string& text :

@@ -1,4 +1,5 @@
-// Every .pt2 of the corpus, against an independent reading of its JSON and the case's own facts.
+// Compares every imported .pt2 of the corpus with an independent reading of its JSON, and with the
+// facts in the case's case.json.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,11 +80,11 @@ std::string dtype_name(ScalarType dtype) {
   return found == kNames.end() ? "?" : found->second;
 }
 
-// Sizes equal those of case.json, or are within the bounds of symbols.
+// Checks the dtype, and that sizes equal those of case.json or are within the bounds of symbols.
 void check_tensor(const ExportedProgram& program, const TensorSpec& spec, const json& value) {
   EXPECT_EQ(dtype_name(spec.dtype), value["dtype"].get<std::string>());
   const auto shape = value["shape"].get<std::vector<int64_t>>();
-  // torch 2.6 records the states of an LSTM with a dim too many.
+  // torch 2.6 records the states of an LSTM with an extra dim.
   if (spec.sizes.size() == shape.size() + 1 && spec.sizes[1] == SymInt(1)) return;
   ASSERT_EQ(spec.sizes.size(), shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -101,7 +102,7 @@ json call_of(const fs::path& file, const std::string& method) {
   if (!fs::exists(path)) return {};
   std::ifstream stream(path);
   const json facts = json::parse(stream);
-  // Torch's own shapes of this program are known to be wrong.
+  // PyTorch's own shapes of these programs are known to be wrong.
   if (facts.contains("core_aten_check_error")) return {};
   for (const json& call : facts["calls"]) {
     if (call["method"] == method) return call;
@@ -109,7 +110,8 @@ json call_of(const fs::path& file, const std::string& method) {
   return {};
 }
 
-// model.pt2, model_<method>.pt2, each with _core_aten or not.
+// The method of a file: model.pt2 or model_<method>.pt2, either with or without "_core_aten" before
+// the extension.
 std::string method_of(const fs::path& file) {
   std::string stem = file.stem().string().substr(std::string("model").size());
   constexpr std::string_view kCore = "_core_aten";
@@ -144,8 +146,8 @@ void check_signature(const ExportedProgram& program, const json& call) {
   }
 }
 
-// Weights against the archive's records, read by libzip: those of the newer layout that fill
-// theirs.
+// Compares weights with the archive's records, read by libzip. Covers only the newer layout, in
+// which each weight fills its record.
 void check_weights(const ExportedProgram& program, const test::ArchiveMembers& members) {
   const std::map<std::string, std::string> by_name(members.begin(), members.end());
   for (const auto& [member, bytes] : members) {
@@ -164,7 +166,7 @@ void check_weights(const ExportedProgram& program, const test::ArchiveMembers& m
   }
 }
 
-TEST(Pt2Corpus, IsImportedAsItIs) {
+TEST(Pt2Corpus, ImportMatchesJsonAndRecords) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const fs::path& file : all_pt2()) {

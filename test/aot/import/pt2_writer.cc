@@ -39,7 +39,7 @@ json named(const char* name, const char* value) {
 
 }  // namespace
 
-std::vector<std::byte> write_zip(const ArchiveMembers& members, bool packed) {
+std::vector<std::byte> write_zip(const ArchiveMembers& members, bool compressed) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(nullptr, 0, 0, &error);
@@ -51,7 +51,7 @@ std::vector<std::byte> write_zip(const ArchiveMembers& members, bool packed) {
     const zip_int64_t index = zip_file_add(archive, name.c_str(), member, ZIP_FL_ENC_UTF_8);
     if (index < 0) std::abort();
     zip_set_file_compression(archive, static_cast<zip_uint64_t>(index),
-                             packed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+                             compressed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
   }
   if (zip_close(archive) != 0) std::abort();
   zip_stat_t stat;

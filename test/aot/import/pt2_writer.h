@@ -1,4 +1,4 @@
-// Small .pt2 archives for tests.
+// Writes small .pt2 archives for tests.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@ namespace vitrine::test {
 
 using ArchiveMembers = std::vector<std::pair<std::string, std::string>>;
 
-// A zip archive; stored plain unless `packed`.
-std::vector<std::byte> write_zip(const ArchiveMembers& members, bool packed = false);
-// The members of an archive, read by libzip.
+// Writes a zip archive. Members are stored without compression unless `compressed` is true.
+std::vector<std::byte> write_zip(const ArchiveMembers& members, bool compressed = false);
+// Reads the members of an archive with libzip.
 ArchiveMembers read_zip(const std::string& path);
 
-// y = relu(x + w), x and w f32[2]: its program's JSON, and the members around it.
+// The JSON of a program that computes relu(x + w), where x and w are f32[2].
 std::string small_program_json();
+// The members of a .pt2 archive with this program and its weight.
 ArchiveMembers small_pt2(const std::string& program_json);
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// Weights that are tensor subclasses, in archives whose pickles are written here.
+// Imports weights that are tensor subclasses from archives whose pickles this file writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,16 +18,16 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// ---- Pickles, opcode by opcode
+// ---- Pickle opcodes
 
-std::string little(uint32_t value) {
+std::string little_endian(uint32_t value) {
   std::string bytes;
   for (int i = 0; i < 4; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
   return bytes;
 }
-std::string integer(int value) { return "J" + little(static_cast<uint32_t>(value)); }
+std::string integer(int value) { return "J" + little_endian(static_cast<uint32_t>(value)); }
 std::string text(std::string_view value) {
-  return "X" + little(static_cast<uint32_t>(value.size())) + std::string(value);
+  return "X" + little_endian(static_cast<uint32_t>(value.size())) + std::string(value);
 }
 std::string global(std::string_view module, std::string_view name) {
   return "c" + std::string(module) + "\n" + std::string(name) + "\n";
@@ -59,7 +59,7 @@ std::string matrix(std::string_view type, std::string_view key, int rows, int co
                      call(global("collections", "OrderedDict"), ")")}));
 }
 
-// A f32 tensor of a subclass with these attributes.
+// An f32 tensor of a subclass with these attributes.
 std::string subclass(int rows, int columns, const std::string& attributes) {
   const std::string type = global("torchao.quantization", "SomeTensor");
   const std::string arguments =
@@ -77,7 +77,7 @@ const std::string kAttributes =
           matrix("FloatStorage", "1", 2, 2), text("block_size"), tuple({integer(1), integer(2)}),
           text("target_dtype"), global("torch", "int4"), text("note"), kNone});
 
-// ---- y = dequantize(w), whose parts the graph takes by name
+// ---- A program that computes y = dequantize(w) and accesses the inner tensors of w by name
 
 json meta(int dtype, int rows, int columns) {
   return {{"dtype", dtype},
@@ -107,13 +107,13 @@ json access(const char* from, const char* attribute, const char* output) {
               output);
 }
 
-struct Subclass : testing::Test {
+struct UnwrapSubclasses : testing::Test {
   json program = json::parse(test::small_program_json());
   json& graph() { return program["graph_module"]["graph"]; }
   std::string pickle = subclass(2, 4, kAttributes);
   int rows_in_config = 2;
 
-  Subclass() {
+  UnwrapSubclasses() {
     graph()["inputs"] = json::array({tensor("p_w"), tensor("x")});
     graph()["nodes"] = json::array(
         {access("p_w", "qdata", "q"), access("p_w", "scale", "s"),
@@ -152,7 +152,7 @@ struct Subclass : testing::Test {
     bytes_ = test::write_zip(members);
     return parse_pt2(bytes_, nullptr, "model.pt2");
   }
-  void expect(const char* what) {
+  void expect_error(const char* what) {
     EXPECT_THAT([&] { import(); }, ThrowsMessage<AotError>(HasSubstr(what)));
   }
 
@@ -160,7 +160,7 @@ struct Subclass : testing::Test {
   std::vector<std::byte> bytes_;
 };
 
-TEST_F(Subclass, BecomesItsParts) {
+TEST_F(UnwrapSubclasses, ReplacesWeightWithInnerTensors) {
   const ExportedProgram imported = import();
   EXPECT_EQ(format_graph(*imported.graph),
             "graph():\n"
@@ -179,8 +179,8 @@ TEST_F(Subclass, BecomesItsParts) {
   EXPECT_EQ(imported.state_dict.size(), 2U);
 }
 
-// torchao's older weights hold their implementation as another subclass.
-TEST_F(Subclass, MayHoldAnother) {
+// torchao's older weights contain their implementation as another subclass.
+TEST_F(UnwrapSubclasses, UnwrapsNestedSubclass) {
   pickle = subclass(2, 4, dict({text("impl"), subclass(2, 4, kAttributes)}));
   json& nodes = graph()["nodes"];
   nodes[0] = access("i", "qdata", "q");
@@ -192,60 +192,60 @@ TEST_F(Subclass, MayHoldAnother) {
   EXPECT_TRUE(imported.state_dict.contains("fc.parametrizations.w.original1"));
 }
 
-TEST_F(Subclass, ThatLiesAboutSizes) {
+TEST_F(UnwrapSubclasses, RejectsInconsistentSizes) {
   rows_in_config = 3;
-  expect("config.fc.w.tensor_meta: the pickle has the sizes [2, 4]");
+  expect_error("config.fc.w.tensor_meta: the pickled tensor has other sizes: [2, 4]");
   rows_in_config = 2;
   graph()["tensor_values"]["s"] = meta(7, 2, 4);
-  expect("is f32[2, 4], but scale of fc.w is f32[2, 2]");
+  expect_error("is f32[2, 4], but scale of fc.w is f32[2, 2]");
   graph()["tensor_values"]["s"] = meta(7, 2, 2);
   graph()["tensor_values"]["q"] = meta(1, 2, 4);
-  expect("but qdata of fc.w is i8[2, 4]");
+  expect_error("but qdata of fc.w is i8[2, 4]");
   graph()["tensor_values"]["q"] = meta(2, 2, 4);
-  // More elements than the record has.
+  // The inner tensor has more elements than its record.
   pickle = subclass(2, 4, dict({text("qdata"), matrix("CharStorage", "0", 9, 4)}));
-  expect("\"fc.w\" has a part qdata that reaches element 35; its record holds 8");
+  expect_error("\"fc.w\" contains tensor qdata, which reads element 35, but its record has only 8");
   pickle = subclass(2, 4, dict({text("qdata"), matrix("CharStorage", "7", 2, 4)}));
-  expect("data/7");
+  expect_error("data/7");
 }
 
-TEST_F(Subclass, WithoutWhatTheGraphTakes) {
+TEST_F(UnwrapSubclasses, RejectsAccessToMissingInnerTensor) {
   graph()["nodes"][1] = access("p_w", "scales", "s");
-  expect("fc.w is a torchao.quantization SomeTensor, which has no tensor scales");
+  expect_error("fc.w is a torchao.quantization SomeTensor, which has no tensor scales");
 }
 
-TEST_F(Subclass, TakenAsAWhole) {
+TEST_F(UnwrapSubclasses, RejectsUseWithoutAccess) {
   graph()["nodes"][2]["inputs"][2]["arg"] = tensor("p_w");
-  expect("takes fc.w as a whole, which is a torchao.quantization SomeTensor");
+  expect_error(
+      "uses weight fc.w, a torchao.quantization SomeTensor, without accessing its inner tensors");
 }
 
-TEST_F(Subclass, DamagedObjects) {
+TEST_F(UnwrapSubclasses, RejectsDamagedPickles) {
   const std::string rebuild = global("torch._tensor", "_rebuild_from_type_v2");
   pickle = subclass(2, 4, dict({text("note"), kNone}));
-  expect("\"fc.w\" is a torchao.quantization SomeTensor without tensors");
+  expect_error("\"fc.w\" is a torchao.quantization SomeTensor without tensors");
   pickle = subclass(2, 4, kNone);
-  expect("is a tensor subclass without attributes");
+  expect_error("is a tensor subclass without attributes");
   pickle = call(rebuild, tuple({global("torch._utils", "_rebuild_wrapper_subclass")}));
-  expect("is a tensor subclass without a type");
+  expect_error("is a tensor subclass without a type");
   pickle = call(rebuild, ")");
-  expect("is rebuilt by something that is not a function");
+  expect_error("is rebuilt by something that is not a function");
   pickle = call(global("os", "system"), tuple({text("echo")}));
-  expect("a value is made by os system, which is not supported");
+  expect_error("a value is made by os system, which is not supported");
   pickle = integer(1);
-  expect("\"fc.w\" is not a tensor");
+  expect_error("\"fc.w\" is not a tensor");
 }
 
-// An object that holds itself is a tree without end.
-TEST_F(Subclass, ThatHoldsItself) {
+TEST_F(UnwrapSubclasses, RejectsObjectThatContainsItself) {
   const std::string type = global("torchao.quantization", "SomeTensor");
   const std::string arguments =
       tuple({type, global("torch", "float32"), tuple({integer(2), integer(4)})});
-  // The dict of attributes, memoised, gets the object as its item.
+  // The memoized dict of attributes gets the object as an item.
   pickle = call(global("torch._tensor", "_rebuild_from_type_v2"),
                 tuple({global("torch._utils", "_rebuild_wrapper_subclass"), type, arguments,
                        std::string("}q\x01")}));
   pickle += std::string("q\x02") + "h\x01" + text("again") + "h\x02s" + "h\x02";
-  expect("has tensor subclasses nested too deeply");
+  expect_error("nests tensor subclasses deeper than 4 levels");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where weights and buffers go when partitions take them.
+// Tests of weights and buffers in partitions.
 #include "aot/lowering/constant_tags.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-TEST(ConstantTags, TaggedWeightsMoveUntaggedOnesAreGiven) {
+TEST(ConstantTags, MovesTaggedWeightsIntoDelegate) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* q = b.parameter("q");
@@ -51,7 +51,7 @@ TEST(ConstantTags, TaggedWeightsMoveUntaggedOnesAreGiven) {
   EXPECT_EQ(call->args().size(), 3U);
 }
 
-TEST(ConstantTags, SharedWeightsAreCopiedForEachTag) {
+TEST(ConstantTags, CopiesSharedWeightsForEachTag) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
@@ -71,8 +71,8 @@ TEST(ConstantTags, SharedWeightsAreCopiedForEachTag) {
   EXPECT_EQ(left->args()[1].node()->name(), "p_copy_1");
 }
 
-// The copy that is left is the one that the signature names.
-TEST(ConstantTags, WeightsCanBeReturned) {
+// The signature names the copy that stays in the program.
+TEST(ConstantTags, ReturnedWeightIsCopied) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
@@ -88,7 +88,7 @@ TEST(ConstantTags, WeightsCanBeReturned) {
   EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));
 }
 
-TEST(ConstantTags, SharedWeightsThatMustNotBeCopiedAreRefused) {
+TEST(ConstantTags, RejectsSharedWeightsMarkedNoCopy) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   p->meta.no_copy = true;
@@ -101,7 +101,7 @@ TEST(ConstantTags, SharedWeightsThatMustNotBeCopiedAreRefused) {
         to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
       },
       ThrowsMessage<AotError>("node p: is tagged t, but its user aten_mul_tensor is not delegated; "
-                              "it cannot be copied, since it is marked no_copy"));
+                              "it cannot be copied because it is marked no_copy"));
 }
 
 struct MutatedBuffer : testing::Test {
@@ -112,7 +112,7 @@ struct MutatedBuffer : testing::Test {
   Node* relu = b.call("aten.relu.default", {x});
 };
 
-TEST_F(MutatedBuffer, GoesAlongWithItsMutation) {
+TEST_F(MutatedBuffer, MovesWithItsMutation) {
   b.returns(relu);
   b.mutates(state, sum);
   ExportedProgram& program = b.finish();
@@ -128,14 +128,14 @@ TEST_F(MutatedBuffer, GoesAlongWithItsMutation) {
   EXPECT_EQ(original.signature.outputs[0].target, "of.b_state");
   EXPECT_EQ(original.signature.outputs[0].name, "aten_add_tensor");
   EXPECT_EQ(original.signature.outputs[1].name, "aten_relu_default");
-  // The result that is left is the first.
+  // The remaining result has index 0.
   const Node* call = get_lowered_submodules(*program.graph)[0].call;
   ASSERT_THAT(call->users(), SizeIs(1));
   EXPECT_EQ(call->users()[0]->args()[1], Argument(0));
   EXPECT_THAT(*call->meta.value.items(), SizeIs(1));
 }
 
-TEST_F(MutatedBuffer, MutationsAreTheFirstResultsWhereverTheyWere) {
+TEST_F(MutatedBuffer, MutationsBecomeFirstResults) {
   Node* late = b.buffer("b_late");
   b.program.graph->move_before(late, x);
   std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);
@@ -156,7 +156,7 @@ TEST_F(MutatedBuffer, MutationsAreTheFirstResultsWhereverTheyWere) {
   EXPECT_EQ(program.graph->find("getitem_1")->args()[1], Argument(0));
 }
 
-TEST_F(MutatedBuffer, StaysOutsideIfUntagged) {
+TEST_F(MutatedBuffer, StaysInProgramIfUntagged) {
   b.returns(relu);
   b.mutates(state, sum);
   ExportedProgram& program = b.finish();
@@ -170,7 +170,7 @@ TEST_F(MutatedBuffer, StaysOutsideIfUntagged) {
   EXPECT_EQ(original.signature.outputs[0].kind, OutputSpec::Kind::kUserOutput);
 }
 
-TEST_F(MutatedBuffer, ItsNewValueCannotBeAnOutputToo) {
+TEST_F(MutatedBuffer, RejectsNewValueThatIsAlsoAnOutput) {
   b.mutates(state, sum);
   b.returns(sum);
   ExportedProgram& program = b.finish();
@@ -178,12 +178,12 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeAnOutputToo) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(testing::AllOf(HasSubstr("takes the buffer \"of.b_state\""),
+      ThrowsMessage<AotError>(testing::AllOf(HasSubstr("contains the buffer \"of.b_state\""),
                                              HasSubstr("also returns this value as another output"),
                                              HasSubstr("Leave the buffer untagged"))));
 }
 
-TEST_F(MutatedBuffer, ItsNewValueCannotBeUsedOutside) {
+TEST_F(MutatedBuffer, RejectsNewValueUsedOutside) {
   Node* user = b.call("aten.abs.default", {sum});
   b.mutates(state, sum);
   b.returns(user);
@@ -192,10 +192,10 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeUsedOutside) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("aten_abs_default uses this value too")));
+      ThrowsMessage<AotError>(HasSubstr("aten_abs_default also uses this value")));
 }
 
-TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
+TEST_F(MutatedBuffer, RejectsReaderOutsideOfDelegate) {
   Node* reader = b.call("aten.abs.default", {state});
   b.mutates(state, sum);
   b.returns(reader);
@@ -204,10 +204,10 @@ TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("since the program mutates it")));
+      ThrowsMessage<AotError>(HasSubstr("because the program mutates it")));
 }
 
-TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
+TEST_F(MutatedBuffer, TaggingFunctionsDistinguishMutatedBuffers) {
   Node* p = b.parameter("p");
   b.program.graph->move_before(p, x);
   std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);
@@ -222,12 +222,12 @@ TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
   tag_mutated_buffers(program);
   EXPECT_EQ(state->meta.delegation_tag, "t");
   state->meta.delegation_tag = "";
-  relu->set_arg(0, state);  // another user, outside
+  relu->set_arg(0, state);  // a user without the tag
   tag_mutated_buffers(program);
   EXPECT_EQ(state->meta.delegation_tag, "");
 }
 
-TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
+TEST_F(MutatedBuffer, GetsNoExternalTag) {
   b.parameter("p");
   b.returns(relu);
   b.mutates(state, sum);
@@ -238,8 +238,8 @@ TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
   EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
 }
 
-// Copies for partitions go to the same file as the weight.
-TEST(ConstantTags, SharedWeightsKeepTheirFile) {
+// Copies for partitions have the same external tag as the weight.
+TEST(ConstantTags, CopiesKeepExternalTag) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
@@ -249,8 +249,8 @@ TEST(ConstantTags, SharedWeightsKeepTheirFile) {
   tag_external_constants(program, [](const InputSpec&) { return std::string("weights"); });
   to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
   EXPECT_EQ(program.graph->find("p_copy_0")->meta.external_tag, "weights");
-  const Node* taken = module(program, "lowered_module_0").original.graph->find("p");
-  EXPECT_EQ(taken->meta.external_tag, "weights");
+  const Node* moved = module(program, "lowered_module_0").original.graph->find("p");
+  EXPECT_EQ(moved->meta.external_tag, "weights");
 }
 
 }  // namespace

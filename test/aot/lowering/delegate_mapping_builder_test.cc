@@ -33,14 +33,14 @@ TEST_F(MappingTest, GeneratesIdentifiers) {
                                              Pair(DelegateIdentifier(2U), ElementsAre(2U))));
 }
 
-TEST_F(MappingTest, GeneratedIdentifiersCannotBeGiven) {
+TEST_F(MappingTest, RejectsIdentifierIfGenerated) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*first, DelegateIdentifier(4U)); },
-              ThrowsMessage<AotError>(HasSubstr("4 cannot be given")));
+              ThrowsMessage<AotError>(HasSubstr("the identifier 4 must not be set")));
   EXPECT_THAT(builder.mapping(), IsEmpty());
 }
 
-TEST_F(MappingTest, GivenIdentifiersAreNumbersOrTexts) {
+TEST_F(MappingTest, AcceptsNumbersAndStringsAsIdentifiers) {
   DelegateMappingBuilder builder;
   EXPECT_EQ(builder.insert(*first, DelegateIdentifier("conv")), DelegateIdentifier("conv"));
   const std::vector<uint32_t> handles = {9, 0, 3};
@@ -49,20 +49,22 @@ TEST_F(MappingTest, GivenIdentifiersAreNumbersOrTexts) {
                                              Pair(DelegateIdentifier(7U), ElementsAre(3U, 9U))));
 }
 
-TEST_F(MappingTest, AnIdentifierIsNeededOnce) {
+TEST_F(MappingTest, RejectsMissingAndRepeatedIdentifiers) {
   DelegateMappingBuilder builder;
   EXPECT_THAT([&] { builder.insert(*first); },
               ThrowsMessage<AotError>(HasSubstr("needs an identifier")));
   builder.insert(*first, DelegateIdentifier("conv"));
   EXPECT_THAT([&] { builder.insert(*second, DelegateIdentifier("conv")); },
-              ThrowsMessage<AotError>(HasSubstr("\"conv\" has an entry already")));
+              ThrowsMessage<AotError>(HasSubstr("the identifier \"conv\" already has an entry")));
 }
 
-TEST_F(MappingTest, AHandleIsNeededAndAFailureUsesUpTheIdentifier) {
+TEST_F(MappingTest, RejectedEntriesStillConsumeAnIdentifier) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*x); },
-              ThrowsMessage<AotError>(HasSubstr("no node of the entry for 0 has a debug handle")));
-  EXPECT_THAT([&] { builder.insert_handles({}); }, ThrowsMessage<AotError>(HasSubstr("for 1")));
+              ThrowsMessage<AotError>(
+                  HasSubstr("the entry 0 needs at least one node with a debug handle")));
+  EXPECT_THAT([&] { builder.insert_handles({}); },
+              ThrowsMessage<AotError>(HasSubstr("the entry 1 needs")));
   EXPECT_EQ(builder.insert(*first), DelegateIdentifier(2U));
 }
 

@@ -18,18 +18,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-TEST(LoweredModules, CopiesAreTheirOwn) {
+TEST(LoweredModules, CopySharesOnlyPayload) {
   ProgramBuilder b;
   b.returns(b.call("aten.relu.default", {b.input("x")}));
   const auto lowered = to_backend(test::NamedBackend("Named"), b.finish());
   LoweredBackendModule copied = copy(*lowered);
   copied.original.graph->find("aten_relu_default")->meta.debug_handle = 77;
   EXPECT_EQ(lowered->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
-  EXPECT_EQ(copied.processed_bytes, lowered->processed_bytes);
+  EXPECT_EQ(copied.payload, lowered->payload);
   EXPECT_EQ(copied.backend_id, "Named");
 }
 
-TEST(LoweredModules, OneModuleMakesAProgram) {
+TEST(LoweredModules, DelegateProgramCallsOneDelegate) {
   ProgramBuilder b;
   Node* state = b.buffer("b_state");
   Node* p = b.parameter("p");
@@ -39,8 +39,9 @@ TEST(LoweredModules, OneModuleMakesAProgram) {
   b.mutates(state, sum);
   b.returns(relu);
   b.returns(sum);
-  ExportedProgram& whole = b.finish();
-  const ExportedProgram program = delegate_program(to_backend(test::NamedBackend("Named"), whole));
+  ExportedProgram& original = b.finish();
+  const ExportedProgram program =
+      delegate_program(to_backend(test::NamedBackend("Named"), original));
   lint(program);
   EXPECT_EQ(format_graph(*program.graph),
             "graph():\n"
@@ -58,7 +59,7 @@ TEST(LoweredModules, OneModuleMakesAProgram) {
   EXPECT_EQ(program.graph->find("executorch_call_delegate")->meta.debug_handle, 3U);
 }
 
-TEST(LoweredModules, LintKnowsTheirCalls) {
+TEST(LoweredModules, LintChecksDelegateCalls) {
   ProgramBuilder b;
   Node* x = b.input("x");
   b.returns(b.call("aten.relu.default", {x}));
@@ -71,11 +72,12 @@ TEST(LoweredModules, LintKnowsTheirCalls) {
               ThrowsMessage<AotError>(HasSubstr("passes 2 inputs to lowered_module_0")));
   call->set_args({args[1], args[1]});
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("the first argument is not a lowered module")));
+              ThrowsMessage<AotError>(HasSubstr("its first argument is not a lowered module")));
   call->set_args(args);
   call->meta.value = Value::Items{};
-  EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("not a tuple of lowered_module_0's 1 results")));
+  EXPECT_THAT(
+      [&] { lint(program); },
+      ThrowsMessage<AotError>(HasSubstr("not a tuple of the 1 results of lowered_module_0")));
 }
 
 }  // namespace

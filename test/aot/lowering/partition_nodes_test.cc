@@ -9,8 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Target kYes = Target::of("aten.relu.default", Dialect::kEdge);
-const Target kNo = Target::of("aten.erf.default", Dialect::kEdge);
+const Target kSupported = Target::of("aten.relu.default", Dialect::kEdge);
+const Target kUnsupported = Target::of("aten.erf.default", Dialect::kEdge);
 const Target kAdd = Target::of("aten.add.Tensor", Dialect::kEdge);
 const Target kSplit = Target::of("aten.split_with_sizes_copy.default", Dialect::kEdge);
 
@@ -22,56 +22,58 @@ std::unordered_set<const Node*> all_but(const Graph& graph, Target target) {
   return nodes;
 }
 
-TEST(PartitionNodes, TakesAllWhereNothingIsInTheWay) {
+TEST(PartitionNodes, JoinsConnectedSupportedNodes) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* b = graph.call(kYes, {a});
+  Node* a = graph.call(kSupported, {x});
+  Node* b = graph.call(kSupported, {a});
   graph.set_output(Argument::tuple({b}));
-  const auto found = partition_nodes(graph, all_but(graph, kNo));
+  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].id, 0U);
   EXPECT_THAT(found[0].nodes, ElementsAre(a, b));
 }
 
-TEST(PartitionNodes, SplitsWhereAWayLeadsOutAndBackIn) {
+TEST(PartitionNodes, SplitsIfPathLeadsOutAndBackIn) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* other = graph.call(kNo, {a});
+  Node* a = graph.call(kSupported, {x});
+  Node* other = graph.call(kUnsupported, {a});
   Node* sum = graph.call(kAdd, {a, other});
   graph.set_output(Argument::tuple({sum}));
-  const auto found = partition_nodes(graph, all_but(graph, kNo));
+  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(sum));  // from the end of the graph
+  EXPECT_THAT(found[0].nodes,
+              ElementsAre(sum));  // partitions are numbered from the end of the graph
   EXPECT_THAT(found[1].nodes, ElementsAre(a));
   EXPECT_LT(found[0].id, found[1].id);
 }
 
-TEST(PartitionNodes, JoinsBranchesThatAreNotConnected) {
+TEST(PartitionNodes, JoinsUnconnectedNodes) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* other = graph.call(kNo, {x});
-  Node* a = graph.call(kYes, {other});
-  Node* b = graph.call(kYes, {other});
+  Node* other = graph.call(kUnsupported, {x});
+  Node* a = graph.call(kSupported, {other});
+  Node* b = graph.call(kSupported, {other});
   graph.set_output(Argument::tuple({a, b}));
-  const auto found = partition_nodes(graph, all_but(graph, kNo));
+  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].nodes, ElementsAre(a, b));
 }
 
-// Two partitions, each convex alone, must not wait for each other.
-TEST(PartitionNodes, LeavesNoCycleBetweenPartitions) {
+// Each of the two partitions {a, d} and {b, c} would be convex, but together they would form a
+// cycle.
+TEST(PartitionNodes, PartitionsNeverFormACycle) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* b = graph.call(kYes, {x});
-  Node* past_a = graph.call(kNo, {a});
-  Node* past_b = graph.call(kNo, {b});
-  Node* c = graph.call(kYes, {past_a});
-  Node* d = graph.call(kYes, {past_b});
+  Node* a = graph.call(kSupported, {x});
+  Node* b = graph.call(kSupported, {x});
+  Node* past_a = graph.call(kUnsupported, {a});
+  Node* past_b = graph.call(kUnsupported, {b});
+  Node* c = graph.call(kSupported, {past_a});
+  Node* d = graph.call(kSupported, {past_b});
   graph.set_output(Argument::tuple({c, d}));
-  const auto found = partition_nodes(graph, all_but(graph, kNo));
+  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].nodes, ElementsAre(c, d));
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b));
@@ -85,19 +87,20 @@ TEST(PartitionNodes, GetitemsFollowTheirCall) {
   Node* second = graph.call(getitem(), {split, 1});
   Node* sum = graph.call(kAdd, {first, second});
   graph.set_output(Argument::tuple({sum}));
-  auto found = partition_nodes(graph, {split, sum});  // getitems are not passed to it
+  auto found =
+      partition_nodes(graph, {split, sum});  // getitems are not in the set of supported nodes
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].nodes, ElementsAre(sum));
   EXPECT_THAT(found[1].nodes, ElementsAre(split, first, second));
-  found = partition_nodes(graph, {first, second, sum});  // the call is not
+  found = partition_nodes(graph, {first, second, sum});  // split is not supported
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].nodes, ElementsAre(sum));
 }
 
-TEST(PartitionNodes, SingleNodesMayBeLeftOut) {
+TEST(PartitionNodes, OmitsSingleNodesOnRequest) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
+  Node* a = graph.call(kSupported, {x});
   graph.set_output(Argument::tuple({a}));
   PartitionNodesOptions options;
   options.single_nodes = false;
@@ -108,26 +111,26 @@ TEST(PartitionNodes, SingleNodesMayBeLeftOut) {
 TEST(PartitionNodes, GroupsStayTogether) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* other = graph.call(kNo, {x});
+  Node* a = graph.call(kSupported, {x});
+  Node* other = graph.call(kUnsupported, {x});
   Node* b = graph.call(kAdd, {a, other});
-  Node* c = graph.call(kYes, {b});
-  Node* after = graph.call(kNo, {c});
-  Node* d = graph.call(kYes, {after});
+  Node* c = graph.call(kSupported, {b});
+  Node* after = graph.call(kUnsupported, {c});
+  Node* d = graph.call(kSupported, {after});
   graph.set_output(Argument::tuple({d}));
   PartitionNodesOptions options;
-  options.groups = {{a, b}, {b, c}};  // share b: one group
+  options.groups = {{a, b}, {b, c}};  // merged, since both contain b
   const auto found = partition_nodes(graph, {d}, options);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].nodes, ElementsAre(d));
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b, c));
 }
 
-TEST(PartitionNodes, GroupsThatCannotBeOneAreLeftOut) {
+TEST(PartitionNodes, OmitsGroupsWithPathOutAndBackIn) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* between = graph.call(kNo, {a});
+  Node* a = graph.call(kSupported, {x});
+  Node* between = graph.call(kUnsupported, {a});
   Node* b = graph.call(kAdd, {a, between});
   graph.set_output(Argument::tuple({b}));
   PartitionNodesOptions options;
@@ -135,13 +138,13 @@ TEST(PartitionNodes, GroupsThatCannotBeOneAreLeftOut) {
   EXPECT_THAT(partition_nodes(graph, {}, options), IsEmpty());
 }
 
-TEST(PartitionNodes, GroupsThatWaitForEachOtherAreNotBothTaken) {
+TEST(PartitionNodes, KeepsOnlyOneOfMutuallyDependentGroups) {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kYes, {x});
-  Node* b = graph.call(kYes, {x});
-  Node* c = graph.call(kYes, {b});  // group a, c
-  Node* d = graph.call(kYes, {a});  // group b, d
+  Node* a = graph.call(kSupported, {x});
+  Node* b = graph.call(kSupported, {x});
+  Node* c = graph.call(kSupported, {b});  // group a, c
+  Node* d = graph.call(kSupported, {a});  // group b, d
   graph.set_output(Argument::tuple({c, d}));
   PartitionNodesOptions options;
   options.groups = {{a, c}, {b, d}};

@@ -17,7 +17,7 @@ std::string node_name(const std::string& line) {
 std::vector<PrintedDelegate> printed_delegates(const std::string& text) {
   constexpr std::string_view kBackend = "    backend_id: ";
   std::vector<PrintedDelegate> delegates;
-  std::vector<std::string> names;  // of the modules
+  std::vector<std::string> names;  // names of the lowered modules
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     if (line.find("%lowered_module_") == 2) names.push_back(node_name(line));
@@ -45,7 +45,7 @@ std::vector<PrintedDelegate> printed_delegates(const std::string& text) {
 PartitionResult PrintedPartitioner::partition(ExportedProgram& program) const {
   PartitionResult result;
   for (size_t i = 0; i < delegates_.size(); ++i) {
-    // The capability-based partitioner begins at the end.
+    // The capability-based partitioner numbers partitions from the end of the graph.
     const std::string tag = fmt::format("tag{}", delegates_.size() - i);
     const PrintedDelegate& delegate = delegates_[i];
     result.tags[tag] = {std::make_shared<EmptyBackend>(delegate.backend_id), {}};

@@ -1,4 +1,4 @@
-// A partitioner that takes what a printed lowered graph (delegated_graph.txt) has inside delegates.
+// A partitioner that reproduces the delegates of a printed lowered graph (delegated_graph.txt).
 #pragma once
 
 #include <set>
@@ -11,14 +11,14 @@ namespace vitrine::aot::test {
 
 struct PrintedDelegate {
   std::string backend_id;
-  std::set<std::string> calls;    // names of nodes of the graph before it was lowered
-  std::set<std::string> weights;  // placeholders that the delegate is not given from outside
+  std::set<std::string> calls;    // node names in the graph before lowering
+  std::set<std::string> weights;  // placeholders that are not inputs of the delegate
 };
 
-// In the order of the print.
+// Parses the delegates, in the order of the text.
 std::vector<PrintedDelegate> printed_delegates(const std::string& text);
 
-// A backend with a name and without payloads.
+// A backend that produces empty payloads.
 class EmptyBackend final : public Backend {
  public:
   explicit EmptyBackend(std::string id) : id_(std::move(id)) {}

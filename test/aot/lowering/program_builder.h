@@ -1,4 +1,4 @@
-// Small programs, made for one test each.
+// Builds small programs for tests.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class ProgramBuilder {
   Node* call(const char* op, ArgumentList args, const std::string& tag = "") {
     return call_in(*program.graph, op, std::move(args), tag);
   }
-  // Of a subgraph, too.
+  // Adds a call to the program's graph or a subgraph.
   Node* call_in(Graph& graph, const char* op, ArgumentList args, const std::string& tag = "") {
     Node* node = graph.call(Target::of(op, Dialect::kEdge), std::move(args));
     node->meta.value = spec();
@@ -28,7 +28,7 @@ class ProgramBuilder {
     node->meta.delegation_tag = tag;
     return node;
   }
-  // A call with several results, and its getitems.
+  // Adds a call with several results, and its getitems. Returns all of them.
   std::vector<Node*> split(Node* value, int64_t count, const std::string& tag = "") {
     Node* node =
         call("aten.split_with_sizes_copy.default", {value, std::vector<int64_t>{1, 1}}, tag);
@@ -63,11 +63,11 @@ class ProgramBuilder {
   ExportedProgram program;
 
  private:
-  Node* placeholder(const std::string& name, InputSpec spec_of_it) {
+  Node* placeholder(const std::string& name, InputSpec input) {
     Node* node = program.graph->placeholder(name);
     node->meta.value = spec();
-    spec_of_it.name = node->name();
-    program.signature.inputs.push_back(std::move(spec_of_it));
+    input.name = node->name();
+    program.signature.inputs.push_back(std::move(input));
     return node;
   }
   Node* weight(const std::string& name, InputSpec::Kind kind) {
@@ -89,33 +89,38 @@ class ProgramBuilder {
   ArgumentList results_;
 };
 
-// Its payload is its id and the number of calls. An option makes it change its copy.
+// A backend whose payload is its id, followed by the values of its compile specs. It changes the
+// targets of all calls in its copy of the program.
 class NamedBackend final : public Backend {
  public:
-  explicit NamedBackend(std::string id, uint64_t input_padding = 0)
-      : id_(std::move(id)), input_padding_(input_padding) {}
+  explicit NamedBackend(std::string id, uint64_t input_padding = 0,
+                        std::vector<uint64_t> scratch_sizes = {})
+      : id_(std::move(id)),
+        input_padding_(input_padding),
+        scratch_sizes_(std::move(scratch_sizes)) {}
   std::string id() const override { return id_; }
   uint64_t input_padding() const override { return input_padding_; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> specs) const override {
     PreprocessResult result;
-    for (const char c : id_) result.processed_bytes.push_back(static_cast<std::byte>(c));
+    for (const char c : id_) result.payload.push_back(static_cast<std::byte>(c));
     for (const CompileSpec& spec : specs) {
-      result.processed_bytes.insert(result.processed_bytes.end(), spec.value.begin(),
-                                    spec.value.end());
+      result.payload.insert(result.payload.end(), spec.value.begin(), spec.value.end());
     }
     for (Node& node : program.graph->nodes()) {
       if (node.is_call()) node.set_target(Target::of("changed.by_backend.default"));
     }
+    result.scratch_sizes = scratch_sizes_;
     return result;
   }
 
  private:
   std::string id_;
   uint64_t input_padding_;
+  std::vector<uint64_t> scratch_sizes_;
 };
 
-// Tags nodes as a function decides, after the tags that nodes had at its construction.
+// A partitioner that calls a function.
 class FunctionPartitioner final : public Partitioner {
  public:
   using Function = std::function<PartitionResult(ExportedProgram&)>;
@@ -126,7 +131,7 @@ class FunctionPartitioner final : public Partitioner {
   Function function_;
 };
 
-// Tags nodes by name with tags of one backend.
+// Returns a partitioner that tags nodes by name, all for one backend.
 inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
                                    const std::string& backend_id = "Named") {
   return FunctionPartitioner([tags, backend_id](ExportedProgram& program) {

@@ -21,17 +21,17 @@ struct SubmoduleTest : testing::Test {
   Node* x = b.input("x");
   Node* y = b.input("y");
 
-  Submodule take(const std::vector<Node*>& nodes) {
+  Submodule extract(const std::vector<Node*>& nodes) {
     return create_submodule_from_nodes(*b.program.graph, nodes, "t", &b.program.signature);
   }
 };
 
-TEST_F(SubmoduleTest, OneResultIsTakenByGetitem) {
+TEST_F(SubmoduleTest, SingleResultIsUsedByGetitem) {
   Node* add = b.call("aten.add.Tensor", {y, x});
   Node* relu = b.call("aten.relu.default", {add});
   b.returns(relu);
   b.finish();
-  const Submodule made = take({add});
+  const Submodule made = extract({add});
   EXPECT_EQ(format_graph(*made.graph),
             "graph():\n"
             "    %y : [num_users=1] = placeholder[target=y]\n"
@@ -51,14 +51,14 @@ TEST_F(SubmoduleTest, OneResultIsTakenByGetitem) {
   lint(*made.graph);
 }
 
-TEST_F(SubmoduleTest, ManyResultsComeInTheOrderOfTheirCallsAndRenameOutputs) {
+TEST_F(SubmoduleTest, SortsResultsByCallAndRenamesOutputs) {
   Node* add = b.call("aten.add.Tensor", {x, y});
   Node* relu = b.call("aten.relu.default", {add});
   Node* abs = b.call("aten.abs.default", {add});
   b.returns(abs);
   b.returns(add);
   b.finish();
-  const Submodule made = take({abs, add});
+  const Submodule made = extract({abs, add});
   EXPECT_EQ(format_node(*made.graph->output()), "return [aten_add_tensor, aten_abs_default]");
   EXPECT_EQ(format_node(*b.program.graph->output()), "return (getitem_1, getitem)");
   EXPECT_EQ(b.program.signature.outputs[0].name, "getitem_1");
@@ -70,19 +70,19 @@ TEST_F(SubmoduleTest, ManyResultsComeInTheOrderOfTheirCallsAndRenameOutputs) {
   lint(b.program);
 }
 
-TEST_F(SubmoduleTest, ATupleThatIsTheOnlyResultIsOpened) {
+TEST_F(SubmoduleTest, UnpacksTupleIfItIsTheOnlyResult) {
   const std::vector<Node*> nodes = b.split(x, 2);
   Node* sum = b.call("aten.add.Tensor", {nodes[1], nodes[2]});
   b.returns(sum);
   b.finish();
-  const Submodule made = take({nodes[0]});
+  const Submodule made = extract({nodes[0]});
   EXPECT_EQ(format_node(*made.graph->output()), "return [getitem, getitem_1]");
   EXPECT_THAT(made.call->users(), ElementsAre(nodes[1], nodes[2]));
   EXPECT_EQ(made.call->meta.value.items()->size(), 2U);
   lint(b.program);
 }
 
-TEST_F(SubmoduleTest, ATupleAmongResultsIsRefused) {
+TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
   const std::vector<Node*> nodes = b.split(x, 2);
   Node* relu = b.call("aten.relu.default", {x});
   Node* sum = b.call("aten.add.Tensor", {nodes[1], relu});
@@ -90,12 +90,12 @@ TEST_F(SubmoduleTest, ATupleAmongResultsIsRefused) {
   b.finish();
   EXPECT_THAT(
       [&] {
-        take({nodes[0], relu});
+        extract({nodes[0], relu});
       },
-      ThrowsMessage<AotError>(HasSubstr("put its getitems into the partition")));
+      ThrowsMessage<AotError>(HasSubstr("add its getitems to the partition")));
 }
 
-TEST_F(SubmoduleTest, AWayOutAndBackInIsRefusedAndChangesNothing) {
+TEST_F(SubmoduleTest, RejectsPathOutAndBackInWithoutChanges) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});
@@ -104,36 +104,35 @@ TEST_F(SubmoduleTest, AWayOutAndBackInIsRefusedAndChangesNothing) {
   const std::string before = format_graph(*b.program.graph);
   EXPECT_THAT(
       [&] {
-        take({first, last});
+        extract({first, last});
       },
-      ThrowsMessage<AotError>(
-          HasSubstr("do not form one contained subgraph: aten_erf_default takes")));
+      ThrowsMessage<AotError>(HasSubstr("cannot be one call, because node aten_erf_default")));
   EXPECT_EQ(format_graph(*b.program.graph), before);
 }
 
-TEST_F(SubmoduleTest, OnlyCallsOfThisGraphCanBeTaken) {
+TEST_F(SubmoduleTest, RejectsPlaceholdersAndNodesOfOtherGraphs) {
   Node* relu = b.call("aten.relu.default", {x});
   b.returns(relu);
   b.finish();
   Graph other;
   Node* foreign = other.call(Target::of("aten.relu.default"), {other.placeholder("z")});
-  EXPECT_THAT([&] { take({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is not a call")));
-  EXPECT_THAT([&] { take({foreign}); }, ThrowsMessage<AotError>(HasSubstr("another graph")));
-  EXPECT_THAT([&] { take({}); }, ThrowsMessage<AotError>(HasSubstr("has no nodes")));
+  EXPECT_THAT([&] { extract({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is not a call")));
+  EXPECT_THAT([&] { extract({foreign}); }, ThrowsMessage<AotError>(HasSubstr("another graph")));
+  EXPECT_THAT([&] { extract({}); }, ThrowsMessage<AotError>(HasSubstr("has no nodes")));
 }
 
-TEST_F(SubmoduleTest, NodesNeedNotBeConnected) {
+TEST_F(SubmoduleTest, AcceptsUnconnectedNodes) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {y});
   b.returns(c);
   b.returns(a);
   b.finish();
-  const Submodule made = take({a, c});
+  const Submodule made = extract({a, c});
   EXPECT_EQ(format_node(*made.graph->output()), "return [aten_relu_default, aten_abs_default]");
   lint(b.program);
 }
 
-TEST_F(SubmoduleTest, PlaceholdersAreParametersBuffersThenOthers) {
+TEST_F(SubmoduleTest, SortsPlaceholdersByKind) {
   test::ProgramBuilder p;
   Node* buffer = p.buffer("b_b");
   Node* parameter = p.parameter("p_p");
@@ -154,13 +153,13 @@ TEST_F(SubmoduleTest, PlaceholdersAreParametersBuffersThenOthers) {
   lint(*made.graph);
 }
 
-TEST_F(SubmoduleTest, ResultsAreRearrangedWithTheirGetitems) {
+TEST_F(SubmoduleTest, RearrangesResultsAndGetitems) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {y});
   b.returns(a);
   b.returns(c);
   b.finish();
-  Submodule made = take({a, c});
+  Submodule made = extract({a, c});
   const std::vector<size_t> order = {1, 0};
   arrange_graph_outputs(made, order);
   EXPECT_EQ(format_node(*made.graph->output()), "return [aten_abs_default, aten_relu_default]");
@@ -168,13 +167,13 @@ TEST_F(SubmoduleTest, ResultsAreRearrangedWithTheirGetitems) {
   EXPECT_EQ(made.call->users()[1]->args()[1], Argument(0));
 }
 
-TEST_F(SubmoduleTest, TheOutputComesAfterCallsThatNothingUses) {
+TEST_F(SubmoduleTest, OutputComesAfterUnusedCalls) {
   Node* add = b.call("aten.add.Tensor", {x, y});
   Node* relu = b.call("aten.relu.default", {add});
-  b.call("aten.abs.default", {relu});  // ready when the output is
+  b.call("aten.abs.default", {relu});  // ready at the same time as the output
   b.returns(relu);
   b.finish();
-  take({add});
+  extract({add});
   lint(b.program);
 }
 

@@ -1,4 +1,4 @@
-// What becomes of programs that partitioners have tagged.
+// Tests of lowering tagged programs.
 #include "aot/lowering/to_backend.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-TEST(ToBackend, PartsBecomeCallsWithTheNextDebugHandle) {
+TEST(ToBackend, PartitionsBecomeCallsWithNextDebugHandle) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -38,14 +38,14 @@ TEST(ToBackend, PartsBecomeCallsWithTheNextDebugHandle) {
   EXPECT_EQ(lowered[0].name, "lowered_module_0");
   EXPECT_EQ(lowered[0].call->name(), "executorch_call_delegate");
   EXPECT_EQ(lowered[0].module->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
-  // Handles of the nodes left in the graph: erf has 2.
+  // The largest handle left in the graph is 2, of erf.
   EXPECT_EQ(lowered[0].call->meta.debug_handle, 3U);
   EXPECT_EQ(lowered[1].call->meta.debug_handle, 4U);
-  EXPECT_EQ(format_node(*program.graph->output()), "return (getitem,)");  // tag0 was first
+  EXPECT_EQ(format_node(*program.graph->output()), "return (getitem,)");  // tag0 is extracted first
   for (const Node& node : program.graph->nodes()) EXPECT_EQ(node.meta.delegation_tag, "");
 }
 
-TEST(ToBackend, TheBackendGetsACopyAndItsSpecs) {
+TEST(ToBackend, PassesCopyAndCompileSpecsToBackend) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -53,13 +53,13 @@ TEST(ToBackend, TheBackendGetsACopyAndItsSpecs) {
   const CompileSpec spec{"level", {std::byte{'3'}}};
   const auto lowered = to_backend(test::NamedBackend("Named"), b.finish(), {&spec, 1});
   EXPECT_EQ(lowered->backend_id, "Named");
-  EXPECT_EQ(lowered->processed_bytes->size(), 6U);
+  EXPECT_EQ(lowered->payload->size(), 6U);
   EXPECT_THAT(lowered->compile_specs, ElementsAre(spec));
   EXPECT_TRUE(lowered->original.graph->find("aten_relu_default")->target().is("aten.relu.default"));
   EXPECT_TRUE(a->target().is("aten.relu.default"));
 }
 
-TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
+TEST(ToBackend, RejectsUnlistedTagsAndTagsOfInputsAndOutputs) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -69,12 +69,12 @@ TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
       [&] {
         to_backend(program, tagging({{"x", "t"}, {"aten_relu_default", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("node x: is tagged t, but only parameters")));
+      ThrowsMessage<AotError>(HasSubstr("node x: is tagged t, but of the inputs only weights")));
   EXPECT_THAT(
       [&] {
         to_backend(program, tagging({{"output", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("outputs must not be tagged")));
+      ThrowsMessage<AotError>(HasSubstr("the output must not be tagged")));
   const test::FunctionPartitioner unlisted([](ExportedProgram& each) {
     each.graph->find("aten_relu_default")->meta.delegation_tag = "t";
     return PartitionResult();
@@ -83,7 +83,7 @@ TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
               ThrowsMessage<AotError>(HasSubstr("does not list the tag t")));
 }
 
-TEST(ToBackend, APartitionerMayOnlyTag) {
+TEST(ToBackend, RejectsPartitionerThatChangesGraph) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -101,7 +101,7 @@ TEST(ToBackend, APartitionerMayOnlyTag) {
               ThrowsMessage<AotError>(HasSubstr("aten_relu_default: the partitioner changed it")));
 }
 
-TEST(ToBackend, ACyclicPartitionIsRefused) {
+TEST(ToBackend, RejectsCyclicPartition) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -112,11 +112,11 @@ TEST(ToBackend, ACyclicPartitionIsRefused) {
       [&] {
         to_backend(program, tagging({{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition t: the nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition t: the nodes cannot be one call")));
 }
 
-// Each is convex, but they wait for each other.
-TEST(ToBackend, PartitionsThatWaitForEachOtherAreRefused) {
+// Each partition is convex, but together they form a cycle.
+TEST(ToBackend, RejectsMutuallyDependentPartitions) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -133,10 +133,10 @@ TEST(ToBackend, PartitionsThatWaitForEachOtherAreRefused) {
                                      {"aten_relu_default_1", "u"},
                                      {"aten_abs_default", "u"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition u: the nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition u: the nodes cannot be one call")));
 }
 
-TEST(ToBackend, SeveralBackendsInOneProgram) {
+TEST(ToBackend, SupportsSeveralBackendsInOneProgram) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -150,7 +150,7 @@ TEST(ToBackend, SeveralBackendsInOneProgram) {
     each.graph->find("aten_abs_default")->meta.delegation_tag = "b";
     result.tags["a"] = {backend("First"), {}};
     result.tags["b"] = {backend("Second"), {}};
-    result.tags["nothing"] = {backend("Third"), {}};  // no nodes: skipped
+    result.tags["nothing"] = {backend("Third"), {}};  // skipped, since no node has this tag
     return result;
   });
   to_backend(program, two);
@@ -159,7 +159,7 @@ TEST(ToBackend, SeveralBackendsInOneProgram) {
   EXPECT_THAT(get_lowered_backend_modules(*program.graph), SizeIs(2));
 }
 
-TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
+TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfDelegatedNodes) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -167,12 +167,12 @@ TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
   Node* d = b.call("aten.erf.default", {c});
   b.returns(d);
   ExportedProgram& program = b.finish();
-  const auto taking = [](const char* taken, const char* id) {
-    return std::make_shared<const test::FunctionPartitioner>([taken, id](ExportedProgram& each) {
+  const auto delegating = [](const char* target, const char* id) {
+    return std::make_shared<const test::FunctionPartitioner>([target, id](ExportedProgram& each) {
       PartitionResult result;
       for (Node& node : each.graph->nodes()) {
         if (!node.is_call() || node.target().dialect() != Dialect::kEdge) continue;
-        if (node.target().is(taken)) {
+        if (node.target().is(target)) {
           node.meta.delegation_tag = "tag0";
         } else {
           result.rejections.push_back({std::string("not by ") + id, "", &node});
@@ -183,7 +183,7 @@ TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
     });
   };
   const std::vector<std::shared_ptr<const Partitioner>> partitioners = {
-      taking("aten.relu.default", "First"), taking("aten.abs.default", "Second")};
+      delegating("aten.relu.default", "First"), delegating("aten.abs.default", "Second")};
   const std::vector<Rejection> rejections = to_backend(program, partitioners);
   ASSERT_THAT(rejections, SizeIs(2));
   EXPECT_EQ(rejections[0].node, d);
@@ -194,15 +194,15 @@ TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
   EXPECT_EQ(module(program, "lowered_module_1").backend_id, "Second");
 }
 
-// One branch holds another cond.
-TEST(ToBackend, BranchesOfControlFlowAreLoweredWithoutWeights) {
+// The branch contains another branch.
+TEST(ToBackend, LowersBranchesWithoutWeights) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
   const auto branch = [&](const char* op) {
     auto graph = std::make_unique<Graph>();
     Node* value = graph->placeholder("value");
-    Node* weight = graph->placeholder("p");  // has the name of the program's own
+    Node* weight = graph->placeholder("p");  // has the name of the program's parameter
     value->meta.value = weight->meta.value = ProgramBuilder::spec();
     Node* sum = b.call_in(*graph, op, {value, weight});
     graph->set_output(Argument::tuple({sum}));
@@ -240,11 +240,11 @@ TEST(ToBackend, BranchesOfControlFlowAreLoweredWithoutWeights) {
     for (const InputSpec& spec : lowered[0].module->original.signature.inputs) {
       EXPECT_EQ(spec.kind, InputSpec::Kind::kUserInput);
     }
-    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the program's own graph has no tags
+    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the top graph has no tags
   }
 }
 
-TEST(ToBackend, TagsAreServedByTheirNumbers) {
+TEST(ToBackend, SortsTagsByNumber) {
   ProgramBuilder b;
   Node* x = b.input("x");
   std::map<std::string, std::string> tags;

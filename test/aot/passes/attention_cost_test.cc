@@ -8,24 +8,24 @@ namespace {
 struct CostCase {
   const char* name;
   AttentionShape shape;
-  bool pays;
+  bool is_faster;
 };
 
 const SymInt kShortSize(Expression::symbol("short"));    // 1 to 32
 const SymInt kLongSize(Expression::symbol("long"));      // 128 to 512
-const SymInt kAnySize(Expression::symbol("unbounded"));  // from 1
+const SymInt kAnySize(Expression::symbol("unbounded"));  // 1 or more
 
 std::vector<CostCase> cost_cases() {
   return {
       {"SmallKernels", {.queries = 32, .keys = 32}, true},
       {"LargeKernels", {.queries = 33, .keys = 33}, false},
       {"SmallDelegated", {.queries = 6, .keys = 6, .is_delegated = true}, false},
-      {"FourKeysAQuery", {.queries = 64, .keys = 256, .is_delegated = true}, true},
-      {"FewerKeysAQuery", {.queries = 64, .keys = 255, .is_delegated = true}, false},
+      {"FourKeysPerQuery", {.queries = 64, .keys = 256, .is_delegated = true}, true},
+      {"FewerKeysPerQuery", {.queries = 64, .keys = 255, .is_delegated = true}, false},
       {"Token", {.queries = 1, .keys = 4, .is_delegated = true}, true},
       {"LongCausal", {.queries = 128, .keys = 128, .is_causal = true}, true},
       {"ShortCausal", {.queries = 127, .keys = 127, .is_causal = true}, false},
-      {"Filling", {.queries = kAnySize, .keys = 256, .reads_part_of_cache = true}, true},
+      {"PartOfCache", {.queries = kAnySize, .keys = 256, .reads_part_of_cache = true}, true},
       {"BoundedKernels", {.queries = kShortSize, .keys = kShortSize}, true},
       {"BoundedKeys", {.queries = kShortSize, .keys = kLongSize, .is_delegated = true}, true},
       {"BoundedFewerKeys",
@@ -39,10 +39,10 @@ std::vector<CostCase> cost_cases() {
 
 class AttentionCost : public testing::TestWithParam<CostCase> {};
 
-TEST_P(AttentionCost, SaysWhereItPays) {
+TEST_P(AttentionCost, PredictsWhetherOneOperatorIsFaster) {
   const RangeConstraints ranges = {
       {"short", {1, 32}}, {"long", {128, 512}}, {"unbounded", {1, std::nullopt}}};
-  EXPECT_EQ(pays_as_one_operator(GetParam().shape, ranges), GetParam().pays);
+  EXPECT_EQ(is_faster_as_operator(GetParam().shape, ranges), GetParam().is_faster);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, AttentionCost, testing::ValuesIn(cost_cases()),

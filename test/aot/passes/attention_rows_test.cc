@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "aot/passes/replace_attention.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -16,36 +16,36 @@ using testing::ElementsAre;
 
 using Sizes4 = std::vector<int64_t>;
 
-TEST(AttentionRows, ComeThroughViewsAndCopies) {
+TEST(AttentionRows, TracesThroughViewsAndCopies) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 6, 2, 4}));  // positions first
-  Node* turned = build.call("aten.transpose.int", {cache, 1, 2});
-  Node* first = build.call("aten.narrow.default", {turned, 2, 0, 3});
+  Node* transposed = build.call("aten.transpose.int", {cache, 1, 2});
+  Node* first = build.call("aten.narrow.default", {transposed, 2, 0, 3});
   Node* copy = build.call("aten.clone.default", {first});
   const AttentionRows rows = trace_rows(copy);
   EXPECT_EQ(rows.source, cache);
-  EXPECT_EQ(rows.taken, turned);
+  EXPECT_EQ(rows.first_reader, transposed);
   EXPECT_EQ(rows.prefix, first);
   EXPECT_TRUE(rows.is_transposed);
   EXPECT_FALSE(rows.is_repeated);
 }
 
-TEST(AttentionRows, AreRepeatedByHeadInEitherForm) {
+TEST(AttentionRows, TracesRepeatedHeadsInBothForms) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
   Node* interleaved = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
   Node* single = build.call("aten.unsqueeze.default", {cache, 2});
-  Node* wide = build.call("aten.expand.default", {single, Sizes4{1, 2, 2, 6, 4}});
-  Node* joined = build.call("aten.reshape.default", {wide, Sizes4{1, 4, 6, 4}});
-  for (Node* node : {interleaved, joined}) {
+  Node* expanded = build.call("aten.expand.default", {single, Sizes4{1, 2, 2, 6, 4}});
+  Node* reshaped = build.call("aten.reshape.default", {expanded, Sizes4{1, 4, 6, 4}});
+  for (Node* node : {interleaved, reshaped}) {
     const AttentionRows rows = trace_rows(node);
     EXPECT_EQ(rows.source, cache);
     EXPECT_TRUE(rows.is_repeated);
   }
 }
 
-// Positions that are repeated, other dims that change places, rows from the middle.
-TEST(AttentionRows, AreNotTracedThroughOtherCalls) {
+// The other calls repeat positions, transpose other dims, select rows from the middle, or compute.
+TEST(AttentionRows, StopsAtOtherCalls) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
   for (Node* node : {build.call("aten.repeat_interleave.self_int", {cache, 2, 2}),
@@ -54,7 +54,7 @@ TEST(AttentionRows, AreNotTracedThroughOtherCalls) {
                      build.call("aten.neg.default", {cache})}) {
     const AttentionRows rows = trace_rows(node);
     EXPECT_EQ(rows.source, node);
-    EXPECT_EQ(rows.taken, nullptr);
+    EXPECT_EQ(rows.first_reader, nullptr);
   }
 }
 
@@ -69,7 +69,7 @@ ExportedProgram repeating(bool writes) {
       {build.call("aten.scaled_dot_product_attention.default", {query, key, value})});
 }
 
-TEST(AttentionRows, AreReadWhereTheyAre) {
+TEST(AttentionRows, ReplacementReadsRowsWithoutRepetition) {
   ExportedProgram program = repeating(false);
   EXPECT_EQ(replace_attention(program).replaced, 1U);
   program.graph->remove_dead_code();
@@ -77,7 +77,7 @@ TEST(AttentionRows, AreReadWhereTheyAre) {
               ElementsAre("permute", "permute", "permute", "custom_sdpa", "permute", "clone"));
 }
 
-TEST(AttentionRows, AreReadFromBeforeAWrite) {
+TEST(AttentionRows, ReplacementKeepsRepetitionBeforeAWrite) {
   ExportedProgram program = repeating(true);
   EXPECT_EQ(replace_attention(program).replaced, 1U);
   program.graph->remove_dead_code();

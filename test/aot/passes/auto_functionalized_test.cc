@@ -8,7 +8,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(AutoFunctionalized, KnowsWhatIsWritten) {
+TEST(AutoFunctionalized, FindsWrittenArguments) {
   const auto written_by = [](const char* target) {
     return written_arguments(*operator_of(Target::of(target))).size();
   };
@@ -19,13 +19,13 @@ TEST(AutoFunctionalized, KnowsWhatIsWritten) {
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
   Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));
   EXPECT_TRUE(writes_arguments(*update_cache(build, row, cache, 1)));
-  EXPECT_FALSE(writes_arguments(*build.call("aten.relu_.default", {row}))) << "its result is it";
+  EXPECT_FALSE(writes_arguments(*build.call("aten.relu_.default", {row})))
+      << "it returns what it writes";
   EXPECT_FALSE(writes_arguments(*row));
 }
 
-// Both results of an operator that writes two arguments.
-TEST(AutoFunctionalized, HasAResultForEachArgument) {
-  // One key: attention gives its value. Position 0 of an empty cache.
+TEST(AutoFunctionalized, ReturnsEveryWrittenArgument) {
+  // With one key, at position 0 of the cache, attention returns the value of that key.
   const TensorData one = floats({1, 1, 1, 2}, {1, 2});
   const auto attend = [](ModelBuilder& build, const Nodes& in, int which) {
     Node* keys = build.call("aten.mul.Tensor", {in[0], 0});
@@ -44,7 +44,7 @@ TEST(AutoFunctionalized, HasAResultForEachArgument) {
   expect_near(found(2), {1, 2});
 }
 
-TEST(AutoFunctionalized, RefusesFormsThatDoNotFit) {
+TEST(AutoFunctionalized, RejectsMalformedArguments) {
   const auto executable = [](auto damage) {
     ExportedProgram program = update_program();
     for (Node& node : program.graph->nodes()) {
@@ -52,16 +52,17 @@ TEST(AutoFunctionalized, RefusesFormsThatDoNotFit) {
     }
     to_executable(program);
   };
-  const auto with = [](Node& node, const std::string& name, const Argument& value) {
+  const auto set_kwarg = [](Node& node, const std::string& name, const Argument& value) {
     ArgumentMap kwargs = node.kwargs();
-    for (auto& [key, given] : kwargs) {
-      if (key == name) given = value;
+    for (auto& [key, old_value] : kwargs) {
+      if (key == name) old_value = value;
     }
     node.set_kwargs(std::move(kwargs));
   };
-  EXPECT_THROW(executable([&](Node& node) { with(node, "_cache_base_index", 1); }), AotError);
-  EXPECT_THROW(executable([&](Node& node) { with(node, "_all_bases", Argument()); }), AotError);
-  EXPECT_THROW(executable([&](Node& node) { node.set_arg(0, "no operator"); }), AotError);
+  EXPECT_THROW(executable([&](Node& node) { set_kwarg(node, "_cache_base_index", 1); }), AotError);
+  EXPECT_THROW(executable([&](Node& node) { set_kwarg(node, "_all_bases", Argument()); }),
+               AotError);
+  EXPECT_THROW(executable([&](Node& node) { node.set_arg(0, "not an operator"); }), AotError);
   EXPECT_THROW(executable([&](Node& node) {
                  ArgumentMap kwargs = node.kwargs();
                  kwargs.emplace_back("_cache_slice_dim", 0);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "aot/passes/pipelines.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 
-// The value becomes the rows of the cache from `at` on.
+// Writes the value to the rows of the cache from `at` on.
 inline Node* update_cache(ModelBuilder& build, Node* value, Node* cache, int at) {
   return build.call_as("llama.update_cache.default", {value, cache, at}, {},
                        contiguous_spec(ScalarType::kFloat, {1}));
@@ -16,7 +16,7 @@ inline Node* update_cache(ModelBuilder& build, Node* value, Node* cache, int at)
 inline const TensorData kCache = floats({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
 inline const TensorData kRow = floats({1, 1, 1, 2}, {10, 20});
 
-// Writes a row to a buffer and reads it.
+// An edge program that writes a row to a buffer and reads the buffer.
 inline ExportedProgram update_program() {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});

@@ -1,14 +1,15 @@
-// Which writes to buffers become llama::update_cache, and that what reads the buffer sees the same.
+// Tests which writes to buffers become llama::update_cache, and that readers of the buffer get the
+// same values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "aot/builder/seeded_weights.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/pipelines.h"
 #include "aot/passes/replace_attention.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "examples/models/seeded_weights.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -23,8 +24,8 @@ using testing::Not;
 constexpr int64_t kPositions = 6;
 constexpr int64_t kValues = 4;
 
-// A buffer that is read between two writes, and after them.
-TEST(CacheWrites, KeepsTheOrderOfWritesAndReads) {
+// The buffer is read before, between and after two writes.
+TEST(CacheWrites, KeepsOrderOfWritesAndReads) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
   Node* at = build.input("position", ScalarType::kLong, {1});
@@ -49,8 +50,8 @@ TEST(CacheWrites, KeepsTheOrderOfWritesAndReads) {
   for (size_t i = 0; i < expected.size(); ++i) expect_near(found[i], values_of(expected[i]));
 }
 
-// As run_decompositions() leaves it: the signature says what the buffer ends as.
-TEST(CacheWrites, WritesWhatTheSignatureStores) {
+// In programs from run_decompositions(), only the signature names the final value of the buffer.
+TEST(CacheWrites, ReplacesMutationsInTheSignature) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
   Node* at = build.input("position", ScalarType::kLong, {1});
@@ -74,7 +75,7 @@ TEST(CacheWrites, WritesWhatTheSignatureStores) {
   EXPECT_THAT(calls(replaced), Not(Contains("copy_")));
 }
 
-TEST(CacheWrites, LeavesWhatIsNotAWriteToACache) {
+TEST(CacheWrites, KeepsUnsupportedWritesWithReasons) {
   const auto kept = [](const std::function<Node*(ModelBuilder&, Node * cache)>& make) {
     ModelBuilder build("Net");
     Node* cache = build.buffer("cache", zeros({1, 2, kPositions, kValues}));
@@ -83,14 +84,14 @@ TEST(CacheWrites, LeavesWhatIsNotAWriteToACache) {
     EXPECT_EQ(result.writes, 0U);
     return result.kept;
   };
-  // Along the values.
+  // The write is along the dim of values.
   EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
                 Node* at = build.input("position", ScalarType::kLong, {1});
                 Node* row = build.input("row", ScalarType::kFloat, {1, 2, kPositions, 1});
                 return build.call("aten.index_copy_.default", {cache, 3, at, row});
               }),
-              ElementsAre(HasSubstr("not along dim 1 or 2")));
-  // One row for both heads.
+              ElementsAre(HasSubstr("the positions are in dim 3, not in dim 1 or 2")));
+  // The write broadcasts one row to both heads.
   EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
                 Node* at = build.input("position", ScalarType::kLong, {1});
                 Node* row = build.input("row", ScalarType::kFloat, {1, kValues});
@@ -98,7 +99,7 @@ TEST(CacheWrites, LeavesWhatIsNotAWriteToACache) {
                                   {cache, Argument::list({Argument(), Argument(), at}), row});
               }),
               ElementsAre(HasSubstr("another dtype or shape")));
-  // Added to what is there.
+  // The write adds to the old values.
   EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
                 Node* at = build.input("position", ScalarType::kLong, {1});
                 Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
@@ -106,17 +107,17 @@ TEST(CacheWrites, LeavesWhatIsNotAWriteToACache) {
                                   {cache, Argument::list({Argument(), Argument(), at}), row, true});
               }),
               IsEmpty());
-  // What the buffer would be, which is not stored.
+  // The new value is not stored in the buffer.
   EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
                 Node* at = build.input("position", ScalarType::kLong, {1});
                 Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
                 return build.call("aten.index_copy.default", {cache, 2, at, row});
               }),
-              ElementsAre(HasSubstr("not what the buffer becomes")));
+              ElementsAre(HasSubstr("its result is not stored in the buffer")));
 }
 
-// What is committed to the buffer is a result of the model, too.
-TEST(CacheWrites, TheCacheMayBeAResult) {
+// The copy_ into the buffer is also a result of the model.
+TEST(CacheWrites, CacheCanBeAResult) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
   Node* at = build.input("position", ScalarType::kLong, {1});

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(ConvertMixedDtypes, ConvertsToTheTypeOfBoth) {
+TEST(ConvertMixedDtypes, ConvertsOperandsToCommonDtype) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kInt, {2});
   Node* y = build.input("y", ScalarType::kFloat, {2});
@@ -21,7 +21,8 @@ TEST(ConvertMixedDtypes, ConvertsToTheTypeOfBoth) {
   ExportedProgram program = build.finish({sum, more});
   convert_mixed_dtypes(program);
   lint(program);
-  // Of x and y, x; of x and a tensor without dims of the same kind, that.
+  // The first sum converts x to f32. The second converts `one`, because x has dims and `one` does
+  // not.
   EXPECT_THAT(calls(program), ElementsAre("_to_copy", "add.Tensor", "_to_copy", "add.Tensor"));
   EXPECT_EQ(last_call(program).previous()->args()[0].node()->name(), "one");
   EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);

@@ -1,4 +1,4 @@
-// Conditions against their formulas: what branches return lies in memory that they share.
+// Compares conds with their formulas. Branches share memory, in which they return their results.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "aot/passes/pipelines.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
@@ -18,13 +18,13 @@ Node* call_in(Graph& graph, const char* target, ArgumentList args) {
   node->meta.value = contiguous_spec(ScalarType::kFloat, {2});
   return node;
 }
-// The factor times what the branch is given.
+// A branch that multiplies its input by the factor.
 Branch times(double factor) {
   return [factor](Graph& graph, Node* x) { return call_in(graph, "aten.mul.Scalar", {x, factor}); };
 }
 Node* same(Graph& /*graph*/, Node* x) { return x; }
 
-// cond(p, yes, no, [operand]) in front of `place`.
+// Inserts cond(p, yes, no, [operand]) before `place`.
 Node* condition(Graph& graph, Node* place, Node* p, const Branch& yes, const Branch& no,
                 Node* operand) {
   ArgumentList args = {p};
@@ -46,7 +46,7 @@ Node* condition(Graph& graph, Node* place, Node* p, const Branch& yes, const Bra
   return item;
 }
 
-// What the graph gives for p and x = {1, 10}, where `make` adds calls in front of `place`.
+// Runs a graph with p and x = {1, 10}. `make` adds its calls before `place`.
 using Make = std::function<Node*(Graph& graph, Node* place, Node* p, Node* x)>;
 Values chosen(bool p, const Make& make) {
   ModelBuilder build("Net");
@@ -71,7 +71,7 @@ Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
   return node;
 }
 
-TEST(CopyBranchResults, KeepsThemWhileOthersRun) {
+TEST(CopyBranchResults, ResultsSurviveOtherBranches) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     Node* second = condition(graph, place, p, times(5), times(7), x);
@@ -81,21 +81,21 @@ TEST(CopyBranchResults, KeepsThemWhileOthersRun) {
   EXPECT_EQ(chosen(false, make), (Values{-4, -40}));
 }
 
-// A branch reads the result of another one after it has computed something else.
-TEST(CopyBranchResults, LetsOtherBranchesReadThem) {
+// A branch reads the result of another cond after it has written its own memory.
+TEST(CopyBranchResults, OtherBranchesCanReadResults) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
-    const Branch squares = [](Graph& branch, Node* given) {
-      Node* before = call_in(branch, "aten.mul.Scalar", {given, 10.0});
-      return call_in(branch, "aten.add.Tensor", {before, given});
+    const Branch times_eleven = [](Graph& branch, Node* input) {
+      Node* before = call_in(branch, "aten.mul.Scalar", {input, 10.0});
+      return call_in(branch, "aten.add.Tensor", {before, input});
     };
-    return condition(graph, place, p, squares, times(1), first);
+    return condition(graph, place, p, times_eleven, times(1), first);
   };
   EXPECT_EQ(chosen(true, make), (Values{22, 220}));
   EXPECT_EQ(chosen(false, make), (Values{3, 30}));
 }
 
-TEST(CopyBranchResults, LetsThemBeViewed) {
+TEST(CopyBranchResults, ResultsCanBeViewed) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* result = condition(graph, place, p, times(2), times(3), x);
     Node* view =
@@ -106,8 +106,8 @@ TEST(CopyBranchResults, LetsThemBeViewed) {
   EXPECT_EQ(chosen(false, make), (Values{-3, -30}));
 }
 
-// The memory of what a branch was given is free after the condition, but not what it returned.
-TEST(CopyBranchResults, CopiesWhatABranchIsGiven) {
+// The memory of a branch's input is reused after the cond, although the branch returned it.
+TEST(CopyBranchResults, CopiesReturnedInputs) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* doubled = call_at(graph, place, "aten.mul.Scalar", {x, 2.0});
     Node* result = condition(graph, place, p, same, times(-1), doubled);

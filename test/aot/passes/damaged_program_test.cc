@@ -1,5 +1,4 @@
-// Programs of the corpus with an argument damaged: passes throw AotErrors or take them, nothing
-// else.
+// Damages single arguments of the corpus's programs. Passes must succeed or throw AotErrors.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -26,7 +25,7 @@ std::vector<Argument> damages() {
           Argument::list({Argument()})};
 }
 
-// The nth damage of a program; false if there are not so many.
+// Applies damage `number` to a program. False if there are fewer damages.
 bool damage(ExportedProgram& program, size_t number) {
   const std::vector<Argument> all = damages();
   for (Node& node : program.graph->nodes()) {
@@ -36,13 +35,13 @@ bool damage(ExportedProgram& program, size_t number) {
       number -= count;
       continue;
     }
-    const size_t place = number / (all.size() + 1);
+    const size_t index = number / (all.size() + 1);
     const size_t kind = number % (all.size() + 1);
     if (kind < all.size()) {
-      node.set_arg(place, all[kind]);
-    } else {  // cut off
+      node.set_arg(index, all[kind]);
+    } else {  // remove the arguments from `index` on
       ArgumentList args = node.args();
-      args.resize(place);
+      args.resize(index);
       node.set_args(std::move(args));
     }
     return true;
@@ -50,10 +49,10 @@ bool damage(ExportedProgram& program, size_t number) {
   return false;
 }
 
-TEST(DamagedProgram, IsTakenOrRefused) {
+TEST(DamagedProgram, IsLoweredOrRejected) {
   VITRINE_NEEDS_CORPUS();
-  size_t refused = 0;
-  size_t taken = 0;
+  size_t rejected = 0;
+  size_t lowered = 0;
   for (const auto& entry : fs::directory_iterator(test::corpus_dir() / "ops_portable")) {
     const fs::path file = entry.path() / "model.pt2";
     if (!fs::exists(file)) continue;
@@ -65,16 +64,16 @@ TEST(DamagedProgram, IsTakenOrRefused) {
       try {
         to_edge(program);
         to_executable(program);
-        ++taken;
+        ++lowered;
       } catch (const AotError&) {
-        ++refused;
+        ++rejected;
       } catch (const std::exception& error) {
         ADD_FAILURE() << "not an AotError: " << error.what();
       }
     }
   }
-  std::printf("%zu damaged programs refused, %zu taken\n", refused, taken);
-  EXPECT_GT(refused, 1000U);
+  std::printf("%zu damaged programs rejected, %zu lowered\n", rejected, lowered);
+  EXPECT_GT(rejected, 1000U);
 }
 
 }  // namespace

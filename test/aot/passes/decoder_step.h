@@ -1,13 +1,13 @@
-// A step of a decoder as exports have it, in many forms: how it writes to its caches, reads them
-// and makes its mask.
+// Builds a decoder step in the forms that exports have: different ways to write caches, to read
+// them and to compute the mask.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "aot/builder/seeded_weights.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "examples/models/seeded_weights.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -44,29 +44,29 @@ struct StepForm {
   StepRepeat repeat = StepRepeat::kInterleave;
   bool positions_first = false;
   int64_t batch = 1;
-  int64_t heads = 4;  // of queries
+  int64_t heads = 4;  // number of query heads
   int64_t key_heads = 2;
-  int64_t count = 1;  // positions of a call
+  int64_t count = 1;  // number of positions per call
   bool is_symbolic = false;
-  bool counted = false;       // positions are arange(count) + the first one
-  bool is_spelled = false;    // attention is products around a softmax
-  bool takes_prefix = false;  // only positions up to the last query's
-  double fill = -kInfinity;   // of spelled attention, where keys are hidden
+  bool counted = false;       // true: positions are arange(count) plus the first position
+  bool is_spelled = false;    // true: attention is spelled out as products around a softmax
+  bool takes_prefix = false;  // true: attention reads only positions up to the last query
+  double fill = -kInfinity;   // masking number of spelled attention
 };
 
 inline TensorData causal_step_table(bool added) {
   std::vector<std::byte> bools;
   Values numbers;
   for (int64_t i = 0; i < kStepLength * kStepLength; ++i) {
-    const bool seen = i % kStepLength <= i / kStepLength;
-    bools.push_back(static_cast<std::byte>(seen));
-    numbers.push_back(seen ? 0 : -kInfinity);
+    const bool visible = i % kStepLength <= i / kStepLength;
+    bools.push_back(static_cast<std::byte>(visible));
+    numbers.push_back(visible ? 0 : -kInfinity);
   }
   if (added) return floats({kStepLength, kStepLength}, numbers);
   return make_tensor_data(ScalarType::kBool, {kStepLength, kStepLength}, std::move(bools));
 }
 
-// A step of a decoder: writes keys and values, attends to them.
+// A decoder step, which writes keys and values and attends to them.
 class DecoderStep {
  public:
   explicit DecoderStep(const StepForm& form) : f_(form) {}
@@ -118,7 +118,7 @@ class DecoderStep {
     }
     return first_;
   }
-  // The end of what this call writes.
+  // The position after the last one that this call writes.
   Node* end() {
     if (end_ != nullptr) return end_;
     Node* begin = first();
@@ -180,14 +180,14 @@ class DecoderStep {
     }
     if (f_.mask == StepMask::kMultiplied) return multiplied(keys);
     if (f_.mask == StepMask::kJoined) return joined();
-    Node* seen = build_.call("aten.le.Tensor", {keys, rows()});
-    if (f_.mask != StepMask::kWindow) return seen;
+    Node* visible = build_.call("aten.le.Tensor", {keys, rows()});
+    if (f_.mask != StepMask::kWindow) return visible;
     Node* near = build_.call("aten.add.Tensor", {keys, 2});
     near = build_.call("aten.gt.Tensor", {near, rows()});
-    return build_.call("aten.bitwise_and.Tensor", {seen, near});
+    return build_.call("aten.bitwise_and.Tensor", {visible, near});
   }
 
-  // As older models of Hugging Face's transformers make it, in place.
+  // Computes the mask in place, like older models of Hugging Face's transformers.
   Node* multiplied(Node* keys) {
     Node* added =
         build_.call("aten.full.default", {Argument::list({size(), kStepLength}), kLowestFloat});
@@ -199,7 +199,8 @@ class DecoderStep {
     for (int i = 0; i < 2; ++i) added = build_.call("aten.unsqueeze.default", {added, i});
     return added;
   }
-  // As Meta's Llama makes it: zeros for the keys before, a triangle for those of this call.
+  // Computes the mask like Meta's Llama: zeros for earlier keys, and a triangle for those of this
+  // call.
   Node* joined() {
     Node* zeros = build_.call("aten.zeros.default", {Argument::list({size(), first()})});
     Node* added = build_.call("aten.full.default", {Argument::list({size(), size()}), -kInfinity});

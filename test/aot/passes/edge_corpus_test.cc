@@ -1,4 +1,4 @@
-// Exported programs through our passes, against what ExecuTorch's own lowering made of them.
+// Compares exported programs after our passes with the results of ExecuTorch's lowering.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// The operators of a case that was made with `preserve_ops`: its own, by case and overload. Most
-// cases named "keep" call an operator that core ATen has already.
+// The operators that a case kept with `preserve_ops`. Most cases named "keep" are not listed,
+// because they call an operator of core ATen.
 std::vector<std::string> preserved_in(const std::string& name) {
   struct Row {
     std::string_view name;
@@ -91,7 +91,7 @@ ExecutableOptions executable_options(const fs::path& folder) {
   return options;
 }
 
-// Programs of ExecuTorch 1.4 without delegates.
+// The programs that ExecuTorch 1.4 lowered without delegates.
 std::vector<Case> portable_cases(bool core_aten) {
   constexpr std::string_view kCore = "_core_aten";
   std::vector<Case> cases;
@@ -101,7 +101,7 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // There the operators that the program keeps are decomposed already.
+    // In core ATen, the operators that the program keeps are already decomposed.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }
@@ -117,28 +117,28 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
-  for (const Case& each : portable_cases(core_aten)) {
-    SCOPED_TRACE(each.exported.string());
-    const auto methods = test::pte_instructions(each.folder / "model.pte");
-    const auto expected = methods.find(each.method);
+  for (const Case& test : portable_cases(core_aten)) {
+    SCOPED_TRACE(test.exported.string());
+    const auto methods = vitrine::test::pte_instructions(test.folder / "model.pte");
+    const auto expected = methods.find(test.method);
     if (expected == methods.end() || !is_portable(expected->second)) continue;
     ++all;
-    ExportedProgram program = import_pt2(each.exported);
+    ExportedProgram program = import_pt2(test.exported);
     try {
-      to_edge(program, edge_options(each.folder));
-      to_executable(program, executable_options(each.folder));
+      to_edge(program, edge_options(test.folder));
+      to_executable(program, executable_options(test.folder));
     } catch (const AotError& error) {
       ADD_FAILURE() << error.what();
       continue;
     }
-    const test::Instructions found = test::graph_instructions(*program.graph);
-    // The first that differs: lists may have hundreds of items.
+    const auto found = vitrine::test::graph_instructions(*program.graph);
+    // Reports only the first difference, because lists may have hundreds of items.
     const auto [ours, theirs] = std::ranges::mismatch(found, expected->second);
     if (found != expected->second) {
-      ADD_FAILURE() << "instruction " << ours - found.begin() << " of " << found.size() << " is "
-                    << (ours == found.end() ? "missing" : *ours) << ", not "
-                    << (theirs == expected->second.end() ? "the end" : *theirs) << " of "
-                    << expected->second.size();
+      ADD_FAILURE() << "instruction " << ours - found.begin() << ": expected "
+                    << (theirs == expected->second.end() ? "the end" : *theirs) << " (of "
+                    << expected->second.size() << " instructions), found "
+                    << (ours == found.end() ? "the end" : *ours) << " (of " << found.size() << ")";
     }
     same += found == expected->second ? 1 : 0;
   }
@@ -146,37 +146,37 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
   std::printf("%zu of %zu programs have ExecuTorch's instructions\n", same, all);
 }
 
-TEST(EdgeCorpus, CoreAtenBecomesTheSameInstructions) { expect_same_instructions(true, 404); }
+TEST(EdgeCorpus, CoreAtenInstructionsMatchExecuTorch) { expect_same_instructions(true, 404); }
 
-TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) { expect_same_instructions(false, 359); }
+TEST(EdgeCorpus, TrainingIrInstructionsMatchExecuTorch) { expect_same_instructions(false, 359); }
 
 void expect_same_graphs(bool core_aten, size_t at_least) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
-  for (const Case& each : portable_cases(core_aten)) {
-    const fs::path file = each.folder / "delegated_graph.txt";
-    if (!fs::exists(file) || each.method != "forward") continue;
+  for (const Case& test : portable_cases(core_aten)) {
+    const fs::path file = test.folder / "delegated_graph.txt";
+    if (!fs::exists(file) || test.method != "forward") continue;
     std::string expected = vitrine::test::read_text(file);
     if (expected.find("lowered_module") != std::string::npos) continue;
-    SCOPED_TRACE(each.exported.string());
-    ExportedProgram program = import_pt2(each.exported);
-    to_edge(program, edge_options(each.folder));
+    SCOPED_TRACE(test.exported.string());
+    ExportedProgram program = import_pt2(test.exported);
+    to_edge(program, edge_options(test.folder));
     std::string found = format_graph(*program.graph);
     found = std::regex_replace(found, std::regex("\n    "), "\n  ") + "\n";
-    // The file keeps the argument's own name, "input", which Python has taken; .pt2 does not.
+    // The file has the name "input", which is a Python name. The .pt2 file does not have it.
     expected = std::regex_replace(expected, std::regex("\\[target=input\\]"), "[target=input_1]");
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
   }
   EXPECT_GE(same, at_least);
-  std::printf("%zu graphs are ExecuTorch's, letter by letter\n", same);
+  std::printf("%zu printed graphs equal ExecuTorch's\n", same);
 }
 
-TEST(EdgeCorpus, PrintsCoreAtenAsTheSameGraphs) { expect_same_graphs(true, 38); }
-TEST(EdgeCorpus, PrintsTrainingIrAsTheSameGraphs) { expect_same_graphs(false, 38); }
+TEST(EdgeCorpus, CoreAtenGraphsMatchExecuTorch) { expect_same_graphs(true, 38); }
+TEST(EdgeCorpus, TrainingIrGraphsMatchExecuTorch) { expect_same_graphs(false, 38); }
 
-// PyTorch's own decompositions of a program, next to it, become the same graph as ours.
-TEST(EdgeCorpus, DecomposesAsPyTorchDoes) {
+// A program and PyTorch's decomposition of it become the same graph.
+TEST(EdgeCorpus, DecomposesLikePyTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
@@ -202,32 +202,32 @@ TEST(EdgeCorpus, DecomposesAsPyTorchDoes) {
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
   }
-  std::printf("%zu graphs are PyTorch's decompositions\n", same);
+  std::printf("%zu graphs equal PyTorch's decompositions\n", same);
   EXPECT_GE(same, 520U);
 }
 
 void expect_same_handles(bool core_aten, size_t at_least) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
-  for (const Case& each : portable_cases(core_aten)) {
-    const fs::path file = each.folder / "debug_handle_map.json";
+  for (const Case& test : portable_cases(core_aten)) {
+    const fs::path file = test.folder / "debug_handle_map.json";
     if (!fs::exists(file)) continue;
-    const auto methods = test::pte_instructions(each.folder / "model.pte");
-    const auto plan = methods.find(each.method);
+    const auto methods = vitrine::test::pte_instructions(test.folder / "model.pte");
+    const auto plan = methods.find(test.method);
     if (plan == methods.end() || !is_portable(plan->second)) continue;
-    if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // separate chains
-    SCOPED_TRACE(each.exported.string());
+    if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // has several chains
+    SCOPED_TRACE(test.exported.string());
     std::ifstream stream(file);
-    const auto map = nlohmann::json::parse(stream)[each.method];
+    const auto map = nlohmann::json::parse(stream)[test.method];
     std::vector<uint32_t> expected;
     for (size_t i = 0; map.contains(std::to_string(i)); ++i) {
       expected.push_back(map[std::to_string(i)].get<uint32_t>());
     }
-    ExportedProgram program = import_pt2(each.exported);
-    to_edge(program, edge_options(each.folder));
-    to_executable(program, executable_options(each.folder));
-    std::vector<uint32_t> found = test::graph_handles(*program.graph);
-    std::erase(found, 0U);  // of writes to buffers, at the end
+    ExportedProgram program = import_pt2(test.exported);
+    to_edge(program, edge_options(test.folder));
+    to_executable(program, executable_options(test.folder));
+    std::vector<uint32_t> found = vitrine::test::graph_handles(*program.graph);
+    std::erase(found, 0U);  // writes to buffers at the end have no handle
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
   }
@@ -235,10 +235,9 @@ void expect_same_handles(bool core_aten, size_t at_least) {
   std::printf("%zu programs have ExecuTorch's debug handles\n", same);
 }
 
-TEST(EdgeCorpus, GivesCoreAtenTheSameDebugHandles) { expect_same_handles(true, 36); }
-TEST(EdgeCorpus, GivesTrainingIrTheSameDebugHandles) { expect_same_handles(false, 36); }
+TEST(EdgeCorpus, CoreAtenDebugHandlesMatchExecuTorch) { expect_same_handles(true, 36); }
+TEST(EdgeCorpus, TrainingIrDebugHandlesMatchExecuTorch) { expect_same_handles(false, 36); }
 
-// Programs of other versions become edge programs too.
 TEST(EdgeCorpus, LowersProgramsOfOlderTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(ElideViews, CopiesWhatIsAResult) {
+TEST(ElideViews, KeepsCopiesThatAreOutputs) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
   Node* flat = build.call("aten.view.default", {x, std::vector<int64_t>{6}});
@@ -19,8 +19,8 @@ TEST(ElideViews, CopiesWhatIsAResult) {
   EXPECT_THAT(executable_calls(build, back), ElementsAre("view", "relu", "view_copy"));
 }
 
-// Its elements are in a different order from the view's.
-TEST(ElideViews, CopiesWhatLiesChannelsLast) {
+// The elements of a channels-last image are in a different order than those of the view.
+TEST(ElideViews, KeepsCopiesOfChannelsLastImages) {
   ModelBuilder build("Net");
   Node* flat = build.call("aten.reshape.default",
                           {channels_last_image(build), std::vector<int64_t>{1, 2, 12}});

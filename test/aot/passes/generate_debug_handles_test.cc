@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(GenerateDebugHandles, NumbersSources) {
+TEST(GenerateDebugHandles, NumbersSourceNodes) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 4});
   Node* weight = build.parameter("weight", {4, 4});

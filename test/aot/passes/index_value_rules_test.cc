@@ -1,12 +1,13 @@
-// What a tensor of integers holds at its index: axis 0 is the last one.
+// Tests the elements of integer tensors as functions of their index, in which axis 0 is the last
+// one.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <optional>
 #include <string>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/index_values.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::aot {
 namespace {
@@ -20,7 +21,7 @@ class IndexValueRules : public testing::Test {
   }
   std::optional<LinearSum> sum_of(Node* node) {
     const ExportedProgram program = build.finish({node});
-    return IndexValues(program).whole(Argument(node));
+    return IndexValues(program).integer(Argument(node));
   }
   void expect_sum(Node* node, int64_t constant, const Terms& terms) {
     const std::optional<LinearSum> sum = sum_of(node);
@@ -31,7 +32,7 @@ class IndexValueRules : public testing::Test {
   ModelBuilder build{"Net"};
 };
 
-TEST_F(IndexValueRules, ARangeBeginsAtItsStart) {
+TEST_F(IndexValueRules, ArangeStartsAtItsStart) {
   expect_sum(build.call("aten.arange.start", {2, 8}, {{"dtype", ScalarType::kLong}}), 2,
              {{"axis 0", 1}});
 }
@@ -42,31 +43,31 @@ TEST_F(IndexValueRules, OperandsBroadcastFromTheLastAxis) {
   expect_sum(build.call("aten.add.Tensor", {difference, 3}), 3, {{"axis 0", 1}, {"axis 1", -1}});
 }
 
-TEST_F(IndexValueRules, ASliceMovesItsAxis) {
+TEST_F(IndexValueRules, SliceShiftsItsAxis) {
   expect_sum(build.call("aten.slice.Tensor", {range(8), 0, 3, 7}), 3, {{"axis 0", 1}});
 }
 
-// row - column of row 2
-TEST_F(IndexValueRules, ASelectedIndexTakesThePlaceOfItsAxis) {
+// Selects row 2 of row - column.
+TEST_F(IndexValueRules, SelectReplacesItsAxisWithTheIndex) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* difference = build.call("aten.sub.Tensor", {rows, range(6)});
   expect_sum(build.call("aten.select.int", {difference, 0, 2}), 2, {{"axis 0", -1}});
 }
 
-TEST_F(IndexValueRules, AnIndexIsPutIntoWhatItPicksFrom) {
+TEST_F(IndexValueRules, IndexingSubstitutesTheIndex) {
   Node* doubled = build.call("aten.add.Tensor", {range(8), range(8)});
   Node* picked = build.call("aten.add.Tensor", {range(3), 5});
   expect_sum(build.call("aten.index.Tensor", {doubled, Argument::list({picked})}), 10,
              {{"axis 0", 2}});
 }
 
-TEST_F(IndexValueRules, APositionIsATerm) {
+TEST_F(IndexValueRules, InputsAreTerms) {
   Node* position = build.input("position", ScalarType::kLong, {1});
   expect_sum(build.call("aten.add.Tensor", {range(3), position}), 0,
              {{"axis 0", 1}, {"%position", 1}});
 }
 
-TEST_F(IndexValueRules, StepsAreUnknown) {
+TEST_F(IndexValueRules, SlicesWithStepsAreUnknown) {
   EXPECT_FALSE(sum_of(build.call("aten.slice.Tensor", {range(8), 0, 0, 8, 2})).has_value());
 }
 
@@ -75,14 +76,14 @@ TEST_F(IndexValueRules, FloatsAreUnknown) {
       sum_of(build.call("aten.arange.default", {4}, {{"dtype", ScalarType::kFloat}})).has_value());
 }
 
-// key < query: query - key - 1 >= 0
-TEST_F(IndexValueRules, AComparisonIsACondition) {
+// key < query becomes query - key - 1 >= 0.
+TEST_F(IndexValueRules, ComparisonsAreConditions) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* mask = build.call("aten.lt.Tensor", {range(4), rows});
   const ExportedProgram program = build.finish({mask});
   const std::optional<IndexValue> value = IndexValues(program).of(mask);
   ASSERT_TRUE(value.has_value());
-  ASSERT_EQ(value->kind, IndexValue::Kind::kSeen);
+  ASSERT_EQ(value->kind, IndexValue::Kind::kBoolMask);
   ASSERT_EQ(value->conditions.size(), 1U);
   EXPECT_EQ(value->conditions[0].constant, -1);
   EXPECT_EQ(value->conditions[0].terms, (Terms{{"axis 0", -1}, {"axis 1", 1}}));

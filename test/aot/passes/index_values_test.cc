@@ -5,13 +5,13 @@
 #include <map>
 #include <optional>
 
-#include "aot/builder/model_builder.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::aot {
 namespace {
 
-// key <= position + query, as models compare ranges.
-TEST(IndexValues, SeesACausalMask) {
+// The mask is key <= position + query.
+TEST(IndexValues, RecognizesCausalMask) {
   ModelBuilder build("Mask");
   Node* position = build.input("position", ScalarType::kLong, {1});
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
@@ -26,7 +26,7 @@ TEST(IndexValues, SeesACausalMask) {
   EXPECT_EQ(start->terms, (std::map<std::string, int64_t>{{"%position", 1}}));
 }
 
-// A file may hold any number of calls.
+// The depth must be limited, because a file may contain any number of calls.
 TEST(IndexValues, LongChainsAreUnknown) {
   ModelBuilder build("Chain");
   Node* sum = build.input("x", ScalarType::kLong, {1});
@@ -35,7 +35,7 @@ TEST(IndexValues, LongChainsAreUnknown) {
   EXPECT_FALSE(IndexValues(program).of(sum).has_value());
 }
 
-TEST(IndexValues, ConditionsAndTermsDoNotGrowWithoutBound) {
+TEST(IndexValues, NumbersOfConditionsAndTermsAreLimited) {
   ModelBuilder build("Growth");
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
   Node* all = build.call("aten.ge.Scalar", {keys, 0});

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// Calls of torch.vmap as an export has them: with the shapes of one sample.
+// Builds calls of torch.vmap as in an export, with the shapes of one sample.
 class Vmap {
  public:
   explicit Vmap(ModelBuilder& build) : build_(build) {}
@@ -24,7 +24,7 @@ class Vmap {
     sizes.erase(sizes.begin() + dim);
     return call("_add_batch_dim", {x, dim, level}, x->tensor()->dtype, sizes);
   }
-  // Back as dim `out`.
+  // Makes the batch dim `out` of the result.
   Node* batch(Node* x, int level, int size, int out) {
     std::vector<SymInt> sizes = x->tensor()->sizes;
     sizes.insert(sizes.begin() + out, size);
@@ -35,7 +35,7 @@ class Vmap {
   ModelBuilder& build_;
 };
 
-// PyTorch exports a function of vmap as a call of no operator.
+// The values of a model that uses vmap.
 Values vmapped(const std::vector<TensorData>& inputs,
                const std::function<Node*(ModelBuilder&, Vmap&, const Nodes&)>& make) {
   return values_of(run(inputs, [&](ModelBuilder& build, const Nodes& in) {
@@ -46,9 +46,9 @@ Values vmapped(const std::vector<TensorData>& inputs,
 
 const TensorData kMatrix = floats({2, 3}, {1, 2, 3, 4, 5, 6});
 
-TEST(InlineVmap, TakesSamplesAlongADim) {
+TEST(InlineVmap, BatchesAlongAnyDim) {
   const TensorData row = floats({3}, {10, 20, 30});
-  // Each column times the number at its place.
+  // Multiplies each column by the number with the same index.
   EXPECT_EQ(vmapped({kMatrix, row},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* column = vmap.sample(in[0], 1, 1);
@@ -56,14 +56,14 @@ TEST(InlineVmap, TakesSamplesAlongADim) {
                       return vmap.batch(build.call("aten.mul.Tensor", {column, number}), 1, 3, 0);
                     }),
             (Values{10, 40, 40, 100, 90, 180}));
-  // A tensor that is not a sample is broadcast with each.
+  // An unbatched tensor is broadcast to all samples.
   EXPECT_EQ(vmapped({kMatrix, row},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* sample = vmap.sample(in[0], 0, 1);
                       return vmap.batch(build.call("aten.add.Tensor", {sample, in[1]}), 1, 2, 1);
                     }),
             (Values{11, 14, 22, 25, 33, 36}));
-  // A result without the batch is the same for all of it.
+  // An unbatched result is repeated for all samples.
   EXPECT_EQ(vmapped({kMatrix, row},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       vmap.sample(in[0], 0, 1);
@@ -72,8 +72,9 @@ TEST(InlineVmap, TakesSamplesAlongADim) {
             (Values{-10, -20, -30, -10, -20, -30}));
 }
 
-// As transformers makes masks: numbers for query and key, batches around, and a mask of tokens.
-TEST(InlineVmap, NestsAndIndexes) {
+// Hugging Face's transformers computes masks like this: with nested vmaps over batch, query and
+// key, and a mask of tokens.
+TEST(InlineVmap, SupportsNestingAndIndexing) {
   const TensorData batch = integers({2}, {0, 1});
   const TensorData query = integers({2}, {1, 2});
   const TensorData key = integers({3}, {0, 1, 2});
@@ -105,7 +106,7 @@ TEST(InlineVmap, NestsAndIndexes) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(InlineVmap, DimsCountBehindTheBatch) {
+TEST(InlineVmap, DimArgumentsIgnoreTheBatchDim) {
   EXPECT_EQ(vmapped({kMatrix},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* row = vmap.sample(in[0], 0, 1);
@@ -116,7 +117,7 @@ TEST(InlineVmap, DimsCountBehindTheBatch) {
             (Values{-2, -1, 0, -2, -1, 0}));
 }
 
-TEST(InlineVmap, RefusesOtherOperatorsAndWhatEscapes) {
+TEST(InlineVmap, RejectsUnsupportedOperatorsAndEscapingSamples) {
   const auto reduce = [] {
     vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
       Node* row = vmap.sample(in[0], 0, 1);
@@ -125,12 +126,12 @@ TEST(InlineVmap, RefusesOtherOperatorsAndWhatEscapes) {
     });
   };
   EXPECT_THAT(reduce, ThrowsMessage<AotError>(
-                          HasSubstr("aten.sum.dim_IntList is not supported in a vmap")));
+                          HasSubstr("aten.sum.dim_IntList is not supported inside torch.vmap")));
   const auto escape = [] {
     vmapped({kMatrix},
             [](ModelBuilder&, Vmap& vmap, const Nodes& in) { return vmap.sample(in[0], 0, 1); });
   };
-  EXPECT_THAT(escape, ThrowsMessage<AotError>(HasSubstr("leaves its vmap")));
+  EXPECT_THAT(escape, ThrowsMessage<AotError>(HasSubstr("is used outside of its vmap")));
   const auto wrong_dim = [] {
     vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
       Node* row = vmap.call("_add_batch_dim", {in[0], 7, 1}, ScalarType::kFloat, {3});

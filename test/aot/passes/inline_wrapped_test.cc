@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// y = f(x), where f is a graph: (a) -> (relu(a), neg(relu(a))).
+// A program that calls a subgraph (a) -> (relu(a), neg(relu(a))) and returns its second result.
 ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
@@ -43,7 +43,7 @@ ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
   return program;
 }
 
-TEST(InlineWrapped, ModesLeaveTheirCalls) {
+TEST(InlineWrapped, InlinesTheCallsOfModes) {
   std::vector<ExportedProgram> programs;
   programs.push_back(wrapped_in("wrap_with_set_grad_enabled", {false}));
   programs.push_back(wrapped_in("wrap_with_autocast", {"cpu", Argument(), false, Argument()}));
@@ -56,7 +56,7 @@ TEST(InlineWrapped, ModesLeaveTheirCalls) {
   }
 }
 
-TEST(InlineWrapped, RefusesWhatComputesInAnotherDtype) {
+TEST(InlineWrapped, RejectsEnabledAutocast) {
   ExportedProgram program = wrapped_in("wrap_with_autocast", {"cpu", Argument(), true, Argument()});
   EXPECT_THROW(inline_wrapped(program), AotError);
 }

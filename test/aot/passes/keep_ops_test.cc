@@ -2,13 +2,13 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
 
-// Calls that no partitioner keeps are decomposed; the calls that one keeps are not.
-TEST(KeepOps, KeepsWhatTheFilterTakes) {
+// Calls that a partitioner keeps stay. Other calls are decomposed.
+TEST(KeepOps, KeepsCallsThatTheFilterAccepts) {
   const auto lower = [](const EdgeOptions& options) {
     ModelBuilder build("Net");
     Node* x = build.input("x", ScalarType::kFloat, {2, 4});
@@ -40,15 +40,14 @@ TEST(KeepOps, KeepsWhatTheFilterTakes) {
   EXPECT_EQ(lower(options).second, "permute_copy mm permute_copy mm hardswish ");
 }
 
-// It runs without a delegate that takes it.
-TEST(KeepOps, QuantisationNeedsNoDelegate) {
+TEST(KeepOps, QuantizationRunsWithoutDelegate) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 4});
-  const char* quantise = "quantized_decomposed.quantize_per_tensor.default";
+  const char* quantize = "quantized_decomposed.quantize_per_tensor.default";
   ExportedProgram program =
-      build.finish({build.call(quantise, {x, 0.5, 0, -128, 127, ScalarType::kChar})});
+      build.finish({build.call(quantize, {x, 0.5, 0, -128, 127, ScalarType::kChar})});
   EdgeOptions options;
-  options.ops_to_keep = {{{quantise}, {}}};
+  options.ops_to_keep = {{{quantize}, {}}};
   to_edge(program, options);
   EXPECT_NO_THROW(require_kept_ops_lowered(program, options.ops_to_keep));
 }

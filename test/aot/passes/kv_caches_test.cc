@@ -1,5 +1,5 @@
-// Writes to a cache by llama::update_cache, and attention over it, give what the model's own form
-// gives: its results, and what the cache holds afterwards.
+// Writes to a cache with llama::update_cache, and attention over it, must have the same results as
+// the model's original form, and leave the same values in the cache.
 #include "aot/passes/kv_caches.h"
 
 #include <gmock/gmock.h>
@@ -9,11 +9,11 @@
 #include <cstring>
 #include <numeric>
 
-#include "aot/builder/seeded_weights.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/pipelines.h"
 #include "aot/passes/replace_attention.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "examples/models/seeded_weights.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/decoder_step.h"
 #include "test/aot/passes/lowered_program.h"
 
@@ -40,7 +40,7 @@ std::vector<TensorData> inputs_of(const StepForm& form, int64_t start) {
           integers({listed}, positions)};
 }
 
-// StepForm by form: the same results and caches, whatever the position.
+// Expects the same results and caches at the first, a middle and the last position.
 void expect_same(const StepForm& form, const ExportedProgram& own,
                  const ExportedProgram& replaced) {
   const int64_t last = kStepLength - form.count;
@@ -56,7 +56,7 @@ void expect_same(const StepForm& form, const ExportedProgram& own,
   }
 }
 
-// Forms whose mask is proven causal by position.
+// Forms in which the graph shows that the mask is causal.
 std::vector<StepForm> causal_forms() {
   return {
       {.name = "IndexPut"},
@@ -91,7 +91,7 @@ std::vector<StepForm> causal_forms() {
       {.name = "Expanded", .mask = StepMask::kInverted, .repeat = StepRepeat::kExpand},
       {.name = "Shared", .repeat = StepRepeat::kShared, .heads = 6},
       {.name = "OneKeyHead", .repeat = StepRepeat::kShared, .heads = 3, .key_heads = 1},
-      {.name = "EachItsKeyHead", .repeat = StepRepeat::kNone, .heads = 3, .key_heads = 3},
+      {.name = "KeyHeadPerQueryHead", .repeat = StepRepeat::kNone, .heads = 3, .key_heads = 3},
       {.name = "Batch", .batch = 2},
       {.name = "Spelled", .is_spelled = true},
       {.name = "SpelledWithTheLowestNumber", .is_spelled = true, .fill = kLowestFloat},
@@ -139,13 +139,13 @@ std::vector<StepForm> causal_forms() {
 
 class CausalCache : public testing::TestWithParam<StepForm> {};
 
-TEST_P(CausalCache, GivesTheSame) {
+TEST_P(CausalCache, ReplacementHasSameResults) {
   ExportedProgram replaced = DecoderStep(GetParam()).build();
   StepForm plain = GetParam();
-  // Lowering alone does not support a write to a place that is a number of the graph.
+  // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // Nor tensors whose sizes are such numbers: all keys are the same, where a table hides the
-  // others.
+  // The stock lowering does not support tensors whose sizes are such numbers, either. Reading all
+  // keys is equivalent if a table masks those after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;
@@ -159,7 +159,7 @@ TEST_P(CausalCache, GivesTheSame) {
   to_edge(own);
   to_edge(replaced);
   expect_same(GetParam(), own, replaced);
-  // No more is left of the mask, nor of copies of the cache by head.
+  // The mask and the copies of the cache per head must be gone.
   EXPECT_THAT(calls(replaced), Not(Contains("where.self")));
   EXPECT_THAT(calls(replaced), Not(Contains("index.Tensor")));
   EXPECT_THAT(calls(replaced), Not(Contains("expand_copy")));
@@ -171,7 +171,7 @@ TEST_P(CausalCache, GivesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Forms, CausalCache, testing::ValuesIn(causal_forms()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Forms whose mask says more, or of which too little is known: it stays.
+// Forms in which the mask stays, because it is not causal or too little is known about it.
 std::vector<StepForm> masked_forms() {
   return {
       {.name = "Window", .mask = StepMask::kWindow},
@@ -189,7 +189,7 @@ std::vector<StepForm> masked_forms() {
 
 class MaskedCache : public testing::TestWithParam<StepForm> {};
 
-TEST_P(MaskedCache, GivesTheSame) {
+TEST_P(MaskedCache, ReplacementHasSameResults) {
   ExportedProgram own = DecoderStep(GetParam()).build();
   ExportedProgram replaced = own.copy();
   const AttentionResult result = replace_attention(replaced);
@@ -204,7 +204,7 @@ TEST_P(MaskedCache, GivesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Forms, MaskedCache, testing::ValuesIn(masked_forms()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(KvCaches, WritesAtAFixedPlace) {
+TEST(KvCaches, ReplacesWriteAtFixedPosition) {
   const StepForm form = {.name = "",
                          .write = StepWrite::kSliceCopy,
                          .mask = StepMask::kNone,
@@ -220,7 +220,7 @@ TEST(KvCaches, WritesAtAFixedPlace) {
   expect_same(form, own, replaced);
 }
 
-TEST(KvCaches, RefusesNegativePositions) {
+TEST(KvCaches, RejectsPositionsOutOfRange) {
   const StepForm form = {.name = ""};
   ExportedProgram replaced = DecoderStep(form).build();
   replace_attention(replaced);

@@ -17,7 +17,7 @@ LinearSum sum_of(int64_t constant, std::map<std::string, int64_t> terms) {
   return sum;
 }
 
-// (2 + 3 x - y) + 2 (1 + y) = 4 + 3 x + y; less 3 x, that has no x.
+// (2 + 3 x - y) + 2 (1 + y) = 4 + 3 x + y. Subtracting 3 x removes the term x.
 TEST(LinearSum, AddsMultiples) {
   const LinearSum a = sum_of(2, {{"x", 3}, {"y", -1}});
   const auto sum = combined(a, sum_of(1, {{"y", 1}}), 2);
@@ -26,11 +26,11 @@ TEST(LinearSum, AddsMultiples) {
 }
 
 TEST(LinearSum, LargeNumbersAreUnknown) {
-  constexpr int64_t kLargest = int64_t{1} << 31;
-  EXPECT_TRUE(combined(sum_of(kLargest - 1, {}), sum_of(1, {}), 1).has_value());
-  EXPECT_FALSE(combined(sum_of(kLargest, {}), sum_of(1, {}), 1).has_value());
-  EXPECT_FALSE(combined({}, sum_of(0, {{"x", kLargest}}), 2).has_value());
-  EXPECT_FALSE(combined({}, sum_of(1, {}), kLargest + 1).has_value());
+  constexpr int64_t kMax = int64_t{1} << 31;
+  EXPECT_TRUE(combined(sum_of(kMax - 1, {}), sum_of(1, {}), 1).has_value());
+  EXPECT_FALSE(combined(sum_of(kMax, {}), sum_of(1, {}), 1).has_value());
+  EXPECT_FALSE(combined({}, sum_of(0, {{"x", kMax}}), 2).has_value());
+  EXPECT_FALSE(combined({}, sum_of(1, {}), kMax + 1).has_value());
 }
 
 TEST(LinearSum, ManyTermsAreUnknown) {
@@ -40,11 +40,11 @@ TEST(LinearSum, ManyTermsAreUnknown) {
     sum = combined(*sum, sum_of(0, {{"s" + std::to_string(terms++), 1}}), 1);
   }
   EXPECT_FALSE(sum.has_value());
-  EXPECT_GT(terms, 8) << "positions and masks have a few";
+  EXPECT_GT(terms, 8) << "positions and masks need several terms";
 }
 
-// x + 2 axis 0 + axis 1, with axis 0 -> axis 1 + 5.
-TEST(LinearSum, AxesAreRenamed) {
+// Replaces axis 0 with axis 1 + 5 in x + 2 axis 0 + axis 1.
+TEST(LinearSum, ReplacesAxes) {
   const LinearSum sum = sum_of(0, {{"x", 1}, {"axis 0", 2}, {"axis 1", 1}});
   EXPECT_TRUE(sum.has_axes());
   EXPECT_FALSE(sum_of(0, {{"x", 1}}).has_axes());

@@ -3,9 +3,9 @@
 #include <functional>
 #include <optional>
 
-#include "aot/builder/model_builder.h"
-#include "aot/passes/decomposition.h"
+#include "aot/decompose/decomposition.h"
 #include "aot/passes/index_values.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::aot {
 namespace {
@@ -14,8 +14,8 @@ Node* arange(ModelBuilder& build, int64_t count) {
   return build.call("aten.arange.default", {count}, {{"dtype", ScalarType::kLong}});
 }
 
-// A window hides old keys, too.
-TEST(MaskValueRules, AWindowIsNotCausal) {
+// A window mask also hides old keys.
+TEST(MaskValueRules, WindowMaskIsNotCausal) {
   ModelBuilder build("Mask");
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
   Node* rows = build.call("aten.unsqueeze.default", {keys, 1});
@@ -28,10 +28,10 @@ TEST(MaskValueRules, AWindowIsNotCausal) {
   EXPECT_FALSE(values.causal_from(mask).has_value());
 }
 
-// What each form leaves open of query i and key j: 0, if j <= i.
-TEST(MaskValueRules, SeeCausalMasksOfOtherForms) {
+// In each form, query i sees the keys j <= i.
+TEST(MaskValueRules, RecognizesOtherFormsOfCausalMasks) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
-      {"a triangle of ones that is compared",
+      {"a triangle of ones, compared with 0",
        [](ModelBuilder& build) {
          Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{4, 4}});
          Node* seen = build.call("aten.tril.default", {ones});
@@ -54,7 +54,7 @@ TEST(MaskValueRules, SeeCausalMasksOfOtherForms) {
          Node* seen = build.call("aten.lt.Tensor", {arange(build, 4), rows});
          return build.call("aten.masked_fill_.Scalar", {mask, seen, 0});
        }},
-      {"an inverted mask that is filled where it is one",
+      {"an inverted mask, filled where it is 1",
        [](ModelBuilder& build) {
          Node* seen = build.call("aten.tril.default",
                                  {build.call("aten.ones.default", {std::vector<int64_t>{4, 4}})});
@@ -73,10 +73,11 @@ TEST(MaskValueRules, SeeCausalMasksOfOtherForms) {
   }
 }
 
-// Of masks that look alike: other diagonals, infinity times 0, what another call writes to.
-TEST(MaskValueRules, OtherMasksAreNotCausal) {
+// Similar masks that are not causal: the other triangle, infinity times 0, and other values or
+// writes.
+TEST(MaskValueRules, SimilarMasksAreNotCausal) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
-      {"the upper triangle is seen",
+      {"the upper triangle is visible",
        [](ModelBuilder& build) {
          Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{4, 4}});
          Node* seen = build.call("aten.triu.default", {ones});
@@ -89,7 +90,7 @@ TEST(MaskValueRules, OtherMasksAreNotCausal) {
          Node* mask = build.call("aten.full.default", {std::vector<int64_t>{4, 4}, -kInfinity});
          return build.call("aten.mul.Tensor", {mask, hidden});
        }},
-      {"ones and zeros that are added",
+      {"ones and zeros as an additive mask",
        [](ModelBuilder& build) {
          Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{4, 4}});
          return build.call("aten.tril.default", {ones});

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/print.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(MemoryFormatsToDimOrders, TellsTheResultsOrder) {
+TEST(MemoryFormatsToDimOrders, ReplacesMemoryFormatWithDimOrder) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
   Node* copy =

@@ -1,4 +1,4 @@
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,35 +26,35 @@ ExportedProgram small_program() {
   return build.finish({build.call("aten.relu.default", {sum})});
 }
 
-TEST(RunPasses, NamesThePassOfAnError) {
+TEST(RunPasses, ErrorsNameThePass) {
   ExportedProgram program = small_program();
   size_t runs = 0;
   const Pass good = {"good", [&](ExportedProgram&) { ++runs; }};
-  const Pass bad = {"bad", [](ExportedProgram&) { throw AotError("it is odd"); }};
+  const Pass bad = {"bad", [](ExportedProgram&) { throw AotError("it failed"); }};
   const std::vector<Pass> passes = {good, bad, good};
   EXPECT_THAT([&] { run_passes(program, passes); },
-              ThrowsMessage<AotError>(StrEq("bad: it is odd")));
+              ThrowsMessage<AotError>(StrEq("bad: it failed")));
   EXPECT_EQ(runs, 1U);
 }
 
-TEST(RunPasses, ChecksWhatAPassLeaves) {
+TEST(RunPasses, LintsAfterEachPass) {
   ExportedProgram program = small_program();
   const std::vector<Pass> passes = {
-      {"careless", [](ExportedProgram& each) { each.signature.outputs.clear(); }}};
+      {"careless", [](ExportedProgram& p) { p.signature.outputs.clear(); }}};
   EXPECT_THAT([&] { run_passes(program, passes); },
               ThrowsMessage<AotError>(StartsWith("careless: ")));
 }
 
-TEST(RunAtNode, NamesTheNodeOnce) {
-  EXPECT_THAT([] { run_at_node("add", [] { throw AotError("it is odd"); }); },
-              ThrowsMessage<AotError>(StrEq("node add: it is odd")));
-  EXPECT_THAT([] { run_at_node("add", [] { throw AotError("node add: it is odd"); }); },
-              ThrowsMessage<AotError>(StrEq("node add: it is odd")));
+TEST(RunAtNode, ErrorsNameTheNodeOnce) {
+  EXPECT_THAT([] { run_at_node("add", [] { throw AotError("it failed"); }); },
+              ThrowsMessage<AotError>(StrEq("node add: it failed")));
+  EXPECT_THAT([] { run_at_node("add", [] { throw AotError("node add: it failed"); }); },
+              ThrowsMessage<AotError>(StrEq("node add: it failed")));
   EXPECT_THAT([] { run_at_node("add", [] { throw std::out_of_range("at"); }); },
               ThrowsMessage<AotError>(HasSubstr("node add: ")));
 }
 
-TEST(ForEachCall, MayEraseTheCall) {
+TEST(ForEachCall, VisitorCanEraseTheCall) {
   ExportedProgram program = small_program();
   std::vector<std::string> visited;
   for_each_call(*program.graph, [&](Node& node) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Pipelines, ViewsShareMemoryIfTheyMay) {
+TEST(Pipelines, ViewsShareMemoryOnlyIfEnabled) {
   for (const bool elide_views : {false, true}) {
     ModelBuilder build("Net");
     Node* x = build.input("x", ScalarType::kFloat, {2, 3});

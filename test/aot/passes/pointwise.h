@@ -1,4 +1,4 @@
-// Operators of one operand against their formulas.
+// Compares unary element-wise operators with their formulas.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 
@@ -16,14 +16,14 @@ struct PointwiseFormula {
   std::function<double(double)> formula;
 };
 
-// At kPoints.
+// Compares at kPoints.
 inline void expect_formulas(const std::vector<PointwiseFormula>& formulas) {
   const auto count = static_cast<int64_t>(kPoints.size());
-  for (const PointwiseFormula& each : formulas) {
-    SCOPED_TRACE(each.target);
+  for (const PointwiseFormula& test : formulas) {
+    SCOPED_TRACE(test.target);
     Values expected;
-    for (const double x : kPoints) expected.push_back(each.formula(x));
-    expect_near(run({floats({count}, kPoints)}, one(each.target, each.rest))[0], expected);
+    for (const double x : kPoints) expected.push_back(test.formula(x));
+    expect_near(run({floats({count}, kPoints)}, one(test.target, test.rest))[0], expected);
   }
 }
 

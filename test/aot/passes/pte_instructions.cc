@@ -9,7 +9,7 @@ namespace {
 using aot::Graph;
 using aot::Node;
 
-Instructions of_chain(const schema::program::ExecutionPlan& plan) {
+Instructions chain_instructions(const schema::program::ExecutionPlan& plan) {
   using schema::program::InstructionArguments;
   Instructions names;
   for (const auto* instruction : *plan.chains()->Get(0)->instructions()) {
@@ -37,17 +37,17 @@ Instructions of_chain(const schema::program::ExecutionPlan& plan) {
   return names;
 }
 
-// Calls visit(node, name) for each instruction.
+// Calls visit(node, name) for each instruction that the emitter writes for the graph.
 template <class Visit>
-void each_instruction(const Graph& graph, Visit visit) {
+void for_each_instruction(const Graph& graph, Visit visit) {
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || node.target() == aot::getitem()) continue;
     if (node.target().is("cond")) {
-      // A jump over the first branch, one over the second; each moves its results.
+      // There is a jump over each branch. Each branch ends with moves of its results.
       for (const size_t branch : {size_t{1}, size_t{2}}) {
         const Graph& body = *graph.subgraphs().at(node.args()[branch].node()->attribute());
         visit(node, "<jump>");
-        each_instruction(body, visit);
+        for_each_instruction(body, visit);
         const aot::ArgumentList* results = body.output()->args()[0].list();
         for (size_t i = 0; i < (results == nullptr ? 1 : results->size()); ++i) {
           visit(node, "<move>");
@@ -55,7 +55,7 @@ void each_instruction(const Graph& graph, Visit visit) {
       }
       continue;
     }
-    // A static view is memory that is known already.
+    // A static view has no instruction, because its memory is planned.
     if (node.target().is("memory.view") && node.tensor()->is_static()) continue;
     visit(node, aot::operator_of(node.target())->kernel);
   }
@@ -70,7 +70,7 @@ std::map<std::string, Instructions> pte_instructions(const std::filesystem::path
     if (plan->chains()->Get(0)->instructions() == nullptr) {
       found[plan->name()->str()] = {};
     } else {
-      found[plan->name()->str()] = of_chain(*plan);
+      found[plan->name()->str()] = chain_instructions(*plan);
     }
   }
   return found;
@@ -78,13 +78,13 @@ std::map<std::string, Instructions> pte_instructions(const std::filesystem::path
 
 Instructions graph_instructions(const Graph& graph) {
   Instructions names;
-  each_instruction(graph, [&](const Node&, const std::string& name) { names.push_back(name); });
+  for_each_instruction(graph, [&](const Node&, const std::string& name) { names.push_back(name); });
   return names;
 }
 
 std::vector<uint32_t> graph_handles(const Graph& graph) {
   std::vector<uint32_t> handles;
-  each_instruction(graph, [&](const Node& node, const std::string&) {
+  for_each_instruction(graph, [&](const Node& node, const std::string&) {
     handles.push_back(node.meta.debug_handle);
   });
   return handles;

@@ -1,4 +1,4 @@
-// What a .pte executes, for comparison.
+// The instructions of .pte files and of graphs, for comparison.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,9 @@ namespace vitrine::test {
 
 using Instructions = std::vector<std::string>;
 
-// "aten::add.out", "<delegate>", "<move>", "<jump>", by method.
+// The instructions of each method: "aten::add.out", "<delegate>", "<move>", "<jump>".
 std::map<std::string, Instructions> pte_instructions(const std::filesystem::path& file);
-// What the nodes of an executable graph (aot/passes/pipelines.h) become.
+// The instructions that the nodes of an executable graph (aot/passes/pipelines.h) become.
 Instructions graph_instructions(const aot::Graph& graph);
 // The debug handles of these instructions.
 std::vector<uint32_t> graph_handles(const aot::Graph& graph);

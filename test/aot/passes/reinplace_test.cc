@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -24,7 +24,7 @@ ExportedProgram cache_program(bool reads_later) {
   return program;
 }
 
-TEST(Reinplace, WritesWhereNothingReadsLater) {
+TEST(Reinplace, WritesInPlaceIfNothingReadsLater) {
   ExportedProgram program = cache_program(false);
   to_executable(program, {.elide_views = true, .reinplace = true});
   EXPECT_THAT(calls(program), ElementsAre("index_put_"));
@@ -33,7 +33,7 @@ TEST(Reinplace, WritesWhereNothingReadsLater) {
   EXPECT_THAT(calls(without), ElementsAre("index_put", "copy_"));
 }
 
-TEST(Reinplace, LeavesInputsThatTheProgramDoesNotMutate) {
+TEST(Reinplace, KeepsInputsThatTheProgramDoesNotMutate) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {4, 3});
   Node* at = build.input("at", ScalarType::kLong, {1});

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(RemoveAsserts, RemovesChecksAndWhatOnlyTheyNeed) {
+TEST(RemoveAsserts, RemovesChecksAndTheirInputs) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* positive = build.call("aten.gt.Scalar", {x, 0});

@@ -1,15 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
 
-TEST(RemoveDeadCode, LeavesWhatIsUsedOrWrites) {
+TEST(RemoveDeadCode, KeepsCallsThatAreUsedOrWrite) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* state = build.buffer("state", zeros({2}));
@@ -20,7 +20,7 @@ TEST(RemoveDeadCode, LeavesWhatIsUsedOrWrites) {
   EXPECT_THAT(calls(program), testing::ElementsAre("add_.Tensor", "relu"));
 }
 
-TEST(RemoveUnusedParameters, LeavesBuffers) {
+TEST(RemoveUnusedParameters, KeepsBuffers) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   build.parameter("unused", zeros({2}));

@@ -1,13 +1,13 @@
-// Attention by llama::custom_sdpa gives what the same attention gives in the model's own form.
+// Attention with llama::custom_sdpa must have the same results as the model's original form.
 #include "aot/passes/replace_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/seeded_weights.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/pipelines.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "examples/models/seeded_weights.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
@@ -29,13 +29,13 @@ ExportedProgram program_of(const std::vector<TensorData>& inputs, const Build& m
   return build.finish({make(build, nodes)});
 }
 
-struct Case {
+struct AttentionCall {
   const char* name;
   std::vector<int64_t> query;
   std::vector<int64_t> key;
-  ArgumentList rest = {};  // after query, key, value and mask
+  ArgumentList rest = {};  // the arguments after query, key, value and mask
   ArgumentMap kwargs = {};
-  TensorData mask = {};  // of no sizes: none
+  TensorData mask = {};  // without sizes if there is no mask
 };
 
 TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {
@@ -44,7 +44,7 @@ TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {
   return make_tensor_data(ScalarType::kBool, std::move(sizes), std::move(bytes));
 }
 
-std::vector<Case> replaceable() {
+std::vector<AttentionCall> replaceable() {
   const Values added = {0, 1, -1, 0.5, 0, -kInfinity, 2, 0, 0, 0, 0.25, 3};
   return {
       {"Plain", {2, 3, 4, 8}, {2, 3, 4, 8}},
@@ -53,16 +53,16 @@ std::vector<Case> replaceable() {
       {"CausalMoreKeys", {1, 2, 3, 8}, {1, 2, 5, 8}, {0.0, true}},
       {"Scaled", {1, 2, 3, 8}, {1, 2, 3, 8}, {}, {{"scale", 0.125}}},
       {"SharedHeads", {1, 6, 3, 8}, {1, 2, 3, 8}, {}, {{"enable_gqa", true}}},
-      {"Added", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({3, 4}, added)},
-      {"AddedOfOneHead", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({1, 1, 3, 4}, added)},
-      {"Seen", {1, 2, 2, 8}, {1, 2, 3, 8}, {}, {}, bools({2, 3}, {1, 0, 1, 0, 0, 1})},
+      {"AdditiveMask", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({3, 4}, added)},
+      {"AdditiveMaskOfRank4", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({1, 1, 3, 4}, added)},
+      {"BoolMask", {1, 2, 2, 8}, {1, 2, 3, 8}, {}, {}, bools({2, 3}, {1, 0, 1, 0, 0, 1})},
   };
 }
 
-class ReplaceAttention : public testing::TestWithParam<Case> {};
+class ReplaceAttention : public testing::TestWithParam<AttentionCall> {};
 
-TEST_P(ReplaceAttention, GivesTheSame) {
-  const Case& test = GetParam();
+TEST_P(ReplaceAttention, HasSameResults) {
+  const AttentionCall& test = GetParam();
   std::vector<TensorData> inputs = {seeded_weights("q", 1, test.query, 2),
                                     seeded_weights("k", 2, test.key, 2),
                                     seeded_weights("v", 3, test.key, 2)};
@@ -89,7 +89,7 @@ TEST_P(ReplaceAttention, GivesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Forms, ReplaceAttention, testing::ValuesIn(replaceable()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
+TEST(ReplaceAttentionReasons, KeepsUnsupportedAttention) {
   const auto kept = [](const std::vector<TensorData>& inputs, const ArgumentList& rest,
                        const char* text) {
     ExportedProgram program = program_of(inputs, one(kAttention, rest));
@@ -100,31 +100,31 @@ TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
   };
   const TensorData x = zeros({1, 2, 3, 4});
   const TensorData fewer = zeros({1, 2, 2, 4});
-  kept({zeros({2, 3, 4}), zeros({2, 3, 4}), zeros({2, 3, 4})}, {}, "do not have 4 dims");
-  kept({x, fewer, fewer}, {}, "not known to have a key for each query");
-  kept({x, x, x}, {Argument(), 0.5}, "drops values out");
+  kept({zeros({2, 3, 4}), zeros({2, 3, 4}), zeros({2, 3, 4})}, {}, "must have 4 dims");
+  kept({x, fewer, fewer}, {}, "unknown if there is a key for each query");
+  kept({x, x, x}, {Argument(), 0.5}, "dropout_p must be 0");
   kept({x, x, x, zeros({1, 2, 3, 3})}, {}, "differs by head");
-  kept({x, x, x, zeros({1, 3})}, {}, "not given for each query");
+  kept({x, x, x, zeros({1, 3})}, {}, "must have a row per query");
 }
 
-// What to replace, and whether four queries over 4 and over 16 keys are.
+// A choice, and whether it replaces attention of 4 queries with 4 keys and with 16 keys.
 struct ChosenCase {
-  AttentionChoice which;
+  AttentionChoice choice;
   bool few_keys;
   bool many_keys;
 };
 
-class ReplaceWherePays : public testing::TestWithParam<ChosenCase> {};
+class ReplaceAttentionIfFaster : public testing::TestWithParam<ChosenCase> {};
 
-TEST_P(ReplaceWherePays, LooksAtSizes) {
+TEST_P(ReplaceAttentionIfFaster, DependsOnSizes) {
   const auto is_replaced = [](int64_t queries, int64_t keys) {
     const TensorData query = zeros({1, 2, queries, 8});
     const TensorData key = zeros({1, 2, keys, 8});
     ExportedProgram program = program_of({query, key, key}, one(kAttention));
-    const AttentionResult result = replace_attention(program, GetParam().which);
+    const AttentionResult result = replace_attention(program, GetParam().choice);
     lint(program);
     if (result.replaced == 0) {
-      EXPECT_THAT(result.kept, ElementsAre(HasSubstr("is not known to be faster")));
+      EXPECT_THAT(result.kept, ElementsAre(HasSubstr("is not expected to be faster")));
       EXPECT_THAT(calls(program), ElementsAre("scaled_dot_product_attention"));
     }
     return result.replaced == 1;
@@ -133,18 +133,18 @@ TEST_P(ReplaceWherePays, LooksAtSizes) {
   EXPECT_EQ(is_replaced(4, 16), GetParam().many_keys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Choices, ReplaceWherePays,
+INSTANTIATE_TEST_SUITE_P(Choices, ReplaceAttentionIfFaster,
                          testing::Values(ChosenCase{AttentionChoice::kAll, true, true},
-                                         ChosenCase{AttentionChoice::kWherePays, true, true},
-                                         ChosenCase{AttentionChoice::kWherePaysDelegated, false,
+                                         ChosenCase{AttentionChoice::kIfFaster, true, true},
+                                         ChosenCase{AttentionChoice::kIfFasterThanDelegated, false,
                                                     true}));
 
-// A query that sees no key gets 0 from the products, NaN from the operator.
-TEST(ReplaceWherePaysForm, KeepsMasks) {
+// For a query without visible keys, the products yield 0 and the operator yields NaN.
+TEST(ReplaceAttentionIfFasterReasons, KeepsMasks) {
   const TensorData x = zeros({1, 2, 3, 8});
   const TensorData mask = bools({3, 3}, {1, 0, 1, 0, 0, 1, 0, 0, 0});
   ExportedProgram program = program_of({x, x, x, mask}, one(kAttention));
-  const AttentionResult result = replace_attention(program, AttentionChoice::kWherePays);
+  const AttentionResult result = replace_attention(program, AttentionChoice::kIfFaster);
   EXPECT_EQ(result.replaced, 0U);
   EXPECT_THAT(result.kept, ElementsAre(HasSubstr("its mask may hide all keys of a query")));
 }

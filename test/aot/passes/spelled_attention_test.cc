@@ -4,19 +4,19 @@
 
 #include <algorithm>
 
-#include "aot/builder/seeded_weights.h"
 #include "aot/graph/lint.h"
-#include "aot/passes/pass.h"
+#include "aot/graph/pass.h"
 #include "aot/passes/pipelines.h"
 #include "aot/passes/replace_attention.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "examples/models/seeded_weights.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/decoder_step.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
 
-// softmax(query x key^T * 3 / 2) x value, of which the last call is `product`.
+// softmax(query x key^T * 3 / 2) x value. The last call is `product`.
 struct SpelledProduct {
   ModelBuilder build{"Net"};
   Node* query = build.input("query", ScalarType::kFloat, {1, 2, 3, 4});
@@ -25,8 +25,8 @@ struct SpelledProduct {
   Node* product = nullptr;
 
   ExportedProgram program(int64_t softmax_dim = -1, bool writes = false) {
-    Node* turned = build.call("aten.transpose.int", {key, -2, -1});
-    Node* scores = build.call("aten.matmul.default", {query, turned});
+    Node* transposed = build.call("aten.transpose.int", {key, -2, -1});
+    Node* scores = build.call("aten.matmul.default", {query, transposed});
     scores = build.call("aten.mul.Tensor", {scores, 3.0});
     scores = build.call("aten.div.Tensor", {scores, 2.0});
     Node* weights = build.call("aten.softmax.int", {scores, softmax_dim});
@@ -36,11 +36,11 @@ struct SpelledProduct {
   }
 };
 
-TEST(SpelledAttention, IsTheCallOfItsOperands) {
+TEST(SpelledAttention, BecomesACallWithItsOperands) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program();
   ExportedProgram own = program.copy();
-  Node* made = attention_of(program, *spelled.product);
+  Node* made = match_spelled_attention(program, *spelled.product);
   ASSERT_NE(made, nullptr);
   EXPECT_EQ(made->args(), (ArgumentList{spelled.query, spelled.key, spelled.value}));
   ASSERT_NE(made->kwarg("scale"), nullptr);
@@ -54,21 +54,21 @@ TEST(SpelledAttention, IsTheCallOfItsOperands) {
   expect_near(evaluate(program, inputs)[0], values_of(evaluate(own, inputs)[0]));
 }
 
-TEST(SpelledAttention, IsOverKeys) {
+TEST(SpelledAttention, RejectsSoftmaxOverOtherDims) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(2);
-  EXPECT_EQ(attention_of(program, *spelled.product), nullptr);
+  EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
-// Its operands would be read later than they are.
-TEST(SpelledAttention, HasNoWriteWithin) {
+// The call would read its operands after the write.
+TEST(SpelledAttention, RejectsWritesBetweenProducts) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(-1, true);
-  EXPECT_EQ(attention_of(program, *spelled.product), nullptr);
+  EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
-// Of a row that is hidden wholly, the lowest number makes a mean.
-TEST(SpelledAttention, StaysWhereAMaskMayHideAll) {
+// With the lowest number as the mask, a query without visible keys yields the mean of all values.
+TEST(SpelledAttention, StaysIfMaskMayHideAllKeys) {
   const StepForm form = {
       .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};
   ExportedProgram program = DecoderStep(form).build();
@@ -80,21 +80,21 @@ TEST(SpelledAttention, StaysWhereAMaskMayHideAll) {
 }
 
 // tril(diagonal=-1) hides all keys of the first query.
-TEST(SpelledAttention, StaysWhereACausalMaskBeginsBelow) {
+TEST(SpelledAttention, StaysIfCausalMaskHidesTheFirstKey) {
   const auto is_found = [](int64_t diagonal) {
     SpelledProduct spelled;
     ModelBuilder& build = spelled.build;
-    Node* seen = build.call("aten.full.default", {std::vector<int64_t>{3, 5}, true},
-                            {{"dtype", ScalarType::kBool}});
-    seen = build.call("aten.tril.default", {seen, diagonal});
-    Node* hidden = build.call("aten.logical_not.default", {seen});
-    Node* turned = build.call("aten.transpose.int", {spelled.key, -2, -1});
-    Node* scores = build.call("aten.matmul.default", {spelled.query, turned});
+    Node* visible = build.call("aten.full.default", {std::vector<int64_t>{3, 5}, true},
+                               {{"dtype", ScalarType::kBool}});
+    visible = build.call("aten.tril.default", {visible, diagonal});
+    Node* hidden = build.call("aten.logical_not.default", {visible});
+    Node* transposed = build.call("aten.transpose.int", {spelled.key, -2, -1});
+    Node* scores = build.call("aten.matmul.default", {spelled.query, transposed});
     scores = build.call("aten.masked_fill.Scalar", {scores, hidden, kLowestFloat});
     Node* weights = build.call("aten.softmax.int", {scores, -1});
     Node* product = build.call("aten.matmul.default", {weights, spelled.value});
     ExportedProgram program = build.finish({product});
-    return attention_of(program, *product) != nullptr;
+    return match_spelled_attention(program, *product) != nullptr;
   };
   EXPECT_FALSE(is_found(-1));
   EXPECT_TRUE(is_found(0));

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "aot/builder/model_builder.h"
 #include "aot/passes/passes.h"
+#include "examples/models/model_builder.h"
 
 namespace vitrine::aot {
 namespace {
 
-TEST(ToEdgeDialect, NamesCallsAsFxDoes) {
+TEST(ToEdgeDialect, NamesCallsLikeFx) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* one = build.call("aten.scalar_tensor.default", {1.0});
@@ -19,7 +19,8 @@ TEST(ToEdgeDialect, NamesCallsAsFxDoes) {
   EXPECT_EQ(sum->target().dialect(), Dialect::kEdge);
   EXPECT_EQ(sum->name(), "aten_add_tensor");
   EXPECT_EQ(program.signature.outputs[0].name, sum->name());
-  EXPECT_EQ(one->target().dialect(), Dialect::kAten) << "operators on numbers stay torch's";
+  EXPECT_EQ(one->target().dialect(), Dialect::kAten)
+      << "operators on numbers keep their ATen targets";
 }
 
 TEST(ToEdgeDialect, NumbersSubgraphsInOrderOfUse) {
@@ -29,10 +30,10 @@ TEST(ToEdgeDialect, NumbersSubgraphsInOrderOfUse) {
   Graph& graph = *program.graph;
   for (const char* name : {"z_graph", "a_graph"}) {
     auto inner = std::make_unique<Graph>();
-    Node* given = inner->placeholder("given");
-    given->meta.value = *x->tensor();
+    Node* input = inner->placeholder("input");
+    input->meta.value = *x->tensor();
     const Target target = Target::of(*name == 'z' ? "aten.neg.default" : "aten.exp.default");
-    inner->set_output(Argument::tuple({inner->call(target, {given})}));
+    inner->set_output(Argument::tuple({inner->call(target, {input})}));
     graph.subgraphs()[name] = std::move(inner);
     graph.get_attr(name, graph.output());
   }

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
 
-// x.unsqueeze_(0) makes x a view of itself: what follows reads it as that.
-TEST(UnifyWrites, ViewsInPlace) {
+// x.t_() makes x a view of itself, which later calls read.
+TEST(UnifyWrites, ReplacesInPlaceViews) {
   const auto found = run(
       {floats({2, 3}, {1, 2, 3, 4, 5, 6})}, [](ModelBuilder& build, const std::vector<Node*>& in) {
         Node* copy = build.call("aten.clone.default", {in[0]});
@@ -20,7 +20,7 @@ TEST(UnifyWrites, ViewsInPlace) {
   EXPECT_EQ(values_of(found[0]), (Values{1, 4, 20, 50, 3, 6}));
 }
 
-TEST(UnifyWrites, PythonsOperators) {
+TEST(UnifyWrites, ReplacesPythonsInPlaceOperators) {
   const std::vector<TensorData> inputs = {integers({3}, {1, 2, 4}), integers({3}, {3, 3, 3})};
   EXPECT_EQ(written(inputs,
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>& in) {
@@ -30,8 +30,8 @@ TEST(UnifyWrites, PythonsOperators) {
             (Values{2, 2, 6}));
 }
 
-// The functional form has another overload, or other arguments by the same name.
-TEST(UnifyWrites, FormsThatAreNamedOtherwise) {
+// The functional form has another overload, or its arguments have other types.
+TEST(UnifyWrites, FindsFunctionalFormsWithOtherNames) {
   const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
   const auto by = [&](const char* target, bool with_tensor) {
     return written(x, [=](ModelBuilder& build, Node* copy, const Nodes& in) {

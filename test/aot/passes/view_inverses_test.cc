@@ -4,13 +4,12 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
 
-// Writes through views reach their base and all other views of it.
-TEST(ViewInverses, WritesReachTheBase) {
+TEST(ViewInverses, WritesThroughViewsReachTheBase) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto written = [&](const std::function<void(ModelBuilder&, Node*)>& write) {
     return run({x}, [&](ModelBuilder& build, const std::vector<Node*>& in) {
@@ -36,8 +35,8 @@ TEST(ViewInverses, WritesReachTheBase) {
               }),
               {1, 2, 3, 4, -5, -6});
   expect_near(written([](ModelBuilder& build, Node* t) {
-                Node* turned = build.call("aten.transpose.int", {t, 0, 1});
-                Node* first = build.call("aten.select.int", {turned, 0, 0});
+                Node* transposed = build.call("aten.transpose.int", {t, 0, 1});
+                Node* first = build.call("aten.select.int", {transposed, 0, 0});
                 build.call("aten.add_.Tensor", {first, 100});
               }),
               {101, 2, 3, 104, 5, 6});
@@ -49,7 +48,7 @@ TEST(ViewInverses, WritesReachTheBase) {
               {0, 0, 0, 0, 0, 0});
 }
 
-TEST(ViewInverses, RefuseWhatCannotBePutBack) {
+TEST(ViewInverses, RejectsWritesThroughUnsupportedViews) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 2});
   Node* copy = build.call("aten.clone.default", {x});
@@ -58,15 +57,15 @@ TEST(ViewInverses, RefuseWhatCannotBePutBack) {
   ExportedProgram program = build.finish({copy});
   try {
     to_edge(program);
-    FAIL() << "was taken";
+    FAIL() << "to_edge() accepted a write through unfold";
   } catch (const AotError& error) {
-    EXPECT_NE(std::string(error.what()).find("a write through aten.unfold.default"),
+    EXPECT_NE(std::string(error.what()).find("writes through the view aten.unfold.default"),
               std::string::npos)
         << error.what();
   }
 }
 
-TEST(ViewInverses, ThroughDiagonals) {
+TEST(ViewInverses, SupportsDiagonals) {
   EXPECT_EQ(written({floats({2, 3}, {1, 2, 3, 4, 5, 6})},
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>&) {
                       Node* diagonal = build.call("aten.diagonal.default", {copy, 1});
@@ -81,15 +80,15 @@ TEST(ViewInverses, ThroughDiagonals) {
       (Values{9, 2, 3, 9}));
 }
 
-// Scattering a write back reads a symbolic size from the tensor.
-TEST(ViewInverses, ThroughViewsOfSymbolicSizes) {
+// The inverse of the view reads a symbolic size from the tensor.
+TEST(ViewInverses, SupportsViewsWithSymbolicSizes) {
   ModelBuilder build("Net");
   const SymInt rows = build.dynamic_size(1, 8);
   Node* x = build.input("x", ScalarType::kFloat, {rows, 4});
   Node* copy = build.call("aten.clone.default", {x});
-  Node* apart = build.call_as("aten.view.default", {copy, std::vector<int64_t>{-1, 2, 2}}, {},
+  Node* split = build.call_as("aten.view.default", {copy, std::vector<int64_t>{-1, 2, 2}}, {},
                               contiguous_spec(ScalarType::kFloat, {rows, 2, 2}));
-  Node* half = build.call("aten.select.int", {apart, 1, 0});
+  Node* half = build.call("aten.select.int", {split, 1, 0});
   build.call("aten.fill_.Scalar", {half, 0});
   ExportedProgram program = build.finish({copy});
   to_edge(program);

@@ -1,12 +1,12 @@
-// What programs of the core form, whose signature alone says what they write, leave in their
-// inputs.
+// Runs core ATen programs, in which only the signature describes writes, and checks their inputs
+// afterward.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/emit/emit.h"
 #include "aot/passes/pipelines.h"
 #include "kernels/portable/portable_kernels.h"
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 #include "vitrine/method.h"
 
@@ -27,11 +27,11 @@ struct Mutation {
   Node* value;
 };
 
-// The mutations come first, as torch.export writes them.
+// A program whose first outputs are the mutations, as in torch.export.
 ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& mutations,
                              const std::vector<Node*>& results) {
   std::vector<Node*> outputs;
-  for (const Mutation& each : mutations) outputs.push_back(each.value);
+  for (const Mutation& mutation : mutations) outputs.push_back(mutation.value);
   outputs.insert(outputs.end(), results.begin(), results.end());
   ExportedProgram program = build.finish(outputs);
   for (size_t i = 0; i < mutations.size(); ++i) {
@@ -45,7 +45,7 @@ ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& m
   return program;
 }
 
-// The results of each run, one run for each set of inputs.
+// Runs the program once for each set of inputs and returns the results.
 std::vector<std::vector<Values>> runs(ExportedProgram program,
                                       const std::vector<std::vector<TensorData>>& inputs,
                                       const ExecutableOptions& options = {}) {
@@ -63,10 +63,10 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
   method_options.kernels = &kernels;
   const auto method = *Method::load(loaded, "forward", method_options);
   std::vector<std::vector<Values>> found;
-  for (const std::vector<TensorData>& each : inputs) {
-    for (size_t i = 0; i < each.size(); ++i) {
-      std::vector<std::byte> bytes = row_major_bytes(each[i]);
-      std::vector<int32_t> sizes(each[i].sizes.begin(), each[i].sizes.end());
+  for (const std::vector<TensorData>& set : inputs) {
+    for (size_t i = 0; i < set.size(); ++i) {
+      std::vector<std::byte> bytes = row_major_bytes(set[i]);
+      std::vector<int32_t> sizes(set[i].sizes.begin(), set[i].sizes.end());
       std::vector<int64_t> strides = {1};
       const uint8_t order[] = {0};
       Tensor input(ScalarType::kFloat, sizes, order, strides, bytes.data());
@@ -85,8 +85,8 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
 
 using Runs = std::vector<std::vector<Values>>;
 
-// old2 = old1, old1 = x, whichever the signature names first.
-TEST(WriteBackBuffers, MovesValuesAlong) {
+// Writes old2 = old1 and old1 = x. The signature names either of them first.
+TEST(WriteBackBuffers, MovesValuesBetweenBuffers) {
   for (const bool newest_first : {true, false}) {
     ModelBuilder build("Delay");
     Node* x = two_input(build, "x");
@@ -101,8 +101,8 @@ TEST(WriteBackBuffers, MovesValuesAlong) {
   }
 }
 
-// A longer chain needs no memory of its own.
-TEST(WriteBackBuffers, OrdersAChain) {
+// A chain of buffers needs no temporary copies.
+TEST(WriteBackBuffers, OrdersWritesOfAChain) {
   ModelBuilder build("Delay");
   Node* x = two_input(build, "x");
   Nodes old;
@@ -123,7 +123,7 @@ TEST(WriteBackBuffers, OrdersAChain) {
   EXPECT_EQ(runs(std::move(program), inputs), expected);
 }
 
-TEST(WriteBackBuffers, TurnsACycle) {
+TEST(WriteBackBuffers, RotatesACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;
@@ -131,7 +131,7 @@ TEST(WriteBackBuffers, TurnsACycle) {
     all.push_back(build.buffer("b" + std::to_string(i), two(i, 10 * i)));
   }
   Nodes sums;
-  for (Node* each : all) sums.push_back(build.call("aten.add.Tensor", {each, x}));
+  for (Node* buffer : all) sums.push_back(build.call("aten.add.Tensor", {buffer, x}));
   EXPECT_EQ(runs(core_program(build, {{all[0], all[1]}, {all[1], all[2]}, {all[2], all[0]}}, sums),
                  {{two(0, 0)}, {two(0, 0)}, {two(0, 1)}, {two(0, 0)}}),
             (Runs{{{0, 0}, {1, 10}, {2, 20}},
@@ -140,8 +140,8 @@ TEST(WriteBackBuffers, TurnsACycle) {
                   {{0, 0}, {1, 10}, {2, 20}}}));
 }
 
-// Two swap, a third takes one of them over, and a fourth that one.
-TEST(WriteBackBuffers, SeparatesACycleFromWhatHangsOnIt) {
+// Two buffers swap. A third buffer gets the value of one of them, and a fourth that of the third.
+TEST(WriteBackBuffers, SupportsChainBehindACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;
@@ -149,7 +149,7 @@ TEST(WriteBackBuffers, SeparatesACycleFromWhatHangsOnIt) {
     all.push_back(build.buffer("b" + std::to_string(i), two(i, 10 * i)));
   }
   Nodes sums;
-  for (Node* each : all) sums.push_back(build.call("aten.add.Tensor", {each, x}));
+  for (Node* buffer : all) sums.push_back(build.call("aten.add.Tensor", {buffer, x}));
   EXPECT_EQ(
       runs(core_program(build,
                         {{all[0], all[1]}, {all[1], all[0]}, {all[2], all[0]}, {all[3], all[2]}},
@@ -169,7 +169,7 @@ TEST(WriteBackBuffers, SwapsInputs) {
             (Runs{{{1, 2}, {5, 7}, {4, 5}}}));
 }
 
-// Results are read after the writes: the old value is a copy.
+// Old values that are results must be copied, because the caller reads them after the writes.
 TEST(WriteBackBuffers, ReturnsOldValues) {
   ModelBuilder build("Old");
   Node* x = two_input(build, "x");
@@ -182,8 +182,7 @@ TEST(WriteBackBuffers, ReturnsOldValues) {
       (Runs{{{5, 6}, {1, 2}, {3, 4}, {1, 2}, {1, 2}}, {{7, 8}, {3, 4}, {0, 0}, {3, 4}, {3, 4}}}));
 }
 
-// A view of what is overwritten is a copy.
-TEST(WriteBackBuffers, KeepsViews) {
+TEST(WriteBackBuffers, CopiesViewsOfOverwrittenBuffers) {
   ModelBuilder build("View");
   Node* x = two_input(build, "x");
   Node* old1 = build.buffer("old1", two(1, 2));
@@ -195,8 +194,8 @@ TEST(WriteBackBuffers, KeepsViews) {
             (Runs{{{6, 8}}, {{2, 4}}, {{20, 40}}}));
 }
 
-// What is written in place lies in the buffer, which another value overwrites.
-TEST(WriteBackBuffers, KeepsWhatWasWrittenInPlace) {
+// The result of the in-place write is in the memory of the buffer, which another value overwrites.
+TEST(WriteBackBuffers, KeepsResultsOfInPlaceWrites) {
   ModelBuilder build("InPlace");
   Node* x = two_input(build, "x");
   Node* state = build.buffer("state", two(1, 2));
@@ -212,7 +211,7 @@ TEST(WriteBackBuffers, KeepsWhatWasWrittenInPlace) {
             (Runs{{{1, 9}, {2, 18}, {-3, -4}}, {{5, 9}, {10, 18}, {-1, -9}}}));
 }
 
-// The second write goes through the result of the first: a view between them keeps its numbers.
+// The second write goes through the result of the first. A view between them must keep its values.
 TEST(WriteBackBuffers, KeepsViewsBetweenWrites) {
   ModelBuilder build("InPlace");
   Node* state = build.buffer("state", two(1, 2));

@@ -1,8 +1,7 @@
-// Operators that write to other arguments than their first: functionalised, then in place again.
+// Operators that write to other arguments than the first are functionalized and then write in place
+// again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
 
 #include "test/aot/passes/cache_update.h"
 
@@ -14,12 +13,12 @@ using testing::ElementsAre;
 
 Values updated(const Write& write) { return written({kCache, kRow}, write); }
 
-TEST(WriteInPlace, ReachesTheCache) {
+TEST(WriteInPlace, WritesReachTheCacheInOrder) {
   EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
               update_cache(build, in[1], cache, 1);
             }),
             (Values{1, 2, 10, 20, 5, 6}));
-  // In order, and the later call reads what the earlier wrote.
+  // Writes stay in order, and later calls read the results of earlier ones.
   EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
               update_cache(build, in[1], cache, 0);
               Node* first = build.call("aten.slice.Tensor", {cache, 1, 0, 1});
@@ -29,7 +28,7 @@ TEST(WriteInPlace, ReachesTheCache) {
             (Values{-10, -20, 3, 4, 20, 40}));
 }
 
-TEST(WriteInPlace, GoesThroughViews) {
+TEST(WriteInPlace, WritesThroughViews) {
   EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
               Node* end = build.call("aten.slice.Tensor", {cache, 1, 1, 3});
               update_cache(build, in[1], end, 1);
@@ -37,8 +36,8 @@ TEST(WriteInPlace, GoesThroughViews) {
             (Values{1, 2, 3, 4, 10, 20}));
 }
 
-// What was copied before the write keeps the old numbers, though the copy could be a view.
-TEST(WriteInPlace, LeavesEarlierCopies) {
+// A copy from before the write keeps the old values, although elide_views could make it a view.
+TEST(WriteInPlace, KeepsEarlierCopies) {
   const auto found = run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
     Node* cache = build.call("aten.mul.Tensor", {in[0], 1});
     const std::vector<int64_t> flat = {6};
@@ -50,9 +49,8 @@ TEST(WriteInPlace, LeavesEarlierCopies) {
   expect_near(found[0], {0, 0, 7, 16, 0, 0});
 }
 
-// A piece of a split is not a tensor of its own.
-TEST(WriteInPlace, CopiesWhatItMustNotWrite) {
-  std::string operators;
+// A result of topk is selected by getitem, so it does not count as owning its memory.
+TEST(WriteInPlace, CopiesTensorsThatDoNotOwnTheirMemory) {
   const Build build_it = [](ModelBuilder& build, const Nodes& in) {
     Node* sorted = build.call_as(
         "aten.topk.default", {in[0], 2, 3}, {},
@@ -64,7 +62,7 @@ TEST(WriteInPlace, CopiesWhatItMustNotWrite) {
   expect_near(run({kCache, kRow}, build_it)[0], {10, 20, 4, 3, 6, 5});
 }
 
-TEST(WriteInPlace, BuffersAreWrittenInPlace) {
+TEST(WriteInPlace, WritesBuffersInPlace) {
   ExportedProgram program = update_program();
   EXPECT_THAT(calls(program), ElementsAre("auto_functionalized_v2", "getitem", "neg"));
   ASSERT_EQ(program.signature.outputs.size(), 2U);
@@ -75,8 +73,8 @@ TEST(WriteInPlace, BuffersAreWrittenInPlace) {
   EXPECT_THAT(calls(program), ElementsAre("update_cache", "neg"));
 }
 
-// Nothing reads the buffer, but the program keeps what is written.
-TEST(WriteInPlace, AWriteIsNotDeadCode) {
+// Nothing reads the buffer, but later runs of the program can.
+TEST(WriteInPlace, WritesAreNotDeadCode) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
   Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));

@@ -1,4 +1,5 @@
-// Custom operators, lowered by their signatures alone and run with kernels of their own.
+// Tests of custom operators, which are lowered by their declared signatures and run by custom
+// kernels.
 #include "aot/pipeline/declared_operators.h"
 
 #include <gmock/gmock.h>
@@ -7,11 +8,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/aot_error.h"
 #include "aot/passes/passes.h"
 #include "aot/pipeline/lower.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "examples/models/model_builder.h"
 #include "kernels/portable/portable_kernels.h"
 #include "vitrine/method.h"
 
@@ -27,7 +28,7 @@ constexpr const char* kCollect =
     "my::collect.more(Tensor(a!) sum, Tensor x, *, float times=2.0) -> Tensor";
 constexpr const char* kTake = "my::take_(Tensor(a0!) sum, int count) -> ()";
 
-// Square roots, times a factor, and what they are roots of.
+// Results: the square roots times a factor, and a copy of x.
 void roots(KernelContext& context, const Tensor& x, double factor, Tensor& out0, Tensor& out1) {
   if (!context.resize(out0, x.sizes()) || !context.resize(out1, x.sizes())) return;
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -53,7 +54,7 @@ void take(KernelContext&, Tensor& sum, int64_t count) {
 }
 VITRINE_KERNEL(take, "my::take_", take);
 
-// Writes nothing and has no results: it is called for what else it does.
+// An operator without results and writes, which is called for its side effect.
 int logged = 0;
 void log_tensor(KernelContext&, const Tensor&) { ++logged; }
 VITRINE_KERNEL(log_tensor, "my::log", log_tensor);
@@ -78,8 +79,10 @@ Methods methods_of(ModelBuilder& build, const std::vector<Node*>& outputs) {
 
 std::vector<std::byte> lowered(Methods methods, const std::vector<const char*>& signatures) {
   LowerOptions options;
-  for (const char* each : signatures) options.operators.push_back(parse_operator(each));
-  options.optimise = true;
+  for (const char* signature : signatures) {
+    options.operators.push_back(parse_operator(signature));
+  }
+  options.optimize = true;
   options.make_record = true;
   return lower(std::move(methods), options).emitted.pte;
 }
@@ -94,7 +97,7 @@ std::string error_of(ModelBuilder& build, Node* output,
   return "";
 }
 
-// A loaded program, which keeps its state between runs.
+// Runs a loaded program, which keeps its state between executions.
 class Runner {
  public:
   explicit Runner(const std::vector<std::byte>& pte) : pte_(pte) {
@@ -123,7 +126,7 @@ class Runner {
   std::unique_ptr<Method> method_;
 };
 
-TEST(DeclaredOperators, WithoutWritesRun) {
+TEST(DeclaredOperators, RunWithoutWrites) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* both = build.call_as("my.roots.default", {x}, {}, Value::Items{spec(), spec()});
@@ -134,7 +137,7 @@ TEST(DeclaredOperators, WithoutWritesRun) {
   EXPECT_THAT(run({1, 4, 9}), ElementsAre(11.5f, 23, 34.5f));
 }
 
-TEST(DeclaredOperators, WithoutResultsRunToo) {
+TEST(DeclaredOperators, RunWithoutResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   build.call_as("my.log.default", {x}, {}, Value());
@@ -146,8 +149,8 @@ TEST(DeclaredOperators, WithoutResultsRunToo) {
   EXPECT_EQ(logged, 2);
 }
 
-// "my::exp" is not ATen's.
-TEST(DeclaredOperators, StayOutOfDelegates) {
+// "my::exp" must not be mistaken for aten::exp.
+TEST(DeclaredOperators, AreNotDelegated) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* made = build.call_as("my.exp.default", {x}, {}, spec());
@@ -176,8 +179,8 @@ TEST(DeclaredOperators, WriteToBuffers) {
   expect_state(lowered(std::move(methods), {kCollect, kTake}));
 }
 
-// What run_decompositions() makes of such a model.
-TEST(DeclaredOperators, WriteToBuffersInFunctionalExportsToo) {
+// The form of such a model after run_decompositions().
+TEST(DeclaredOperators, WriteToBuffersInFunctionalExports) {
   const Target functional = Target::of("auto_functionalized_v2", Dialect::kHigherOrder);
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -203,7 +206,7 @@ TEST(DeclaredOperators, WriteToBuffersInFunctionalExportsToo) {
   expect_state(lowered(std::move(methods), {kCollect, kTake}));
 }
 
-// The model's own constants are no reason to run what only the device has.
+// Only the device has the kernel, so calls of constants cannot be computed ahead of time.
 TEST(DeclaredOperators, AreNotFolded) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -214,7 +217,7 @@ TEST(DeclaredOperators, AreNotFolded) {
   EXPECT_THAT(run({10, 20, 30}), ElementsAre(11, 22, 33));
 }
 
-TEST(DeclaredOperators, MustBeDeclaredOnceAndCalled) {
+TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeated) {
   const auto error_with = [](const std::vector<const char*>& signatures) {
     ModelBuilder build("Net");
     Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -228,20 +231,20 @@ TEST(DeclaredOperators, MustBeDeclaredOnceAndCalled) {
               HasSubstr("my::one is declared twice"));
 }
 
-TEST(DeclaredOperators, TakeTheArgumentsThatTheyDeclare) {
+TEST(DeclaredOperators, RejectsArgumentsThatDoNotMatchSignature) {
   const auto error_with = [](const char* signature) {
     ModelBuilder build("Net");
     Node* x = build.input("x", ScalarType::kFloat, {3});
     return error_of(build, build.call_as("my.one.default", {x, 2}, {}, spec()), {signature});
   };
   EXPECT_EQ(error_with("my::one(Tensor x, int n) -> Tensor"), "");
-  EXPECT_THAT(error_with("my::one(Tensor x) -> Tensor"), HasSubstr("gives 2 arguments"));
+  EXPECT_THAT(error_with("my::one(Tensor x) -> Tensor"), HasSubstr("has 2 positional arguments"));
   EXPECT_THAT(error_with("my::one(Tensor x, Tensor n) -> Tensor"), HasSubstr("not a tensor"));
   EXPECT_THAT(error_with("my::one(Tensor x, int n) -> (Tensor, Tensor)"), HasSubstr("results"));
 }
 
-TEST(DeclaredOperators, RefusesSignaturesThatItCannotLower) {
-  const auto refusal = [](const char* signature) -> std::string {
+TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
+  const auto error_for = [](const char* signature) -> std::string {
     try {
       parse_operator(signature);
     } catch (const AotError& error) {
@@ -249,17 +252,18 @@ TEST(DeclaredOperators, RefusesSignaturesThatItCannotLower) {
     }
     return "";
   };
-  EXPECT_THAT(refusal("aten::relu(Tensor self) -> Tensor"), HasSubstr("known already"));
-  EXPECT_THAT(refusal("one(Tensor x) -> Tensor"), HasSubstr("no namespace"));
-  EXPECT_THAT(refusal("my::one(Tensor x)"), HasSubstr("\" -> \" is missing"));
-  EXPECT_THAT(refusal("my::one(Tensor(a!) x) -> Tensor(a!)"), HasSubstr("not a new tensor"));
-  EXPECT_THAT(refusal("my::one(Tensor(a) x) -> Tensor(a)"), HasSubstr("not a new tensor"));
-  EXPECT_THAT(refusal("my::one(Tensor x) -> int"), HasSubstr("not a new tensor"));
-  EXPECT_THAT(refusal("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("not one tensor"));
+  EXPECT_THAT(error_for("aten::relu(Tensor self) -> Tensor"),
+              HasSubstr("already in the operator table"));
+  EXPECT_THAT(error_for("one(Tensor x) -> Tensor"), HasSubstr("no namespace"));
+  EXPECT_THAT(error_for("my::one(Tensor x)"), HasSubstr("expected \" -> \" at character 17"));
+  EXPECT_THAT(error_for("my::one(Tensor(a!) x) -> Tensor(a!)"), HasSubstr("must be a new tensor"));
+  EXPECT_THAT(error_for("my::one(Tensor(a) x) -> Tensor(a)"), HasSubstr("must be a new tensor"));
+  EXPECT_THAT(error_for("my::one(Tensor x) -> int"), HasSubstr("must be a new tensor"));
+  EXPECT_THAT(error_for("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("must be a single tensor"));
 }
 
-// Only the export knows the shapes of results, for the arguments that it was made with.
-TEST(DeclaredOperators, ShapesAreNotGuessedWhereArgumentsChange) {
+// The shapes of results are known only from the export, and only for the arguments of the export.
+TEST(DeclaredOperators, RejectsArgumentsOfOtherShapesThanExport) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* y = build.call("aten.relu.default", {x});
@@ -271,9 +275,9 @@ TEST(DeclaredOperators, ShapesAreNotGuessedWhereArgumentsChange) {
   program.graph->find(x->name())->meta.value = contiguous_spec(ScalarType::kFloat, {4});
   try {
     propagate_specs(program);
-    FAIL() << "it has no shape";
+    FAIL() << "expected an AotError";
   } catch (const AotError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("other shapes than in the export"));
+    EXPECT_THAT(error.what(), HasSubstr("a pass changed the shapes of its arguments"));
   }
 }
 

@@ -1,4 +1,4 @@
-// Parts of decoders that no model of the corpus has, lowered in several ways, against formulas.
+// Compares parts of decoders that no model of the corpus has with formulas, for several lowerings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "aot/builder/layers.h"
 #include "aot/pipeline/lower.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "examples/models/layers.h"
 #include "vitrine/module.h"
 
 namespace vitrine::aot {
@@ -17,22 +17,22 @@ namespace {
 using Input = vitrine::Value;
 using Numbers = std::vector<double>;
 
-struct Way {
+struct Lowering {
   const char* name;
   bool is_delegated = false;
-  bool optimise = false;
+  bool optimize = false;
   AttentionOperator attention = AttentionOperator::kAten;
 };
-constexpr Way kWays[] = {
+constexpr Lowering kLowerings[] = {
     {"kernels"},
     {"delegated", true},
-    {"optimised", false, true},
-    {"optimised_delegated", true, true},
+    {"optimized", false, true},
+    {"optimized_delegated", true, true},
     {"operator", false, false, AttentionOperator::kCustomSdpa},
     {"operator_delegated", true, true, AttentionOperator::kCustomSdpa},
 };
 
-// A row-major matrix, or several after one another.
+// A row-major matrix, or several that are stored one after another.
 struct Matrix {
   Numbers values;
   int64_t columns = 0;
@@ -54,10 +54,10 @@ Matrix weight_of(const ExportedProgram& program, const char* name) {
 }
 
 Numbers softmax(Numbers scores) {
-  const double most = *std::ranges::max_element(scores);
+  const double max = *std::ranges::max_element(scores);
   double sum = 0;
-  for (double& each : scores) sum += each = std::exp(each - most);
-  for (double& each : scores) each /= sum;
+  for (double& score : scores) sum += score = std::exp(score - max);
+  for (double& score : scores) score /= sum;
   return scores;
 }
 
@@ -69,11 +69,11 @@ std::vector<float> tokens(int64_t count, int64_t width, double phase) {
   return made;
 }
 
-Module load(ExportedProgram program, const Way& way, std::vector<std::byte>& file) {
+Module load(ExportedProgram program, const Lowering& lowering, std::vector<std::byte>& file) {
   LowerOptions options;
-  if (way.is_delegated) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
-  options.optimise = way.optimise;
-  options.attention = way.attention;
+  if (lowering.is_delegated) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
+  options.optimize = lowering.optimize;
+  options.attention = lowering.attention;
   Methods methods;
   methods.emplace("forward", std::move(program));
   file = lower(std::move(methods), options).emitted.pte;
@@ -82,7 +82,7 @@ Module load(ExportedProgram program, const Way& way, std::vector<std::byte>& fil
   return std::move(*module);
 }
 
-void expect_gives(Module& module, const std::vector<Input>& inputs, const Numbers& expected) {
+void expect_output(Module& module, const std::vector<Input>& inputs, const Numbers& expected) {
   const auto outputs = module.forward(inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.error().message();
   const auto found = outputs->back().array()->data<float>();
@@ -97,10 +97,10 @@ Input array(const std::vector<float>& numbers, std::initializer_list<int32_t> si
   return *Array::copy_of<float>(numbers, sizes);
 }
 
-class Experts : public testing::TestWithParam<Way> {};
-class Attention : public testing::TestWithParam<Way> {};
+class Experts : public testing::TestWithParam<Lowering> {};
+class Attention : public testing::TestWithParam<Lowering> {};
 
-// A mixture of experts: each token goes through two of four layers, weighted.
+// Mixture of experts: each token uses the weighted results of two of four layers.
 
 constexpr int64_t kWidth = 16;
 constexpr int64_t kHidden = 8;
@@ -108,8 +108,8 @@ constexpr int64_t kExperts = 4;
 constexpr int64_t kChosen = 2;
 
 enum class Choice {
-  kGathered,  // the weights of a token's experts are picked, as in Meta's models
-  kOneHot,    // all experts, times their weight or 0, as in exports of Hugging Face's
+  kGathered,  // gathers the weights of a token's experts, as Meta's models do
+  kOneHot,    // runs all experts, times their weight or 0, as exports of Hugging Face models do
 };
 
 ExportedProgram experts(Choice choice) {
@@ -142,8 +142,8 @@ ExportedProgram experts(Choice choice) {
     gated = build.call("aten.silu.default", {gated});
     Node* inner = einsum("ti,taoi->tao", x, picked(up), inside);
     inner = build.call("aten.mul.Tensor", {gated, inner});
-    Node* each = einsum("tao,taio->tai", inner, picked(down), {count, kChosen, kWidth});
-    return build.finish({einsum("tai,ta->ti", each, weights, {count, kWidth})});
+    Node* outputs = einsum("tao,taio->tai", inner, picked(down), {count, kChosen, kWidth});
+    return build.finish({einsum("tai,ta->ti", outputs, weights, {count, kWidth})});
   }
   Node* mask = build.call("aten.one_hot.default", {chosen, kExperts});
   mask = build.call("aten.to.dtype", {mask, ScalarType::kFloat});
@@ -192,20 +192,20 @@ Numbers expected_of_experts(const ExportedProgram& program, const std::vector<fl
   return result;
 }
 
-void expect_experts(Choice choice, const Way& way) {
+void expect_experts(Choice choice, const Lowering& lowering) {
   const ExportedProgram program = experts(choice);
   std::vector<std::byte> file;
-  Module module = load(program.copy(), way, file);
+  Module module = load(program.copy(), lowering, file);
   for (const int32_t count : {8, 1, 3}) {
     const std::vector<float> x = tokens(count, kWidth, count);
-    expect_gives(module, {array(x, {count, kWidth})}, expected_of_experts(program, x));
+    expect_output(module, {array(x, {count, kWidth})}, expected_of_experts(program, x));
   }
 }
 
-TEST_P(Experts, AreGathered) { expect_experts(Choice::kGathered, GetParam()); }
-TEST_P(Experts, AreWeighed) { expect_experts(Choice::kOneHot, GetParam()); }
+TEST_P(Experts, MatchFormulaIfGathered) { expect_experts(Choice::kGathered, GetParam()); }
+TEST_P(Experts, MatchFormulaIfOneHot) { expect_experts(Choice::kOneHot, GetParam()); }
 
-// Attention to the last kWindow positions and to the first kSinks, by a mask.
+// Attention with a mask that allows the last kWindow positions and the first kSinks.
 
 constexpr int64_t kHeads = 2;
 constexpr int64_t kHeadWidth = 4;
@@ -262,7 +262,7 @@ class Sinks {
   Node* size_ = nullptr;
 };
 
-// All that was given so far, `count` tokens of it now.
+// Returns the expected output for the last `count` of all tokens.
 Numbers expected_of_sinks(const ExportedProgram& program, const std::vector<float>& all,
                           int64_t count) {
   const auto token = [&](int64_t i) {
@@ -302,26 +302,27 @@ Numbers expected_of_sinks(const ExportedProgram& program, const std::vector<floa
   return result;
 }
 
-TEST_P(Attention, ReachesSinksAndAWindow) {
+TEST_P(Attention, MatchesFormulaWithSinksAndWindow) {
   const ExportedProgram program = Sinks().build();
   std::vector<std::byte> file;
   Module module = load(program.copy(), GetParam(), file);
   std::vector<float> all;
-  // A prompt that passes the window, tokens one by one, then two more at once.
+  // A prompt longer than the window, then single tokens, then two tokens at once.
   for (const int32_t count : {6, 1, 1, 1, 2}) {
     const auto position = static_cast<int64_t>(all.size()) / kFeatures;
     const std::vector<float> x = tokens(count, kFeatures, static_cast<double>(position));
     all.insert(all.end(), x.begin(), x.end());
     const Input at = *Array::copy_of<int64_t>(std::span(&position, 1), {1});
-    expect_gives(module, {array(x, {1, count, kFeatures}), at},
-                 expected_of_sinks(program, all, count));
+    expect_output(module, {array(x, {1, count, kFeatures}), at},
+                  expected_of_sinks(program, all, count));
   }
 }
 
-constexpr auto kName = [](const auto& way) { return std::string(way.param.name); };
-// Without attention the last ways are those before.
-INSTANTIATE_TEST_SUITE_P(Ways, Experts, testing::ValuesIn(std::span(kWays).first(4)), kName);
-INSTANTIATE_TEST_SUITE_P(Ways, Attention, testing::ValuesIn(kWays), kName);
+constexpr auto kName = [](const auto& test) { return std::string(test.param.name); };
+// Experts have no attention, so the last two lowerings would equal earlier ones.
+INSTANTIATE_TEST_SUITE_P(Lowerings, Experts, testing::ValuesIn(std::span(kLowerings).first(4)),
+                         kName);
+INSTANTIATE_TEST_SUITE_P(Lowerings, Attention, testing::ValuesIn(kLowerings), kName);
 
 }  // namespace
 }  // namespace vitrine::aot

@@ -1,4 +1,3 @@
-// How the arguments of calls are read.
 #include "aot/shapes/call.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A Call refers to what it is made of.
+// A Call refers to its lists of arguments, so these must outlive it.
 const ArgumentList kNoArguments;
 const ArgumentMap kNoKeywords;
 
@@ -32,7 +31,7 @@ class CallTest : public testing::Test {
   Node* x_ = nullptr;
 };
 
-std::string complaint(const std::function<void()>& read) {
+std::string error_of(const std::function<void()>& read) {
   try {
     read();
   } catch (const AotError& error) {
@@ -56,7 +55,7 @@ TEST_F(CallTest, FindsArgumentsByPositionAndName) {
   EXPECT_THAT(by_name.integers("dim"), ElementsAre(0));
 }
 
-TEST_F(CallTest, WhatIsNotGivenIsTheSignaturesDefault) {
+TEST_F(CallTest, MissingArgumentsHaveTheSignaturesDefault) {
   const ArgumentList args = {x_, 2};
   const Call pool(Target::of("aten.max_pool2d.default"), args, kNoKeywords);
   EXPECT_THAT(pool.integers("kernel_size", 2), ElementsAre(2, 2)) << "one number for all";
@@ -69,47 +68,47 @@ TEST_F(CallTest, WhatIsNotGivenIsTheSignaturesDefault) {
             Argument(MemoryFormat::kContiguous));
 }
 
-TEST_F(CallTest, NoneCountsAsNotGiven) {
+TEST_F(CallTest, NoneCountsAsMissing) {
   const ArgumentList args = {x_, Argument(), Argument()};
   const Call slice(Target::of("aten.slice.Tensor"), args, kNoKeywords);
   EXPECT_EQ(slice.find("dim"), nullptr);
   EXPECT_EQ(slice.integer("dim"), 0);
-  EXPECT_EQ(slice.integer("start", 7), 7) << "the signature says None";
+  EXPECT_EQ(slice.integer("start", 7), 7) << "the signature's default is None";
 }
 
-TEST_F(CallTest, AnOperatorMayLackAnArgument) {
+TEST_F(CallTest, ArgumentsThatTheOperatorLacksAreMissing) {
   const ArgumentList args = {x_};
   const Call sum(Target::of("aten.sum.default"), args, kNoKeywords);
   EXPECT_THAT(sum.integers("dim"), IsEmpty());
   EXPECT_FALSE(sum.boolean("keepdim", false));
 }
 
-TEST_F(CallTest, WritesTakeTheFunctionalFormsArguments) {
+TEST_F(CallTest, InPlaceOperatorsHaveTheFunctionalFormsArguments) {
   const ArgumentList args = {x_, x_, 3};
   const Call add(Target::of("aten.add_.Tensor"), args, kNoKeywords);
   EXPECT_EQ(&add.node("other"), x_);
   EXPECT_EQ(add.integer("alpha"), 3);
 }
 
-TEST_F(CallTest, OfUnknownOperatorsOnlyNamedArgumentsAreFound) {
+TEST_F(CallTest, FindsOnlyKeywordArgumentsOfUnknownOperators) {
   const ArgumentList args = {x_};
   const ArgumentMap kwargs = {{"scale", 2}};
-  const Call own(Target::of("mylib.op.default"), args, kwargs);
-  EXPECT_EQ(own.find("x"), nullptr);
-  EXPECT_EQ(own.integer("scale"), 2);
-  EXPECT_EQ(&own.self(), x_->tensor()) << "by place";
+  const Call custom(Target::of("mylib.op.default"), args, kwargs);
+  EXPECT_EQ(custom.find("x"), nullptr);
+  EXPECT_EQ(custom.integer("scale"), 2);
+  EXPECT_EQ(&custom.self(), x_->tensor()) << "self() finds by position";
 }
 
-TEST_F(CallTest, SaysWhatIsWrong) {
+TEST_F(CallTest, ErrorsNameOperatorAndArgument) {
   const ArgumentList args = {2, Argument::list({1, 2, 3}), "yes"};
   const Call pool(Target::of("aten.avg_pool2d.default"), args, kNoKeywords);
-  EXPECT_THAT(complaint([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: its first"));
-  EXPECT_THAT(complaint([&] { pool.node("self"); }), HasSubstr("self is not a tensor"));
-  EXPECT_THAT(complaint([&] { pool.integers("kernel_size", 2); }),
-              HasSubstr("kernel_size has 3 items, not 2"));
-  EXPECT_THAT(complaint([&] { pool.integers("stride"); }),
-              HasSubstr("stride holds something that is not a size"));
-  EXPECT_THAT(complaint([&] { pool.integer("divisor_override"); }),
+  EXPECT_THAT(error_of([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: the first"));
+  EXPECT_THAT(error_of([&] { pool.node("self"); }), HasSubstr("self is not a tensor"));
+  EXPECT_THAT(error_of([&] { pool.integers("kernel_size", 2); }),
+              HasSubstr("kernel_size has 3 items, expected 2"));
+  EXPECT_THAT(error_of([&] { pool.integers("stride"); }),
+              HasSubstr("stride contains an item that is not a size"));
+  EXPECT_THAT(error_of([&] { pool.integer("divisor_override"); }),
               HasSubstr("divisor_override is missing"));
 }
 

@@ -1,4 +1,4 @@
-// What we say that calls result in, against what PyTorch recorded in its exported programs.
+// Compares inferred results with those that PyTorch recorded in exported programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Verdict compare(const Value& a, const Value& b) {
     if (a.items() == nullptr || a.items()->size() < items->size()) return Verdict::kDifferent;
     Verdict worst = Verdict::kSame;
     for (size_t i = 0; i < items->size(); ++i) {
-      if ((*items)[i].tensor() == nullptr) continue;  // one that is not used
+      if ((*items)[i].tensor() == nullptr) continue;  // unused results are not recorded
       worst = std::max(worst, compare((*a.items())[i], (*items)[i]));
     }
     return worst;
@@ -50,7 +50,7 @@ std::string text(const Value& value) {
   return made;
 }
 
-TEST(InferCorpus, AgreesWithWhatPyTorchRecorded) {
+TEST(InferCorpus, MatchesResultsRecordedByPyTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t known = 0;
   size_t other_strides = 0;
@@ -90,8 +90,8 @@ TEST(InferCorpus, AgreesWithWhatPyTorchRecorded) {
     }
   }
   for (const auto& [name, count] : unknown)
-    std::printf("not known: %s, %zu times\n", name.c_str(), count);
-  std::printf("%zu calls are PyTorch's in shape; %zu of these lie otherwise\n", known,
+    std::printf("cannot infer: %s, %zu times\n", name.c_str(), count);
+  std::printf("%zu calls have PyTorch's shapes; %zu of these have other strides\n", known,
               other_strides);
   EXPECT_GE(known, 5500U);
   EXPECT_EQ(other_strides, 0U);

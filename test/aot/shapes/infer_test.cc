@@ -1,4 +1,4 @@
-// Rules that the corpus does not touch: symbols, and errors.
+// Tests rules that the corpus does not cover, such as symbols and errors.
 #include "aot/shapes/infer.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class InferTest : public testing::Test {
   Graph graph_;
 };
 
-TEST_F(InferTest, SymbolsGoThroughShapes) {
+TEST_F(InferTest, KeepsSymbolsInSizes) {
   Node* x = input({symbol("s0"), 6, 8});
   EXPECT_EQ(result("aten.view.default", {x, std::vector<int64_t>{-1, 8}}), "f32[6*s0, 8]");
   EXPECT_EQ(result("aten.flatten.using_ints", {x, 1}), "f32[s0, 48]");
@@ -44,8 +44,71 @@ TEST_F(InferTest, SymbolsGoThroughShapes) {
   EXPECT_EQ(result("aten.view.default", {folded, std::vector<int64_t>{-1, 6, 8}}), "f32[s0, 6, 8]");
 }
 
-// As aten.sum: integers and booleans to i64 unless a dtype is given.
-TEST_F(InferTest, SumsOfNumbersAreSums) {
+// Skip connections add a tensor to the result of convolutions that shrink it and enlarge it again.
+TEST_F(InferTest, TransposedConvolutionsRestoreSymbolicSizes) {
+  const SymInt even = SymInt(2) * symbol("s0");
+  Node* x = input({1, 4, even, SymInt(16) + SymInt(8) * symbol("s6")});
+  const auto pair = [](int64_t value) { return std::vector<int64_t>{value, value}; };
+  const auto made = [&](const char* target, ArgumentList args) {
+    const std::vector<SymInt> sizes = infer(Target::of(target), args, {}).tensor()->sizes;
+    return input(sizes);
+  };
+  Node* weight = input({4, 4, 3, 3});
+  Node* down = made("aten.convolution.default",
+                    {x, weight, Argument(), pair(2), pair(1), pair(1), false, pair(0), 1});
+  EXPECT_EQ(to_text(*down->tensor()), "f32[1, 4, s0, (4*s6) + 8]");
+  Node* kernel = input({4, 4, 2, 2});
+  Node* up = made("aten.convolution.default",
+                  {down, kernel, Argument(), pair(2), pair(0), pair(1), true, pair(0), 1});
+  EXPECT_EQ(result("aten.add.Tensor", {x, up}), "f32[1, 4, 2*s0, (8*s6) + 16]");
+  EXPECT_EQ(result("aten.max_pool2d.default", {x, pair(2)}), "f32[1, 4, s0, (4*s6) + 8]");
+  Node* upsampled = made("aten.pixel_shuffle.default", {down, 2});
+  EXPECT_EQ(to_text(*upsampled->tensor()), "f32[1, 1, 2*s0, (8*s6) + 16]");
+}
+
+TEST_F(InferTest, ViewsDivideSymbolicSums) {
+  const SymInt rows = symbol("s0") + SymInt(1);
+  Node* x = input({rows * symbol("s1"), 64});
+  EXPECT_EQ(result("aten.view.default", {x, std::vector<int64_t>{-1, 128}}),
+            "f32[((s0 + 1)*s1)//2, 128]");
+  Node* tokens = input({2, rows, 12});
+  EXPECT_EQ(result("aten.flatten.using_ints", {tokens, 0, 1}), "f32[(2*s0) + 2, 12]");
+  EXPECT_EQ(result("aten.view.default", {tokens, std::vector<int64_t>{-1, 24}}), "f32[s0 + 1, 24]");
+}
+
+TEST_F(InferTest, NarrowWrapsNegativeStarts) {
+  Node* x = input({symbol("s0"), 6});
+  EXPECT_EQ(result("aten.narrow.default", {x, 1, -2, 2}), "f32[s0, 2]");
+  EXPECT_EQ(result("aten.narrow.default", {x, 0, -1, 1}), "f32[1, 6]");
+}
+
+TEST_F(InferTest, InfersWindowsAndResizing) {
+  Node* x = input({2, 3, 8, symbol("s0")});
+  const auto pair = [](int64_t a, int64_t b) { return std::vector<int64_t>{a, b}; };
+  EXPECT_EQ(result("aten.avg_pool2d.default", {x, pair(2, 3), pair(2, 3)}), "f32[2, 3, 4, s0//3]");
+  EXPECT_EQ(result("aten.unfold.default", {x, 3, 4, 2}), "f32[2, 3, 8, (s0//2) + -1, 4]");
+  EXPECT_EQ(result("aten.constant_pad_nd.default", {x, std::vector<int64_t>{1, 2}, 0.0}),
+            "f32[2, 3, 8, s0 + 3]");
+  EXPECT_EQ(result("aten.upsample_nearest2d.vec", {x, Argument(), Argument::list({2.0, 3.0})}),
+            "f32[2, 3, 16, 3*s0]");
+}
+
+TEST_F(InferTest, InfersReductionsAndSelections) {
+  Node* x = input({symbol("s0"), 4, 5});
+  Node* index = input({7}, ScalarType::kLong);
+  EXPECT_EQ(result("aten.amax.default", {x, std::vector<int64_t>{-1}, true}), "f32[s0, 4, 1]");
+  EXPECT_EQ(result("aten.mean.dim", {x, std::vector<int64_t>{0, 2}}), "f32[4]");
+  EXPECT_EQ(result("aten.index_select.default", {x, 1, index}), "f32[s0, 7, 5]");
+  EXPECT_EQ(result("aten.embedding.default", {input({10, 3}), index}), "f32[7, 3]");
+  EXPECT_EQ(result("aten.select.int", {x, 1, -1}), "f32[s0, 5]");
+  EXPECT_EQ(result("aten.repeat.default", {x, std::vector<int64_t>{2, 1, 1, 3}}),
+            "f32[2, s0, 4, 15]");
+  EXPECT_THAT(failure("aten.index_select.default", {x, 3, index}),
+              testing::HasSubstr("dim 3 is out of range"));
+}
+
+// Sums of integers and bools are i64 unless the call states a dtype.
+TEST_F(InferTest, SumsPromoteIntegersAndBools) {
   const std::vector<int64_t> first = {0};
   for (const char* sum : {"aten.nansum.default", "aten.sum.dim_IntList"}) {
     SCOPED_TRACE(sum);
@@ -73,10 +136,10 @@ TEST_F(InferTest, BroadcastsAndPromotes) {
   EXPECT_THAT(failure("aten.add.Tensor", {ints, input({3, 1}, ScalarType::kUInt16)}),
               testing::HasSubstr("dtypes i32 and u16 have no common dtype"));
   EXPECT_THAT(failure("aten.add.Tensor", {floats, input({5})}),
-              testing::HasSubstr("aten.add.Tensor: sizes 4 and 5 do not fit"));
+              testing::HasSubstr("aten.add.Tensor: sizes 4 and 5 cannot be broadcast"));
 }
 
-TEST_F(InferTest, WindowsRoundAsAsked) {
+TEST_F(InferTest, PoolingHonorsCeilMode) {
   Node* x = input({1, 1, 6, 6});
   const std::vector<int64_t> three = {3, 3};
   const std::vector<int64_t> two = {2, 2};
@@ -84,23 +147,23 @@ TEST_F(InferTest, WindowsRoundAsAsked) {
   const std::vector<int64_t> one = {1, 1};
   EXPECT_EQ(result("aten.max_pool2d.default", {x, three, two}), "f32[1, 1, 2, 2]");
   EXPECT_EQ(result("aten.max_pool2d.default", {x, three, two, none, one, true}), "f32[1, 1, 3, 3]");
-  // The last window would begin in the right padding.
+  // A third window would begin in the right padding, so it does not count.
   EXPECT_EQ(result("aten.max_pool2d.default", {x, two, std::vector<int64_t>{4, 4}, one, one, true}),
             "f32[1, 1, 2, 2]");
 }
 
-TEST_F(InferTest, RefusesWithNames) {
+TEST_F(InferTest, ErrorsNameTheMismatch) {
   Node* x = input({2, 3});
   EXPECT_THAT(failure("aten.mm.default", {x, x}),
-              testing::HasSubstr("inner sizes differ: 3 and 2"));
+              testing::HasSubstr("inner sizes are 3 and 2; they must be equal"));
   EXPECT_THAT(failure("aten.view.default", {x, std::vector<int64_t>{4}}),
-              testing::HasSubstr("6 elements do not become 4"));
+              testing::HasSubstr("the input has 6 elements, but the sizes need 4"));
   EXPECT_THAT(failure("aten.softmax.int", {x, 2}),
-              testing::HasSubstr("dim 2 of a tensor of rank 2"));
+              testing::HasSubstr("dim 2 is out of range for a tensor of rank 2"));
   EXPECT_THAT(failure("aten.permute.default", {x, std::vector<int64_t>{0, 0}}),
-              testing::HasSubstr("names a dim twice"));
+              testing::HasSubstr("dim 0 is repeated"));
   EXPECT_THAT(failure("aten.nothing.default", {x}),
-              testing::HasSubstr("its result's shape is unknown"));
+              testing::HasSubstr("the shape of the result is unknown"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Clamps behind nodes that XNNPACK would fuse them into, against formulas.
+// Compares clamps with formulas, after nodes into which XNNPACK would fuse them.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,21 +11,21 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Type kInt8 = Type::xnn_datatype_qint8;
+constexpr Type kInt8Type = Type::xnn_datatype_qint8;
 constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
 class ClampsTest : public DelegateTest {
  protected:
-  // x -> x by a linear layer if asked for, then the clamps.
-  void check_chain(const std::vector<Bounds>& clamps, bool behind_linear, Type type = kFloat,
+  // Applies the clamps to x, after a linear layer with weight 1 if `after_linear`.
+  void check_chain(const std::vector<Bounds>& clamps, bool after_linear, Type type = kFloat,
                    std::optional<PerTensor> quant = {}) {
-    SCOPED_TRACE(behind_linear ? "behind a linear layer" : "alone");
-    BlobBuilder b;
+    SCOPED_TRACE(after_linear ? "after a linear layer" : "alone");
+    PayloadBuilder b;
     uint32_t last = b.input({4, 1}, type, quant);
     const auto add = [&](bool is_last) {
       return is_last ? b.output({4, 1}, type, quant) : b.internal({4, 1}, type, quant);
     };
-    if (behind_linear) {
+    if (after_linear) {
       const uint32_t y = add(false);
       const uint32_t one = type == kFloat
                                ? b.constant<float>({1, 1}, {1})
@@ -59,25 +59,25 @@ class ClampsTest : public DelegateTest {
   static constexpr Type kFloat = Type::xnn_datatype_fp32;
 };
 
-// The last one has its way, whichever numbers those before it leave.
-TEST_F(ClampsTest, MayExcludeEachOther) {
-  for (const bool behind_linear : {false, true}) {
-    check_chain({{0, 1}, {2, 3}}, behind_linear);
-    check_chain({{-kUnbounded, -1}, {0, kUnbounded}}, behind_linear);
-    check_chain({{0, 4}, {3, 10}, {5, 9}}, behind_linear);
-    check_chain({{0, 10}, {2, 3}}, behind_linear);
-    check_chain({{0, 1}, {2, 3}}, behind_linear, kInt8, PerTensor{0.5f, 0});
-    check_chain({{0, 3}, {3, 6}}, behind_linear, kInt8, PerTensor{0.5f, 0});
-    check_chain({{0, 0.2f}}, behind_linear, kInt8, PerTensor{0.5f, 0});
+// If the bounds exclude each other, the last clamp wins.
+TEST_F(ClampsTest, LastOfDisjointBoundsWins) {
+  for (const bool after_linear : {false, true}) {
+    check_chain({{0, 1}, {2, 3}}, after_linear);
+    check_chain({{-kUnbounded, -1}, {0, kUnbounded}}, after_linear);
+    check_chain({{0, 4}, {3, 10}, {5, 9}}, after_linear);
+    check_chain({{0, 10}, {2, 3}}, after_linear);
+    check_chain({{0, 1}, {2, 3}}, after_linear, kInt8Type, PerTensor{0.5f, 0});
+    check_chain({{0, 3}, {3, 6}}, after_linear, kInt8Type, PerTensor{0.5f, 0});
+    check_chain({{0, 0.2f}}, after_linear, kInt8Type, PerTensor{0.5f, 0});
   }
 }
 
-// Raw bytes of the input's scale would come out.
-TEST_F(ClampsTest, ConvertBehindMaxPooling) {
-  BlobBuilder b;
-  const uint32_t x = b.input({1, 2, 2, 1}, kInt8, PerTensor{0.5f, 7});
-  const uint32_t largest = b.internal({1, 1, 1, 1}, kInt8, PerTensor{0.5f, 7});
-  const uint32_t y = b.output({1, 1, 1, 1}, kInt8, PerTensor{0.25f, -128});
+// If the clamp were fused, the output would have the input's scale.
+TEST_F(ClampsTest, RequantizeAfterMaxPooling) {
+  PayloadBuilder b;
+  const uint32_t x = b.input({1, 2, 2, 1}, kInt8Type, PerTensor{0.5f, 7});
+  const uint32_t largest = b.internal({1, 1, 1, 1}, kInt8Type, PerTensor{0.5f, 7});
+  const uint32_t y = b.output({1, 1, 1, 1}, kInt8Type, PerTensor{0.25f, -128});
   b.pooling(Tag::XNNMaxPooling2d,
             {.kernel_height = 2, .kernel_width = 2, .stride_height = 2, .stride_width = 2}, x,
             largest);
@@ -89,15 +89,16 @@ TEST_F(ClampsTest, ConvertBehindMaxPooling) {
   EXPECT_THAT(values_of<int8_t>(out), ElementsAre((49 - 7) * 2 - 128));
 }
 
-// Packed weights hold the scale of the result. A filter is known by that of the convolution.
-TEST_F(ClampsTest, ConvertBehindConvolutionsThatShareWeights) {
-  BlobBuilder b(BlobBuilder::Constants::kNamed);
-  const uint32_t x = b.input({1, 1, 2, 1}, kInt8, PerTensor{1.0f, 0});
+// The packed weights depend on the scale of the result, but their cache key contains only the scale
+// of the convolution.
+TEST_F(ClampsTest, RequantizeAfterConvolutionsThatShareWeights) {
+  PayloadBuilder b(PayloadBuilder::Constants::kNamed);
+  const uint32_t x = b.input({1, 1, 2, 1}, kInt8Type, PerTensor{1.0f, 0});
   const uint32_t filter = b.constant<int8_t>({1, 1, 1, 1}, {2}, Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{{1.0f}};
   for (const float scale : {1.0f, 2.0f}) {
-    const uint32_t product = b.internal({1, 1, 2, 1}, kInt8, PerTensor{1.0f, 0});
-    const uint32_t y = b.output({1, 1, 2, 1}, kInt8, PerTensor{scale, 0});
+    const uint32_t product = b.internal({1, 1, 2, 1}, kInt8Type, PerTensor{1.0f, 0});
+    const uint32_t y = b.output({1, 1, 2, 1}, kInt8Type, PerTensor{scale, 0});
     b.convolution(Tag::XNNConv2d, {}, x, filter, kInvalidId, product);
     b.clamp(product, y, {0, kUnbounded});
   }

@@ -1,4 +1,4 @@
-// Real payloads: the plan lists the nodes that an independent reader found in them.
+// Compares the operator maps of real payloads with the nodes that an independent reader found.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,26 +14,26 @@
 namespace vitrine::test {
 namespace {
 
-struct PlanLine {
+struct OperatorMapLine {
   std::string type;
   uint32_t handle;
   std::string where;
   std::string serves;
 };
 
-std::vector<PlanLine> parse_plan(const TraceRecord& record) {
+std::vector<OperatorMapLine> parse_operator_map(const TraceRecord& record) {
   std::istringstream text(std::string(record.metadata, record.metadata_size));
   std::string line;
   std::getline(text, line);
-  EXPECT_EQ(line, plan_head());
-  std::vector<PlanLine> plan;
+  EXPECT_EQ(line, operator_map_head());
+  std::vector<OperatorMapLine> operator_map;
   size_t index;
-  PlanLine entry;
+  OperatorMapLine entry;
   while (text >> index >> entry.type >> entry.handle >> entry.where >> entry.serves) {
-    EXPECT_EQ(index, plan.size());
-    plan.push_back(entry);
+    EXPECT_EQ(index, operator_map.size());
+    operator_map.push_back(entry);
   }
-  return plan;
+  return operator_map;
 }
 
 class CorpusTest : public DelegateTest, public testing::WithParamInterface<const char*> {
@@ -41,7 +41,7 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
   void check_delegate(const Program& program,
                       const schema::program::BackendDelegate& delegate_table,
                       const nlohmann::json& expected) {
-    Result<DataBuffer> payload = ProgramAccess::delegate_data(program, *delegate_table.processed());
+    Result<DataBuffer> payload = ProgramAccess::payload(program, *delegate_table.processed());
     ASSERT_TRUE(payload.ok()) << payload.error().message();
     RecordingTracer recorded;
     tracer = &recorded;
@@ -52,17 +52,17 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
     }
     ASSERT_TRUE(loaded.ok()) << loaded.error().message();
     ASSERT_EQ(recorded.records.size(), 1u);
-    const std::vector<PlanLine> plan = parse_plan(recorded.records[0]);
+    const std::vector<OperatorMapLine> operator_map = parse_operator_map(recorded.records[0]);
     const nlohmann::json& nodes = expected.at("nodes");
-    ASSERT_EQ(plan.size(), nodes.size());
+    ASSERT_EQ(operator_map.size(), nodes.size());
     size_t next_op = 0;
-    for (size_t i = 0; i < plan.size(); ++i) {
-      EXPECT_EQ("XNN" + plan[i].type, nodes[i].at("type").get<std::string>()) << i;
-      EXPECT_EQ(plan[i].handle, nodes[i].at("debug_handle").get<uint32_t>()) << i;
-      EXPECT_NE(plan[i].where, "none") << i;
-      EXPECT_EQ(plan[i].handle == 65535, plan[i].serves != "-") << i;
-      if (plan[i].where.starts_with("op=")) {
-        const size_t op = std::stoul(plan[i].where.substr(3));
+    for (size_t i = 0; i < operator_map.size(); ++i) {
+      EXPECT_EQ("XNN" + operator_map[i].type, nodes[i].at("type").get<std::string>()) << i;
+      EXPECT_EQ(operator_map[i].handle, nodes[i].at("debug_handle").get<uint32_t>()) << i;
+      EXPECT_NE(operator_map[i].where, "none") << i;
+      EXPECT_EQ(operator_map[i].handle == 65535, operator_map[i].serves != "-") << i;
+      if (operator_map[i].where.starts_with("op=")) {
+        const size_t op = std::stoul(operator_map[i].where.substr(3));
         EXPECT_GE(op, next_op) << i;
         next_op = op + 1;
       }
@@ -70,7 +70,7 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
   }
 };
 
-TEST_P(CorpusTest, PlansListTheNodes) {
+TEST_P(CorpusTest, OperatorMapsListAllNodes) {
   VITRINE_CORPUS_CASE(folder, GetParam());
   const nlohmann::json expected = nlohmann::json::parse(std::ifstream(folder / "xnn_nodes.json"));
   Result<std::unique_ptr<DataSource>> source = map_file((folder / "model.pte").c_str());

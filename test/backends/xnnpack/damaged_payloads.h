@@ -1,4 +1,4 @@
-// Payloads that are valid but for one change, for tests of what is refused.
+// Payloads that are valid except for one change, for tests of the checks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,24 +13,24 @@
 
 namespace vitrine::test {
 
-// A damaged payload, and what the error says of it.
+// A damaged payload and a part of the expected error.
 struct Damage {
   const char* name;
-  std::function<void(BlobBuilder&)> make;
+  std::function<void(PayloadBuilder&)> make;
   const char* error;
 };
 
 inline void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
 
-// Its test is in checks_test.cc.
+// The test of this fixture is in checks_test.cc.
 class ChecksTest : public DelegateTest, public testing::WithParamInterface<Damage> {};
 
 // A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
 inline Damage window(const char* name, Tag tag,
-                     std::function<void(WindowSpec&, BlobBuilder&)> change, const char* error) {
+                     std::function<void(WindowSpec&, PayloadBuilder&)> change, const char* error) {
   return {name,
-          [=](BlobBuilder& b) {
+          [=](PayloadBuilder& b) {
             const bool depthwise = tag == Tag::XNNDepthwiseConv2d;
             b.input({1, 4, 4, 2});
             b.output({1, 3, 3, 2});
@@ -52,10 +52,11 @@ inline Damage window(const char* name, Tag tag,
           error};
 }
 
-// A valid layer that `change` modifies. Values as above.
-inline Damage layer(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
+// A valid linear layer that `change` modifies. Values are numbered as above.
+inline Damage layer(const char* name, std::function<void(PayloadBuilder&)> change,
+                    const char* error) {
   return {name,
-          [=](BlobBuilder& b) {
+          [=](PayloadBuilder& b) {
             b.input({2, 3});
             b.output({2, 2});
             b.constant({2, 3}, std::vector<float>(6));
@@ -66,11 +67,11 @@ inline Damage layer(const char* name, std::function<void(BlobBuilder&)> change, 
           error};
 }
 
-// A layer of int8, weights per channel.
-inline Damage quantised(const char* name, std::function<void(BlobBuilder&)> change,
+// A valid int8 linear layer with weights per channel that `change` modifies.
+inline Damage quantized(const char* name, std::function<void(PayloadBuilder&)> change,
                         const char* error) {
   return {name,
-          [=](BlobBuilder& b) {
+          [=](PayloadBuilder& b) {
             const auto i8 = Type::xnn_datatype_qint8;
             b.input({2, 3}, i8, PerTensor{0.5f, 1});
             b.output({2, 2}, i8, PerTensor{0.5f, 0});
@@ -82,11 +83,11 @@ inline Damage quantised(const char* name, std::function<void(BlobBuilder&)> chan
           error};
 }
 
-// Negates an input.
-inline Damage simple(const char* name, std::function<void(BlobBuilder&)> change,
+// A valid negation that `change` modifies.
+inline Damage simple(const char* name, std::function<void(PayloadBuilder&)> change,
                      const char* error) {
   return {name,
-          [=](BlobBuilder& b) {
+          [=](PayloadBuilder& b) {
             negate(b);
             change(b);
           },

@@ -1,4 +1,4 @@
-// What a delegate refuses of its arguments and of the frame of its payload.
+// Tests the checks of a delegate's arguments and of the headers of its payload.
 #include <gmock/gmock.h>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 class ArgumentsTest : public DelegateTest {
  protected:
   void SetUp() override {
-    BlobBuilder b;
+    PayloadBuilder b;
     negate(b);
     load(b);
     ASSERT_TRUE(delegate);
@@ -19,29 +19,30 @@ class ArgumentsTest : public DelegateTest {
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
 };
 
-TEST_F(DelegateTest, OnlyPlainInputsAreQuantisedOnEntry) {
+TEST_F(DelegateTest, RejectsQuantizationOnEntryExceptForInputs) {
   for (const bool on_output : {false, true}) {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), y = b.output({2, 3});
     b.unary(Tag::XNNNegate, x, y);
     b.values[on_output ? y : x].dq_type =
         on_output ? Type::xnn_datatype_qint8 : Type::xnn_datatype_quint8;
-    EXPECT_THAT(load_error(b), HasSubstr("which only plain inputs have, as qint8"));
+    EXPECT_THAT(load_error(b),
+                HasSubstr("only unquantized inputs may have one, and it must be qint8"));
   }
 }
 
-TEST_F(DelegateTest, OutputsHaveTheRankThatIsComputed) {
-  BlobBuilder b;
+TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
+  PayloadBuilder b;
   const uint32_t x = b.input({2, 3}), y = b.output({6});
   b.unary(Tag::XNNNegate, x, y);
   EXPECT_THAT(load_error(b),
-              HasSubstr("xvalues[1]: has rank 1, but what is computed for it rank 2"));
+              HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// The quantised numbers of weights, and an argument for their scales that nothing reads.
-TEST_F(DelegateTest, WeightsWithoutTheirScalesAreRefused) {
+// The weights are quantized values, and an argument that nothing reads would be their scales.
+TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({1, 3}), y = b.output({1, 2});
     b.fully_connected(x, b.constant<float>({2, 3}, weights), kInvalidId, y);
     if (unused_argument) {
@@ -51,26 +52,26 @@ TEST_F(DelegateTest, WeightsWithoutTheirScalesAreRefused) {
     }
     return load_error(b);
   };
-  const std::vector<float> quantised = {-8, 7, 3, 0, 1, -1};
-  EXPECT_THAT(load(true, quantised), HasSubstr("xnodes[0] (FullyConnected): multiplies with"));
-  EXPECT_THAT(load(true, quantised), HasSubstr("argument 0 unused"));
-  EXPECT_EQ(load(false, quantised), "(none)");
+  const std::vector<float> quantized = {-8, 7, 3, 0, 1, -1};
+  EXPECT_THAT(load(true, quantized), HasSubstr("xnodes[0] (FullyConnected): multiplies by"));
+  EXPECT_THAT(load(true, quantized), HasSubstr("argument 0 unused"));
+  EXPECT_EQ(load(false, quantized), "(none)");
   EXPECT_EQ(load(true, {-8, 7, 3, 0, 1, -1.5F}), "(none)");
   EXPECT_EQ(load(true, {0, 1, 0, 0, 1, -1}), "(none)");
 }
 
-TEST_F(ArgumentsTest, AreChecked) {
+TEST_F(ArgumentsTest, RejectsInvalidArguments) {
   Tensor& in = factory.make(ScalarType::kFloat, {2, 3});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
   EXPECT_THAT(error_of({&in}), HasSubstr("has 2 arguments, but is called with 1"));
   EXPECT_THAT(error_of({&factory.make(ScalarType::kInt, {2, 3}), &out}),
-              HasSubstr("argument 0: is i32[2,3], but the delegate wants fp32 of rank 2"));
+              HasSubstr("argument 0: is i32[2,3], but the delegate expects fp32 of rank 2"));
   EXPECT_THAT(error_of({&in, &factory.make(ScalarType::kDouble, {2, 3})}),
               HasSubstr("argument 1: is f64[2,3]"));
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {2, 3, 1}), &out}),
               HasSubstr("argument 0: is f32[2,3,1]"));
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {0, 3}), &out}),
-              HasSubstr("argument 1: "));  // whose size is fixed
+              HasSubstr("argument 1: "));  // its size is static
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {5, 3}), &out}),
               HasSubstr("argument 1: "));
   Tensor& nowhere = factory.make(ScalarType::kFloat, {2, 3});
@@ -79,13 +80,13 @@ TEST_F(ArgumentsTest, AreChecked) {
   EValue number(int64_t{1});
   EValue* arguments[] = {&number, &factory.value(out)};
   EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is not a tensor"));
-  // The rest is undamaged.
+  // The delegate still works.
   EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
 
-// Arguments whose place and shape were seen before are still checked for the rest.
-TEST_F(ArgumentsTest, AreCheckedInLaterCallsToo) {
+// Arguments with the same address and shape as before still get the other checks.
+TEST_F(ArgumentsTest, RejectsInvalidArgumentsInLaterCalls) {
   Tensor& in = factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of({&in, &out}), "");
@@ -109,8 +110,8 @@ TEST_F(ArgumentsTest, AreCheckedInLaterCallsToo) {
   EXPECT_THAT(error_of({&elsewhere, &out}), HasSubstr("a constant of the program"));
 }
 
-TEST_F(DelegateTest, FramingIsChecked) {
-  BlobBuilder b;
+TEST_F(DelegateTest, RejectsInvalidHeaders) {
+  PayloadBuilder b;
   negate(b);
   const std::vector<std::byte> sound = b.build();
   EXPECT_TRUE(init(sound).ok());
@@ -127,7 +128,7 @@ TEST_F(DelegateTest, FramingIsChecked) {
   EXPECT_THAT(with(4, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
   EXPECT_THAT(with(36, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
   for (size_t size = 0; size < sound.size(); ++size) {
-    // The region is empty: what follows the flatbuffer is padding, and may be missing only in part.
+    // The region is empty, so only padding follows the flatbuffer.
     const auto loaded = init(std::span(sound).first(size));
     EXPECT_FALSE(loaded.ok()) << size;
   }

@@ -1,4 +1,4 @@
-// Loads payloads and runs them, for tests of the XNNPACK backend.
+// A fixture that loads and runs payloads, for tests of the XNNPACK backend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/xnnpack/runtime/operator_times.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "test/backends/xnnpack/blob_builder.h"
+#include "backends/xnnpack/runtime/execution/operator_times.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
+#include "test/backends/xnnpack/payload_builder.h"
 #include "test/support/f16_products.h"
 #include "test/support/tensor_factory.h"
 
@@ -23,18 +23,18 @@ class RecordingTracer final : public EventTracer {
   std::vector<TraceRecord> records;
 };
 
-// The first line of a plan in this build.
-inline std::string plan_head() {
+// The first line of an operator map in this build.
+inline std::string operator_map_head() {
   return xnnpack::operator_times_are_measured() ? "xnnpack-plan 1 measured"
                                                 : "xnnpack-plan 1 derived";
 }
 
-// The constants that a builder keeps by name.
+// The named constants of a builder.
 class BuilderData final : public NamedDataMap {
  public:
-  explicit BuilderData(const BlobBuilder& builder) {
+  explicit BuilderData(const PayloadBuilder& builder) {
     for (uint32_t i = 0; i < builder.constants.size(); ++i) {
-      data_[BlobBuilder::constant_key(i + 1)] = builder.constants[i];
+      data_[PayloadBuilder::constant_key(i + 1)] = builder.constants[i];
     }
   }
   size_t size() const override { return data_.size(); }
@@ -43,7 +43,7 @@ class BuilderData final : public NamedDataMap {
   }
   Result<DataBuffer> get(std::string_view key) const override {
     const auto at = data_.find(std::string(key));
-    if (at == data_.end()) return Error::make(ErrorCode::kNotFound, "is not there");
+    if (at == data_.end()) return Error::make(ErrorCode::kNotFound, "does not exist");
     return DataBuffer(std::as_bytes(std::span(at->second)));
   }
   Result<std::optional<TensorLayout>> layout(std::string_view) const override {
@@ -56,7 +56,7 @@ class BuilderData final : public NamedDataMap {
 
 class DelegateTest : public testing::Test {
  protected:
-  Result<std::unique_ptr<Delegate>> init(std::span<const std::byte> blob,
+  Result<std::unique_ptr<Delegate>> init(std::span<const std::byte> payload,
                                          const xnnpack::Limits& limits = {}) {
     BackendInitContext context;
     context.named_data = named_data;
@@ -65,13 +65,13 @@ class DelegateTest : public testing::Test {
     context.options = options;
     context.chain_index = 0;
     context.instruction_id = 7;
-    return XnnpackBackend(limits).init(context, blob, {});
+    return XnnpackBackend(limits).init(context, payload, {});
   }
 
-  // Fails the test if the payload does not load; skips it where XNNPACK cannot multiply f16.
-  void load(BlobBuilder& builder) {
-    const std::vector<std::byte> blob = builder.build();
-    Result<std::unique_ptr<Delegate>> loaded = init(blob);
+  // Fails the test if the payload does not load; skips it if XNNPACK does not support f16 products.
+  void load(PayloadBuilder& builder) {
+    const std::vector<std::byte> payload = builder.build();
+    Result<std::unique_ptr<Delegate>> loaded = init(payload);
     if (!loaded.ok() && test::lacks_f16_products(loaded.error())) {
       GTEST_SKIP() << loaded.error().message();
     }
@@ -93,10 +93,10 @@ class DelegateTest : public testing::Test {
     ASSERT_TRUE(error.ok()) << error.message();
   }
 
-  // The error of loading it.
-  std::string load_error(BlobBuilder& builder, const xnnpack::Limits& limits = {}) {
-    const std::vector<std::byte> blob = builder.build();
-    const Result<std::unique_ptr<Delegate>> loaded = init(blob, limits);
+  // Returns the error of loading the payload.
+  std::string load_error(PayloadBuilder& builder, const xnnpack::Limits& limits = {}) {
+    const std::vector<std::byte> payload = builder.build();
+    const Result<std::unique_ptr<Delegate>> loaded = init(payload, limits);
     return loaded.ok() ? "(none)" : loaded.error().message();
   }
 
@@ -108,8 +108,8 @@ class DelegateTest : public testing::Test {
   std::unique_ptr<Delegate> delegate;
 };
 
-// A sound network to damage: input 0, output 1.
-inline void negate(BlobBuilder& b) {
+// Builds a valid network to damage: input 0, output 1.
+inline void negate(PayloadBuilder& b) {
   b.input({2, 3});
   b.output({2, 3});
   b.unary(Tag::XNNNegate, 0, 1);

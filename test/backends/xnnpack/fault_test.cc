@@ -1,5 +1,5 @@
-// What a failure inside XNNPACK leaves behind: in the delegate, and in those that share its
-// workspace.
+// Tests the state after a failure inside XNNPACK: of the delegate, and of the delegates that share
+// its workspace.
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -14,16 +14,16 @@ using testing::Each;
 
 class FaultTest : public DelegateTest {
  protected:
-  // y = x * x + x, through one intermediate value: there is a workspace.
+  // y = x * x + x, with an intermediate value in a workspace.
   std::unique_ptr<Delegate> load_square_plus() {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({8}), square = b.internal({8}), y = b.output({8});
     b.binary(Tag::XNNMultiply, x, x, square);
     b.binary(Tag::XNNAdd, square, x, y);
-    const std::vector<std::byte> blob = b.build();
+    const std::vector<std::byte> payload = b.build();
     BackendInitContext context;
     context.program = &program_;
-    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, blob, {});
+    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, payload, {});
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
     return loaded.ok() ? std::move(*loaded) : nullptr;
   }
@@ -47,7 +47,8 @@ class FaultTest : public DelegateTest {
     EXPECT_THAT(values_of<float>(*made.out), Each(x * x + x)) << count;
   }
 
-  // After a failure of its own. Builds that cannot plan its memory anew may refuse it, for good.
+  // Checks a call after a failed call. Some builds cannot recover; there, all later calls must
+  // fail.
   void expect_right_or_dead(Delegate& which, int32_t count, float x) {
     Call made = call(count, x);
     if (xnnpack::operator_times_are_measured() ||
@@ -61,9 +62,9 @@ class FaultTest : public DelegateTest {
   int program_ = 0;
 };
 
-// Under AddressSanitizer every byte written behind the workspace, or to one that is gone, shows;
-// without, wrong numbers do.
-TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
+// AddressSanitizer detects writes past the workspace or to a freed one; other builds detect wrong
+// results.
+TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   int failures = 0;
   for (int n = 1;; ++n) {
     SCOPED_TRACE(n);
@@ -87,14 +88,14 @@ TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
     expect_right(*second, 1 << 15, 7);
     expect_right(*third, 1 << 10, 8);
   }
-  EXPECT_GE(failures, 4) << "the workspace among them";
+  EXPECT_GE(failures, 4) << "must include the failure of the workspace";
   std::cout << failures << " allocations failed\n";
 }
 
-// Of two convolutions one shrinks and one grows. Where the reshape fails between them, neither may
-// have given back anything.
-TEST_F(FaultTest, AFailedReshapeHoldsTheTablesOfBothSizes) {
-  BlobBuilder b;
+// One convolution shrinks and another one grows. If the reshape fails between them, neither may
+// have given back memory.
+TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
+  PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
   for (int i = 0; i < 2; ++i) {
     const uint32_t x = b.input({1, 64, 64, 1});
@@ -128,12 +129,12 @@ TEST_F(FaultTest, AFailedReshapeHoldsTheTablesOfBothSizes) {
     ASSERT_TRUE(delegate->execute({}, other_sizes).ok());
     EXPECT_EQ(budget.used(), before);
   }
-  EXPECT_GE(held, xnnpack::operator_times_are_measured() ? 2 : 0) << "the tables among them";
+  EXPECT_GE(held, xnnpack::operator_times_are_measured() ? 2 : 0) << "must include the tables";
   delegate.reset();
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// Operators that keep lists and buffers for the sizes of the last call.
+// Tests operators that keep lists and buffers for the sizes of the last call.
 class WindowFaultTest : public FaultTest {
  protected:
   struct Sizes {
@@ -141,7 +142,7 @@ class WindowFaultTest : public FaultTest {
   };
 
   void load_windows() {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({1, 8, 8, 4}), image = b.input({1, 8, 8, 1});
     WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
     w.kernel_height = w.kernel_width = 3;
@@ -149,7 +150,7 @@ class WindowFaultTest : public FaultTest {
     b.pooling(Tag::XNNMaxPooling2d, w, x, b.output({1, 4, 4, 4}));
     b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
     WindowSpec undilated = w;
-    undilated.dilation_height = undilated.dilation_width = 0;  // as it is written
+    undilated.dilation_height = undilated.dilation_width = 0;  // as in payloads of ExecuTorch
     b.pooling(Tag::XNNAvgPooling2d, undilated, x, b.output({1, 4, 4, 4}));
     WindowSpec upsampling;
     upsampling.kernel_height = upsampling.kernel_width = 3;
@@ -202,14 +203,14 @@ class WindowFaultTest : public FaultTest {
   }
 };
 
-TEST_F(WindowFaultTest, AFailedReshapeLeavesNoListsOfOtherSizes) {
-  // Lists are larger than what is kept in reserve.
+TEST_F(WindowFaultTest, DoesNotUseListsOfAFailedReshape) {
+  // The lists are larger than the reserve.
   constexpr Sizes kSizes[] = {{74, 76, 2}, {80, 72, 3}, {88, 70, 3}};
   const bool can_resize = xnnpack::operator_times_are_measured();
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
     int failures = 0;
     for (int n = 1;; ++n) {
-      // What it is after the failure: the same again, the size before, another, or none.
+      // The next call has the failed sizes, the earlier sizes, or others; or no call follows.
       bool failed = false;
       for (size_t after = 0; after < 4; ++after) {
         SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);

@@ -2,21 +2,21 @@
 
 #include <utility>
 
-#include "test/backends/xnnpack/blob_builder.h"
+#include "test/backends/xnnpack/payload_builder.h"
 
 namespace vitrine::test {
 namespace {
 
 constexpr auto kDynamic = schema::program::TensorShapeDynamism::DYNAMIC_BOUND;
 
-// A method whose tensors follow each other in planned memory.
+// A method whose tensors are consecutive in planned memory.
 struct PlannedMethod {
   explicit PlannedMethod(MethodSpec& method) : spec(method) { spec.buffer_sizes = {0, 0}; }
 
   int tensor(std::vector<int32_t> sizes, ScalarType dtype = ScalarType::kFloat) {
     int64_t& end = spec.buffer_sizes[1];
     const auto offset = static_cast<uint64_t>(end);
-    int64_t bytes = 8;  // of the widest element
+    int64_t bytes = 8;  // size of the widest element
     for (const int32_t size : sizes) bytes *= size;
     end += (bytes + 15) / 16 * 16;
     return spec.tensor({.dtype = dtype,
@@ -24,7 +24,7 @@ struct PlannedMethod {
                         .planned = Planned{1, offset},
                         .dynamism = kDynamic});
   }
-  // The result, of these sizes, of a kernel that takes it as its last argument.
+  // Calls a kernel and returns its result, which has these sizes and is the last argument.
   int call(const char* name, const char* overload, std::vector<int32_t> args,
            std::vector<int32_t> sizes) {
     const int out = tensor(std::move(sizes));
@@ -36,7 +36,7 @@ struct PlannedMethod {
   MethodSpec& spec;
 };
 
-// Different ones between -0.5 and 0.5.
+// Returns different values between -0.5 and 0.5.
 Bytes weights(size_t count) {
   std::vector<float> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i * 7 % 33) / 32 - 0.5f;
@@ -45,16 +45,16 @@ Bytes weights(size_t count) {
 
 }  // namespace
 
-AlignedBytes dynamically_quantised_linear() {
-  BlobBuilder b;
+AlignedBytes dynamically_quantized_linear() {
+  PayloadBuilder b;
   const uint32_t x = b.input({4, 32}), y = b.output({4, 8});
-  const uint32_t quantised = b.internal({4, 32}, Type::xnn_datatype_qdint8);
-  b.values[quantised].nonbatch_dims = 1;
+  const uint32_t quantized = b.internal({4, 32}, Type::xnn_datatype_qdint8);
+  b.values[quantized].nonbatch_dims = 1;
   const uint32_t filter =
       b.constant<int8_t>({8, 32}, std::vector<int8_t>(8 * 32, 3), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{std::vector<float>(8, 0.25f)};
-  b.unary(Tag::XNNConvert, x, quantised);
-  b.fully_connected(quantised, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
+  b.unary(Tag::XNNConvert, x, quantized);
+  b.fully_connected(quantized, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
   ProgramBuilder builder;
   PlannedMethod method(builder.method("forward"));
   const int in = method.tensor({4, 32});
@@ -67,18 +67,18 @@ AlignedBytes dynamically_quantised_linear() {
 }
 
 AlignedBytes two_delegates() {
-  BlobBuilder b;
+  PayloadBuilder b;
   const uint32_t x = b.input({4, 512}), square = b.internal({4, 512}), y = b.output({4, 512});
   b.binary(Tag::XNNMultiply, x, x, square);
   b.binary(Tag::XNNAdd, square, x, y);
-  const Bytes blob = b.build();
+  const Bytes payload = b.build();
   ProgramBuilder builder;
   PlannedMethod method(builder.method("forward"));
   int last = method.tensor({4, 512});
   method.spec.inputs = {last};
   for (int i = 0; i < 2; ++i) {
     const int next = method.tensor({4, 512});
-    method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = blob}),
+    method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = payload}),
                               {last, next});
     last = next;
   }
@@ -87,7 +87,7 @@ AlignedBytes two_delegates() {
 }
 
 AlignedBytes windows() {
-  BlobBuilder b;
+  PayloadBuilder b;
   const uint32_t x = b.input({4, 8, 8});
   const uint32_t rows = b.internal({1, 4, 8, 8}), channels = b.internal({1, 8, 8, 4});
   b.reshape({1, 0, 8, 8}, x, rows);
@@ -96,7 +96,7 @@ AlignedBytes windows() {
   w.kernel_height = w.kernel_width = 3;
   w.stride_height = w.stride_width = 2;
   WindowSpec undilated = w;
-  undilated.dilation_height = undilated.dilation_width = 0;  // as it is written
+  undilated.dilation_height = undilated.dilation_width = 0;  // as in payloads of ExecuTorch
   b.pooling(Tag::XNNAvgPooling2d, undilated, rows, b.output({1, 2, 4, 8}));
   b.pooling(Tag::XNNMaxPooling2d, w, rows, b.output({1, 2, 4, 8}));
   b.unary(Tag::XNNGlobalAvgPooling2d, channels, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);

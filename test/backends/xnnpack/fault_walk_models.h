@@ -1,29 +1,29 @@
-// Programs for the fault walk, each with a batch of 4 at most.
+// Programs for the fault walk. Each has a batch of at most 4.
 #pragma once
 
 #include "test/support/program_builder.h"
 
 namespace vitrine::test {
 
-// Its conversion takes the largest and smallest value of each row.
-AlignedBytes dynamically_quantised_linear();
+// The conversion computes the minimum and maximum of each row.
+AlignedBytes dynamically_quantized_linear();
 
-// Two delegates after each other: x * x + x, twice. Each needs the workspace that they share.
+// Two delegates in sequence that both compute x * x + x. They share a workspace.
 AlignedBytes two_delegates();
 
-// Poolings and a transposed convolution of images: the batch is their height, or how many channels
-// they have.
+// Poolings and a transposed convolution of images. The batch is the height or the number of
+// channels.
 AlignedBytes windows();
 
-// A layer of two steps, with its state as inputs and outputs. The products with the inputs and
-// those with the state take temporary memory of optimised kernels, the latter more.
+// An LSTM layer of two steps with its state as inputs and outputs. The optimized kernels
+// need temporary memory for the products with inputs, and more for the products with the state.
 AlignedBytes lstm();
 
-// cond(flag, x sorted along dim 0, x sorted along dim 1): the second takes more temporary memory
-// than the first.
+// cond(flag, x sorted along dim 0, x sorted along dim 1). The second branch needs more temporary
+// memory than the first.
 AlignedBytes two_branches();
 
-// Of two methods: state = 2 x, y = state + x. Its batch is static.
+// A program with two methods that compute state = 2 x, y = state + x. The batch is static.
 AlignedBytes methods_that_share_state();
 
 }  // namespace vitrine::test

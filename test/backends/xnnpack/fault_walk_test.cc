@@ -1,7 +1,7 @@
-// Every allocation of a program's life fails in turn: of the runtime, its kernels, its delegates
-// and XNNPACK, while it is loaded, in three executions with other shapes in between, and when it is
-// unloaded. Each failure is an error that says that memory ran out, after which the same method
-// gives the right outputs.
+// Makes each allocation of a program's lifetime fail in turn: those of the runtime, kernels,
+// delegates and XNNPACK, during load, three executions with different shapes, and unload. Each
+// failure must be reported as lack of memory, and the same method must compute correct outputs
+// afterward.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include <iostream>
 #include <map>
 
-#include "backends/xnnpack/runtime/operator_times.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/operator_times.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "kernels/portable/portable_kernels.h"
 #include "test/backends/xnnpack/fault_walk_models.h"
 #include "test/support/allocation_counter.h"
@@ -30,15 +30,15 @@ namespace {
 using Output = std::vector<std::byte>;
 
 struct Model {
-  const char* name;                  // of the test
-  const char* folder = "";           // of a sample
-  const char* corpus = "";           // else of the corpus
-  AlignedBytes (*make)() = nullptr;  // else
-  bool traced = false;               // delegates log their plan, and time their operators
+  const char* name;                  // name of the test
+  const char* folder = "";           // folder of a sample, or
+  const char* corpus = "";           // folder of a corpus case, or
+  AlignedBytes (*make)() = nullptr;  // function that makes the program
+  bool traced = false;               // true if the method has a tracer
   bool cache_file = false;
-  bool optimised = false;  // kernels, before the portable ones
+  bool optimized = false;  // true if optimized kernels are registered
   size_t threads = 1;
-  int allocating = 1;  // the executions that allocate, at least
+  int allocating = 1;  // minimum number of executions that allocate
   bool resizes_windows = false;
 };
 
@@ -50,18 +50,18 @@ constexpr Model kModels[] = {
     {.name = "Delegated", .folder = "dynamic_batch_xnnpack", .allocating = 2},
     {.name = "DelegatedAndTraced", .folder = "dynamic_batch_xnnpack", .traced = true},
     {.name = "WeightsInAFile", .folder = "digits_xnnpack", .cache_file = true},
-    {"Quantised", "digits_xnnpack_q8"},
-    {.name = "OptimisedKernels", .folder = "digits_portable", .optimised = true},
-    {.name = "TwoThreads", .folder = "digits_portable", .optimised = true, .threads = 2},
+    {"Quantized", "digits_xnnpack_q8"},
+    {.name = "OptimizedKernels", .folder = "digits_portable", .optimized = true},
+    {.name = "TwoThreads", .folder = "digits_portable", .optimized = true, .threads = 2},
     {.name = "DelegatedOnTwoThreads", .folder = "digits_xnnpack", .threads = 2},
     {.name = "SharedState", .make = methods_that_share_state, .allocating = 0},
-    {.name = "DynamicallyQuantisedLinear", .make = dynamically_quantised_linear, .allocating = 2},
+    {.name = "DynamicallyQuantizedLinear", .make = dynamically_quantized_linear, .allocating = 2},
     {.name = "TwoDelegates", .make = two_delegates, .allocating = 2},
     {.name = "Windows", .make = windows, .allocating = 3, .resizes_windows = true},
-    {.name = "Lstm", .make = lstm, .optimised = true, .allocating = 2},
+    {.name = "Lstm", .make = lstm, .optimized = true, .allocating = 2},
     {.name = "ControlFlow", .make = two_branches, .allocating = 3},
     {.name = "TwoDelegatesOfStaticShape", .corpus = "split_concat_pool"},
-    {.name = "DynamicallyQuantisedLayers", .corpus = "mlp_dynq"},
+    {.name = "DynamicallyQuantizedLayers", .corpus = "mlp_dynq"},
     {.name = "LstmInManyDelegates", .corpus = "ops_xnnpack/lstm__f32"},
 };
 
@@ -82,9 +82,9 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
       const auto folder =
           corpus.empty() ? samples_dir() / GetParam().folder : corpus_dir() / corpus;
       model_ = (folder / "model.pte").string();
-      const bool is_there = std::filesystem::exists(model_);
-      ASSERT_TRUE(is_there || !corpus.empty()) << model_;
-      if (!is_there) GTEST_SKIP() << "this corpus lacks " << model_;
+      const bool exists = std::filesystem::exists(model_);
+      ASSERT_TRUE(exists || !corpus.empty()) << model_;
+      if (!exists) GTEST_SKIP() << "this corpus lacks " << model_;
     }
     if (GetParam().threads > 1) {
       auto pool = ThreadPool::create(GetParam().threads, ThreadPool::Use::kAlways);
@@ -94,13 +94,13 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     cache_path_ = (scratch_ / "weights").string();
     options_ = {{"XnnpackBackend", "packed_cache_path", std::string_view(cache_path_)}};
     ASSERT_TRUE(backends_.add(&xnnpack_backend()).ok());
-    if (GetParam().optimised) {
+    if (GetParam().optimized) {
       ASSERT_TRUE(kernels_.add("optimized", optimized::kernels()).ok());
     }
     ASSERT_TRUE(kernels_.add("portable", portable::kernels()).ok());
   }
 
-  // The state is that of the method loaded last.
+  // The shared state belongs to the method that was loaded last.
   Result<std::unique_ptr<Method>> load() {
     VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> file,
                              model_.empty() ? view_buffer(made_) : map_file(model_.c_str()));
@@ -112,7 +112,7 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     options.pool = pool_.get();
     options.kernels = &kernels_;
     options.backends = &backends_;
-    options.check_plan = refuse_overlaps;
+    options.check_plan = &refuse_overlaps;
     if (GetParam().traced) options.tracer = &tracer_;
     if (GetParam().cache_file) options.backend_options = options_;
     return Method::load(std::move(program), "forward", options);
@@ -123,7 +123,7 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     return method.ok() ? std::move(*method) : nullptr;
   }
 
-  // The `fault`-th allocation of the execution fails; 0: none.
+  // Makes the `fault`-th allocation of the execution fail; 0 means none.
   Error run(Method& method, int32_t batch, int fault, Output* output, bool* failed = nullptr) {
     for (size_t i = 0; i < method.num_inputs(); ++i) {
       VITRINE_RETURN_IF_ERROR(method.set_input(i, input(method.meta(), i, batch)));
@@ -156,14 +156,14 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     EXPECT_EQ(output, expected);
   }
 
-  // Builds that cannot plan a delegate's memory anew refuse a method after a failure, for good.
+  // Builds that cannot make XNNPACK plan memory again reject all calls of a method after a failure.
   bool is_dead(Method& method, int32_t batch) {
     Output ignored;
     return !xnnpack::operator_times_are_measured() &&
            run(method, batch, 0, &ignored).code() == ErrorCode::kInvalidState;
   }
 
-  // The first size of dynamic tensors is the batch; bools are whether it is odd.
+  // The first size of dynamic tensors is the batch. Bools are true if the batch is odd.
   const EValue& input(const MethodMeta& meta, size_t index, int32_t batch) {
     const auto key = std::pair(index, batch);
     if (const auto known = inputs_.find(key); known != inputs_.end()) return known->second;
@@ -181,8 +181,8 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
 
   TensorFactory factory_;
   ScratchFolder scratch_;
-  std::string model_;  // its path
-  AlignedBytes made_;  // where it has none
+  std::string model_;  // path of the model, or empty
+  AlignedBytes made_;  // the program if it has no path
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<SharedState> state_;
   std::string cache_path_;
@@ -193,11 +193,11 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
   std::map<std::pair<size_t, int32_t>, EValue> inputs_;
 };
 
-TEST_P(FaultWalkTest, Loading) {
+TEST_P(FaultWalkTest, LoadReportsFailedAllocations) {
   Output expected;
   ASSERT_TRUE(run(*load_well(), 1, 0, &expected).ok());
   int failures = 0;
-  int refusals = 0;
+  int rejections = 0;
   for (int n = 1;; ++n) {
     SCOPED_TRACE(n);
     if (GetParam().cache_file) std::filesystem::remove(cache_path_);
@@ -211,17 +211,17 @@ TEST_P(FaultWalkTest, Loading) {
       expect_right(**method, 1, expected);
     } else {
       expect_lack_of_memory(method.error());
-      ++refusals;
+      ++rejections;
       if (n % 8 == 0) expect_right(*load_well(), 1, expected);
     }
     if (HasFailure()) return;
   }
-  EXPECT_GE(refusals, 4);
-  std::cout << GetParam() << ": " << failures << " allocations of loading failed, " << refusals
-            << " refusals\n";
+  EXPECT_GE(rejections, 4);
+  std::cout << GetParam() << ": " << failures << " allocations of loading failed, " << rejections
+            << " rejections\n";
 }
 
-TEST_P(FaultWalkTest, ExecutingAndUnloading) {
+TEST_P(FaultWalkTest, ExecutionReportsFailedAllocations) {
   if (GetParam().resizes_windows && !xnnpack::operator_times_are_measured()) {
     GTEST_SKIP() << "needs XNNPACK's private headers";
   }

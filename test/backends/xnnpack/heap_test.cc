@@ -1,4 +1,5 @@
-// What a delegate takes from the method's budget beside tensors and packed weights.
+// Tests the bytes that a delegate charges to the method's budget besides tensors and packed
+// weights.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// On the heap; does not change where this is unknown, as with sanitizers.
+// Returns the bytes in use on the heap; always the same value if unknown, e.g. with sanitizers.
 size_t heap_in_use() {
 #ifdef __GLIBC__
   const struct mallinfo2 now = mallinfo2();
@@ -30,27 +31,27 @@ class HeapTest : public DelegateTest {
   uint64_t taken_at_load = 0;
 };
 
-using AddNode = void (*)(BlobBuilder& b, uint32_t x, uint32_t y);
+using AddNode = void (*)(PayloadBuilder& b, uint32_t x, uint32_t y);
 struct AddedNode {
   const char* name;
   AddNode add;
-  uint32_t result;  // elements
+  uint32_t result;  // number of elements of the result
 };
 
-// y = f(x), `count` times.
-BlobBuilder repeated(const AddedNode& kind, int count) {
-  BlobBuilder b;
+// A network with `count` nodes y = f(x).
+PayloadBuilder repeated(const AddedNode& kind, int count) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 8});
   for (int i = 0; i < count; ++i) kind.add(b, x, b.output({1, kind.result}));
   return b;
 }
 
-TEST_F(HeapTest, HoldsWhatOperatorsAndListsTake) {
+TEST_F(HeapTest, ChargesOperatorsAndLists) {
   constexpr AddedNode kKinds[] = {
-      {"abs", [](BlobBuilder& b, uint32_t x, uint32_t y) { b.unary(Tag::XNNAbs, x, y); }, 8},
-      {"add", [](BlobBuilder& b, uint32_t x, uint32_t y) { b.binary(Tag::XNNAdd, x, x, y); }, 8},
+      {"abs", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.unary(Tag::XNNAbs, x, y); }, 8},
+      {"add", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.binary(Tag::XNNAdd, x, x, y); }, 8},
       {"cat",
-       [](BlobBuilder& b, uint32_t x, uint32_t y) {
+       [](PayloadBuilder& b, uint32_t x, uint32_t y) {
          b.concatenate(Tag::XNNConcatenate4, 1, {x, x, x, x}, y);
        },
        32},
@@ -58,12 +59,12 @@ TEST_F(HeapTest, HoldsWhatOperatorsAndListsTake) {
   for (const AddedNode& kind : kKinds) {
     for (const int count : {1, 1000}) {
       SCOPED_TRACE(testing::Message() << count << " of " << kind.name);
-      BlobBuilder b = repeated(kind, count);
-      const std::vector<std::byte> blob = b.build();
-      ASSERT_TRUE(init(blob).ok());  // what is allocated once a process
+      PayloadBuilder b = repeated(kind, count);
+      const std::vector<std::byte> payload = b.build();
+      ASSERT_TRUE(init(payload).ok());  // makes the allocations that happen once per process
       EXPECT_EQ(budget.used(), 0u);
       const size_t before = heap_in_use();
-      const auto loaded = init(blob);
+      const auto loaded = init(payload);
       const size_t after = heap_in_use();
       ASSERT_TRUE(loaded.ok()) << loaded.error().message();
       EXPECT_GE(budget.used(), after > before ? after - before : 0);
@@ -73,11 +74,11 @@ TEST_F(HeapTest, HoldsWhatOperatorsAndListsTake) {
   }
 }
 
-// A node on images of 32 x 32 pixels and 2 channels, with a window of 3 x 3 and a padding of 1.
+// A node on images of 32 x 32 pixels and 2 channels, with a 3 x 3 window and a padding of 1.
 struct WindowNode {
   const char* name;
-  void (*add)(BlobBuilder& b, uint32_t x, uint32_t filter);
-  size_t bytes;  // of XNNPACK's tables for one, less what it rounds them up by
+  void (*add)(PayloadBuilder& b, uint32_t x, uint32_t filter);
+  size_t bytes;  // minimum size of XNNPACK's tables for one node
   size_t batch = 1;
 };
 
@@ -93,16 +94,16 @@ constexpr WindowSpec kWindow = {.top = 1,
                                 .group_in = 2,
                                 .group_out = 2};
 
-uint32_t image(BlobBuilder& b, uint32_t side = kSide) { return b.output({1, side, side, 2}); }
+uint32_t image(PayloadBuilder& b, uint32_t side = kSide) { return b.output({1, side, side, 2}); }
 
 constexpr WindowNode kWindowNodes[] = {
     {"convolution",
-     [](BlobBuilder& b, uint32_t x, uint32_t filter) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t filter) {
        b.convolution(Tag::XNNConv2d, kWindow, x, filter, kInvalidId, image(b));
      },
      kAllPointers},
     {"depthwise",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
        WindowSpec w = kWindow;
        w.groups = 2;
        w.group_in = w.group_out = 1;
@@ -111,64 +112,64 @@ constexpr WindowNode kWindowNodes[] = {
      },
      kAllPointers / 3},
     {"transposed",
-     [](BlobBuilder& b, uint32_t x, uint32_t filter) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t filter) {
        WindowSpec w = kWindow;
        w.stride_height = w.stride_width = 2;
        b.convolution(Tag::XNNConvTranspose2d, w, x, filter, kInvalidId, image(b, 2 * kSide - 1));
      },
      kPointer * 9 * (2 * kSide - 1) * (2 * kSide - 1)},
-    {"dynamically quantised",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
-       const uint32_t quantised = b.internal({1, kSide, kSide, 2}, Type::xnn_datatype_qdint8);
-       b.values[quantised].nonbatch_dims = 3;
+    {"dynamically quantized",
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
+       const uint32_t quantized = b.internal({1, kSide, kSide, 2}, Type::xnn_datatype_qdint8);
+       b.values[quantized].nonbatch_dims = 3;
        const uint32_t filter =
            b.constant<int8_t>({2, 3, 3, 2}, std::vector<int8_t>(36, 1), Type::xnn_datatype_qcint8);
        b.values[filter].per_channel = PerChannel{{1, 1}};
-       b.unary(Tag::XNNConvert, x, quantised);
-       b.convolution(Tag::XNNConv2d, kWindow, quantised, filter, b.constant<float>({2}, {0, 0}),
+       b.unary(Tag::XNNConvert, x, quantized);
+       b.convolution(Tag::XNNConv2d, kWindow, quantized, filter, b.constant<float>({2}, {0, 0}),
                      image(b));
      },
      kAllPointers + 200 * (kPointer + 2 + XNN_EXTRA_BYTES), 200},
     {"maximum",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
        b.pooling(Tag::XNNMaxPooling2d, kWindow, x, image(b));
      },
      kAllPointers / 3},
     {"mean",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
        WindowSpec w = kWindow;
-       w.dilation_height = w.dilation_width = 0;  // as it is written
+       w.dilation_height = w.dilation_width = 0;  // as in payloads of ExecuTorch
        b.pooling(Tag::XNNAvgPooling2d, w, x, image(b));
      },
      kSide* kSide * sizeof(float) + kPointer * 3 * 3 * kSide},
     {"place of the maximum",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
        WindowSpec w;
        w.kernel_height = w.kernel_width = 2;
        const uint32_t side = kSide / 2;
        b.argmax(w, x, image(b, side), b.output({1, side, side, 2}, Type::xnn_datatype_int32));
      },
      kPointer* kSide* kSide},
-    {"resized", [](BlobBuilder& b, uint32_t x, uint32_t) { b.resize(20, 20, x, image(b, 20)); },
+    {"resized", [](PayloadBuilder& b, uint32_t x, uint32_t) { b.resize(20, 20, x, image(b, 20)); },
      20 * 20 * (4 * kPointer + 2 * sizeof(float))},
     {"mean of all",
-     [](BlobBuilder& b, uint32_t x, uint32_t) {
+     [](PayloadBuilder& b, uint32_t x, uint32_t) {
        b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, 2}), /*flags: keep dims=*/0x40);
      },
      2 * sizeof(float) + XNN_EXTRA_BYTES},
 };
 
-TEST_F(HeapTest, HoldsTheTablesOfWindows) {
+TEST_F(HeapTest, ChargesTablesOfWindowNodes) {
   for (const WindowNode& kind : kWindowNodes) {
     for (const size_t count : {size_t{1}, size_t{8}}) {
       SCOPED_TRACE(testing::Message() << count << " of " << kind.name);
-      BlobBuilder b;
+      PayloadBuilder b;
       const uint32_t x = b.input({1, kSide, kSide, 2});
       const uint32_t filter = b.constant({2, 3, 3, 2}, std::vector<float>(36, 1));
       for (size_t i = 0; i < count; ++i) kind.add(b, x, filter);
-      const std::vector<std::byte> blob = b.build();
+      const std::vector<std::byte> payload = b.build();
       std::vector<Tensor*> tensors;
-      for (const BlobValue& value : b.values) {
+      for (const PayloadValue& value : b.values) {
         if (value.external_id == kInvalidId) continue;
         std::vector<int32_t> sizes(value.dims.begin(), value.dims.end());
         sizes[0] = static_cast<int32_t>(kind.batch);
@@ -177,20 +178,20 @@ TEST_F(HeapTest, HoldsTheTablesOfWindows) {
         std::memset(tensors.back()->mutable_raw_data(), 0, tensors.back()->nbytes());
       }
       const auto load_and_run = [&] {
-        auto loaded = init(blob);
+        auto loaded = init(payload);
         ASSERT_TRUE(loaded.ok()) << loaded.error().message();
         delegate = std::move(*loaded);
         taken_at_load = budget.used();
         run(tensors);
       };
-      load_and_run();  // what is allocated once a process
+      load_and_run();  // makes the allocations that happen once per process
       delegate.reset();
       EXPECT_EQ(budget.used(), 0u);
       const size_t before = heap_in_use();
       load_and_run();
       const size_t after = heap_in_use();
       ASSERT_TRUE(delegate);
-      if (xnnpack::operator_times_are_measured()) {  // else the workspace is not counted
+      if (xnnpack::operator_times_are_measured()) {  // otherwise the workspace is not counted
         EXPECT_GE(budget.used(), after > before ? after - before : 0);
       }
       DelegateMemory memory;
@@ -204,8 +205,8 @@ TEST_F(HeapTest, HoldsTheTablesOfWindows) {
   }
 }
 
-TEST_F(HeapTest, TablesFollowTheSizes) {
-  BlobBuilder b;
+TEST_F(HeapTest, ChargesTablesForTheSizesOfTheLastCall) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 2}), y = b.output({1, 64, 64, 2});
   b.convolution(Tag::XNNConv2d, kWindow, x, b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)),
                 kInvalidId, y);
@@ -243,9 +244,9 @@ TEST_F(HeapTest, TablesFollowTheSizes) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// 800 MB of pointers a node.
-TEST_F(HeapTest, TablesAreBoundedTogether) {
-  BlobBuilder b;
+// Each node needs 800 MB of pointers.
+TEST_F(HeapTest, RejectsTablesAboveTheBound) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 199, 199, 1});
   const uint32_t filter = b.constant({1, 100, 100, 1}, std::vector<float>(10'000, 1));
   for (int i = 0; i < 100; ++i) {
@@ -261,34 +262,35 @@ TEST_F(HeapTest, TablesAreBoundedTogether) {
 }
 
 TEST_F(HeapTest, BoundsDelegatesThatShareAPayload) {
-  BlobBuilder b = repeated(
-      {"", [](BlobBuilder& to, uint32_t x, uint32_t y) { to.unary(Tag::XNNAbs, x, y); }, 8}, 100);
-  const std::vector<std::byte> blob = b.build();
+  PayloadBuilder b = repeated(
+      {"", [](PayloadBuilder& to, uint32_t x, uint32_t y) { to.unary(Tag::XNNAbs, x, y); }, 8},
+      100);
+  const std::vector<std::byte> payload = b.build();
   budget = Budget(2'000'000);
   std::vector<std::unique_ptr<Delegate>> delegates;
   Error error;
   while (error.ok() && delegates.size() < 1000) {
-    auto loaded = init(blob);
+    auto loaded = init(payload);
     error = loaded.take_error();
     if (error.ok()) delegates.push_back(std::move(*loaded));
   }
   EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(), HasSubstr("its 100 nodes take about"));
+  EXPECT_THAT(error.message(), HasSubstr("its 100 nodes need about"));
   EXPECT_GE(delegates.size(), 2u);
   delegates.clear();
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The sum reads the constant of the payload, which is gone by then, so that it is copied.
-TEST_F(HeapTest, HoldsCopiesOfConstants) {
+// The sum reads a constant when the payload is no longer valid, so the constant is copied.
+TEST_F(HeapTest, ChargesCopiesOfConstants) {
   const auto sum = [](uint32_t count) {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({count}), y = b.output({count});
     b.binary(Tag::XNNAdd, x, b.constant({count}, std::vector<float>(count, 1)), y);
     return b;
   };
-  BlobBuilder small = sum(1);
-  BlobBuilder large = sum(100'000);
+  PayloadBuilder small = sum(1);
+  PayloadBuilder large = sum(100'000);
   load(small);
   const uint64_t without = budget.used();
   load(large);
@@ -296,14 +298,14 @@ TEST_F(HeapTest, HoldsCopiesOfConstants) {
   delegate.reset();
   EXPECT_EQ(budget.used(), 0u);
   budget = Budget(300'000);
-  EXPECT_THAT(load_error(large), HasSubstr("constant 1: a copy of 4000"));
+  EXPECT_THAT(load_error(large), HasSubstr("constant 1: needs a copy of 4000"));
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// As of a file that is read, not mapped.
+// Named data of a file that is read instead of mapped.
 class OwnedData final : public NamedDataMap {
  public:
-  explicit OwnedData(const BlobBuilder& builder) : data_(builder) {}
+  explicit OwnedData(const PayloadBuilder& builder) : data_(builder) {}
   size_t size() const override { return data_.size(); }
   std::string_view key(size_t index) const override { return data_.key(index); }
   Result<DataBuffer> get(std::string_view key) const override {
@@ -320,9 +322,9 @@ class OwnedData final : public NamedDataMap {
   BuilderData data_;
 };
 
-TEST_F(HeapTest, HoldsWeightsUntilTheyArePacked) {
+TEST_F(HeapTest, ChargesWeightsUntilTheyArePacked) {
   constexpr size_t kBytes = 299 * 301 * sizeof(float);
-  BlobBuilder b(BlobBuilder::Constants::kNamed);
+  PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const uint32_t x = b.input({1, 301}), y = b.output({1, 299});
   b.fully_connected(x, b.constant({299, 301}, std::vector<float>(299 * 301, 1)), kInvalidId, y);
   const OwnedData data(b);

@@ -1,4 +1,4 @@
-#include "backends/xnnpack/runtime/light_mutex.h"
+#include "backends/xnnpack/runtime/execution/light_mutex.h"
 
 #include <gtest/gtest.h>
 
@@ -9,25 +9,25 @@
 namespace vitrine::xnnpack {
 namespace {
 
-TEST(LightMutexThreadTest, OneThreadAtATimeHoldsIt) {
+TEST(LightMutexThreadTest, ExcludesOtherThreads) {
   constexpr int kThreads = 4;
-  constexpr int kTurns = 20'000;
+  constexpr int kIncrements = 20'000;
   LightMutex mutex;
-  int turns = 0;  // not atomic: two holders would lose turns
+  int sum = 0;  // not atomic: two holders at a time would lose increments
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      for (int k = 0; k < kTurns; ++k) {
+      for (int k = 0; k < kIncrements; ++k) {
         const std::lock_guard lock(mutex);
-        ++turns;
+        ++sum;
       }
     });
   }
   for (std::thread& each : threads) each.join();
-  EXPECT_EQ(turns, kThreads * kTurns);
+  EXPECT_EQ(sum, kThreads * kIncrements);
 }
 
-TEST(LightMutexThreadTest, WaitersSleepUntilItIsGivenBack) {
+TEST(LightMutexThreadTest, WaitersLockItAfterUnlock) {
   LightMutex mutex;
   mutex.lock();
   bool given_back = false;

@@ -1,4 +1,4 @@
-#include "backends/xnnpack/runtime/memory_reserve.h"
+#include "backends/xnnpack/runtime/execution/memory_reserve.h"
 
 #include <gtest/gtest.h>
 
@@ -8,20 +8,20 @@
 namespace vitrine::xnnpack {
 namespace {
 
-TEST(MemoryReserve, GivesTheSmallestBlockThatIsLargeEnough) {
+TEST(MemoryReserve, ReturnsTheSmallestBlockThatIsLargeEnough) {
   MemoryReserve reserve(SIZE_MAX);
   for (const size_t bytes : {1000, 8, 100, 8}) ASSERT_TRUE(reserve.add(bytes));
-  // A larger one for any of the small requests would leave none for the largest.
+  // If a small request got a large block, none would be left for the largest request.
   for (const size_t bytes : {100, 8, 1, 1000}) {
     void* const block = reserve.take(bytes);
     ASSERT_NE(block, nullptr);
-    std::memset(block, 1, bytes);  // a sanitizer knows where the memory ends
+    std::memset(block, 1, bytes);  // sanitizers detect an overflow
     std::free(block);
   }
   EXPECT_EQ(reserve.take(1), nullptr);
 }
 
-TEST(MemoryReserve, HasNothingLargerThanWasAdded) {
+TEST(MemoryReserve, ReturnsNullForRequestsLargerThanEveryBlock) {
   MemoryReserve reserve(SIZE_MAX);
   EXPECT_EQ(reserve.take(1), nullptr);
   ASSERT_TRUE(reserve.add(64));

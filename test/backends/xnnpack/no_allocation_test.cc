@@ -1,4 +1,4 @@
-// A call with unchanged shapes takes no memory, traced or not; XNNPACK's own counts.
+// Tests that calls with unchanged shapes do not allocate, traced or not, inside XNNPACK either.
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/allocation_counter.h"
 
@@ -13,15 +13,15 @@ class CountingTracer final : public EventTracer {
 };
 
 TEST_F(DelegateTest, RepeatedCallsAllocateNothing) {
-  BlobBuilder b;
+  PayloadBuilder b;
   const uint32_t x = b.input({4, 3}), y = b.internal({4, 2}), z = b.output({4, 2});
   b.fully_connected(x, b.constant<float>({2, 3}, {1, 2, 3, 4, 5, 6}), kInvalidId, y);
   b.unary(Tag::XNNTanh, y, z);
-  const std::vector<std::byte> blob = b.build();
+  const std::vector<std::byte> payload = b.build();
   CountingTracer counting;
   BackendInitContext context;
   context.tracer = &counting;
-  Result<std::unique_ptr<Delegate>> loaded = xnnpack_backend().init(context, blob, {});
+  Result<std::unique_ptr<Delegate>> loaded = xnnpack_backend().init(context, payload, {});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
 
   Tensor& in = factory.make(ScalarType::kFloat, {4, 3});

@@ -1,4 +1,4 @@
-// Which nodes are refused, and in which words: one damaged payload a check.
+// Tests the checks of nodes, and their messages, with one damaged payload per check.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,11 +8,11 @@
 namespace vitrine::test {
 namespace {
 
-// An int8 node with these scales of its inputs and its result.
+// An int8 node whose inputs and result have these scales.
 Damage scaled(const char* name, Type type, const std::vector<float>& inputs, float result,
-              std::function<void(BlobBuilder&)> add_node, const char* error) {
+              std::function<void(PayloadBuilder&)> add_node, const char* error) {
   return {name,
-          [=](BlobBuilder& b) {
+          [=](PayloadBuilder& b) {
             for (const float scale : inputs) b.input({3}, type, PerTensor{scale, 0});
             b.output({3}, type, PerTensor{result, 0});
             add_node(b);
@@ -20,16 +20,18 @@ Damage scaled(const char* name, Type type, const std::vector<float>& inputs, flo
           error};
 }
 
-// Beyond these ratios XNNPACK's numbers are undefined.
+// Beyond these ratios XNNPACK's results are undefined.
 INSTANTIATE_TEST_SUITE_P(
     Scales, ChecksTest, testing::ValuesIn([] {
       constexpr auto kInt8 = Type::xnn_datatype_qint8;
       constexpr auto kUint8 = Type::xnn_datatype_quint8;
-      const auto binary = [](Tag tag) { return [tag](BlobBuilder& b) { b.binary(tag, 0, 1, 2); }; };
-      const auto leaky = [](float slope) {
-        return [slope](BlobBuilder& b) { b.leaky_relu(0, 1, slope); };
+      const auto binary = [](Tag tag) {
+        return [tag](PayloadBuilder& b) { b.binary(tag, 0, 1, 2); };
       };
-      const auto convert = [](BlobBuilder& b) { b.unary(Tag::XNNConvert, 0, 1); };
+      const auto leaky = [](float slope) {
+        return [slope](PayloadBuilder& b) { b.leaky_relu(0, 1, slope); };
+      };
+      const auto convert = [](PayloadBuilder& b) { b.unary(Tag::XNNConvert, 0, 1); };
       const auto add = binary(Tag::XNNAdd);
       const auto sub = binary(Tag::XNNSubtract);
       const auto mul = binary(Tag::XNNMultiply);
@@ -56,56 +58,56 @@ INSTANTIATE_TEST_SUITE_P(
     Nodes, ChecksTest,
     testing::Values(
         simple(
-            "UnknownValue", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 7, 1); },
+            "UnknownValue", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 7, 1); },
             "xnodes[1] (Abs): value 7 is not defined"),
         simple(
             "ReadBeforeMade",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
             },
             "xnodes[1] (Abs): reads value"),
         simple(
-            "MadeTwice", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 1); },
-            "xnodes[1] (Abs): writes value 1, as xnodes[0] does"),
+            "MadeTwice", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 0, 1); },
+            "xnodes[1] (Abs): writes value 1, which xnodes[0] already writes"),
         simple(
-            "WritesItsInput", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 1, 0); },
+            "WritesItsInput", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 1, 0); },
             "xnodes[1] (Abs): writes value 0, which is an input"),
         layer(
-            "WritesAConstant", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 2); },
+            "WritesAConstant", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 0, 2); },
             "xnodes[1] (Abs): writes value 2, which is a constant"),
         simple(
-            "UnknownTag", [](BlobBuilder& b) { b.unary(Tag{99}, 0, 1); },
+            "UnknownTag", [](PayloadBuilder& b) { b.unary(Tag{99}, 0, 1); },
             "xnodes[1]: node type 99 is unknown"),
         simple(
             "Flags",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
             },
             "xnodes[1] (Abs): flags are 0x1"),
         simple(
-            "Handle", [](BlobBuilder& b) { b.handles = {UINT32_MAX}; },
+            "Handle", [](PayloadBuilder& b) { b.handles = {UINT32_MAX}; },
             "xnodes[0] (Negate): debug_handle 4294967295"),
         simple(
             "BoundsSwapped",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.clamp(0, b.internal({2, 3}), {2, 1});
             },
             "xnodes[1] (Clamp): output_min_max is 2 to 1"),
         simple(
             "BoundsNan",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
             },
             "xnodes[1] (Clamp): output_min_max is nan to 1"),
         simple(
             "BoundsUnsupported",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
             },
             "xnodes[1] (Minimum): output_min_max is not supported"),
         simple(
             "MixedDatatypes",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
               b.unary(Tag::XNNConvert, 0, half);
               b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
@@ -113,102 +115,102 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported"),
         simple(
             "NoBroadcast",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
             },
             "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast"),
         simple(
             "Permutation",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.transpose({0, 0}, 0, b.output({2, 3}));
             },
             "xnodes[1] (StaticTranspose): perm is not a permutation"),
         simple(
             "PermutationRange",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.transpose({0, 40}, 0, b.output({2, 3}));
             },
             "xnodes[1] (StaticTranspose): perm is not a permutation"),
         simple(
             "PermutationRank",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.transpose({0}, 0, b.output({2, 3}));
             },
             "xnodes[1] (StaticTranspose): its input has rank 2, not 1"),
         simple(
             "TwoFreeDims",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.reshape({0, 0}, 0, b.output({2, 3}));
             },
             "xnodes[1] (StaticReshape): new_shape has more than one 0"),
         simple(
-            "ReshapeCount", [](BlobBuilder& b) { b.reshape({4}, 0, b.output({4})); },
+            "ReshapeCount", [](PayloadBuilder& b) { b.reshape({4}, 0, b.output({4})); },
             "xnodes[1] (StaticReshape): 6 elements do not fit"),
         simple(
             "ReshapeRest",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.reshape({4, 0}, 0, b.output({4}));
             },
             "xnodes[1] (StaticReshape): 6 elements do not fit"),
         simple(
             "SliceOutside",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.slice({0, 2}, {2, 2}, 0, b.output({2, 2}));
             },
             "xnodes[1] (StaticSlice): offset 2 and size 2 are not inside dimension 1 of size 3"),
         simple(
             "SliceLists",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.slice({0, 2}, {2}, 0, b.output({2, 2}));
             },
             "xnodes[1] (StaticSlice): 2 offsets, but 1 sizes"),
         simple(
             "PadLists",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
             },
             "xnodes[1] (StaticConstantPad): 2 pre_paddings, but 1 post_paddings"),
         simple(
             "PadTooMuch",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.pad({0, 2}, {4000000000, 0}, 0, 0, b.output({2, 2}));
             },
             "xnodes[1] (StaticConstantPad): its output exceeds the bound"),
         simple(
             "Axis",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
             },
-            "xnodes[1] (Concatenate2): axis is 2, but the rank 2"),
+            "xnodes[1] (Concatenate2): axis is 2, but the rank is 2"),
         simple(
             "ConcatenatedShapes",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               const uint32_t other = b.constant<float>({1, 2}, {1, 2});
               b.concatenate(Tag::XNNConcatenate2, 0, {0, other}, b.output({3, 3}));
             },
-            "xnodes[1] (Concatenate2): its inputs differ in more than the axis 0"),
+            "xnodes[1] (Concatenate2): its inputs differ in a dimension other than axis 0"),
         simple(
             "MatrixSizes",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
             },
             "xnodes[1] (BatchMatrixMultiply): 3 columns of the first input, 2 rows"),
         simple(
             "ResizeToNothing",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.resize(0, 1, 0, b.output({2, 3}));
             },
             "xnodes[1] (StaticResizeBilinear2D): new_height is 0"),
         simple(
             "ResizeHugely",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               const uint32_t image = b.input({1, 1, 1, 1});
               b.resize(1 << 20, 1 << 20, image, b.output({1, 1, 1, 1}));
             },
             "xnodes[1] (StaticResizeBilinear2D): its tables exceed the bound of 1073741824 bytes"),
         simple(
             "ArgMaxHalfUsed",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               const uint32_t image = b.input({1, 2, 2, 1});
               WindowSpec w;
               w.kernel_height = w.kernel_width = 2;
@@ -222,26 +224,27 @@ INSTANTIATE_TEST_SUITE_P(
     Weights, ChecksTest,
     testing::Values(
         layer(
-            "FilterRank", [](BlobBuilder& b) { b.values[2].dims = {6}; },
+            "FilterRank", [](PayloadBuilder& b) { b.values[2].dims = {6}; },
             "xnodes[0] (FullyConnected): its filter has rank 1, not 2"),
         layer(
             "InputChannels",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.values[0].dims = {2, 4};
             },
             "xnodes[0] (FullyConnected): its input has 4 channels, its filter 3"),
         layer(
             "BiasCount",
-            [](BlobBuilder& b) {
+            [](PayloadBuilder& b) {
               b.values[3].dims = {1};
               b.constants[1].resize(4);
             },
             "xnodes[0] (FullyConnected): 1 biases for 2 output channels"),
-        quantised(
-            "FilterDatatype", [](BlobBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
+        quantized(
+            "FilterDatatype",
+            [](PayloadBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
             "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
         Damage{"UnsignedFilterScale",
-               [](BlobBuilder& b) {
+               [](PayloadBuilder& b) {
                  constexpr auto kUint8 = Type::xnn_datatype_quint8;
                  b.input({2, 3}, kUint8, PerTensor{0x1p-17f, 0});
                  b.output({2, 2}, kUint8, PerTensor{1, 0});
@@ -250,8 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
                  b.fully_connected(0, 2, kInvalidId, 1);
                },
                "xnodes[0] (FullyConnected): its scales are too far apart"},
-        quantised(
-            "FilterNotConstant", [](BlobBuilder& b) { b.values[2].constant = 0; },
+        quantized(
+            "FilterNotConstant", [](PayloadBuilder& b) { b.values[2].constant = 0; },
             "xnodes[0] (FullyConnected): its filter is not a constant"),
         window(
             "KernelWidth", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_width = 0; },
@@ -273,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[0] (DepthwiseConv2d): group_input_channels is 2, not 1"),
         window(
             "Channels", Tag::XNNConv2d, [](auto& w, auto&) { w.group_in = 3; },
-            "xnodes[0] (Conv2d): its input has 2 channels, not the 3"),
+            "xnodes[0] (Conv2d): its input has 2 channels, not 3"),
         window(
             "FilterShape", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_height = 3; },
             "xnodes[0] (Conv2d): its filter is [2, 2, 2, 2], not [2, 3, 2, 2]"),
@@ -305,9 +308,9 @@ INSTANTIATE_TEST_SUITE_P(
               w.bottom = w.right = 1u << 20;
             },
             "xnodes[0] (MaxPooling2d): its tables exceed the bound of 1073741824 bytes"),
-        // Its fifth row begins in the padding, where XNNPACK would read row 4 of 4.
+        // The fifth window row begins in the padding, where XNNPACK would read row 4 of 4.
         window(
-            "DilatedPoolingBehindItsInput", Tag::XNNMaxPooling2d,
+            "DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
             [](auto& w, auto&) {
               w.top = w.bottom = w.left = w.right = 1;
               w.dilation_width = 2;
@@ -321,8 +324,8 @@ INSTANTIATE_TEST_SUITE_P(
             },
             "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4"),
         window(
-            "WhatXnnpackRefuses", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
-            "xnodes[0] (MaxPooling2d): XNNPACK refuses it for fp32 -> fp32")),
+            "RejectedByXnnpack", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
+            "xnodes[0] (MaxPooling2d): XNNPACK rejects it for fp32 -> fp32")),
     name_of);
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "backends/xnnpack/runtime/options.h"
+#include "backends/xnnpack/runtime/execution/options.h"
 
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ TEST(Options, ReadsAllKeys) {
   EXPECT_EQ(options->packed_cache_path, "a/b");
 }
 
-TEST(Options, KeepDefaults) {
+TEST(Options, KeepsDefaults) {
   const Options defaults{.workspace_sharing = WorkspaceSharing::kGlobal,
                          .weights_cache = false,
                          .packed_cache_path = "x"};
@@ -41,21 +41,21 @@ TEST(Options, KeepDefaults) {
   EXPECT_EQ(options->packed_cache_path, "x");
 }
 
-TEST(Options, RefuseWhatTheyDoNotTake) {
+TEST(Options, RejectsInvalidValuesAndUnknownKeys) {
   const std::pair<OptionValue, const char*> no_modes[] = {
       {int64_t{3}, "3"}, {int64_t{-1}, "-1"}, {true, "true"}, {"global", "\"global\""}};
   for (const auto& [value, text] : no_modes) {
     const Result<Options> options = read("workspace_sharing_mode", value);
     ASSERT_FALSE(options.ok());
     EXPECT_EQ(options.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(options.error().message(), HasSubstr("workspace_sharing_mode takes 0 (none), 1"));
-    EXPECT_THAT(options.error().message(), testing::EndsWith(std::string(", not ") + text));
+    EXPECT_THAT(options.error().message(), HasSubstr("workspace_sharing_mode must be 0 (none), 1"));
+    EXPECT_THAT(options.error().message(), testing::EndsWith(std::string(", got ") + text));
   }
   EXPECT_THAT(read("weight_cache_enabled", int64_t{1}).error().message(),
-              HasSubstr("weight_cache_enabled takes true or false, not 1"));
-  EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("takes a path"));
+              HasSubstr("weight_cache_enabled must be true or false, got 1"));
+  EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("must be a path"));
   EXPECT_THAT(read("workspace", true).error().message(),
-              HasSubstr("unknown option workspace; there are workspace_sharing_mode"));
+              HasSubstr("unknown option workspace; known options are workspace_sharing_mode"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "backends/xnnpack/runtime/packed_arena.h"
+#include "backends/xnnpack/runtime/weights/packed_arena.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-TEST(PackedArena, BlocksAreAlignedApartAndHaveSlack) {
+TEST(PackedArena, BlocksAreAlignedAndHaveSlack) {
   const auto arena = PackedArena::make(5000, 3);
   ASSERT_NE(arena, nullptr);
   auto* const first = static_cast<std::byte*>(arena->take(1));
@@ -22,11 +22,11 @@ TEST(PackedArena, BlocksAreAlignedApartAndHaveSlack) {
   for (std::byte* const block : {first, second, third}) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);
   }
-  std::memset(third, 1, 99 + kReadableSlack);  // a sanitizer knows where the memory ends
+  std::memset(third, 1, 99 + kReadableSlack);  // sanitizers detect an overflow
   EXPECT_EQ(arena->take(100), nullptr);
 }
 
-TEST(PackedArena, OnlyTheLastBlockMakesRoomAgain) {
+TEST(PackedArena, ReusesOnlyTheLastBlock) {
   const auto arena = PackedArena::make(2000, 2);
   ASSERT_NE(arena, nullptr);
   void* const first = arena->take(1000);
@@ -38,7 +38,7 @@ TEST(PackedArena, OnlyTheLastBlockMakesRoomAgain) {
   EXPECT_EQ(arena->take(1000), second);
 }
 
-TEST(PackedArena, RefusesWhatCannotBeCounted) {
+TEST(PackedArena, RejectsSizesThatOverflow) {
   EXPECT_EQ(PackedArena::make(SIZE_MAX - 10, 1), nullptr);
   EXPECT_EQ(PackedArena::make(1, SIZE_MAX / 2), nullptr);
   const auto arena = PackedArena::make(64, 1);

@@ -1,12 +1,12 @@
-// Conversions pack for KleidiAI's products only where every reader is such a product.
-// Without KleidiAI the flags change nothing; conformance_test runs such graphs in either build.
+// Tests that conversions pack for KleidiAI's products only if every reader is such a product.
+// Without KleidiAI the flags have no effect; conformance_test runs such graphs in either build.
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "backends/xnnpack/runtime/blob.h"
-#include "backends/xnnpack/runtime/graph_reader.h"
-#include "test/backends/xnnpack/blob_builder.h"
+#include "backends/xnnpack/runtime/reader/graph_reader.h"
+#include "backends/xnnpack/runtime/reader/payload.h"
+#include "test/backends/xnnpack/payload_builder.h"
 
 namespace vitrine::test {
 namespace {
@@ -15,7 +15,7 @@ constexpr uint32_t kForChannels = 0x80;
 constexpr uint32_t kForBlocks = 0x100;
 constexpr uint32_t kColumns = 4;
 
-uint32_t by_channel(BlobBuilder& b, uint32_t length, Type type = Type::xnn_datatype_qcint4) {
+uint32_t by_channel(PayloadBuilder& b, uint32_t length, Type type = Type::xnn_datatype_qcint4) {
   const size_t bytes = type == Type::xnn_datatype_qcint4 ? (length + 1) / 2 : length;
   const uint32_t filter =
       b.constant<uint8_t>({kColumns, length}, std::vector<uint8_t>(kColumns * bytes, 0x88), type);
@@ -23,7 +23,7 @@ uint32_t by_channel(BlobBuilder& b, uint32_t length, Type type = Type::xnn_datat
   return filter;
 }
 
-uint32_t by_block(BlobBuilder& b) {
+uint32_t by_block(PayloadBuilder& b) {
   const uint32_t filter = b.constant<uint8_t>(
       {kColumns, 32}, std::vector<uint8_t>(kColumns * 16, 0x88), Type::xnn_datatype_qbint4);
   b.values[filter].per_block = PerBlock{32};
@@ -32,15 +32,15 @@ uint32_t by_block(BlobBuilder& b) {
   return filter;
 }
 
-// A product of the converted input `x` into an output of the graph.
-void product(BlobBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
+// Adds a product of the converted input `x` whose result is an output of the graph.
+void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
   b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
 }
 
-// The flags of the conversion, the first node of a graph with the readers that `add` adds.
-uint32_t flags_with(const std::function<void(BlobBuilder&, uint32_t x)>& add, uint32_t length = 32,
-                    Type in = Type::xnn_datatype_fp32) {
-  BlobBuilder b;
+// Returns the flags of a conversion whose readers `add` adds.
+uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
+                    uint32_t length = 32, Type in = Type::xnn_datatype_fp32) {
+  PayloadBuilder b;
   const uint32_t input = b.input({2, length}, in);
   const uint32_t x = b.internal({2, length}, Type::xnn_datatype_qdint8);
   b.values[x].nonbatch_dims = 1;
@@ -48,14 +48,14 @@ uint32_t flags_with(const std::function<void(BlobBuilder&, uint32_t x)>& add, ui
   add(b, x);
   const std::vector<std::byte> payload = b.build();
   Budget steps(1'000'000);
-  const auto blob = xnnpack::open_blob(payload, steps);
-  EXPECT_TRUE(blob.ok());
-  const auto graph = xnnpack::read_graph(*blob->graph, steps);
+  const auto opened = xnnpack::open_payload(payload, steps);
+  EXPECT_TRUE(opened.ok());
+  const auto graph = xnnpack::read_graph(*opened->graph, steps);
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message());
   return graph.ok() ? graph->nodes[0].flags : ~0u;
 }
 
-TEST(PackedConversions, AreForProductsWithWeightsOf4Bits) {
+TEST(PackedConversions, PackForProductsWithInt4Weights) {
   EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_channel(b, 32)); }),
             kForChannels);
   EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_block(b)); }), kForBlocks);
@@ -66,8 +66,8 @@ TEST(PackedConversions, AreForProductsWithWeightsOf4Bits) {
             kForBlocks);
 }
 
-TEST(PackedConversions, AreNotForReadersOfOtherKinds) {
-  const auto by_channel8 = [](BlobBuilder& b) {
+TEST(PackedConversions, DoNotPackForOtherReaders) {
+  const auto by_channel8 = [](PayloadBuilder& b) {
     return by_channel(b, 32, Type::xnn_datatype_qcint8);
   };
   EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_channel8(b)); }), 0u);

@@ -1,12 +1,12 @@
-// Which packed weights are taken for which node, also where digests collide.
-#include "backends/xnnpack/runtime/packing.h"
+// Tests which packed weights a node gets from a cache, even if digests collide.
+#include "backends/xnnpack/runtime/weights/packing.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "backends/xnnpack/runtime/node_table.h"
-#include "backends/xnnpack/runtime/packed_weights.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
+#include "backends/xnnpack/runtime/weights/packed_weights.h"
 #include "test/support/scratch_folder.h"
 
 namespace vitrine::xnnpack {
@@ -50,7 +50,7 @@ class PackingTest : public testing::Test {
     return packing_for_kernel(packing_of(graph_, graph_.nodes[0], cache.secret()), key().seed,
                               cache.secret());
   }
-  // Where XNNPACK finds the weights; SIZE_MAX if it has to pack them.
+  // Returns the address at which XNNPACK finds the weights; SIZE_MAX if it must pack them.
   static size_t look_up(PackedWeights& weights, const xnn_weights_cache_look_up_key& key) {
     return weights.provider()->look_up(weights.provider()->context, &key);
   }
@@ -59,7 +59,7 @@ class PackingTest : public testing::Test {
   alignas(64) std::array<std::byte, 256> bytes_{};
 };
 
-TEST_F(PackingTest, EachNumberThatSizesFollowFromIsCompared) {
+TEST_F(PackingTest, GeometryComparesEveryFieldThatAffectsSizes) {
   const DigestSecret secret{};
   const Packing packing = packing_of(graph_, graph_.nodes[0], secret);
   ASSERT_FALSE(packing.digest.empty());
@@ -109,7 +109,7 @@ TEST_F(PackingTest, EachNumberThatSizesFollowFromIsCompared) {
   }
 }
 
-TEST_F(PackingTest, WeightsAndTheirScalesAreDigested) {
+TEST_F(PackingTest, DigestDependsOnWeightsAndScales) {
   const DigestSecret secret{};
   Value& filter = graph_.values[1];
   filter.scale_count = 8;
@@ -124,7 +124,7 @@ TEST_F(PackingTest, WeightsAndTheirScalesAreDigested) {
   EXPECT_TRUE(packing_of(graph_, graph_.nodes[0], secret).digest.empty());
 }
 
-TEST_F(PackingTest, DigestsDependOnTheSecret) {
+TEST_F(PackingTest, DigestDependsOnTheSecret) {
   DigestSecret secret{};
   const Packing packing = packing_of(graph_, graph_.nodes[0], secret);
   secret.fill(std::byte{0x5a});
@@ -134,8 +134,8 @@ TEST_F(PackingTest, DigestsDependOnTheSecret) {
   EXPECT_FALSE(digest_of(bytes_, secret) == digest_of(bytes_, DigestSecret{}));
 }
 
-// XNNPACK would read the larger filter out of a block that has not so many bytes.
-TEST_F(PackingTest, WeightsOfOtherSizesAreNotTakenForOneDigest) {
+// XNNPACK would read the larger filter from a block with fewer bytes.
+TEST_F(PackingTest, DoesNotShareWeightsOfOtherSizesWithEqualDigest) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   Packing smaller = packing(*cache);
@@ -153,14 +153,14 @@ TEST_F(PackingTest, WeightsOfOtherSizesAreNotTakenForOneDigest) {
   EXPECT_EQ(weights.provider()->look_up_or_insert(&weights, &wanted, block, 128),
             reinterpret_cast<size_t>(block));
   EXPECT_TRUE(weights.is_complete());
-  EXPECT_EQ(cache->find(smaller), small);  // what is in use stays
+  EXPECT_EQ(cache->find(smaller), small);  // the block in use is not replaced
 
   const auto same = cache->insert(packing(*cache), std::span(bytes_), nullptr);
   ASSERT_TRUE(same);
   EXPECT_EQ(same->bytes.size(), bytes_.size());
 }
 
-TEST_F(PackingTest, WeightsOfTheSameSizesAreShared) {
+TEST_F(PackingTest, SharesWeightsOfEqualGeometry) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto made = cache->insert(packing(*cache), bytes_, nullptr);
@@ -170,8 +170,8 @@ TEST_F(PackingTest, WeightsOfTheSameSizesAreShared) {
   EXPECT_EQ(look_up(weights, key()), reinterpret_cast<size_t>(bytes_.data()));
 }
 
-// Some convolutions pack first and then look for what was packed alike.
-TEST_F(PackingTest, ABlockOfAnotherSizeIsNotTakenInsteadOfWhatIsPacked) {
+// Some convolutions pack first and then look for an equal block.
+TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedOneHasAnotherSize) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto small = cache->insert(packing(*cache), std::span(bytes_).first(16), nullptr);
@@ -185,8 +185,8 @@ TEST_F(PackingTest, ABlockOfAnotherSizeIsNotTakenInsteadOfWhatIsPacked) {
             reinterpret_cast<size_t>(block));
 }
 
-// One filter that two nodes pack has one name for XNNPACK.
-TEST_F(PackingTest, AFilterThatIsPackedInTwoWaysIsNotShared) {
+// XNNPACK uses the same key for a filter that two nodes pack.
+TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto made = cache->insert(packing(*cache), bytes_, nullptr);
@@ -199,8 +199,8 @@ TEST_F(PackingTest, AFilterThatIsPackedInTwoWaysIsNotShared) {
   EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
 }
 
-// The file of another process, and what is found in it.
-TEST_F(PackingTest, AFileKeepsItsSecretAndTheSizes) {
+// Opens the file of another process.
+TEST_F(PackingTest, FileStoresSecretAndGeometry) {
   const ScratchFolder folder;
   const std::string path = folder / "weights";
   Packing packed;
@@ -227,7 +227,7 @@ TEST_F(PackingTest, AFileKeepsItsSecretAndTheSizes) {
     EXPECT_TRUE(found->mapping);
     EXPECT_TRUE(std::ranges::equal(found->bytes, bytes_));
   }
-  // The file's block is not in use any more: the other takes its place.
+  // The block of the file is not in use any more, so the other block replaces it.
   const auto small = cache->insert(smaller, std::span(bytes_).first(16), nullptr);
   ASSERT_TRUE(small);
   EXPECT_EQ(cache->find(smaller), small);
@@ -241,7 +241,7 @@ TEST_F(PackingTest, AFileKeepsItsSecretAndTheSizes) {
   EXPECT_EQ(found->bytes.size(), 16u);
 }
 
-TEST_F(PackingTest, EachCacheHasASecretOfItsOwn) {
+TEST_F(PackingTest, CachesHaveDifferentSecrets) {
   const ScratchFolder folder;
   const std::shared_ptr<WeightsCache> caches[] = {WeightsCache::open(""), WeightsCache::open(""),
                                                   WeightsCache::open((folder / "one").string()),

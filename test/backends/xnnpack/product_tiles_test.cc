@@ -1,5 +1,6 @@
-// Products of every width around the tiles of micro-kernels, in f32 and f16, against sums of whole
-// numbers that both hold exactly. Compilers and processors decide which micro-kernels run.
+// Compares f32 and f16 products of every width around the microkernels' tiles with sums of
+// integers that both types represent exactly. The compiler and the processor determine which
+// microkernels run.
 #include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -18,7 +19,7 @@ float weight_at(size_t channel, size_t k) {
 }
 float bias_at(size_t channel) { return static_cast<float>(channel % 4); }
 
-// Rows of a product, or the pixels of an image of one line.
+// A product of rows, or a convolution of an image with a single line.
 struct Layer {
   const char* name;
   Tag tag;
@@ -29,19 +30,19 @@ struct Layer {
   size_t rows_in(size_t rows) const { return is_transposed() ? rows : rows * stride; }
   size_t rows_out(size_t rows) const { return is_transposed() ? rows * stride : rows; }
 
-  // Whether element `tap` of the window takes input row `in` to output row `out`.
+  // Returns true if element `tap` of the window connects input row `in` to output row `out`.
   bool joins(size_t in, size_t tap, size_t out) const {
     return is_transposed() ? in * stride + tap == out + padding
                            : in + padding == out * stride + tap;
   }
 };
 
-// The second and the last two go through pointers to their pixels.
+// XNNPACK runs the second and the last two with tables of pointers to pixels.
 constexpr Layer kLayers[] = {
     {"Linear", Tag::XNNFullyConnected},
     {"EverySecondPixel", Tag::XNNConv2d, 1, 2},
     {"Pixelwise", Tag::XNNConv2d},
-    {"WindowsSideBySideTransposed", Tag::XNNConvTranspose2d, 2, 2},
+    {"AdjacentWindowsTransposed", Tag::XNNConvTranspose2d, 2, 2},
     {"Windows", Tag::XNNConv2d, 3, 1, 1},
     {"WindowsTransposed", Tag::XNNConvTranspose2d, 4, 2, 1},
 };
@@ -86,7 +87,7 @@ class ProductTilesTest : public DelegateTest {
       const auto m = static_cast<uint32_t>(count);
       return layer.is_product() ? Shape{m, last} : Shape{1, 1, m, last};
     };
-    // XNNPACK packs f32 filters as f16 where the input is f16.
+    // XNNPACK packs f32 filters as f16 if the input is f16.
     std::vector<float> weights, bias;
     std::vector<T> in;
     for (size_t c = 0; c < channels; ++c) {
@@ -96,7 +97,7 @@ class ProductTilesTest : public DelegateTest {
     for (size_t row = 0; row < layer.rows_in(rows); ++row) {
       for (size_t k = 0; k < kDepth; ++k) in.push_back(static_cast<T>(input_at(row, k)));
     }
-    BlobBuilder b;
+    PayloadBuilder b;
     const Shape in_shape = shape(layer.rows_in(rows), kDepth);
     const Shape out_shape = shape(layer.rows_out(rows), n);
     const uint32_t x = b.input(in_shape, kType), y = b.output(out_shape, kType);
@@ -117,7 +118,7 @@ class ProductTilesTest : public DelegateTest {
     }
     load(b);
     if (this->IsSkipped()) return;
-    if (!delegate) return;  // load() said why
+    if (!delegate) return;  // load() reported why
     if (!options.empty()) {
       const Error saved = delegate->finish_load();
       ASSERT_TRUE(saved.ok()) << saved.message();
@@ -153,23 +154,23 @@ class ProductTilesTest : public DelegateTest {
 using Types = testing::Types<float, Half>;
 TYPED_TEST_SUITE(ProductTilesTest, Types);
 
-constexpr size_t kRows[] = {1, 2, 6, 7, 8, 15};
+constexpr size_t kRowCounts[] = {1, 2, 6, 7, 8, 15};
 
-TYPED_TEST(ProductTilesTest, Wide) {
+TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   constexpr size_t kChannels[] = {63, 64, 65, 96, 127, 128, 130};
-  this->check_layers(kRows, kChannels);
+  this->check_layers(kRowCounts, kChannels);
 }
 
-// Kernels of other widths compute those.
-TYPED_TEST(ProductTilesTest, Few) {
+// Kernels of other widths compute these.
+TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   std::vector<size_t> channels(50);
   std::iota(channels.begin(), channels.end(), 1);
-  this->check_layers(kRows, channels);
+  this->check_layers(kRowCounts, channels);
 }
 
-// In one file, which holds the weights of the layer before when one is loaded, and its own when it
-// is loaded again.
-TYPED_TEST(ProductTilesTest, FewWithAFileOfPackedWeights) {
+// All layers use one file. It contains the weights of the previous layer when a layer is loaded
+// first, and those of the layer itself when it is loaded again.
+TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};
   const ScratchFolder folder;

@@ -1,12 +1,13 @@
-// The work of reading a payload grows with it and no faster, whatever it shares: counted in steps.
+// Tests that the work of reading a payload, in load steps, is linear in its size even if it shares
+// items.
 #include <gmock/gmock.h>
 
 #include <array>
 #include <string>
 #include <vector>
 
-#include "backends/xnnpack/runtime/graph_reader.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/reader/graph_reader.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
@@ -17,7 +18,7 @@ struct Cost {
   ErrorCode code;
 };
 
-// As many values as each has scales; they share the list.
+// A graph of `size` values with `size` scales each, which share one list.
 Cost shared_scales(uint32_t size) {
   flatbuffers::FlatBufferBuilder out;
   const auto scales = out.CreateVector(std::vector<float>(size, 1.0f));
@@ -27,20 +28,20 @@ Cost shared_scales(uint32_t size) {
   for (uint32_t i = 0; i < size; ++i) {
     const auto tensor =
         fb::CreateXNNTensorValue(out, Type::xnn_datatype_qcint8, 2, dims, 1, kInvalidId, 0, i);
-    const auto quantised = fb::CreateXNNQuantizedTensorValue(
+    const auto quantized = fb::CreateXNNQuantizedTensorValue(
         out, tensor, fb::XNNQuantParams::PerChannelQuant, quant.Union());
     values.push_back(
-        fb::CreateXValue(out, fb::XValueUnion::XNNQuantizedTensorValue, quantised.Union()));
+        fb::CreateXValue(out, fb::XValueUnion::XNNQuantizedTensorValue, quantized.Union()));
   }
   const auto nodes = out.CreateVector(std::vector<flatbuffers::Offset<fb::XNode>>());
   out.Finish(fb::CreateXNNGraph(out, 0, nodes, out.CreateVector(values)));
-  Budget steps(uint64_t{16} * out.GetSize());  // as Method::load gives
+  Budget steps(uint64_t{16} * out.GetSize());  // the budget of Method::load
   const auto graph =
       xnnpack::read_graph(*flatbuffers::GetRoot<fb::XNNGraph>(out.GetBufferPointer()), steps);
   return {steps.used(), graph.ok() ? ErrorCode::kOk : graph.error().code()};
 }
 
-// Has one constant by every name, and counts how often it is asked.
+// Returns the same constant for every key and counts the requests.
 class OneConstant final : public NamedDataMap {
  public:
   size_t size() const override { return 1; }
@@ -59,8 +60,8 @@ class OneConstant final : public NamedDataMap {
 };
 
 // y = x + 1 + 1 ..., with a constant for each sum.
-BlobBuilder sums(int count, const std::string& key) {
-  BlobBuilder b(BlobBuilder::Constants::kNamed);
+PayloadBuilder sums(int count, const std::string& key) {
+  PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   b.shared_key = key;
   uint32_t sum = b.input({4});
   for (int i = 0; i < count; ++i) {
@@ -73,37 +74,37 @@ BlobBuilder sums(int count, const std::string& key) {
 }
 
 Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& data) {
-  BlobBuilder builder = sums(count, std::string(letters, 'k'));
-  const std::vector<std::byte> blob = builder.build();
+  PayloadBuilder builder = sums(count, std::string(letters, 'k'));
+  const std::vector<std::byte> payload = builder.build();
   Budget steps(limit);
   BackendInitContext context;
   context.named_data = &data;
   context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, blob, {});
+  const auto loaded = XnnpackBackend().init(context, payload, {});
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// As many delegates as their payload has tables. Nothing reads these.
+// `size` delegates with a payload of `size` tables that nothing reads.
 Cost delegates_that_share_a_payload(uint32_t size) {
-  BlobBuilder builder;
+  PayloadBuilder builder;
   negate(builder);
   builder.constants.resize(size);
-  const std::vector<std::byte> blob = builder.build();
-  const uint64_t delegate_bytes = 8;                         // at least: an offset in a list
-  Budget steps(16 * (blob.size() + size * delegate_bytes));  // as Method::load gives
+  const std::vector<std::byte> payload = builder.build();
+  const uint64_t delegate_bytes = 8;                            // the minimum: an offset in a list
+  Budget steps(16 * (payload.size() + size * delegate_bytes));  // the budget of Method::load
   BackendInitContext context;
   context.load_steps = &steps;
   for (uint32_t i = 0; i < size; ++i) {
-    const auto loaded = XnnpackBackend().init(context, blob, {});
+    const auto loaded = XnnpackBackend().init(context, payload, {});
     if (!loaded.ok()) return {steps.used(), loaded.error().code()};
   }
   return {steps.used(), ErrorCode::kOk};
 }
 
-// Negations, and a product, of which XNNPACK makes no operator if its scale is small.
+// Negations and a product for which XNNPACK cannot create an operator if its scale is small.
 Cost product_after(uint32_t negations, float scale, std::string* message) {
   constexpr auto kType = Type::xnn_datatype_qint8;
-  BlobBuilder b;
+  PayloadBuilder b;
   uint32_t x = b.input({1, 8}, kType, PerTensor{1});
   for (uint32_t i = 0; i < negations; ++i) {
     const uint32_t y = b.internal({1, 8}, kType, PerTensor{1});
@@ -113,50 +114,50 @@ Cost product_after(uint32_t negations, float scale, std::string* message) {
   const uint32_t filter =
       b.constant<int8_t>({1, 8}, std::vector<int8_t>(8, 1), kType, PerTensor{1});
   b.fully_connected(x, filter, kInvalidId, b.output({1, 1}, kType, PerTensor{scale}));
-  const std::vector<std::byte> blob = b.build();
+  const std::vector<std::byte> payload = b.build();
   Budget steps;
   BackendInitContext context;
   context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, blob, {});
+  const auto loaded = XnnpackBackend().init(context, payload, {});
   *message = loaded.ok() ? "" : loaded.error().message();
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// Each value once, then each node with its inputs and outputs: two of a negation, three of the
-// product.
-TEST(ReadingSteps, CountTheSearchForWhatXnnpackRefuses) {
+// The search costs a step for each value, two for each negation, and three for the product.
+TEST(ReadingSteps, ChargeTheSearchForARejectedNode) {
   for (const uint32_t negations : {0u, 100u, 3000u}) {
     std::string message;
     const Cost sound = product_after(negations, 1, &message);
     EXPECT_EQ(message, "");
     const Cost refused = product_after(negations, 1e-3f, &message);
     EXPECT_THAT(message, testing::StartsWith("xnodes[" + std::to_string(negations) +
-                                             "] (FullyConnected): XNNPACK refuses it"));
+                                             "] (FullyConnected): XNNPACK rejects it"));
     const uint64_t values = negations + 3;
     EXPECT_EQ(refused.steps - sound.steps, values + 2 * negations + 3);
   }
 }
 
-// y = -(-x) ..., through so many values that XNNPACK finds places for.
+// A chain of negations, y = -(-(...x)), with `values` intermediate values. XNNPACK plans their
+// memory.
 Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
-  BlobBuilder b;
+  PayloadBuilder b;
   uint32_t x = b.input({8});
   for (uint32_t i = 0; i <= values; ++i) {
     const uint32_t y = i == values ? b.output({8}) : b.internal({8});
     b.unary(Tag::XNNNegate, x, y);
     x = y;
   }
-  const std::vector<std::byte> blob = b.build();
+  const std::vector<std::byte> payload = b.build();
   Budget steps(limit);
   BackendInitContext context;
   context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, blob, {});
+  const auto loaded = XnnpackBackend().init(context, payload, {});
   *message = loaded.ok() ? "" : loaded.error().message();
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// A pair of values is 1/32 of a step. The rest grows with the number of values.
-TEST(ReadingSteps, CountPairsOfValuesThatNeedPlaces) {
+// A pair of values costs 1/32 step. The rest is linear in the number of values.
+TEST(ReadingSteps, ChargePairsOfPlannedValues) {
   std::string message;
   const Cost none = negations_through(0, UINT64_MAX, &message);
   const Cost some = negations_through(640, UINT64_MAX, &message);
@@ -169,7 +170,7 @@ TEST(ReadingSteps, CountPairsOfValuesThatNeedPlaces) {
   EXPECT_EQ(message, "planning the memory of 1280 values is more work than max_load_steps allows");
 }
 
-TEST(ReadingSteps, CountKeysThatAreShared) {
+TEST(ReadingSteps, ChargeLongKeysForEachUse) {
   const OneConstant data;
   const Cost brief = load_sums(30, 10, UINT64_MAX, data);
   const Cost lengthy = load_sums(30, 64'010, UINT64_MAX, data);
@@ -178,8 +179,9 @@ TEST(ReadingSteps, CountKeysThatAreShared) {
   EXPECT_EQ(load_sums(30, 64'010, lengthy.steps - 1, data).code, ErrorCode::kOutOfResources);
 }
 
-// A step for each sum that reads one, then one for its key. The rest is values and nodes.
-TEST(ReadingSteps, CountConstantsBeforeTheyAreRead) {
+// Each sum costs a step for its constant and then one for the key. The rest is for values and
+// nodes.
+TEST(ReadingSteps, ChargeConstantsBeforeTheyAreRead) {
   const OneConstant data;
   const Cost all = load_sums(30, 10, UINT64_MAX, data);
   EXPECT_EQ(data.asked, 30);
@@ -187,7 +189,7 @@ TEST(ReadingSteps, CountConstantsBeforeTheyAreRead) {
   EXPECT_EQ(data.asked, 30);
 }
 
-TEST(ReadingSteps, AreLinearInScalesThatAreShared) {
+TEST(ReadingSteps, GrowLinearlyWithSharedScales) {
   const Cost small = shared_scales(4000);
   const Cost large = shared_scales(16000);
   EXPECT_EQ(large.code, ErrorCode::kOutOfResources);
@@ -195,7 +197,7 @@ TEST(ReadingSteps, AreLinearInScalesThatAreShared) {
   EXPECT_EQ(shared_scales(10).code, ErrorCode::kOk);
 }
 
-TEST(ReadingSteps, AreLinearInPayloadsThatAreShared) {
+TEST(ReadingSteps, GrowLinearlyWithSharedPayloads) {
   const Cost small = delegates_that_share_a_payload(500);
   const Cost large = delegates_that_share_a_payload(2000);
   EXPECT_EQ(large.code, ErrorCode::kOutOfResources);

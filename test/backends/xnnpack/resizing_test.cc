@@ -1,5 +1,5 @@
-// Calls whose sizes change so that XNNPACK alone would keep a place, or a list of places, of the
-// call before. With AddressSanitizer what is read or written beyond them shows; else wrong numbers.
+// Tests calls with other sizes after which XNNPACK alone would use memory or lists of the previous
+// call. AddressSanitizer detects accesses outside of them; other builds detect wrong results.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -17,7 +17,7 @@ constexpr uint32_t kKeepDims = 0x40;
 
 class ResizingTest : public DelegateTest {
  protected:
-  // Behind the last byte that XNNPACK may read is a page that cannot be read.
+  // The last byte that XNNPACK may read is followed by a protected page.
   template <class T, class Fill>
   Tensor& input(const std::vector<int32_t>& sizes, Fill fill) {
     const int32_t count = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies());
@@ -30,12 +30,12 @@ class ResizingTest : public DelegateTest {
     return tensor;
   }
 
-  // What a build answers that cannot follow a change of sizes.
+  // Returns true for the error of builds that cannot resize in this way.
   static bool refuses(const Error& error) {
     return !xnnpack::operator_times_are_measured() && error.code() == ErrorCode::kNotSupported;
   }
 
-  void check_dynamically_quantised(Tag tag);
+  void check_dynamically_quantized(Tag tag);
   void check_global_average(Type type);
   void check_channels(int32_t from, int32_t to);
 
@@ -43,13 +43,13 @@ class ResizingTest : public DelegateTest {
   std::deque<GuardedMemory> memories_;
 };
 
-// One image of 64 x 64, then 4096 of one pixel: as many bytes, but more parameters. Behind them in
-// the workspace is a smaller value.
-void ResizingTest::check_dynamically_quantised(Tag tag) {
-  BlobBuilder b;
+// One image of 64 x 64 pixels, then 4096 images of one pixel: the same number of bytes, but more
+// quantization parameters. A smaller value follows them in the workspace.
+void ResizingTest::check_dynamically_quantized(Tag tag) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 1}), y = b.output({1, 64, 64, 1});
-  const uint32_t quantised = b.internal({1, 64, 64, 1}, Type::xnn_datatype_qdint8);
-  b.values[quantised].nonbatch_dims = 3;
+  const uint32_t quantized = b.internal({1, 64, 64, 1}, Type::xnn_datatype_qdint8);
+  b.values[quantized].nonbatch_dims = 3;
   const uint32_t filter =
       b.constant<int8_t>({1, 3, 3, 1}, std::vector<int8_t>(9, 1), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{{1}};
@@ -57,8 +57,8 @@ void ResizingTest::check_dynamically_quantised(Tag tag) {
   w.kernel_height = w.kernel_width = 3;
   const uint32_t x2 = b.input({64}), kept = b.internal({64}), y2 = b.output({64});
   b.unary(Tag::XNNAbs, x2, kept);
-  b.unary(Tag::XNNConvert, x, quantised);
-  b.convolution(tag, w, quantised, filter, b.constant<float>({1}, {0}), y);
+  b.unary(Tag::XNNConvert, x, quantized);
+  b.convolution(tag, w, quantized, filter, b.constant<float>({1}, {0}), y);
   b.unary(Tag::XNNAbs, kept, y2);
   load(b);
   for (const auto& [images, side] : {std::pair(1, 64), std::pair(4096, 1)}) {
@@ -78,17 +78,17 @@ void ResizingTest::check_dynamically_quantised(Tag tag) {
   }
 }
 
-TEST_F(ResizingTest, DynamicallyQuantisedConvolutionsHaveParametersForEachImage) {
-  check_dynamically_quantised(Tag::XNNConv2d);
+TEST_F(ResizingTest, DynamicallyQuantizedConvolutionsAcceptMoreImages) {
+  check_dynamically_quantized(Tag::XNNConv2d);
 }
 
-TEST_F(ResizingTest, DynamicallyQuantisedTransposedConvolutionsHaveParametersForEachImage) {
-  check_dynamically_quantised(Tag::XNNConvTranspose2d);
+TEST_F(ResizingTest, DynamicallyQuantizedTransposedConvolutionsAcceptMoreImages) {
+  check_dynamically_quantized(Tag::XNNConvTranspose2d);
 }
 
-// Sums are kept in the workspace, in 32 bits: more of them than the output, which is the caller's.
+// XNNPACK stores 32-bit sums in the workspace. They need more bytes than the output.
 void ResizingTest::check_global_average(Type type) {
-  BlobBuilder b;
+  PayloadBuilder b;
   const PerTensor quant{1, 0};
   const uint32_t x = b.input({64, 2, 2, 1024}, type, quant);
   b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({64, 1, 1, 1024}, type, quant), kKeepDims);
@@ -107,18 +107,19 @@ void ResizingTest::check_global_average(Type type) {
   }
 }
 
-TEST_F(ResizingTest, GlobalAveragesOfInt8HaveAPlaceForEachSum) {
+TEST_F(ResizingTest, GlobalAveragesOfInt8AcceptMoreImages) {
   check_global_average(Type::xnn_datatype_qint8);
 }
 
-TEST_F(ResizingTest, GlobalAveragesOfUint8HaveAPlaceForEachSum) {
+TEST_F(ResizingTest, GlobalAveragesOfUint8AcceptMoreImages) {
   check_global_average(Type::xnn_datatype_quint8);
 }
 
-// y = |(|x1|) + x2|. The sum is written over |x1| where it is as large, as in the second call only.
-TEST_F(ResizingTest, SumsAreNotWrittenOverSmallerTerms) {
+// y = |(|x1|) + x2|. XNNPACK writes the sum over |x1| if both have the same size, which is only
+// true for the second call.
+TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   constexpr int32_t kRow = 1024, kOther = 16 * kRow;
-  BlobBuilder b;
+  PayloadBuilder b;
   const uint32_t x1 = b.input({1, kRow}), x2 = b.input({8, kRow}), x3 = b.input({kOther});
   const uint32_t first = b.internal({1, kRow}), sum = b.internal({8, kRow});
   const uint32_t other = b.internal({kOther});
@@ -147,9 +148,9 @@ TEST_F(ResizingTest, SumsAreNotWrittenOverSmallerTerms) {
   }
 }
 
-// Images of one colour: each channel keeps its number.
+// In the images each channel has a constant value.
 void ResizingTest::check_channels(int32_t from, int32_t to) {
-  BlobBuilder b;
+  PayloadBuilder b;
   const auto channels = static_cast<uint32_t>(from);
   const uint32_t x = b.input({1, 4, 4, channels});
   WindowSpec w;
@@ -185,12 +186,12 @@ void ResizingTest::check_channels(int32_t from, int32_t to) {
   }
 }
 
-TEST_F(ResizingTest, WindowsFollowFewerChannels) { check_channels(64, 1); }
-TEST_F(ResizingTest, WindowsFollowMoreChannels) { check_channels(1, 64); }
+TEST_F(ResizingTest, WindowNodesAcceptFewerChannels) { check_channels(64, 1); }
+TEST_F(ResizingTest, WindowNodesAcceptMoreChannels) { check_channels(1, 64); }
 
-// XNNPACK gives a shape to the first output alone.
-TEST_F(ResizingTest, PlacesOfMaximaFollow) {
-  BlobBuilder b;
+// XNNPACK resizes only the first output.
+TEST_F(ResizingTest, IndicesOfMaximaAreResized) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 2, 2, 3}), best = b.output({1, 1, 1, 3});
   WindowSpec w;
   w.kernel_height = w.kernel_width = w.stride_height = w.stride_width = 2;
@@ -211,7 +212,7 @@ TEST_F(ResizingTest, PlacesOfMaximaFollow) {
       const size_t last = ((2 * row + 1) * 2 * pixels + 2 * column + 1) * 3 + i % 3;
       ASSERT_EQ(values[i], static_cast<float>(last)) << i;
     }
-    EXPECT_THAT(values_of<int32_t>(places), Each(3));  // the last of each window
+    EXPECT_THAT(values_of<int32_t>(places), Each(3));  // the last element of each window
   }
 }
 

@@ -1,4 +1,5 @@
-// Arguments that end where readable memory does: XNNPACK loads past their ends.
+// Tests arguments that end at the end of readable memory, since XNNPACK reads past the end of
+// tensors.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -13,12 +14,13 @@ namespace {
 
 using testing::Each;
 
-// Memory before as many readable bytes ends with a page: only a promise tells that it has slack.
+// Readable bytes after the memory. The memory ends with a page, so only a flag says that it has
+// slack.
 constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {
  protected:
-  // Of `count` floats of value `x`, up to the last byte before a page that cannot be read.
+  // Returns a tensor of `count` floats with value `x` that ends right before a protected page.
   Tensor& at_the_edge(int32_t count, float x) {
     const auto size = static_cast<size_t>(count);
     Tensor& tensor = factory.make<float>({count}, std::vector<float>(size, x));
@@ -32,13 +34,13 @@ class SlackTest : public DelegateTest {
   std::deque<GuardedMemory> memories_;
 };
 
-// Sizes that leave a part of a vector for the end: the block ends with the page all the same, since
-// GuardedMemory rounds to 16 bytes only.
-TEST_F(SlackTest, InputsAndOutputsMayEndWithTheirPage) {
+// These sizes end in a partial vector. The memory still ends with the page, because GuardedMemory
+// rounds only to 16 bytes.
+TEST_F(SlackTest, InputsAndOutputsMayEndAtTheEndOfAPage) {
   for (const int32_t count : {4, 12, 20, 28, 36, 60, 1004}) {
     SCOPED_TRACE(count);
     const auto size = static_cast<uint32_t>(count);
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({size}), y = b.output({size}), z = b.output({size});
     b.unary(Tag::XNNSquare, x, y);
     b.unary(Tag::XNNNegate, y, z);  // reads an output
@@ -53,8 +55,8 @@ TEST_F(SlackTest, InputsAndOutputsMayEndWithTheirPage) {
   }
 }
 
-TEST_F(SlackTest, MemoryWithSlackIsReadInPlace) {
-  BlobBuilder b;
+TEST_F(SlackTest, ReadsMemoryWithSlackInPlace) {
+  PayloadBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
   b.unary(Tag::XNNSquare, x, y);
   Budget budget;
@@ -75,12 +77,13 @@ TEST_F(SlackTest, MemoryWithSlackIsReadInPlace) {
   delegate.reset();
 }
 
-// y = x * x, z = -y: x is planned, and y, which is read again, is an output of the caller's memory.
-// Gives what an execution takes from the method's budget, where they have as much slack.
+// y = x * x, z = -y. x is in planned memory; y is an output in the caller's memory that a node
+// reads again. Returns the bytes that an execution charges to the budget if x and y have this much
+// slack.
 uint64_t taken_by_a_run(size_t planned, size_t given) {
   constexpr uint32_t kCount = 4;
   constexpr size_t kBytes = kCount * sizeof(float);
-  BlobBuilder b;
+  PayloadBuilder b;
   const uint32_t square = b.input({kCount}), y = b.output({kCount}), z = b.output({kCount});
   b.unary(Tag::XNNSquare, square, y);
   b.unary(Tag::XNNNegate, y, z);
@@ -127,24 +130,24 @@ uint64_t taken_by_a_run(size_t planned, size_t given) {
   return taken.ok() ? *taken : 0;
 }
 
-TEST(MethodSlackTest, MemoryWithSlackIsUsedInPlace) {
+TEST(MethodSlackTest, UsesMemoryWithSlackInPlace) {
   EXPECT_EQ(taken_by_a_run(kReadableSlack, kReadableSlack), 0u);
 }
 
-TEST(MethodSlackTest, PlannedMemoryWithoutIsCopied) {
+TEST(MethodSlackTest, CopiesPlannedMemoryWithoutSlack) {
   EXPECT_GE(taken_by_a_run(0, kReadableSlack), 16u);
   EXPECT_LE(taken_by_a_run(0, kReadableSlack), 16u + kReadableSlack);
 }
 
-TEST(MethodSlackTest, GivenOutputsWithoutAreCopied) {
+TEST(MethodSlackTest, CopiesOutputsWithoutSlack) {
   EXPECT_GE(taken_by_a_run(kReadableSlack, 0), 16u);
   EXPECT_LE(taken_by_a_run(kReadableSlack, 0), 16u + kReadableSlack);
 }
 
-TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
-  constexpr uint32_t kMost = 400'000;
-  BlobBuilder b;
-  const uint32_t x = b.input({kMost}), y = b.output({kMost});
+TEST_F(SlackTest, ChargesCopiesToTheBudget) {
+  constexpr uint32_t kMax = 400'000;
+  PayloadBuilder b;
+  const uint32_t x = b.input({kMax}), y = b.output({kMax});
   b.unary(Tag::XNNSquare, x, y);
   Budget budget;
   memory_budget = &budget;
@@ -171,14 +174,14 @@ TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The copy of one would be as large as the other.
-TEST_F(SlackTest, ATensorIsNoOutputsOfTwoShapes) {
+// The copy for one output would have the size of the other.
+TEST_F(SlackTest, RejectsATensorThatIsTwoOutputsOfDifferentShapes) {
   constexpr int32_t kLarge = 1 << 14, kSmall = 1 << 10;
   for (const bool large_first : {true, false}) {
     SCOPED_TRACE(large_first);
     const int32_t first = large_first ? kLarge : kSmall;
     const int32_t second = large_first ? kSmall : kLarge;
-    BlobBuilder b;
+    PayloadBuilder b;
     std::vector<Tensor*> tensors;
     GuardedMemory memory(kLarge * sizeof(float), 0);
     Tensor& both = factory.make(ScalarType::kFloat, {kLarge}, {}, ShapeDynamism::kDynamicBound);
@@ -199,8 +202,8 @@ TEST_F(SlackTest, ATensorIsNoOutputsOfTwoShapes) {
   }
 }
 
-TEST_F(SlackTest, ATensorIsNoInputAndOutputOfTwoShapes) {
-  BlobBuilder b;
+TEST_F(SlackTest, RejectsATensorThatIsInputAndOutputOfDifferentShapes) {
+  PayloadBuilder b;
   const uint32_t x = b.input({2, 2048}), y = b.output({2, 1024});
   b.slice({0, 0}, {2, 1024}, x, y);
   load(b);
@@ -212,9 +215,9 @@ TEST_F(SlackTest, ATensorIsNoInputAndOutputOfTwoShapes) {
   EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output of another shape");
 }
 
-// As where a program updates a state.
-TEST_F(SlackTest, ATensorMayBeInputAndOutputOfOneShape) {
-  BlobBuilder b;
+// A program that updates a state does this.
+TEST_F(SlackTest, AcceptsATensorThatIsInputAndOutputOfTheSameShape) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1024}), y = b.output({1024});
   b.unary(Tag::XNNSquare, x, y);
   load(b);
@@ -225,8 +228,8 @@ TEST_F(SlackTest, ATensorMayBeInputAndOutputOfOneShape) {
   }
 }
 
-TEST_F(SlackTest, OutputsAreNoConstants) {
-  BlobBuilder b;
+TEST_F(SlackTest, RejectsAConstantAsOutput) {
+  PayloadBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
   b.unary(Tag::XNNSquare, x, y);
   load(b);
@@ -235,7 +238,7 @@ TEST_F(SlackTest, OutputsAreNoConstants) {
   const Error error = execute({&factory.make<float>({4}, {1, 2, 3, 4}), &out});
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
   EXPECT_STREQ(error.message(),
-               "argument 1 is an output of the delegate but a constant of the program");
+               "argument 1 is an output of the delegate, but a constant of the program");
   EXPECT_FALSE(delegate->is_output(0));
   EXPECT_TRUE(delegate->is_output(1));
 }

@@ -1,4 +1,4 @@
-// The records that a tracer gets: the plan once, then one per operator.
+// Tests the records that a tracer gets: the operator map once, then one record per operator.
 #include <gmock/gmock.h>
 
 #include "runtime/platform/clock.h"
@@ -15,7 +15,7 @@ class TraceTest : public DelegateTest {
  protected:
   void SetUp() override { tracer = &recorded; }
 
-  std::string plan_of(BlobBuilder& b) {
+  std::string operator_map_of(PayloadBuilder& b) {
     load(b);
     if (recorded.records.empty()) return "";
     return {recorded.records[0].metadata, recorded.records[0].metadata_size};
@@ -24,8 +24,9 @@ class TraceTest : public DelegateTest {
   RecordingTracer recorded;
 };
 
-// Layout change in, padding, convolution, clamp, bounded addition, layout change out.
-void make_network(BlobBuilder& b) {
+// The network consists of a layout change, padding, a convolution, a clamp, an addition with
+// bounds, and another layout change.
+void make_network(PayloadBuilder& b) {
   const uint32_t x = b.input({1, 2, 4, 4}), nhwc = b.internal({1, 4, 4, 2});
   const uint32_t padded = b.internal({1, 6, 6, 2}), convolved = b.internal({1, 4, 4, 2});
   const uint32_t clamped = b.internal({1, 4, 4, 2}), added = b.internal({1, 4, 4, 2});
@@ -43,28 +44,28 @@ void make_network(BlobBuilder& b) {
   b.handles = {kInserted, 3, 5, 8, 9, kInserted};
 }
 
-TEST_F(TraceTest, ThePlanTellsWhereNodesWent) {
-  BlobBuilder b;
+TEST_F(TraceTest, OperatorMapNamesTheOperatorOfEachNode) {
+  PayloadBuilder b;
   make_network(b);
-  EXPECT_EQ(plan_of(b), plan_head() +
-                            "\n"
-                            "0 StaticTranspose 65535 op=0 1\n"
-                            "1 StaticConstantPad 3 in=1 -\n"
-                            "2 Conv2d 5 op=1 -\n"
-                            "3 Clamp 8 in=1 -\n"
-                            "4 Add 9 op=2 -\n"
-                            "5 StaticTranspose 65535 op=4 4\n");
-  const TraceRecord& plan = recorded.records[0];
-  EXPECT_EQ(plan.kind, TraceRecord::Kind::kDelegateOperator);
-  EXPECT_STREQ(plan.name, "xnnpack.plan");
-  EXPECT_EQ(plan.delegate_debug_id, kUnsetDelegateDebugId);
-  EXPECT_EQ(plan.chain_index, 0);
-  EXPECT_EQ(plan.instruction_id, 7);
-  EXPECT_LT(plan.start_ns, plan.end_ns);
+  EXPECT_EQ(operator_map_of(b), operator_map_head() +
+                                    "\n"
+                                    "0 StaticTranspose 65535 op=0 1\n"
+                                    "1 StaticConstantPad 3 in=1 -\n"
+                                    "2 Conv2d 5 op=1 -\n"
+                                    "3 Clamp 8 in=1 -\n"
+                                    "4 Add 9 op=2 -\n"
+                                    "5 StaticTranspose 65535 op=4 4\n");
+  const TraceRecord& operator_map = recorded.records[0];
+  EXPECT_EQ(operator_map.kind, TraceRecord::Kind::kDelegateOperator);
+  EXPECT_STREQ(operator_map.name, "xnnpack.plan");
+  EXPECT_EQ(operator_map.delegate_debug_id, kUnsetDelegateDebugId);
+  EXPECT_EQ(operator_map.chain_index, 0);
+  EXPECT_EQ(operator_map.instruction_id, 7);
+  EXPECT_LT(operator_map.start_ns, operator_map.end_ns);
 }
 
-TEST_F(TraceTest, EveryOperatorIsRecordedWithItsHandle) {
-  BlobBuilder b;
+TEST_F(TraceTest, LogsEveryOperatorWithItsHandle) {
+  PayloadBuilder b;
   make_network(b);
   load(b);
   ASSERT_TRUE(delegate);
@@ -107,19 +108,19 @@ TEST_F(TraceTest, EveryOperatorIsRecordedWithItsHandle) {
   }
 }
 
-TEST_F(TraceTest, AConcatenationIsOneRecord) {
-  BlobBuilder b;
+TEST_F(TraceTest, LogsOneRecordForAConcatenation) {
+  PayloadBuilder b;
   const uint32_t x = b.input({1, 2}), y = b.output({3, 2});
   b.concatenate(Tag::XNNConcatenate3, 0, {x, x, x}, y);
   load(b);
   ASSERT_TRUE(delegate);
   run({&factory.make<float>({1, 2}, {1, 2}), &factory.make(ScalarType::kFloat, {3, 2})});
-  ASSERT_EQ(recorded.records.size(), 2u);  // with the plan
+  ASSERT_EQ(recorded.records.size(), 2u);  // with the operator map
   EXPECT_EQ(recorded.records[1].delegate_debug_id, 1);
 }
 
-TEST_F(TraceTest, UnusedNodesAndChainsOfLayoutChanges) {
-  BlobBuilder b;
+TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
+  PayloadBuilder b;
   const uint32_t x = b.input({2, 3}), y = b.output({2, 3}), z = b.output({3, 2});
   const uint32_t t1 = b.internal({3, 2}), t2 = b.internal({2, 3}), unused = b.internal({2, 3});
   b.transpose({1, 0}, x, t1);
@@ -128,17 +129,17 @@ TEST_F(TraceTest, UnusedNodesAndChainsOfLayoutChanges) {
   b.unary(Tag::XNNAbs, t2, y);
   b.transpose({1, 0}, x, z);
   b.handles = {kInserted, 4, kInserted, 6, kInserted};
-  EXPECT_EQ(plan_of(b), plan_head() +
-                            "\n"
-                            "0 StaticTranspose 65535 op=0 3\n"
-                            "1 Exp 4 none -\n"
-                            "2 StaticTranspose 65535 op=1 3\n"
-                            "3 Abs 6 op=2 -\n"
-                            "4 StaticTranspose 65535 op=3 -\n");
+  EXPECT_EQ(operator_map_of(b), operator_map_head() +
+                                    "\n"
+                                    "0 StaticTranspose 65535 op=0 3\n"
+                                    "1 Exp 4 none -\n"
+                                    "2 StaticTranspose 65535 op=1 3\n"
+                                    "3 Abs 6 op=2 -\n"
+                                    "4 StaticTranspose 65535 op=3 -\n");
 }
 
-TEST_F(TraceTest, NothingIsLoggedForADelegateLoadedWithoutATracer) {
-  BlobBuilder b;
+TEST_F(TraceTest, LogsNothingIfLoadedWithoutATracer) {
+  PayloadBuilder b;
   make_network(b);
   tracer = nullptr;
   load(b);

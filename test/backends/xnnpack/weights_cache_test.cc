@@ -1,4 +1,4 @@
-// The file of packed weights, by programs that are loaded with one.
+// Tests the file of packed weights with programs that use one.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 #include <fstream>
 #include <thread>
 
-#include "backends/xnnpack/runtime/weights_cache.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/weights/weights_cache.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/scratch_folder.h"
@@ -24,7 +24,7 @@ using Kind = DelegateMemory::Kind;
 struct Loaded {
   std::vector<std::byte> output;
   size_t packed = 0;  // bytes packed by this process
-  size_t mapped = 0;  // bytes taken from the file
+  size_t mapped = 0;  // bytes mapped from the file
   std::string error;
   std::string warning;
 };
@@ -78,7 +78,7 @@ class WeightsCacheTest : public testing::TestWithParam<const char*> {
   const fs::path path_ = folder_ / "weights";
 };
 
-TEST_P(WeightsCacheTest, TheSecondLoadTakesItFromTheFile) {
+TEST_P(WeightsCacheTest, SecondLoadMapsWeightsFromTheFile) {
   const fs::path model = samples_dir() / GetParam() / "model.pte";
   const Loaded without = load(model, "");
   ASSERT_EQ(without.error, "");
@@ -98,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, WeightsCacheTest,
                          testing::Values("mv2_025_xnnpack", "digits_xnnpack", "digits_xnnpack_q8",
                                          "linear_relu"));
 
-// Bytes of a good file changed, cut or added: each is noticed, and a good file takes its place.
-TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
+// Bytes of a valid file are changed, cut or added. Each damage is detected and the file replaced.
+TEST_F(WeightsCacheTest, ReplacesADamagedFile) {
   const Loaded cold = load(model_, path_);
   const AlignedBytes good = read_file_bytes(path_);
   const size_t size = good.size();
@@ -129,7 +129,7 @@ TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
   }
 }
 
-TEST_F(WeightsCacheTest, AFileOfAnotherVersionIsReplaced) {
+TEST_F(WeightsCacheTest, ReplacesAFileOfAnotherVersion) {
   const Loaded cold = load(model_, path_);
   AlignedBytes bytes = read_file_bytes(path_);
   constexpr size_t kVersion = 8;
@@ -141,7 +141,7 @@ TEST_F(WeightsCacheTest, AFileOfAnotherVersionIsReplaced) {
   EXPECT_EQ(load(model_, path_).mapped, cold.packed);
 }
 
-TEST_F(WeightsCacheTest, ACopyOfAGoodFileIsTakenOnceChecked) {
+TEST_F(WeightsCacheTest, AcceptsACopyOfAValidFile) {
   const Loaded cold = load(model_, path_);
   const fs::path copy = folder_ / "copy";
   write(copy, read_file_bytes(path_));
@@ -151,22 +151,22 @@ TEST_F(WeightsCacheTest, ACopyOfAGoodFileIsTakenOnceChecked) {
   EXPECT_EQ(fs::last_write_time(copy), fs::last_write_time(path_));  // sealed again
 }
 
-TEST_F(WeightsCacheTest, AFileThatOthersMayWriteToIsReplaced) {
+TEST_F(WeightsCacheTest, ReplacesAFileThatOtherUsersMayWrite) {
   load(model_, path_);
   fs::permissions(path_, fs::perms::others_write, fs::perm_options::add);
   EXPECT_EQ(load(model_, path_).mapped, 0u);
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-// One byte of a weight is changed; names and sizes in the program stay the same.
-TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
+// Bytes of a weight change; names and sizes in the program stay the same.
+TEST_F(WeightsCacheTest, PacksAChangedModelAgain) {
   AlignedBytes bytes = read_file_bytes(samples_dir() / "digits_xnnpack" / "model.pte");
   const fs::path model = folder_ / "model.pte";
   write(model, bytes);
   const Loaded before = load(model, path_);
   ASSERT_EQ(load(model, path_).packed, 0u);
 
-  // The largest constant is a filter in use; its bytes are changed in the file.
+  // The largest constant is a filter in use.
   {
     const auto program = Program::load(*map_file(model.c_str()));
     std::span<const std::byte> largest;
@@ -191,25 +191,25 @@ TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
   EXPECT_EQ(warm.output, expected.output);
 }
 
-TEST_F(WeightsCacheTest, AnotherModelTakesThePlace) {
+TEST_F(WeightsCacheTest, AnotherModelReplacesTheFile) {
   load(model_, path_);
   const auto size = fs::file_size(path_);
   const fs::path other = samples_dir() / "digits_xnnpack" / "model.pte";
   const Loaded first = load(other, path_);
   EXPECT_EQ(first.mapped, 0u);
-  EXPECT_LT(fs::file_size(path_), size);  // nothing of the former is kept
+  EXPECT_LT(fs::file_size(path_), size);  // nothing of the first model is kept
   EXPECT_EQ(load(other, path_).mapped, first.packed);
 }
 
-TEST_F(WeightsCacheTest, TheSameModelElsewhereFindsItsWeights) {
+TEST_F(WeightsCacheTest, MovedModelFindsItsWeights) {
   const Loaded cold = load(model_, path_);
   const fs::path moved = folder_ / "moved.pte";
   fs::copy_file(model_, moved);
   EXPECT_EQ(load(moved, path_).mapped, cold.packed);
 }
 
-// It loads and runs all the same.
-TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
+// The method loads and runs anyway.
+TEST_F(WeightsCacheTest, WarnsWhyAFileCannotBeWritten) {
   const Loaded without = load(model_, "");
   const auto expect_warning = [&](const std::string& path, const char* reason) {
     SCOPED_TRACE(path);
@@ -227,18 +227,19 @@ TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
   expect_warning(path_.parent_path().string(), "not a regular file");
   write(folder_ / "file", {});
   expect_warning((folder_ / "file" / "weights").string(), "Not a directory");
-  expect_warning("/proc/weights", "");  // a folder in which nobody may make a file
+  expect_warning("/proc/weights", "");  // no user can create a file in this folder
   for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
-    EXPECT_EQ(entry.path(), folder_ / "file");  // no half-made files are left
+    EXPECT_EQ(entry.path(), folder_ / "file");  // no partial files are left
   }
 }
 
-// A wrong path may name the model itself, a note, a device or a pipe.
-TEST_F(WeightsCacheTest, ReplacesNothingButWeightsCaches) {
+// A wrong path may name the model itself, a text file, a device or a pipe.
+TEST_F(WeightsCacheTest, ReplacesOnlyWeightsCaches) {
   const AlignedBytes model = read_file_bytes(samples_dir() / "linear_relu" / "model.pte");
   const fs::path other = folder_ / "other";
   write(other, model);
-  EXPECT_THAT(load(model_, other).warning, HasSubstr("is not a weights cache and stays as it is"));
+  EXPECT_THAT(load(model_, other).warning,
+              HasSubstr("is not a weights cache, so it is not overwritten"));
   EXPECT_EQ(read_file_bytes(other), model);
   const fs::path shorter = folder_ / "shorter";
   write(shorter, std::vector(3, std::byte{'a'}));
@@ -251,7 +252,7 @@ TEST_F(WeightsCacheTest, ReplacesNothingButWeightsCaches) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-TEST_F(WeightsCacheTest, AreWrittenThroughLinks) {
+TEST_F(WeightsCacheTest, WritesThroughSymbolicLinks) {
   const fs::path link = folder_ / "link";
   write(path_, {});
   fs::create_symlink(path_, link);
@@ -261,8 +262,8 @@ TEST_F(WeightsCacheTest, AreWrittenThroughLinks) {
   EXPECT_EQ(load(model_, path_).mapped, cold.packed);
 }
 
-// Runs several at once, as separate processes would, each with a separate backend.
-TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
+// Loads on several threads, each with a separate backend like a separate process.
+TEST_F(WeightsCacheTest, ConcurrentLoadsComputeCorrectly) {
   const Loaded expected = load(model_, "");
   std::array<bool, 4> right{};
   std::array<std::thread, 4> threads;
@@ -279,13 +280,13 @@ TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(right, testing::Each(true));
   for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
-    EXPECT_EQ(entry.path(), path_);  // no half-made files are left
+    EXPECT_EQ(entry.path(), path_);  // no partial files are left
   }
 }
 
-// Both call a weight "w". The first one's is still read when the second program takes over the
-// file.
-TEST_F(WeightsCacheTest, ProgramsThatLoadAtOnceKeepTheirWeightsApart) {
+// Both programs have a weight "w". The first weight is still being read when the second program
+// takes over the file.
+TEST_F(WeightsCacheTest, ConcurrentProgramsDoNotMixTheirWeights) {
   const auto cache = xnnpack::WeightsCache::open(path_.c_str());
   ASSERT_TRUE(cache);
   const std::vector<std::byte> of_first(64, std::byte{1});

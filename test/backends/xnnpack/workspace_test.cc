@@ -1,4 +1,4 @@
-// Where intermediate values lie.
+// Tests the memory of intermediate values.
 #include <gmock/gmock.h>
 
 #include <cpuinfo.h>
@@ -13,11 +13,11 @@ namespace {
 using testing::FloatNear;
 using testing::Pointwise;
 
-class SoftmaxPlaceTest : public DelegateTest {
+class SoftmaxMemoryTest : public DelegateTest {
  protected:
-  // The softmax of |x|, negated: its input and its result are intermediate values.
+  // Computes the negated softmax of |x|, whose input and result are intermediate values.
   void load_rows(uint32_t rows, uint32_t width) {
-    BlobBuilder b;
+    PayloadBuilder b;
     const uint32_t x = b.input({rows, width}), y = b.output({rows, width});
     const uint32_t scores = b.internal({rows, width}), weights = b.internal({rows, width});
     b.unary(Tag::XNNAbs, x, scores);
@@ -26,13 +26,13 @@ class SoftmaxPlaceTest : public DelegateTest {
     load(b);
   }
 
-  // How many tensors the workspace of 1000 rows has place for.
+  // Returns the number of tensors for which the workspace of 1000 rows has room.
   size_t places(uint32_t width) {
     constexpr uint32_t kRows = 1000;
     load_rows(kRows, width);
     const std::vector<int32_t> sizes = {kRows, static_cast<int32_t>(width)};
     Tensor& in = factory.make(ScalarType::kFloat, sizes);
-    // The workspace has place for an input, too, where it ends with its page.
+    // Without slack, the workspace would also contain a copy of the input.
     std::vector<std::byte> zeros(in.nbytes() + kReadableSlack);
     in.set_data(zeros.data(), /*has_slack=*/true);
     run({&in, &factory.make(ScalarType::kFloat, sizes)});
@@ -42,7 +42,7 @@ class SoftmaxPlaceTest : public DelegateTest {
   }
 };
 
-TEST_F(SoftmaxPlaceTest, ShortRowsThatEndInsideAVectorAreNotWrittenOver) {
+TEST_F(SoftmaxMemoryTest, ShortRowsInPartialVectorsGetSeparateMemory) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   ASSERT_TRUE(cpuinfo_initialize());
   const size_t apart = cpuinfo_has_x86_avx512f() ? 2 : 1;
@@ -50,7 +50,7 @@ TEST_F(SoftmaxPlaceTest, ShortRowsThatEndInsideAVectorAreNotWrittenOver) {
   for (const uint32_t width : {16, 48, 240, 256, 257, 400}) EXPECT_EQ(places(width), 1) << width;
 }
 
-TEST_F(SoftmaxPlaceTest, RowsOfEachLengthSumToOne) {
+TEST_F(SoftmaxMemoryTest, MatchesTheFormulaForEachRowLength) {
   for (uint32_t width = 1; width <= 40; ++width) {
     SCOPED_TRACE(width);
     constexpr uint32_t kRows = 5;

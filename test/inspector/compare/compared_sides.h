@@ -1,4 +1,4 @@
-// Traces and their profiles, made to measure, for tests of comparisons.
+// Builds small traces and their profiles for tests of comparisons.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace vitrine::test {
 
-struct Side {
+struct TracedSide {
   etdump::EtDump trace;
   inspector::Profile profile;
 };
@@ -29,17 +29,18 @@ inline etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const st
                     {"delegate_map", "{\"forward\": " + delegates + "}"}}));
 }
 
-inline Side side_of(const TraceBuilder& trace, const etrecord::EtRecord* record = nullptr) {
-  Side side{trace.dump(), {}};
+inline TracedSide side_of(const TraceBuilder& trace, const etrecord::EtRecord* record = nullptr) {
+  TracedSide side{trace.dump(), {}};
   side.profile = test::joined_profile(side.trace, record);
   return side;
 }
 
-inline inspector::Comparison compare(const Side& a, const Side& b, bool is_paired = false) {
+inline inspector::Comparison compare(const TracedSide& a, const TracedSide& b,
+                                     bool is_paired = false) {
   return inspector::compare_profiles(a.profile, b.profile, is_paired);
 }
 
-// One run of kernels with these names and times, at instructions 0, 1, ...
+// Adds a run of kernels with these names and times, at instructions 0, 1, ...
 using Kernels = std::vector<std::pair<std::string, uint64_t>>;
 inline void run_kernels(TraceBuilder& trace, const Kernels& kernels) {
   trace.begin_run();
@@ -63,8 +64,8 @@ inline const std::vector<NodeText> kNet = {{"conv", "aten.convolution.default", 
                                            {"relu", "aten.relu.default", 3, {"norm"}, "r"},
                                            {"add", "aten.add.Tensor", 4, {"relu"}, "a"}};
 
-inline Side portable_net(const std::vector<NodeText>& nodes = kNet,
-                         const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
+inline TracedSide portable_net(const std::vector<NodeText>& nodes = kNet,
+                               const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
   TraceBuilder trace;
   for (int i = 0; i < 2; ++i) {
     run_kernels(trace, {{"aten::convolution.out", 400},
@@ -76,8 +77,8 @@ inline Side portable_net(const std::vector<NodeText>& nodes = kNet,
   return side_of(trace, &record);
 }
 
-// Norm and relu are folded into the convolution; a layout change comes before it.
-inline Side delegated_net() {
+// Norm and relu are folded into the convolution, and a layout change precedes it.
+inline TracedSide delegated_net() {
   TraceBuilder trace;
   for (int i = 0; i < 2; ++i) {
     trace.begin_run();

@@ -1,4 +1,4 @@
-// The arithmetic of comparisons, on traces made to measure.
+// Tests the arithmetic of comparisons on small traces.
 #include "inspector/compare/comparison.h"
 
 #include <gtest/gtest.h>
@@ -10,26 +10,26 @@ namespace {
 
 using inspector::Comparison;
 
-TEST(ComparisonTest, PairedRatiosAreThoseOfNeighbours) {
+TEST(ComparisonTest, PairedRunsUseRatiosOfNeighbors) {
   TraceBuilder a, b;
-  // The machine gets slower from run to run, the ratio stays.
-  for (uint64_t slow = 1; slow <= 4; ++slow) {
+  // The machine gets slower from run to run, but the ratio is constant.
+  for (uint64_t slow = 1; slow <= 8; ++slow) {
     run_kernels(a, {{"aten::mm.out", 100 * slow}});
     run_kernels(b, {{"aten::mm.out", 150 * slow}});
   }
-  const Side side_a = side_of(a), side_b = side_of(b);
+  const TracedSide side_a = side_of(a), side_b = side_of(b);
   const auto paired = compare(side_a, side_b, true).ops[0].ratio.value();
   EXPECT_DOUBLE_EQ(paired.low, 1.5);
   EXPECT_DOUBLE_EQ(paired.p50, 1.5);
   EXPECT_DOUBLE_EQ(paired.high, 1.5);
-  EXPECT_TRUE(paired.excludes_one());
+  EXPECT_EQ(paired.verdict, inspector::Verdict::kSlower);
   const auto unpaired = compare(side_a, side_b, false).ops[0].ratio.value();
   EXPECT_LT(unpaired.low, 1);
   EXPECT_GT(unpaired.high, 2);
-  EXPECT_FALSE(unpaired.excludes_one());
+  EXPECT_EQ(unpaired.verdict, inspector::Verdict::kNoChange);
 }
 
-TEST(ComparisonTest, TheSlowestTenthIsLeftOut) {
+TEST(ComparisonTest, LeavesOutTheSlowestTenth) {
   TraceBuilder a, b;
   for (int i = 0; i < 10; ++i) {
     run_kernels(a, {{"aten::mm.out", i == 3 ? 900'000 : 100}});
@@ -43,11 +43,30 @@ TEST(ComparisonTest, TheSlowestTenthIsLeftOut) {
   expect_sums(result);
 }
 
-TEST(ComparisonTest, WarmUpsDoNotCount) {
+// All pairs count below ten runs, so that six pairs suffice for a verdict.
+TEST(ComparisonTest, KeepsAllOfSixRuns) {
+  TraceBuilder a, b;
+  for (uint64_t i = 0; i < 6; ++i) {
+    run_kernels(a, {{"aten::mm.out", 100 + i}});
+    run_kernels(b, {{"aten::mm.out", 900 - i}});
+  }
+  const Comparison result = compare(side_of(a), side_of(b), true);
+  EXPECT_EQ(result.runs_a, 6u);
+  EXPECT_EQ(result.wall.ratio.value().verdict, inspector::Verdict::kSlower);
+}
+
+TEST(ComparisonTest, ChangeIsTheDifferenceOfMedians) {
+  TraceBuilder a, b;
+  for (const uint64_t ns : {100, 110, 900}) run_kernels(a, {{"aten::mm.out", ns}});
+  for (const uint64_t ns : {120, 150, 160}) run_kernels(b, {{"aten::mm.out", ns}});
+  EXPECT_DOUBLE_EQ(compare(side_of(a), side_of(b)).ops[0].change, 40);
+}
+
+TEST(ComparisonTest, IgnoresWarmUps) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mm.out", 10}});
   run_kernels(b, {{"aten::mm.out", 20}});
-  Side side = side_of(a);
+  TracedSide side = side_of(a);
   side.profile.cold_runs = 1;
   for (inspector::RunSamples* samples :
        {&side.profile.rows[0].samples, &side.profile.wall_samples}) {

@@ -1,4 +1,4 @@
-// Runs that record values, for tests of comparisons of these.
+// Builds runs that record values, for tests that compare values.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class RecordedSide {
   void delegate(int32_t instruction, const std::vector<TraceBuilder::Operator>& operators) {
     trace_.delegate(instruction, "XnnpackBackend", operators);
   }
-  // In the order of the run; floats of shape [n].
+  // Records floats of shape [n]. Calls must follow the order of the run.
   void value(int32_t instruction, const std::vector<float>& elements, bool is_output = false) {
     const auto& kept = data_.emplace_back(elements);
     etdump::DebugTensor tensor{.dtype = ScalarType::kFloat,
@@ -73,33 +73,34 @@ class RecordedSide {
   inspector::Profile profile_;
 };
 
-// All four ops run as kernels; `wrong` is added to the results from the relu on.
-inline void run_portable(RecordedSide& side, float wrong = 0,
+// Runs all four ops as kernels. Adds `error` to the results from the relu on.
+inline void run_portable(RecordedSide& side, float error = 0,
                          const std::vector<NodeText>& nodes = kRecordedNet,
                          const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
   side.begin();
   side.kernel(0, "aten::convolution.out");
   side.value(0, {-1, 2});
   side.kernel(1, "aten::relu.out");
-  side.value(1, {0, 2 + wrong});
+  side.value(1, {0, 2 + error});
   side.kernel(2, "aten::add.out");
-  side.value(2, {1, 3 + wrong});
+  side.value(2, {1, 3 + error});
   side.kernel(3, "aten::mul.out");
-  side.value(3, {0, 6 + wrong});
-  side.value(0, {0, 6 + wrong}, true);
+  side.value(3, {0, 6 + error});
+  side.value(0, {0, 6 + error}, true);
   side.end(nodes, handles);
 }
 
-// The first three in a delegate, of which relu (which mul uses) and add come out.
-inline void run_delegated(RecordedSide& side, float wrong = 0) {
+// Runs the first three ops in a delegate with the outputs relu (which mul uses) and add. Adds
+// `error` to the results from the add on.
+inline void run_delegated(RecordedSide& side, float error = 0) {
   side.begin();
   side.delegate(
       0, {{.id = 1, .metadata = "Convolution", .ns = 10}, {.id = 3, .metadata = "Add", .ns = 5}});
   side.value(0, {0, 2});
-  side.value(0, {1, 3 + wrong});
+  side.value(0, {1, 3 + error});
   side.kernel(1, "aten::mul.out");
-  side.value(1, {0, 6 + wrong});
-  side.value(0, {0, 6 + wrong}, true);
+  side.value(1, {0, 6 + error});
+  side.value(0, {0, 6 + error}, true);
   side.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
            R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
 }

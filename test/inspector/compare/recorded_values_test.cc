@@ -1,4 +1,4 @@
-// Which node a recorded tensor is a result of, on traces made to measure.
+// Tests which node a recorded tensor is assigned to, on small traces.
 #include "inspector/compare/recorded_values.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The nodes are conv, relu, add and mul; a delegate took the first three.
-TEST(RecordedValues, ADelegateGivesTheResultsThatOthersUse) {
+// The nodes are conv, relu, add and mul. The first three are in a delegate.
+TEST(RecordedValues, AssignsDelegateOutputsToTheNodesThatOthersUse) {
   RecordedSide side;
   run_delegated(side);
   const inspector::ValueRun run = side.run();
@@ -30,8 +30,8 @@ TEST(RecordedValues, ADelegateGivesTheResultsThatOthersUse) {
   EXPECT_THAT(found.notes, IsEmpty());
 }
 
-// One exported op became five nodes of one handle; a delegate took the two muls.
-TEST(RecordedValues, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
+// One exported op became five nodes with one handle. In run B, the two muls are in delegates.
+TEST(RecordedValues, DistinguishesNodesOfOneHandleByOpAndOrder) {
   const std::vector<NodeText> nodes = {{"mul", "aten.mul.Tensor", 1, {}, "m", {2}},
                                        {"eq", "aten.eq.Scalar", 1, {"mul"}, "m", {2}},
                                        {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
@@ -68,7 +68,7 @@ TEST(RecordedValues, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
   EXPECT_EQ(result.notes.size(), 2u);
 }
 
-TEST(RecordedValues, OutputsThatTheRecordDoesNotTellAreLeftOut) {
+TEST(RecordedValues, LeavesOutOutputsThatDoNotMatchTheRecord) {
   RecordedSide a, b;
   run_portable(a);
   b.begin();
@@ -86,7 +86,7 @@ TEST(RecordedValues, OutputsThatTheRecordDoesNotTellAreLeftOut) {
   EXPECT_FALSE(result.is_below());
 }
 
-TEST(RecordedValues, OfALoopTheLastTimeCounts) {
+TEST(RecordedValues, UsesTheLastIterationOfALoop) {
   const auto run = [](RecordedSide& side, float first) {
     side.begin();
     for (const float x : {first, 5.0f}) {

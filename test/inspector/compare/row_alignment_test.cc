@@ -1,4 +1,4 @@
-// Which rows stand against each other, on traces made to measure.
+// Tests which rows are aligned, on small traces.
 #include "inspector/compare/row_alignment.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(RowAlignment, FoldedOpsStandAgainstTheirKernels) {
+TEST(RowAlignment, AlignsFoldedOpsWithTheirKernels) {
   const Comparison result = compare(delegated_net(), portable_net());
   EXPECT_EQ(result.alignment, Alignment::kHandles);
   ASSERT_EQ(result.ops.size(), 3u);
@@ -35,7 +35,7 @@ TEST(RowAlignment, FoldedOpsStandAgainstTheirKernels) {
   expect_sums(result);
 }
 
-TEST(RowAlignment, OtherNumbersOfTheSameModelGoByOpAndModule) {
+TEST(RowAlignment, UsesOpAndModuleIfHandlesDiffer) {
   std::vector<NodeText> renumbered = kNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
   const Comparison result =
@@ -48,7 +48,7 @@ TEST(RowAlignment, OtherNumbersOfTheSameModelGoByOpAndModule) {
   }
 }
 
-TEST(RowAlignment, WithoutRecordsNamesGoInOrder) {
+TEST(RowAlignment, UsesNamesInOrderWithoutRecords) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mm.out", 10}, {"aten::add.out", 20}, {"aten::relu.out", 30}});
   run_kernels(b, {{"aten::mm.out", 10}, {"aten::mul.out", 5}, {"aten::relu.out", 60}});
@@ -65,8 +65,61 @@ TEST(RowAlignment, WithoutRecordsNamesGoInOrder) {
   expect_sums(result);
 }
 
-TEST(RowAlignment, HasEveryRowOnce) {
-  const Side a = delegated_net(), b = portable_net();
+TEST(RowAlignment, AlignsEveryRowOfAProgramWithItself) {
+  // Without a record the rows have no handles.
+  const auto make = [](std::string_view kernel) {
+    TraceBuilder trace;
+    run_kernels(
+        trace,
+        {{std::string(kernel), 10}, {"aten::where.self_out", 20}, {std::string(kernel), 30}});
+    return side_of(trace);
+  };
+  const TracedSide a = make("my::op"), b = make("my::op");
+  const inspector::RowAlignment result = inspector::align_rows(a.profile, b.profile);
+  ASSERT_EQ(result.groups.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(result.groups[i].rows_a, ElementsAre(i));
+    EXPECT_THAT(result.groups[i].rows_b, ElementsAre(i));
+  }
+  EXPECT_THAT(result.notes, IsEmpty()) << "an exact alignment is not a guess";
+}
+
+TEST(RowAlignment, IgnoresRunningNumbersInNames) {
+  inspector::Profile a, b;
+  for (const char* name : {"my::op_1", "my::op_2", "my::other"}) {
+    a.rows.emplace_back().kernel = name;
+  }
+  for (const char* name : {"my::op_7", "my::op_9", "my::other"}) {
+    b.rows.emplace_back().kernel = name;
+  }
+  EXPECT_EQ(inspector::align_rows(a, b).groups.size(), 3u);
+}
+
+TEST(RowAlignment, AlignsRowsWithoutHandlesNextToRowsWithHandles) {
+  inspector::Profile a, b;
+  for (inspector::Profile* profile : {&a, &b}) {
+    inspector::ProfileRow& row = profile->rows.emplace_back();
+    row.where = inspector::Where::kDelegate;
+    row.kernel = "GEMM";
+    row.debug_handles = {1};
+  }
+  for (const char* name : {"aten::where.self_out", "aten::add.out"}) {
+    a.rows.emplace_back().kernel = name;
+  }
+  for (const char* name : {"aten::mul.out", "aten::where.self_out", "aten::add.out"}) {
+    b.rows.emplace_back().kernel = name;
+  }
+  const inspector::RowAlignment result = inspector::align_rows(a, b);
+  EXPECT_EQ(result.alignment, Alignment::kHandles);
+  ASSERT_EQ(result.groups.size(), 4u);
+  EXPECT_THAT(result.groups[1].rows_b, ElementsAre(1)) << "only B contains mul";
+  EXPECT_THAT(result.groups[2].rows_b, ElementsAre(2));
+  EXPECT_THAT(result.groups[3].rows_b, ElementsAre(3));
+  EXPECT_THAT(result.notes, testing::Contains(HasSubstr("have no debug handle")));
+}
+
+TEST(RowAlignment, ContainsEveryRowOnce) {
+  const TracedSide a = delegated_net(), b = portable_net();
   std::multiset<size_t> rows_a, rows_b;
   for (const inspector::RowGroup& group : inspector::align_rows(a.profile, b.profile).groups) {
     rows_a.insert(group.rows_a.begin(), group.rows_a.end());

@@ -22,7 +22,7 @@ TensorDifference measure(const std::vector<T>& actual, const std::vector<T>& exp
                             {scalar_type_of<T>, std::as_bytes(std::span(expected))}, tolerance);
 }
 
-TEST(TensorDifference, FollowsTheFormulas) {
+TEST(TensorDifference, MatchesTheFormulas) {
   const TensorDifference d = measure<double>({1, 2, -2}, {1, 4, -2}, {.rtol = 0.5, .atol = 0});
   EXPECT_EQ(d.elements, 3u);
   EXPECT_DOUBLE_EQ(d.max_abs, 2);
@@ -33,7 +33,7 @@ TEST(TensorDifference, FollowsTheFormulas) {
   EXPECT_EQ(d.mismatches, 0u) << "2 is just within 0.5 * 4";
 }
 
-TEST(TensorDifference, NamesTheFirstElementOutOfTolerance) {
+TEST(TensorDifference, ReportsTheFirstElementOutOfTolerance) {
   const TensorDifference d =
       measure<float>({0, 1, 5, 6}, {0, 1.5f, 4, 4}, {.rtol = 0, .atol = 0.5});
   EXPECT_EQ(d.mismatches, 2u);
@@ -52,7 +52,7 @@ TEST(TensorDifference, EqualTensorsHaveInfiniteSqnr) {
   EXPECT_EQ(measure<float>({}, {}).cosine, 1);
 }
 
-TEST(TensorDifference, WhatIsNotFiniteIsNearItselfOnly) {
+TEST(TensorDifference, NanAndInfinityMatchOnlyThemselves) {
   EXPECT_EQ(measure<double>({kNan, kInfinity}, {kNan, kInfinity}).mismatches, 0u);
   const Tolerance generous{.rtol = 1, .atol = 1e30};
   for (const auto& [a, e] : {std::pair{kNan, 1.0},
@@ -66,19 +66,19 @@ TEST(TensorDifference, WhatIsNotFiniteIsNearItselfOnly) {
   }
 }
 
-TEST(TensorDifference, IntegersThatDoublesDoNotTellApartDiffer) {
+TEST(TensorDifference, DistinguishesIntegersThatAreEqualAsDoubles) {
   constexpr int64_t kLarge = (int64_t{1} << 60) + 1;
   EXPECT_EQ(measure<int64_t>({kLarge}, {kLarge - 1}).mismatches, 1u);
   EXPECT_EQ(measure<int64_t>({3}, {4}, {.rtol = 0, .atol = 1}).mismatches, 0u);
   EXPECT_EQ(measure<uint8_t>({3}, {4}).mismatches, 1u);
 }
 
-TEST(TensorDifference, NothingAgainstSomethingHasNoCosine) {
+TEST(TensorDifference, ZeroAndNonzeroTensorsHaveCosineZero) {
   EXPECT_EQ(measure<float>({0, 0}, {1, 0}).cosine, 0);
   EXPECT_DOUBLE_EQ(measure<float>({0, 0}, {1, 0}).sqnr_db, 0);
 }
 
-TEST(TensorDifference, OtherDtypesCompareByValue) {
+TEST(TensorDifference, ComparesDifferentDtypesByValue) {
   const std::vector<float> actual{1, 2.5f, -0.0f};
   const std::vector<int32_t> expected{1, 2, 0};
   const TensorDifference d =
@@ -89,13 +89,13 @@ TEST(TensorDifference, OtherDtypesCompareByValue) {
   EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(5 / 0.25));
 }
 
-TEST(TensorDifference, MasksAreNoSignal) {
+TEST(TensorDifference, InfinitiesDoNotCountAsSignal) {
   const TensorDifference d = measure<float>({-INFINITY, 1, 2}, {-INFINITY, 1, 1});
   EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(2.0));
   EXPECT_DOUBLE_EQ(d.cosine, 3 / std::sqrt(5) / std::sqrt(2));
 }
 
-TEST(TensorDifference, DefaultsAreLooserForShorterFloats) {
+TEST(TensorDifference, DefaultTolerancesGrowForShorterFloats) {
   EXPECT_EQ(default_tolerance(ScalarType::kInt).atol, 0);
   EXPECT_EQ(default_tolerance(ScalarType::kBool).rtol, 0);
   EXPECT_LT(default_tolerance(ScalarType::kDouble).rtol,

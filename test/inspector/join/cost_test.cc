@@ -1,4 +1,4 @@
-// Costs of the corpus' real graphs against the formulas, worked out by hand from their shapes.
+// Checks costs of real graphs of the corpus against values computed by hand from their shapes.
 #include "inspector/join/cost.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/op_names.h"
-#include "inspector/text/number_texts.h"
 #include "test/support/corpus.h"
 
 namespace vitrine::inspector {
@@ -30,14 +29,14 @@ double flops_of_ops(const EdgeGraph& graph, std::string_view op) {
 // MobileNetV2 at 224x224 has 300.8 million multiply-adds in its convolutions and classifier
 // (Sandler et al. 2018, table 4: 300 M): 299.49 M in convolutions and 1280 * 1000 in the
 // classifier.
-TEST(Cost, MultiplyAddsOfMobileNetV2AreThoseOfThePaper) {
+TEST(Cost, MultiplyAddsOfMobileNetV2MatchThePaper) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   const EdgeGraph graph = graph_of(folder);
   EXPECT_DOUBLE_EQ(flops_of_ops(graph, "linear") + flops_of_ops(graph, "addmm"), 2 * 1280 * 1000.0);
   EXPECT_NEAR(flops_of_ops(graph, "convolution") / 2e6, 299.5, 0.2);
 }
 
-TEST(Cost, EveryOpOfTheNetsHasAFormula) {
+TEST(Cost, HasAFormulaForEveryOpOfTheModels) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"mv2_xnnpack", "linear_relu", "conv_relu_tan_xnnpack"}) {
     const EdgeGraph graph = graph_of(corpus / name);
@@ -48,7 +47,7 @@ TEST(Cost, EveryOpOfTheNetsHasAFormula) {
 }
 
 // linear(16 -> 8), relu, linear(8 -> 5) on a batch of 4, float32.
-TEST(Cost, BytesAreThoseThatCrossTheRow) {
+TEST(Cost, CountsBytesThatEnterOrLeaveARow) {
   VITRINE_CORPUS_CASE(folder, "linear_relu");
   const EdgeGraph graph = graph_of(folder);
   ASSERT_EQ(graph.nodes.size(), 3u);
@@ -64,7 +63,7 @@ TEST(Cost, BytesAreThoseThatCrossTheRow) {
   EXPECT_TRUE(costs[0]->is_float32);
 }
 
-TEST(Cost, UnknownShapesHaveNone) {
+TEST(Cost, ReturnsNoneForUnknownShapes) {
   VITRINE_CORPUS_CASE(folder, "dynamic_batch_xnnpack");
   const EdgeGraph graph = graph_of(folder);
   for (const etrecord::EdgeNode& node : graph.nodes) {
@@ -72,17 +71,17 @@ TEST(Cost, UnknownShapesHaveNone) {
   }
 }
 
-TEST(Cost, RowsThatCannotBeToldApartHaveNone) {
+TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
   VITRINE_CORPUS_CASE(folder, "linear_relu");
   const EdgeGraph graph = graph_of(folder);
   std::vector<RowSource> rows(3);
   rows[0].nodes = rows[1].nodes = {0};
   rows[2].nodes = {2};
-  rows[2].is_of_whole_call = true;
+  rows[2].has_all_ops_of_call = true;
   for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
 }
 
-TEST(Cost, TheSlowerOfArithmeticAndMemoryIsTheLimit) {
+TEST(Cost, SlowerOfArithmeticAndMemoryIsTheLimit) {
   const MachineLimits limits{
       .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
   const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
@@ -91,6 +90,34 @@ TEST(Cost, TheSlowerOfArithmeticAndMemoryIsTheLimit) {
   EXPECT_NEAR(share_of_limits(bound_by_memory, 20e6, limits).value(), 0.5, 1e-12);
   const Cost of_integers{.flops = 1e9, .bytes = 1e6, .is_float32 = false};
   EXPECT_FALSE(share_of_limits(of_integers, 20e6, limits).has_value());
+}
+
+TEST(ShareOfLimits, UsesTheSlowerOfArithmeticAndMemory) {
+  const MachineLimits limits = {
+      .flops_per_s = 8e9, .bytes_per_s = 2e9, .threads = 1, .machine = {}};
+  // The limits are 4000 ns of arithmetic and 1000 ns of memory, and the measured time is 5000 ns;
+  // in the second case, the limit of memory is 6000 ns.
+  const double ns = 5000;
+  EXPECT_DOUBLE_EQ(
+      share_of_limits({.flops = 32e3, .bytes = 2e3, .is_float32 = true}, ns, limits).value(),
+      4000 / ns);
+  EXPECT_DOUBLE_EQ(
+      share_of_limits({.flops = 32e3, .bytes = 12e3, .is_float32 = true}, ns, limits).value(),
+      6000 / ns);
+  EXPECT_DOUBLE_EQ(share_of_limits({.bytes = 2e3}, ns, limits).value(), 1000 / ns);
+}
+
+TEST(ShareOfLimits, IsUnsetWithoutALimit) {
+  const Cost cost = {.flops = 1, .bytes = 1, .is_float32 = true};
+  const MachineLimits limits = {.flops_per_s = 1, .bytes_per_s = 1, .threads = 1, .machine = {}};
+  MachineLimits no_flops = limits, no_bytes = limits;
+  no_flops.flops_per_s = 0;
+  no_bytes.bytes_per_s = 0;
+  EXPECT_TRUE(share_of_limits(cost, 1, limits).has_value());
+  EXPECT_FALSE(share_of_limits(cost, 0, limits).has_value());
+  EXPECT_FALSE(share_of_limits(cost, 1, no_flops).has_value());
+  EXPECT_FALSE(share_of_limits(cost, 1, no_bytes).has_value());
+  EXPECT_FALSE(share_of_limits({.flops = 1, .bytes = 1}, 1, limits).has_value()) << "not float32";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Traces are read as the profiles that are handed in say.
+// Tests that delegate profiles determine how traces are interpreted.
 #include "inspector/join/delegate_profile.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "inspector/join/make_profile.h"
-#include "inspector/text/row_texts.h"
+#include "inspector/report/row_texts.h"
 #include "test/support/joined_profile.h"
 #include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
@@ -23,7 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Logs handle * 10 for ops and -2 for layout changes. "mover" may run a permutation.
+// A backend that logs handle * 10 for ops and -2 for layout changes. The kernel "mover" may run a
+// permutation.
 class TenfoldProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "TenfoldBackend"; }
@@ -65,7 +66,7 @@ Profile profile(const std::string& backend, const std::vector<TraceBuilder::Oper
   return make_profile(trace.dump(), &names, options);
 }
 
-TEST(DelegateProfile, SaysWhatIdentifiersMean) {
+TEST(DelegateProfile, InterpretsIdentifiers) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const Profile made = profile(
       "TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}}, delegates);
@@ -77,7 +78,7 @@ TEST(DelegateProfile, SaysWhatIdentifiersMean) {
   EXPECT_EQ(made.rows[2].join, Join::kExact);
 }
 
-TEST(DelegateProfile, GivesRowsTheirNames) {
+TEST(DelegateProfile, NamesTheDelegateInRows) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const std::vector<TraceBuilder::Operator> operators = {{.id = 10, .ns = 2}};
   const Profile known = profile("TenfoldBackend", operators, delegates);
@@ -88,7 +89,7 @@ TEST(DelegateProfile, GivesRowsTheirNames) {
   EXPECT_EQ(place_type(other.rows[0]), "OtherBackend");
 }
 
-TEST(DelegateProfile, SaysWhichKernelMayRunAnOp) {
+TEST(DelegateProfile, DeterminesWhichKernelsCanRunAnOp) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const std::vector<TraceBuilder::Operator> operators = {{.name = "mover", .ns = 2}};
   for (const char* backend : {"TenfoldBackend", "OtherBackend"}) {
@@ -96,11 +97,11 @@ TEST(DelegateProfile, SaysWhichKernelMayRunAnOp) {
     EXPECT_EQ(made.rows[0].join, Join::kInferred) << backend;
     EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.permute_copy.default")) << backend;
   }
-  EXPECT_TRUE(profile("TenfoldBackend", operators, {}).rows[0].is_of_whole_call);
+  EXPECT_TRUE(profile("TenfoldBackend", operators, {}).rows[0].has_all_ops_of_call);
 }
 
-// Two delegates and a kernel run the ops of one debug handle: each op counts once.
-TEST(DelegateProfile, OpsThatShareAHandleCountOnce) {
+// Two delegates and a kernel run ops with the same debug handle.
+TEST(DelegateProfile, CountsOpsThatShareAHandleOnce) {
   const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
                                              {"m", "aten.mul.Tensor", 1, {"p"}, ""},
                                              {"a", "aten.add.Tensor", 1, {"m"}, ""},
@@ -129,25 +130,25 @@ TEST(DelegateProfile, OpsThatShareAHandleCountOnce) {
   EXPECT_THAT(made.delegate_calls[1].source_ops, ElementsAre("aten.sub.Tensor"));
 }
 
-TEST(DelegateProfile, WithoutOneTheMapCounts) {
+TEST(DelegateProfile, UsesTheDelegateMapWithoutAProfile) {
   const Profile made = profile("TenfoldBackend", {{.id = 10, .ns = 2}}, {}, R"({"10": [2]})");
   EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.relu.default"));
   EXPECT_EQ(made.rows[0].delegate_name, "");
 }
 
-TEST(DelegateProfile, PlansAreThoseOfAProfileThatIsThere) {
+TEST(DelegateProfile, ReadsOperatorMapsOnlyOfAKnownBackend) {
   TraceBuilder trace;
-  trace.plan(0, "nonsense");
+  trace.operator_map(0, "nonsense");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}});
   trace.end_run();
   EXPECT_THAT(make_profile(trace.dump(), nullptr).notes, IsEmpty());
   EXPECT_THAT(test::joined_profile(trace.dump(), nullptr).notes,
-              ElementsAre(HasSubstr("the XNNPACK plan of instruction 0 is not used")));
+              ElementsAre(HasSubstr("the XNNPACK operator map of instruction 0 is not used")));
 }
 
-// The demo logs its operators' names beside their identifiers: enough where the map is lost.
-TEST(DelegateProfile, TheDemosNamesStandInForItsMap) {
+// The demo backend logs the names of operators with their identifiers, so it does not need the map.
+TEST(DelegateProfile, JoinsTheDemoByNameWithoutADelegateMap) {
   const std::vector<test::NodeText> nodes = {{"c", "aten.convolution.default", 1, {}, ""},
                                              {"r", "aten.relu.default", 2, {"c"}, ""},
                                              {"t", "aten.tan.default", 3, {"r"}, ""}};

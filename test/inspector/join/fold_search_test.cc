@@ -11,7 +11,7 @@ namespace {
 using etrecord::DebugHandle;
 using etrecord::EdgeGraph;
 
-// Nodes of the handles 1, 2, ...: a chain of five, and one that nothing links to it.
+// Returns a graph of six nodes with the handles 1 to 6: a chain of five, and one separate node.
 EdgeGraph chain() {
   EdgeGraph graph;
   for (DebugHandle handle = 1; handle <= 6; ++handle) {
@@ -24,36 +24,36 @@ EdgeGraph chain() {
   return graph;
 }
 
-const std::set<DebugHandle> kWhole = {1, 2, 3, 4, 5, 6};
+const std::set<DebugHandle> kAllHandles = {1, 2, 3, 4, 5, 6};
 
-TEST(FoldSearch, GoesToTheProducerElseToTheUser) {
+TEST(FoldSearch, PrefersProducersToUsers) {
   const EdgeGraph graph = chain();
   const FoldSearch search(graph);
   const HandleRows rows = {{2, {7}}, {5, {9}}};
-  EXPECT_EQ(search.find(4, kWhole, rows), 7u) << "though 5 is nearer";
-  EXPECT_EQ(search.find(1, kWhole, rows), 7u) << "nothing comes before it";
+  EXPECT_EQ(search.find(4, kAllHandles, rows), 7u) << "although 5 is nearer";
+  EXPECT_EQ(search.find(1, kAllHandles, rows), 7u) << "1 has no producer";
 }
 
-TEST(FoldSearch, OfSeveralRowsTheNearestCounts) {
+TEST(FoldSearch, ReturnsTheNearestOfSeveralRows) {
   const EdgeGraph graph = chain();
   const FoldSearch search(graph);
   const HandleRows rows = {{2, {6, 7, 8}}};
-  EXPECT_EQ(search.find(3, kWhole, rows), 8u);
-  EXPECT_EQ(search.find(1, kWhole, rows), 6u);
+  EXPECT_EQ(search.find(3, kAllHandles, rows), 8u);
+  EXPECT_EQ(search.find(1, kAllHandles, rows), 6u);
 }
 
-TEST(FoldSearch, StaysWithinTheCall) {
+TEST(FoldSearch, SearchesOnlyWithinTheCall) {
   const EdgeGraph graph = chain();
   const HandleRows rows = {{2, {7}}, {5, {9}}};
-  EXPECT_EQ(FoldSearch(graph).find(4, {1, 2, 4, 5}, rows), 9u) << "3 runs elsewhere";
+  EXPECT_EQ(FoldSearch(graph).find(4, {1, 2, 4, 5}, rows), 9u) << "3 is not in the call";
 }
 
-TEST(FoldSearch, WithoutAWayTheNearestInOrderCounts) {
+TEST(FoldSearch, FallsBackToTheNearestNodeInGraphOrder) {
   const EdgeGraph graph = chain();
   const FoldSearch search(graph);
-  EXPECT_EQ(search.find(6, kWhole, {{2, {7}}, {5, {9}}, {70, {1}}}), 9u);
-  EXPECT_EQ(search.find(6, kWhole, {}), std::nullopt);
-  EXPECT_EQ(search.find(70, kWhole, {{2, {7}}}), std::nullopt) << "no node has it";
+  EXPECT_EQ(search.find(6, kAllHandles, {{2, {7}}, {5, {9}}, {70, {1}}}), 9u);
+  EXPECT_EQ(search.find(6, kAllHandles, {}), std::nullopt);
+  EXPECT_EQ(search.find(70, kAllHandles, {{2, {7}}}), std::nullopt) << "no node has the handle 70";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The join against a reference that was made independently: corpus/*/xnn_nodes.json has, for every
-// node of every XNNPACK blob, the source ops and modules of its debug handle.
+// Compares the join with an independent reference: corpus/*/xnn_nodes.json contains the source ops
+// and modules of the debug handle of every node of every XNNPACK payload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,22 +31,22 @@ using test::TraceBuilder;
 constexpr int kInserted = 65535;
 constexpr size_t kRuns = 2;
 
-// How the backend might run the nodes of a blob.
-enum class Way {
-  kNoPlan,
-  kPlain,   // each node an operator
-  kFused,   // XNNPACK fuses clamps into the operator before
+// How the backend runs the nodes of a payload.
+enum class Execution {
+  kNoOperatorMap,
+  kPlain,   // each node is an operator
+  kFused,   // XNNPACK fuses clamps into the previous operator
   kElided,  // XNNPACK drops clamps
 };
 
-struct Expected {
+struct ExpectedRow {
   int32_t instruction;
-  json node;  // of xnn_nodes.json
+  json node;  // from xnn_nodes.json
 };
 
-struct Case {
+struct TraceCase {
   etdump::EtDump dump;
-  std::vector<Expected> rows;  // of delegates, in run order
+  std::vector<ExpectedRow> rows;  // rows of delegates, in run order
 };
 
 bool is_clamp(const json& node) { return node.at("type") == "XNNClamp"; }
@@ -57,7 +57,7 @@ std::vector<int32_t> delegate_instructions(const MethodRecord& method) {
   return instructions;
 }
 
-// Kernel instructions of the method with the names of a stock trace, if there is one.
+// Returns the kernel instructions with their names from the folder's stock trace, if it has one.
 std::map<int32_t, std::string> kernels_of(const std::filesystem::path& folder) {
   std::map<int32_t, std::string> kernels;
   const auto file = folder / "etdump.etdp";
@@ -73,31 +73,31 @@ std::map<int32_t, std::string> kernels_of(const std::filesystem::path& folder) {
   return kernels;
 }
 
-Case make_case(const json& delegates, const std::vector<int32_t>& instructions,
-               const std::map<int32_t, std::string>& kernels, Way way) {
-  Case result;
+TraceCase make_case(const json& delegates, const std::vector<int32_t>& instructions,
+                    const std::map<int32_t, std::string>& kernels, Execution execution) {
+  TraceCase result;
   TraceBuilder trace;
   std::map<int32_t, std::vector<TraceBuilder::Operator>> operators;
   for (const json& delegate : delegates) {
     const int32_t instruction = instructions.at(delegate.at("delegate_index").get<size_t>());
-    std::string plan = "xnnpack-plan 1 measured\n";
+    std::string map = "xnnpack-plan 1 measured\n";
     const json& nodes = delegate.at("nodes");
     size_t op = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
       const int handle = nodes[i].at("debug_handle");
-      plan += std::to_string(i) + " " + nodes[i].at("type").get<std::string>() + " " +
-              std::to_string(handle);
-      if (op > 0 && is_clamp(nodes[i]) && way == Way::kFused) {
-        plan += " in=" + std::to_string(op - 1) + " -\n";
-      } else if (op > 0 && is_clamp(nodes[i]) && way == Way::kElided) {
-        plan += " none -\n";
+      map += std::to_string(i) + " " + nodes[i].at("type").get<std::string>() + " " +
+             std::to_string(handle);
+      if (op > 0 && is_clamp(nodes[i]) && execution == Execution::kFused) {
+        map += " in=" + std::to_string(op - 1) + " -\n";
+      } else if (op > 0 && is_clamp(nodes[i]) && execution == Execution::kElided) {
+        map += " none -\n";
       } else {
-        plan += " op=" + std::to_string(op++) + " -\n";
+        map += " op=" + std::to_string(op++) + " -\n";
         operators[instruction].push_back({.id = handle, .metadata = "K", .ns = 10 + i});
         result.rows.push_back({instruction, nodes[i]});
       }
     }
-    if (way != Way::kNoPlan) trace.plan(instruction, plan);
+    if (execution != Execution::kNoOperatorMap) trace.operator_map(instruction, map);
   }
   for (size_t run = 0; run < kRuns; ++run) {
     trace.begin_run();
@@ -121,7 +121,7 @@ std::vector<std::string> texts(const json& sources, const char* field) {
   return texts;
 }
 
-void expect_rows_of_reference(const Profile& profile, const Case& expected) {
+void expect_rows_of_reference(const Profile& profile, const TraceCase& expected) {
   EXPECT_THAT(profile.notes, testing::IsEmpty());
   std::vector<const ProfileRow*> rows;
   for (const ProfileRow& row : profile.rows) {
@@ -151,8 +151,8 @@ void expect_rows_of_reference(const Profile& profile, const Case& expected) {
   }
 }
 
-// Every delegated op is in some row's source ops, or is folded into exactly one row of a call that
-// took it.
+// Checks that every delegated op is in some row's source ops, or is folded into exactly one row of
+// a call that contains it.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
   const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
@@ -160,13 +160,13 @@ void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) 
     for (const size_t node : join.rows[i].nodes) ++own[node];
     for (const size_t node : join.rows[i].folded_nodes) {
       ++folded[node];
-      const auto& taken = method.handles_of_instruction.at(trace.rows[i].instruction);
+      const auto& taken = method.handles_of_instruction.at(trace.rows[i].instruction.index);
       EXPECT_THAT(taken, testing::Contains(method.graph.nodes[node].debug_handle));
     }
   }
   size_t delegated = 0;
   for (const auto& [instruction, call] : trace.calls) {
-    for (const DebugHandle handle : method.handles_of_instruction.at(instruction)) {
+    for (const DebugHandle handle : method.handles_of_instruction.at(instruction.index)) {
       const auto nodes = method.graph.nodes_of_handle.find(handle);
       if (nodes == method.graph.nodes_of_handle.end()) continue;
       for (const size_t node : nodes->second) {
@@ -182,7 +182,7 @@ void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) 
   EXPECT_GT(delegated, 0u);
 }
 
-TEST(JoinCorpus, RowsAreThoseOfTheIndependentReference) {
+TEST(JoinCorpus, RowsMatchTheIndependentReference) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t methods = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -198,10 +198,12 @@ TEST(JoinCorpus, RowsAreThoseOfTheIndependentReference) {
       const MethodRecord& method = record.methods.at(name);
       const auto kernels =
           name == "forward" ? kernels_of(folder) : std::map<int32_t, std::string>();
-      for (const Way way : {Way::kNoPlan, Way::kPlain, Way::kFused, Way::kElided}) {
-        SCOPED_TRACE(folder.string() + " " + name + " way " +
-                     std::to_string(static_cast<int>(way)));
-        const Case expected = make_case(delegates, delegate_instructions(method), kernels, way);
+      for (const Execution execution :
+           {Execution::kNoOperatorMap, Execution::kPlain, Execution::kFused, Execution::kElided}) {
+        SCOPED_TRACE(folder.string() + " " + name + " execution " +
+                     std::to_string(static_cast<int>(execution)));
+        const TraceCase expected =
+            make_case(delegates, delegate_instructions(method), kernels, execution);
         const Profile profile = test::joined_profile(expected.dump, &record, {.method = name});
         expect_rows_of_reference(profile, expected);
         expect_every_op_once(merge_runs(expected.dump, test::known_delegates()), method);
@@ -214,13 +216,13 @@ TEST(JoinCorpus, RowsAreThoseOfTheIndependentReference) {
   EXPECT_GE(methods, 18u);
 }
 
-Profile profile_of(const std::filesystem::path& folder, Way way) {
+Profile profile_of(const std::filesystem::path& folder, Execution execution) {
   const EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");
   std::ifstream stream(folder / "xnn_nodes.json");
   const json reference = json::parse(stream);
-  const Case made =
+  const TraceCase made =
       make_case(reference.at("methods").at("forward"),
-                delegate_instructions(record.methods.at("forward")), kernels_of(folder), way);
+                delegate_instructions(record.methods.at("forward")), kernels_of(folder), execution);
   return test::joined_profile(made.dump, &record);
 }
 
@@ -232,9 +234,9 @@ std::string sibling(const std::string& module, int offset) {
 
 // MobileNetV2 in torchvision: Conv2dNormActivation is {0: conv, 1: batch norm, 2: ReLU6}; the
 // projection at the end of a block is conv, then its batch norm as the next child of the block.
-TEST(JoinCorpus, BatchNormAndActivationOfMobileNetAreFoldedIntoTheirConvolution) {
+TEST(JoinCorpus, FoldsBatchNormsAndActivationsOfMobileNetIntoConvolutions) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
-  const Profile profile = profile_of(folder, Way::kPlain);
+  const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 67u);
   size_t convolutions = 0, activations = 0;
   for (const ProfileRow& row : profile.rows) {
@@ -251,14 +253,14 @@ TEST(JoinCorpus, BatchNormAndActivationOfMobileNetAreFoldedIntoTheirConvolution)
     EXPECT_EQ(row.folded_modules, modules);
   }
   EXPECT_EQ(convolutions, 52u);
-  EXPECT_EQ(activations, 35u) << "17 blocks end in a projection without one";
+  EXPECT_EQ(activations, 35u) << "17 blocks end in a projection without activation";
 }
 
-TEST(JoinCorpus, AFoldedOpStaysWithinItsCall) {
+TEST(JoinCorpus, FoldsOpsOnlyWithinTheirCall) {
   VITRINE_CORPUS_CASE(folder, "mlp_dynq");
-  const Profile profile = profile_of(folder, Way::kPlain);
+  const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
-  // choose_qparams has no producer within the call, so its user, the quantisation, absorbs it.
+  // choose_qparams has no producer within the call, so its user, the quantization, absorbs it.
   for (const size_t i : {0u, 3u}) {
     EXPECT_THAT(profile.rows[i].folded_ops,
                 testing::Contains("quantized_decomposed.choose_qparams.tensor"));
@@ -267,8 +269,8 @@ TEST(JoinCorpus, AFoldedOpStaysWithinItsCall) {
   EXPECT_THAT(profile.rows[2].folded_ops, testing::IsEmpty());
 }
 
-// The demo backend logs integers and strings and has a map: one operator for conv + relu, three
-// for tan (docs of the format: etdump.md, "Joining").
+// The demo backend logs integers and has a delegate map: one operator for conv + relu, three for
+// tan (docs/formats/etdump.md, "Joining").
 TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"conv_relu_tan", "compat/v0.5.0/conv_relu_tan"}) {
@@ -294,8 +296,8 @@ TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
   }
 }
 
-// Stock traces have XNNPACK's kernel names but no handles. For all but a few, the inferred nodes
-// equal the blob's nodes.
+// Stock traces have XNNPACK's kernel names but no handles. Most of the inferred nodes equal the
+// payload's nodes.
 TEST(JoinCorpus, InfersStockOperators) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t operators = 0, known = 0, cases = 0;
@@ -325,13 +327,13 @@ TEST(JoinCorpus, InfersStockOperators) {
         }
       }
       operators += rows.size();
-      // The rows' handles, in order, are some of the nodes': those that were not fused or elided.
+      // The rows' handles are, in order, those of the nodes that were not fused or elided.
       size_t at = 0;
       for (const ProfileRow* row : rows) {
         EXPECT_EQ(row->join, Join::kInferred);
-        const int handle = row->is_inserted        ? kInserted
-                           : row->is_of_whole_call ? -1
-                                                   : static_cast<int>(row->debug_handles.at(0));
+        const int handle = row->is_inserted           ? kInserted
+                           : row->has_all_ops_of_call ? -1
+                                                      : static_cast<int>(row->debug_handles.at(0));
         size_t found = at;
         while (found < nodes.size() && nodes[found] != handle) ++found;
         if (found == nodes.size()) continue;
@@ -343,10 +345,11 @@ TEST(JoinCorpus, InfersStockOperators) {
   EXPECT_GE(cases, 15u);
   EXPECT_GE(operators, 199u);
   RecordProperty("inferred", std::to_string(known) + " of " + std::to_string(operators));
-  EXPECT_GE(known, 189u) << "the others are reshapes and transpositions that cannot be told apart";
+  EXPECT_GE(known, 189u)
+      << "the others are reshapes and transpositions that cannot be distinguished";
 }
 
-TEST(JoinCorpus, StockTracesAreReadInFullAndNothingIsCountedTwice) {
+TEST(JoinCorpus, RowsOfStockTracesAddUpToTheWallTime) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

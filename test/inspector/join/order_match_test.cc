@@ -30,25 +30,25 @@ TEST(OrderMatch, PairsKernelsWithOpsInOrder) {
             "t 0 2 t ");
 }
 
-TEST(OrderMatch, FindsAsManyPairsAsThereCanBe) {
-  // Taking the first clamp for the first relu leaves none for the convolution between.
+TEST(OrderMatch, MaximizesTheNumberOfPairs) {
+  // If the clamp matched the first relu, the convolution could not be matched.
   EXPECT_EQ(text(match({"Convolution (NHWC, F32)", "Clamp (NC, F32)", "Sigmoid (NC, F32)"},
                        {"relu", "convolution", "relu", "sigmoid"})),
             "1 2 3 ");
 }
 
-TEST(OrderMatch, AnOperatorMoreOfANodeSharesItsOp) {
+TEST(OrderMatch, SeveralOperatorsOfANodeShareItsOp) {
   EXPECT_EQ(text(match({"Copy (NC, X32) #1", "Copy (NC, X32) #2"}, {"cat"})), "0 0 ");
   EXPECT_EQ(text(match({"Mean (ND) #1", "Mean (ND) Reduce2 #1"}, {"mean"})), "0 0 ");
 }
 
-TEST(OrderMatch, LeavesAloneWhatItDoesNotKnow) {
+TEST(OrderMatch, LeavesUnknownKernelsUnmatched) {
   EXPECT_EQ(text(match({"npu_blob_7", "Add (ND)"}, {"add", "mul"})), "- 0 ");
   EXPECT_EQ(text(match({"Add (ND)"}, {})), "- ");
   EXPECT_TRUE(match({}, {"add"}).empty());
 }
 
-TEST(OrderMatch, RefusesTablesWithoutBound) {
+TEST(OrderMatch, MatchesNothingAboveTheLimitOfTheTable) {
   const std::vector<std::string_view> many(1 << 14, "Add (ND)"), ops(1 << 14, "add");
   for (const OrderMatch& match : match(many, ops)) EXPECT_FALSE(match.op.has_value());
 }

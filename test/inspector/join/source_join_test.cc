@@ -23,8 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handle_map,
-                   const std::string& delegate_map = "{}") {
+EtRecord joined_record(const std::vector<NodeText>& nodes, const std::string& handle_map,
+                       const std::string& delegate_map = "{}") {
   return etrecord::parse_etrecord(
       test::make_archive({{"ETRECORD_V0", ""},
                           {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
@@ -32,7 +32,7 @@ EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handle
                           {"delegate_map", R"({"forward": )" + delegate_map + "}"}}));
 }
 
-// conv -> batch_norm -> relu -> add, with a quantised weight in front of conv.
+// The graph is conv -> batch_norm -> relu -> add. The weight of conv is dequantized.
 std::vector<NodeText> small_graph() {
   return {{"dq_w", "quantized_decomposed.dequantize_per_channel.default", 1, {"w"}, ""},
           {"conv", "aten.convolution.default", 2, {"x", "dq_w"}, "block.0"},
@@ -53,7 +53,7 @@ TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
                   {.id = 5, .metadata = "Add (ND)", .ns = 4},
                   {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 5}});
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
+  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   ASSERT_EQ(profile.rows.size(), 5u);
   const ProfileRow& conv = profile.rows[1];
@@ -70,7 +70,7 @@ TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
   EXPECT_THAT(add.source_ops, ElementsAre("aten.add.Tensor"));
   EXPECT_THAT(add.folded_ops, IsEmpty());
 
-  // Without a plan: the next operator, else the one before.
+  // Without an operator map: the next operator, else the one before.
   for (const size_t i : {0u, 2u, 4u}) {
     EXPECT_TRUE(profile.rows[i].is_inserted);
     EXPECT_THAT(profile.rows[i].source_ops, IsEmpty());
@@ -83,19 +83,20 @@ TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
   EXPECT_THAT(profile.rows[4].inserted_for, ElementsAre("aten.add.Tensor"));
 }
 
-TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
+TEST(Join, FollowsTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
   TraceBuilder trace;
-  trace.plan(0,
-             "xnnpack-plan 1 measured\n"
-             "0 StaticTranspose 65535 op=0 3\n"  // for the add, though the convolution comes next
-             "1 Conv2d 2 op=1 -\n"
-             "2 Clamp 4 in=2 -\n"  // into the add, though the convolution is nearer
-             "3 Add 5 op=2 -\n");
+  trace.operator_map(
+      0,
+      "xnnpack-plan 1 measured\n"
+      "0 StaticTranspose 65535 op=0 3\n"  // for the add, though the convolution comes next
+      "1 Conv2d 2 op=1 -\n"
+      "2 Clamp 4 in=2 -\n"  // into the add, though the convolution is nearer
+      "3 Add 5 op=2 -\n");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend",
                  {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
+  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.notes, IsEmpty());
   EXPECT_EQ(profile.rows[0].inserted_for_row, 3u);
@@ -106,9 +107,10 @@ TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
   EXPECT_THAT(profile.rows[2].debug_handles, ElementsAre(5, 4));
   EXPECT_FALSE(profile.delegate_calls[0].derived_times);
 
-  // An elided node is folded like one that the lowering took away.
+  // An elided node is folded like a node that the lowering removed.
   TraceBuilder elided;
-  elided.plan(0, "xnnpack-plan 1 derived\n0 Conv2d 2 op=0 -\n1 Clamp 4 none -\n2 Add 5 op=1 -\n");
+  elided.operator_map(
+      0, "xnnpack-plan 1 derived\n0 Conv2d 2 op=0 -\n1 Clamp 4 none -\n2 Add 5 op=1 -\n");
   elided.begin_run();
   elided.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
   elided.end_run();
@@ -118,30 +120,30 @@ TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
   EXPECT_THAT(other.notes, ElementsAre(HasSubstr("derived")));
 }
 
-TEST(Join, DoesNotTrustAPlanThatDoesNotFit) {
-  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  for (const char* plan : {"", "nonsense", "xnnpack-plan 1 measured\n0 Conv2d 2 op=2 -\n",
-                           "xnnpack-plan 1 measured\n0 Conv2d 9 op=0 -\n1 Add 5 op=1 -\n"}) {
+TEST(Join, IgnoresAnOperatorMapThatDoesNotMatchTheTrace) {
+  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
+  for (const char* map : {"", "nonsense", "xnnpack-plan 1 measured\n0 Conv2d 2 op=2 -\n",
+                          "xnnpack-plan 1 measured\n0 Conv2d 9 op=0 -\n1 Add 5 op=1 -\n"}) {
     TraceBuilder trace;
-    trace.plan(0, plan);
+    trace.operator_map(0, map);
     trace.begin_run();
     trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
     trace.end_run();
     const Profile profile = test::joined_profile(trace.dump(), &record);
-    EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("plan"))) << plan;
+    EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("operator map"))) << map;
     EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
     EXPECT_THAT(profile.rows[0].folded_ops, testing::SizeIs(3));
   }
 }
 
-// XNNPACK may run one node as two operators; the second then has no node in the plan.
-TEST(Join, TakesAPlanThatDoesNotTellOfEveryOperator) {
+// XNNPACK may run one node as two operators; the second then has no node in the operator map.
+TEST(Join, AcceptsAnOperatorMapWithoutEveryOperator) {
   TraceBuilder trace;
-  trace.plan(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
+  trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 2, .ns = 1}, {.id = 5, .ns = 4}});
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
+  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.notes, IsEmpty());
   for (const size_t i : {0u, 1u}) {
@@ -149,27 +151,28 @@ TEST(Join, TakesAPlanThatDoesNotTellOfEveryOperator) {
   }
 }
 
-TEST(Join, NamesTheOpThatAnOperatorRunsAmongThoseThatShareItsHandle) {
+TEST(Join, FindsTheMainOpAmongOpsThatShareAHandle) {
   TraceBuilder trace;
-  trace.plan(0,
-             "xnnpack-plan 1 measured\n0 StaticReshape 7 op=0 -\n1 BatchMatrixMultiply 7 op=1 -\n"
-             "2 StaticReshape 7 op=2 -\n3 Abs 7 op=3 -\n");
+  trace.operator_map(
+      0,
+      "xnnpack-plan 1 measured\n0 StaticReshape 7 op=0 -\n1 BatchMatrixMultiply 7 op=1 -\n"
+      "2 StaticReshape 7 op=2 -\n3 Abs 7 op=3 -\n");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend",
                  {{.id = 7, .ns = 2}, {.id = 7, .ns = 1}, {.id = 7, .ns = 4}, {.id = 7, .ns = 4}});
   trace.end_run();
-  const EtRecord record = record_of({{"v", "aten.view_copy.default", 7, {"x"}, ""},
-                                     {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
-                                     {"w", "aten.view_copy.default", 7, {"m"}, ""}},
-                                    R"({"0": [7, 7, 7]})", kXnnpack);
+  const EtRecord record = joined_record({{"v", "aten.view_copy.default", 7, {"x"}, ""},
+                                         {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
+                                         {"w", "aten.view_copy.default", 7, {"m"}, ""}},
+                                        R"({"0": [7, 7, 7]})", kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].main_op, 0u);
   EXPECT_EQ(profile.rows[1].main_op, 1u);
   EXPECT_EQ(profile.rows[2].main_op, 2u);
-  EXPECT_EQ(profile.rows[3].main_op, 0u) << "unknown: the first";
+  EXPECT_EQ(profile.rows[3].main_op, 0u) << "the type is unknown, so the first op is chosen";
 }
 
-TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
+TEST(Join, RowsOfASharedHandleHaveTheSameOpsAndFoldOnce) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 3}});
@@ -177,7 +180,7 @@ TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
   std::vector<NodeText> graph = small_graph();
   graph[1].debug_handle = 2;
   graph[3].debug_handle = 2;  // conv and relu share a handle
-  const EtRecord record = record_of(graph, R"({"0": [1, 2, 3, 2, 5]})", kXnnpack);
+  const EtRecord record = joined_record(graph, R"({"0": [1, 2, 3, 2, 5]})", kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   for (const size_t i : {0u, 1u}) {
     EXPECT_THAT(profile.rows[i].source_ops,
@@ -185,23 +188,25 @@ TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
   }
   EXPECT_THAT(profile.rows[0].folded_ops,
               ElementsAre("quantized_decomposed.dequantize_per_channel.default"))
-      << "towards users: the first row of the handle";
+      << "toward users: the first row of the handle";
   EXPECT_THAT(profile.rows[1].folded_ops,
               ElementsAre("aten._native_batch_norm_legit_no_training.default"))
-      << "towards inputs: the last row of the handle";
+      << "toward inputs: the last row of the handle";
 }
 
-// Whatever still reads as an ETDump makes a profile or an error, with and without a record.
-TEST(Join, NoDamagedTraceCrashes) {
+// A damaged file that is still a valid ETDump makes a profile or an error, with and without a
+// record.
+TEST(Join, DamagedTracesDoNotCrash) {
   TraceBuilder trace;
-  trace.plan(0, "xnnpack-plan 1 measured\n0 StaticTranspose 65535 op=0 1\n1 Conv2d 2 op=1 -\n");
+  trace.operator_map(
+      0, "xnnpack-plan 1 measured\n0 StaticTranspose 65535 op=0 1\n1 Conv2d 2 op=1 -\n");
   for (int run = 0; run < 2; ++run) {
     trace.begin_run();
     trace.delegate(0, "XnnpackBackend", {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}});
     trace.kernel(1, "aten::add.out", 5, "portable");
     trace.end_run();
   }
-  const EtRecord record = record_of(small_graph(), R"({"0": [1, 2, 3, 4], "1": 5})", kXnnpack);
+  const EtRecord record = joined_record(small_graph(), R"({"0": [1, 2, 3, 4], "1": 5})", kXnnpack);
   std::vector<std::byte> bytes = trace.bytes();
   size_t profiles = 0;
   for (std::byte& byte : bytes) {
@@ -218,19 +223,19 @@ TEST(Join, NoDamagedTraceCrashes) {
       byte ^= flip;
     }
   }
-  EXPECT_GT(profiles, bytes.size() / 4) << "times, ids and texts are a good part of the file";
+  EXPECT_GT(profiles, bytes.size() / 4) << "times, ids and texts are a large part of the file";
 }
 
-TEST(Join, UsesADelegatesOwnMap) {
+TEST(Join, UsesTheDelegateMap) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(
       0, "Demo",
       {{.id = 0, .ns = 1}, {.name = "relu [vector]", .ns = 2}, {.name = "odd", .ns = 3}});
   trace.end_run();
-  const EtRecord record =
-      record_of(small_graph(), kSmallMap,
-                R"({"0": {"name": "Demo", "delegate_map": {"0": [2, 3], "relu": [4], "r": [1]}}})");
+  const EtRecord record = joined_record(
+      small_graph(), kSmallMap,
+      R"({"0": {"name": "Demo", "delegate_map": {"0": [2, 3], "relu": [4], "r": [1]}}})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(
       profile.rows[0].source_ops,
@@ -243,12 +248,12 @@ TEST(Join, UsesADelegatesOwnMap) {
   EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("1 operators of Demo")));
 }
 
-TEST(Join, GivesTheOpsOfASilentDelegateToItsOneRow) {
+TEST(Join, AssignsAllOpsToTheRowOfADelegateWithoutOperators) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "Silent", {});
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), kSmallMap);
+  const EtRecord record = joined_record(small_graph(), kSmallMap);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   ASSERT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(profile.rows[0].delegate, "Silent");
@@ -256,26 +261,26 @@ TEST(Join, GivesTheOpsOfASilentDelegateToItsOneRow) {
   EXPECT_THAT(profile.rows[0].debug_handles, ElementsAre(1, 2, 3, 4, 5));
 }
 
-TEST(Join, InfersForeignOperatorsByKernelNameElseFromTheWholeCall) {
+TEST(Join, InfersOperatorsByKernelNameElseAssignsAllOpsOfTheCall) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(
       0, "XnnpackBackend",
       {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}, {.name = "odd kernel", .ns = 1}});
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
+  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_EQ(profile.rows[0].kernel, "Convolution (NHWC, F32) IGEMM #1");
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
   EXPECT_EQ(profile.rows[1].join, Join::kInferred);
-  EXPECT_TRUE(profile.rows[1].is_of_whole_call);
+  EXPECT_TRUE(profile.rows[1].has_all_ops_of_call);
   EXPECT_THAT(profile.rows[1].source_ops, testing::SizeIs(5));
   EXPECT_THAT(profile.notes, Contains(HasSubstr("inferred")));
   EXPECT_THAT(profile.delegate_calls[0].source_ops, testing::SizeIs(5));
 }
 
-TEST(Join, NamesKernelsByTheRecordElseByThemselves) {
+TEST(Join, NamesKernelsByTheRecordElseByKernelName) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 1);
@@ -283,7 +288,7 @@ TEST(Join, NamesKernelsByTheRecordElseByThemselves) {
   trace.kernel(10, "aten::copy_", 2);
   trace.kernel(11, "executorch_prim::et_view.default", 2);
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), R"({"0": 5})");
+  const EtRecord record = joined_record(small_graph(), R"({"0": 5})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].join, Join::kExact);
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.add.Tensor"));
@@ -301,32 +306,32 @@ TEST(Join, PairsKernelsThatShareAHandleWithNodesOfTheirNameInOrder) {
   trace.kernel(1, "aten::addmm.out", 2);
   trace.kernel(2, "aten::permute_copy.out", 1);
   trace.end_run();
-  const EtRecord record = record_of({{"p", "aten.permute_copy.default", 1, {"w"}, "first"},
-                                     {"m", "aten.addmm.default", 1, {"b", "x", "p"}, "middle"},
-                                     {"q", "aten.permute_copy.default", 1, {"m"}, "last"}},
-                                    R"({"0": 1, "1": 1, "2": 1})");
+  const EtRecord record = joined_record({{"p", "aten.permute_copy.default", 1, {"w"}, "first"},
+                                         {"m", "aten.addmm.default", 1, {"b", "x", "p"}, "middle"},
+                                         {"q", "aten.permute_copy.default", 1, {"m"}, "last"}},
+                                        R"({"0": 1, "1": 1, "2": 1})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.rows[0].modules, ElementsAre("first"));
   EXPECT_THAT(profile.rows[1].source_ops, ElementsAre("aten.addmm.default"));
   EXPECT_THAT(profile.rows[2].modules, ElementsAre("last"));
 }
 
-TEST(Join, SaysSoWhenTheRecordIsOfAnotherProgram) {
+TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::tanh.out", 1);
   trace.kernel(1, "aten::exp.out", 2);
   trace.end_run();
-  const EtRecord record = record_of(small_graph(), R"({"0": 2, "1": 5})");
-  EXPECT_THAT(test::joined_profile(trace.dump(), &record).notes,
+  const EtRecord record = joined_record(small_graph(), R"({"0": 2, "1": 5})");
+  EXPECT_THAT(test::joined_profile(trace.dump(), &record).run.warnings,
               ElementsAre(HasSubstr("record of this program?")));
   EXPECT_THAT(test::joined_profile(trace.dump(), &record, {.method = "decode"}).notes,
-              ElementsAre(HasSubstr("lacks the method \"decode\" (it has forward)")));
+              ElementsAre(HasSubstr("has no method \"decode\" (it has forward)")));
 }
 
-TEST(Join, InfersFromThePlanWithoutARecord) {
+TEST(Join, InfersFromTheOperatorMapWithoutARecord) {
   TraceBuilder trace;
-  trace.plan(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
+  trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .metadata = "Convolution", .ns = 2}});
   trace.end_run();
@@ -337,14 +342,36 @@ TEST(Join, InfersFromThePlanWithoutARecord) {
   EXPECT_THAT(profile.rows[0].debug_handles, ElementsAre(2));
 }
 
+// Instruction 0 of each chain calls a delegate whose operator has identifier 2.
+TEST(Join, AppliesTheRecordToTheFirstChainOnly) {
+  etdump::EtDump dump;
+  dump.blocks.push_back({.name = "Execute"});
+  std::vector<etdump::ProfileEvent>& events = dump.blocks[0].profile_events;
+  for (const int32_t chain : {0, 1}) {
+    events.push_back({.chain_index = chain, .delegate_debug_id = 2, .start = 0, .end = 1});
+    events.push_back({.name = "DELEGATE_CALL", .chain_index = chain, .start = 0, .end = 2});
+  }
+  events.push_back({.name = "Method::execute", .start = 0, .end = 10});
+  const EtRecord record =
+      joined_record(small_graph(), R"({"0": [2]})", R"({"0": {"name": "XnnpackBackend"}})");
+  const Profile profile = test::joined_profile(dump, &record);
+  ASSERT_THAT(profile.rows, testing::SizeIs(2));
+  EXPECT_EQ(profile.rows[0].join, Join::kExact);
+  EXPECT_EQ(profile.rows[1].join, Join::kNone);
+  EXPECT_THAT(profile.rows[1].source_ops, testing::IsEmpty());
+  ASSERT_THAT(profile.delegate_calls, testing::SizeIs(2));
+  EXPECT_EQ(profile.delegate_calls[0].partition, 0);
+  EXPECT_EQ(profile.delegate_calls[1].partition, 1);
+}
+
 TEST(Join, NumbersPartitionsOverAllDelegateInstructionsOfTheRecord) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(3, "XnnpackBackend", {{.id = 2, .ns = 1}});
   trace.end_run();
   const EtRecord record =
-      record_of(small_graph(), R"({"0": [1], "3": [2]})",
-                R"({"0": {"name": "XnnpackBackend"}, "3": {"name": "XnnpackBackend"}})");
+      joined_record(small_graph(), R"({"0": [1], "3": [2]})",
+                    R"({"0": {"name": "XnnpackBackend"}, "3": {"name": "XnnpackBackend"}})");
   EXPECT_EQ(test::joined_profile(trace.dump(), &record).rows[0].partition, 1)
       << "instruction 0 was not run";
 }

@@ -16,7 +16,7 @@ using test::TraceBuilder;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-TEST(RunTimes, SumTheCallsOfARun) {
+TEST(RunTimes, SumsTheCallsOfARun) {
   RunTimes times;
   times.add(0, 5);
   times.add(0, 7);
@@ -31,7 +31,7 @@ TEST(RunTimes, SumTheCallsOfARun) {
   EXPECT_THAT(rest, ElementsAre(20 - 12, 20, 20 - 11));
 }
 
-TEST(MergeRuns, ARowIsWhatRecurs) {
+TEST(MergeRuns, RepeatedInstructionsShareARow) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
     trace.begin_run();
@@ -49,12 +49,12 @@ TEST(MergeRuns, ARowIsWhatRecurs) {
   EXPECT_EQ(merged.rows[0].times.samples()[1].ns, 10 + 20 + 30);
   EXPECT_EQ(merged.rows[1].times.samples()[1].ns, 100 + 200 + 300);
   EXPECT_EQ(merged.rows[2].times.samples()[1].ns, 3 * 1000);
-  EXPECT_THAT(merged.calls.at(1).rows, ElementsAre(1, 2));
+  EXPECT_THAT(merged.calls.at({.chain = 0, .index = 1}).rows, ElementsAre(1, 2));
   EXPECT_FALSE(merged.runs_differ);
 }
 
-// What the second run adds stands after the row before it.
-TEST(MergeRuns, PutsARowWhereItsRunHasIt) {
+// The second run adds a row between two rows of the first.
+TEST(MergeRuns, InsertsARowAfterThePreviousRowOfItsRun) {
   TraceBuilder trace;
   for (const bool taken : {false, true}) {
     trace.begin_run();
@@ -71,23 +71,25 @@ TEST(MergeRuns, PutsARowWhereItsRunHasIt) {
   EXPECT_TRUE(merged.runs_differ);
 }
 
-TEST(MergeRuns, PlansAreNotOperators) {
+TEST(MergeRuns, OperatorMapEventsAreNotOperators) {
   TraceBuilder trace;
-  trace.plan(0, "older");
-  trace.plan(0, "newer");
+  trace.operator_map(0, "older");
+  trace.operator_map(0, "newer");
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}});
   trace.end_run();
   const etdump::EtDump dump = trace.dump();
   const MergedTrace merged = merge_runs(dump, test::known_delegates());
   EXPECT_THAT(merged.rows, SizeIs(1));
-  ASSERT_THAT(merged.plans.at(0), SizeIs(2));
-  EXPECT_EQ(merged.plans.at(0)[1].text, "newer");
-  EXPECT_EQ(merged.plans.at(0)[1].profile, test::known_delegates()[0]);
+  ASSERT_THAT(merged.operator_maps, SizeIs(1));
+  const std::vector<OperatorMapText>& maps = merged.operator_maps.at({.chain = 0, .index = 0});
+  ASSERT_THAT(maps, SizeIs(2));
+  EXPECT_EQ(maps[1].text, "newer");
+  EXPECT_EQ(maps[1].profile, test::known_delegates()[0]);
 }
 
-// Room for two runs of two records, and half a run.
-TEST(MergeRuns, LeavesRunsWithDroppedRecordsOut) {
+// The buffer holds two runs of two records, and half a run.
+TEST(MergeRuns, LeavesOutRunsWithDroppedRecords) {
   TraceBuilder trace(5);
   for (int run = 0; run < 4; ++run) {
     trace.begin_run();
@@ -101,15 +103,60 @@ TEST(MergeRuns, LeavesRunsWithDroppedRecordsOut) {
   EXPECT_EQ(merged.dropped_records, 4u * 2u - 5u);
 }
 
-TEST(MergeRuns, RefusesTimesThatRunBackwards) {
+// Both chains have a delegate call and an operator 7 at instruction 1. The second chain runs first.
+TEST(MergeRuns, SeparatesCallsOfDifferentChains) {
+  etdump::EtDump dump;
+  dump.blocks.push_back({.name = "Execute"});
+  std::vector<etdump::ProfileEvent>& events = dump.blocks[0].profile_events;
+  for (const int32_t chain : {1, 0}) {
+    const uint64_t start = chain == 1 ? 0 : 100;
+    events.push_back({.chain_index = chain,
+                      .instruction_id = 1,
+                      .delegate_debug_id = 7,
+                      .start = start,
+                      .end = start + 10});
+    events.push_back({.name = "DELEGATE_CALL",
+                      .chain_index = chain,
+                      .instruction_id = 1,
+                      .metadata = chain == 1 ? "A" : "B",
+                      .start = start,
+                      .end = start + 20});
+  }
+  events.push_back({.name = "Method::execute", .start = 0, .end = 200});
+  const MergedTrace merged = merge_runs(dump, {});
+  ASSERT_THAT(merged.rows, SizeIs(2));
+  ASSERT_THAT(merged.calls, SizeIs(2));
+  const TraceCall& first = merged.calls.at({.chain = 0, .index = 1});
+  const TraceCall& second = merged.calls.at({.chain = 1, .index = 1});
+  EXPECT_EQ(first.delegate, "B");
+  EXPECT_EQ(second.delegate, "A");
+  EXPECT_THAT(first.rows, ElementsAre(1));
+  EXPECT_THAT(second.rows, ElementsAre(0));
+  EXPECT_EQ(first.times.samples()[0].ns, 20);
+  EXPECT_EQ(second.times.samples()[0].ns, 20);
+  std::vector<uint32_t> calls;
+  for (const TimelineEvent& event : merged.events) {
+    if (event.kind == TimelineEvent::Kind::kDelegateCall) calls.push_back(event.index);
+  }
+  EXPECT_THAT(calls, ElementsAre(1, 0)) << "positions in `calls`, in run order";
+}
+
+etdump::EtDump one_run(uint64_t start, uint64_t end) {
   etdump::EtDump dump;
   dump.blocks.push_back(
       {.name = "Execute",
-       .profile_events = {{.name = "Method::execute", .start = uint64_t{1} << 40, .end = 5}}});
-  EXPECT_THROW(merge_runs(dump, {}), InspectorError);
-  // 32-bit counters wrap.
-  dump.blocks[0].profile_events[0].start = UINT32_MAX - 10;
-  EXPECT_THAT(merge_runs(dump, {}).wall_ns, ElementsAre(15));
+       .profile_events = {{.name = "Method::execute", .start = start, .end = end}}});
+  return dump;
+}
+
+TEST(MergeRuns, RejectsEventsThatEndBeforeTheyStart) {
+  EXPECT_THROW(merge_runs(one_run(uint64_t{1} << 40, 5), {}), InspectorError);
+  EXPECT_THROW(merge_runs(one_run(uint64_t{1} << 32, 5), {}), InspectorError);
+}
+
+TEST(MergeRuns, Supports32BitCountersThatWrapAround) {
+  EXPECT_THAT(merge_runs(one_run(UINT32_MAX, 0), {}).wall_ns, ElementsAre(1));
+  EXPECT_THAT(merge_runs(one_run(UINT32_MAX - 10, 5), {}).wall_ns, ElementsAre(11 + 5));
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ ProfileRow row(const std::string& op, const std::string& module, double first, d
   row.model_lines = {"net/" + module + ".py:1"};
   row.calls = 1;
   row.samples = {{0, first}, {1, second}};
-  row.time.avg = (first + second) / 2;
+  row.time.avg = row.time.p50 = (first + second) / 2;
+  row.share = row.time.p50 / 70;
   return row;
 }
 
@@ -52,40 +53,43 @@ std::vector<std::string> names(const Grouping& grouping) {
   return names;
 }
 
-TEST(Grouping, ModulesAreATreeWithTotals) {
+TEST(Grouping, MakesATreeOfModulesWithTotals) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 0, .filter = {}});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " a", "  a.b", "   a.b.c", " d"));
   EXPECT_DOUBLE_EQ(grouping.groups[0].time.avg, 67);
   EXPECT_DOUBLE_EQ(grouping.groups[0].own_avg, 0);
   EXPECT_DOUBLE_EQ(grouping.groups[1].time.avg, 22);
+  EXPECT_DOUBLE_EQ(grouping.groups[1].share, 22.0 / 70);
+  EXPECT_DOUBLE_EQ(grouping.groups[1].own_share, 0);
   EXPECT_DOUBLE_EQ(grouping.groups[2].own_avg, 2);
+  EXPECT_DOUBLE_EQ(grouping.groups[2].own_share, 2.0 / 70);
   EXPECT_DOUBLE_EQ(grouping.groups[3].time.avg, 20);
-  EXPECT_DOUBLE_EQ(grouping.groups[4].time.avg, 45) << "with the layout change that serves it";
-  EXPECT_DOUBLE_EQ(grouping.groups[1].time.max, 33) << "statistics are of sums by run";
+  EXPECT_DOUBLE_EQ(grouping.groups[4].time.avg, 45) << "includes the layout change that serves it";
+  EXPECT_DOUBLE_EQ(grouping.groups[1].time.max, 33) << "statistics are computed from sums per run";
   EXPECT_DOUBLE_EQ(grouping.groups[1].time.first, 11);
   EXPECT_EQ(grouping.groups[4].num_rows, 2u);
 }
 
-TEST(Grouping, OpsComeLongestFirst) {
+TEST(Grouping, SortsOpsByTime) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kOp, .top = 0, .filter = {}});
   EXPECT_THAT(names(grouping), ElementsAre("convolution", "layout change", "add"));
   EXPECT_THAT(grouping.groups[0].rows, ElementsAre(0, 2));
 }
 
-TEST(Grouping, DelegatesHavePartitions) {
+TEST(Grouping, GroupsDelegatesByPartition) {
   EXPECT_THAT(
       names(group_rows(nested_profile(), {.by = GroupBy::kDelegate, .top = 0, .filter = {}})),
       ElementsAre("XNNPACK", " XNNPACK partition 0"));
 }
 
-TEST(Grouping, LinesAreThoseOfTheModel) {
+TEST(Grouping, GroupsByLineOfTheModel) {
   EXPECT_THAT(names(group_rows(nested_profile(), {.by = GroupBy::kLine, .top = 0, .filter = {}})),
               ElementsAre("net/d.py:1", "net/a.b.c.py:1", "net/a.b.py:1"));
 }
 
-TEST(Grouping, FilterAndTopLeaveOutButDoNotLose) {
+TEST(Grouping, ReportsRowsThatFilterAndTopLeaveOut) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 2, .filter = "CONVOLUTION"});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " d"));

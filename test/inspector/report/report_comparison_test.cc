@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "test/inspector/compare/compared_sides.h"
 
@@ -13,8 +15,8 @@ namespace {
 using inspector::Comparison;
 using testing::HasSubstr;
 
-TEST(ReportComparison, NamesSidesOpsAndOutputs) {
-  const Side a = delegated_net(), b = portable_net();
+TEST(ReportComparison, PrintsOpsAndOutputs) {
+  const TracedSide a = delegated_net(), b = portable_net();
   Comparison comparison = compare(a, b);
   inspector::OutputDifference output;
   output.a = output.b = "f32[4]";
@@ -35,12 +37,27 @@ TEST(ReportComparison, NamesSidesOpsAndOutputs) {
   EXPECT_EQ(json.at("aligned_by"), "debug handles");
 }
 
-// Changes of +50, -200 and +10 ns.
-TEST(ReportComparison, TheTableOfTheTopHasWhatChangedMost) {
+TEST(ReportComparison, WritesCsvAndAPage) {
+  const TracedSide a = delegated_net(), b = portable_net();
+  const Comparison comparison = compare(a, b);
+  const std::string csv = inspector::report_comparison_csv(comparison, a.profile, b.profile);
+  EXPECT_THAT(csv, testing::StartsWith("op,module,a_ran_in,b_ran_in,a_p50_ns,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nconvolution + batch_norm + relu,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nwall,,,,"));
+  const auto lines = static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n'));
+  EXPECT_EQ(lines, comparison.ops.size() + 3);
+  const std::string page = inspector::report_comparison_html(comparison, a.profile, b.profile);
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<td>convolution + batch_norm + relu</td>"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
+}
+
+// The ops change by +50, -200 and +10 ns.
+TEST(ReportComparison, TopKeepsTheLargestChanges) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
   run_kernels(b, {{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});
-  const Side side_a = side_of(a), side_b = side_of(b);
+  const TracedSide side_a = side_of(a), side_b = side_of(b);
   inspector::TableOptions options = {140};
   options.view.top = 1;
   const std::string table = inspector::report_comparison(compare(side_a, side_b), side_a.profile,

@@ -13,13 +13,13 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ReportCsv, HasALineARowAndAsManyCellsInEach) {
+TEST(ReportCsv, WritesOneLinePerRowWithAllCells) {
   Profile profile = sample_profile();
   profile.rows[2].kernel = "say \"hi\", you";
   profile.rows[3].kernel = "=HYPERLINK(1)";
   const std::string csv = report_csv(profile);
   EXPECT_THAT(csv, HasSubstr("\"say \"\"hi\"\", you\""));
-  EXPECT_THAT(csv, HasSubstr(",'=HYPERLINK(1),")) << "no formula";
+  EXPECT_THAT(csv, HasSubstr(",'=HYPERLINK(1),")) << "the cell must not be a formula";
   EXPECT_THAT(csv, HasSubstr("\"Convolution (NHWC, F32) IGEMM\""));
   EXPECT_THAT(csv, HasSubstr(",1;2;3,1,800000.000,800000.000,720000.000,"));
   const std::vector<std::string> lines = lines_of(csv);
@@ -37,7 +37,7 @@ TEST(ReportCsv, HasALineARowAndAsManyCellsInEach) {
   EXPECT_THAT(lines.back(), testing::StartsWith(",unattributed,"));
 }
 
-TEST(ReportCsv, SurvivesAnEmptyProfile) {
+TEST(ReportCsv, AcceptsAnEmptyProfile) {
   EXPECT_THAT(report_csv(Profile{}), HasSubstr("unattributed"));
 }
 

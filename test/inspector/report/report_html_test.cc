@@ -1,4 +1,4 @@
-// The page as text. What it does in a browser: test/tools/report_html_browser_test.cc.
+// Tests the page as text. test/tools/report_html_browser_test.cc tests it in a browser.
 #include "inspector/report/report_html.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::string page() {
   return report_html(test::joined_profile(trace.dump(), nullptr));
 }
 
-TEST(ReportHtml, IsOnePageWithoutReferences) {
+TEST(ReportHtml, WritesOnePageWithoutReferences) {
   const std::string html = page();
   EXPECT_THAT(html, HasSubstr("Content-Security-Policy"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
@@ -34,12 +34,12 @@ TEST(ReportHtml, IsOnePageWithoutReferences) {
        {"src=\"", "@import", "url(", "href=\"http", "fetch(", "innerHTML"}) {
     EXPECT_THAT(html, Not(HasSubstr(reference)));
   }
-  for (const char* place : {"{{style}}", "{{head}}", "{{data}}", "{{head data}}"}) {
-    EXPECT_THAT(html, Not(HasSubstr(place)));
+  for (const char* placeholder : {"{{style}}", "{{head}}", "{{data}}", "{{head data}}"}) {
+    EXPECT_THAT(html, Not(HasSubstr(placeholder)));
   }
 }
 
-TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
+TEST(ReportHtml, EscapesNames) {
   const std::string html = page();
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   const std::string open = "id=\"data\">";
@@ -51,7 +51,7 @@ TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
   EXPECT_EQ(data.at("timeline").at("events").size(), 3u);
 }
 
-TEST(ReportHtml, BeginsWithItsHead) {
+TEST(ReportHtml, StartsWithTheHead) {
   test::TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
@@ -77,8 +77,8 @@ TEST(ReportHtml, BeginsWithItsHead) {
   EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
 }
 
-// The steps that are kept are the slowest, most of them.
-TEST(ReportHtml, BeginsWithTheKeptStepNearestToTheMedianOfAll) {
+// Most of the kept steps are the slowest ones.
+TEST(ReportHtml, ShowsTheKeptStepNearestToTheMedianOfAllSteps) {
   test::TraceBuilder trace;
   for (const uint64_t ns : {5000, 900, 120, 800}) {
     trace.begin_run();
@@ -104,11 +104,11 @@ TEST(ReportHtml, BeginsWithTheKeptStepNearestToTheMedianOfAll) {
   };
   EXPECT_EQ(shown(&steps), 3);
   EXPECT_NE(shown(nullptr), 3);
-  steps.steps = {{.position = 0, .ns = 1000}};  // none was kept
+  steps.steps = {{.position = 0, .ns = 1000}};  // no step was kept
   EXPECT_EQ(shown(&steps), shown(nullptr));
 }
 
-TEST(ReportHtml, HasAllMethodsOfARun) {
+TEST(ReportHtml, ContainsAllMethodsOfARun) {
   test::TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");

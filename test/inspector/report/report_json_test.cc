@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(ReportJson, HasWhatItsSchemaPromises) {
+TEST(ReportJson, WritesTheDocumentedMembers) {
   const json report = json::parse(report_json(sample_profile()));
   EXPECT_EQ(report.at("schema_version"), kProfileJsonVersion);
   EXPECT_EQ(report.at("model"), "net.pte");
@@ -52,13 +52,13 @@ TEST(ReportJson, HasWhatItsSchemaPromises) {
   EXPECT_EQ(report.at("rows")[3].at("join"), "inferred");
 }
 
-TEST(ReportJson, StaysJsonWhateverTheNamesAre) {
+TEST(ReportJson, WritesValidJsonForAnyNames) {
   Profile profile = sample_profile();
   profile.rows[1].kernel = "\xff\x01\"";
   EXPECT_TRUE(json::accept(report_json(profile)));
 }
 
-TEST(ReportJson, SurvivesAnEmptyProfile) { EXPECT_TRUE(json::accept(report_json(Profile{}))); }
+TEST(ReportJson, AcceptsAnEmptyProfile) { EXPECT_TRUE(json::accept(report_json(Profile{}))); }
 
 }  // namespace
 }  // namespace vitrine::inspector

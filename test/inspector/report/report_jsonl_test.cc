@@ -19,7 +19,7 @@ std::vector<json> parsed_lines(const std::string& text) {
   return lines;
 }
 
-TEST(ReportJsonl, EveryRowIsALineBetweenTheRunAndTheRest) {
+TEST(ReportJsonl, WritesTheRunThenTheRowsThenUnattributedTime) {
   const Profile profile = sample_profile();
   const std::vector<json> lines =
       parsed_lines(report_jsonl(profile, {{"device", "bench-07"}, {"commit", "1a2b"}}));
@@ -39,7 +39,7 @@ TEST(ReportJsonl, EveryRowIsALineBetweenTheRunAndTheRest) {
   EXPECT_EQ(lines[2].at("p50_ns"), profile.rows[1].time.p50);
 }
 
-TEST(ReportJsonl, LabelsReplaceNoOtherMember) {
+TEST(ReportJsonl, LabelsDoNotReplaceOtherMembers) {
   const std::vector<json> lines =
       parsed_lines(report_jsonl(sample_profile(), {{"model", "x"}, {"p50_ns", "y"}, {"row", "z"}}));
   EXPECT_EQ(lines[1].at("model"), "net.pte");

@@ -1,6 +1,6 @@
-// The timeline against the fields of "Trace Event Format": https://docs.google.com/document/d/
-// 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format", "Complete Events", "Metadata
-// Events").
+// Checks the timeline against the fields of "Trace Event Format":
+// https://docs.google.com/document/d/ 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object
+// Format", "Complete Events", "Metadata Events").
 #include "inspector/report/report_timeline.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using test::TraceBuilder;
 
-// Names of tracks by thread id; checks every event's fields.
+// Checks the fields of every event. Returns the names of tracks by thread id.
 std::map<int, std::string> check_fields(const json& timeline) {
   EXPECT_TRUE(timeline.at("displayTimeUnit") == "ms" || timeline.at("displayTimeUnit") == "ns");
   EXPECT_TRUE(timeline.at("otherData").is_object());
@@ -46,7 +46,7 @@ std::map<int, std::string> check_fields(const json& timeline) {
   return tracks;
 }
 
-TEST(ReportTimeline, HasRealTimesOnTracks) {
+TEST(ReportTimeline, WritesEventsOnTracksWithTheirTimes) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
     trace.begin_run();
@@ -60,13 +60,13 @@ TEST(ReportTimeline, HasRealTimesOnTracks) {
   for (const json& event : timeline.at("traceEvents")) {
     if (event.at("ph") == "X") events.push_back(event);
   }
-  ASSERT_EQ(events.size(), 10u) << "of two runs: run, kernel, call and two operators each";
+  ASSERT_EQ(events.size(), 10u) << "each of two runs has a run, a kernel, a call and two operators";
   double latest = 0;
   for (const json& event : events) {
     latest = std::max(latest, event.at("ts").get<double>() + event.at("dur").get<double>());
   }
-  // A run: 100 before each of three records, 500 + 700 + 300, 100 to the call's end, 100 to the
-  // run's.
+  // A run takes, in ns, 100 before each of three records, 500 + 700 + 300 for these, 100 until the
+  // end of the call, and 100 until the end of the run.
   EXPECT_NEAR(latest, 2 * (3 * 0.1 + 1.5 + 0.2), 1e-9);
   const json& kernel = events.at(1);
   EXPECT_EQ(kernel.at("args").at("kernel"), "aten::add.out");
@@ -74,7 +74,7 @@ TEST(ReportTimeline, HasRealTimesOnTracks) {
   EXPECT_NEAR(kernel.at("dur").get<double>(), 0.5, 1e-9);
 }
 
-TEST(ReportTimeline, HasAProcessForEachMethod) {
+TEST(ReportTimeline, WritesAProcessForEachMethod) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "B", {{.id = 1, .ns = 700}});
@@ -83,7 +83,7 @@ TEST(ReportTimeline, HasAProcessForEachMethod) {
   profiles[0].method = "decode";
   profiles[0].run.model = "m.pte";
   profiles[1].method = "prefill";
-  // The other began earlier: times count from its first event.
+  // The second method starts earlier, so times are relative to its first event.
   for (TimelineEvent& event : profiles[0].timeline) {
     event.start += 5000;
     event.end += 5000;
@@ -106,7 +106,7 @@ TEST(ReportTimeline, HasAProcessForEachMethod) {
   EXPECT_NEAR(begins[2], 0, 1e-9);
 }
 
-TEST(ReportTimeline, HasATrackOfARoomAbove) {
+TEST(ReportTimeline, WritesTheTrackOfTheCallerFirst) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
@@ -129,13 +129,13 @@ TEST(ReportTimeline, HasATrackOfARoomAbove) {
   }
   ASSERT_EQ(slices.size(), 2u);
   EXPECT_EQ(slices[0].at("name"), "\"one\"");
-  EXPECT_NEAR(slices[0].at("ts").get<double>(), 0, 1e-9) << "the first event";
+  EXPECT_NEAR(slices[0].at("ts").get<double>(), 0, 1e-9) << "this is the first event";
   EXPECT_NEAR(slices[0].at("dur").get<double>(), 0.06, 1e-9);
   EXPECT_NEAR(slices[1].at("ts").get<double>(), 0.06, 1e-9);
   EXPECT_NEAR(slices[1].at("dur").get<double>(), 7, 1e-9);
 }
 
-TEST(ReportTimeline, OfStockTracesIsValid) {
+TEST(ReportTimeline, WritesValidEventsForStockTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

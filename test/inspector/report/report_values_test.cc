@@ -13,7 +13,7 @@ namespace {
 using inspector::ValueComparison;
 using testing::HasSubstr;
 
-TEST(ReportValues, NamesTheFirstOpBelowTheLimit) {
+TEST(ReportValues, PrintsTheFirstOpBelowTheLimit) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);
@@ -26,8 +26,8 @@ TEST(ReportValues, NamesTheFirstOpBelowTheLimit) {
   EXPECT_EQ(json.at("values").at(0).at("sqnr_db"), nullptr);
 }
 
-// SQNRs of 12.0 (relu), 16.0 (add) and 21.6 dB (mul); the convolution is the same.
-TEST(ReportValues, TheTableOfTheTopHasTheLowestSqnrs) {
+// The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.
+TEST(ReportValues, TopKeepsTheLowestSqnrs) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);

@@ -11,7 +11,8 @@ namespace vitrine::inspector {
 
 inline TimeStatistics around(double ns) { return {ns * 0.9, ns, ns * 1.1, ns * 1.2, ns}; }
 
-// 1 ms: a layout change, a convolution with folded ops, a kernel, an inferred row.
+// Returns a profile of 1 ms: a layout change, a convolution with folded ops, a kernel, and a row
+// with an inferred op.
 inline Profile sample_profile() {
   Profile profile;
   profile.method = "forward";
@@ -57,14 +58,14 @@ inline Profile sample_profile() {
   kernel.modules = {""};
   kernel.source_lines = {""};
   kernel.instruction = 1;
-  ProfileRow& guess = profile.rows[3];
-  guess.kernel = "aten::copy_";
-  guess.library = "portable";
-  guess.join = Join::kInferred;
-  guess.source_ops = {"aten.copy_.default"};
-  guess.modules = {""};
-  guess.source_lines = {""};
-  guess.instruction = 2;
+  ProfileRow& inferred = profile.rows[3];
+  inferred.kernel = "aten::copy_";
+  inferred.library = "portable";
+  inferred.join = Join::kInferred;
+  inferred.source_ops = {"aten.copy_.default"};
+  inferred.modules = {""};
+  inferred.source_lines = {""};
+  inferred.instruction = 2;
   for (size_t i = 0; i < 2; ++i) {
     profile.rows[i].delegate = "XnnpackBackend";
     profile.rows[i].delegate_name = "XNNPACK";

@@ -1,15 +1,16 @@
-// lower_and_run model.pt2 model.pte: lowers to XNNPACK and runs the result with kernels of its own
-// choice.
+// lower_and_run model.pt2 model.pte: lowers a model to XNNPACK and runs the result with the kernels
+// that this program chooses.
 #include <vitrine/kernels.h>
 #include <vitrine/method.h>
 #include <vitrine/xnnpack.h>
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include "aot/pipeline/lower.h"
-#include "tools/pte_lower/backends.h"
+#include "backends/xnnpack/aot/partitioner.h"
 
 namespace {
 
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 1;
   try {
     vitrine::aot::LowerOptions options;
-    options.partitioners.push_back(vitrine::tools::lowering_backend("xnnpack").make_partitioner());
+    options.partitioners.push_back(std::make_shared<vitrine::aot::XnnpackPartitioner>());
     const auto model =
         vitrine::aot::lower(vitrine::aot::import_methods({{"forward", argv[1]}}), options);
     std::FILE* file = std::fopen(argv[2], "wb");

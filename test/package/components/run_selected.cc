@@ -1,4 +1,4 @@
-// run_selected model.pte: whether the selected kernels are all that the program needs.
+// run_selected model.pte: checks that the selected kernels are enough for the program.
 #include <vitrine/kernels.h>
 #include <vitrine/method.h>
 

@@ -1,5 +1,5 @@
-// compare <sample>: runs the program of a folder of test/samples, and profiles it; its output is
-// that of PyTorch.
+// compare <sample>: runs and profiles the program in a folder of test/samples, and compares its
+// output with PyTorch's.
 #include <vitrine.h>
 #include <vitrine/vitrine.h>
 
@@ -39,16 +39,20 @@ int main(int argc, char** argv) {
   if (!output.ok()) return fail(output.error().message());
 
   const std::vector<float> expected = read_floats(folder + "/expected_0.bin");
-  if (output->size() != expected.size()) return fail("another number of outputs");
+  if (output->size() != expected.size()) return fail("wrong number of outputs");
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!(std::fabs((*output)[i] - expected[i]) <= 1e-4)) return fail("not PyTorch's outputs");
+    if (!(std::fabs((*output)[i] - expected[i]) <= 1e-4)) return fail("wrong outputs");
   }
   auto methods = profile.methods();
   if (!methods.ok()) return fail(methods.error().message());
-  if (methods->front().times.calls != 1 || methods->front().rows.empty()) return fail("no profile");
-  // A wrong call is an error, not an exception.
-  if (module->call("backward", {}).ok()) return fail("there is no method backward");
-  if (vitrine_version_number() != VITRINE_VERSION_NUMBER) return fail("headers of another version");
-  std::printf("%s: %zu outputs are PyTorch's\n", vitrine_version(), expected.size());
+  if (methods->front().times.calls != 1 || methods->front().rows.empty()) {
+    return fail("the profile lacks the call or its rows");
+  }
+  // Invalid calls return errors and do not throw.
+  if (module->call("backward", {}).ok()) return fail("the call of an unknown method succeeded");
+  if (vitrine_version_number() != VITRINE_VERSION_NUMBER) {
+    return fail("the version of the headers differs from the version of the library");
+  }
+  std::printf("%s: %zu outputs match PyTorch\n", vitrine_version(), expected.size());
   return 0;
 }

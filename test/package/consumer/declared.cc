@@ -1,5 +1,5 @@
-// declared <model.pte>: calls functions of vitrine/vitrine.h beside the classes, and gets the
-// values of ops by a tracer of its own.
+// declared <model.pte>: calls the free functions of vitrine/vitrine.h, and receives the values of
+// ops with its own tracer.
 #include <vitrine/value_tracer.h>
 #include <vitrine/vitrine.h>
 
@@ -26,7 +26,7 @@ class Values final : public vitrine::ValueTracer {
 
 int fail(const char* message) { return std::fprintf(stderr, "declared: %s\n", message), 1; }
 
-// Rows of memory into columns.
+// Copies a tensor from row-major to column-major order.
 bool copies_between_layouts(std::array<char, 64>& text) {
   constexpr std::array<uint8_t, 2> kRowMajor = {0, 1};
   constexpr std::array<uint8_t, 2> kColumnMajor = {1, 0};
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   auto outputs = module->forward({*zeros, *zeros});
   if (!outputs.ok()) return fail(outputs.error().message());
   std::array<char, 64> text{};
-  if (!copies_between_layouts(text)) return fail("a wrong copy");
+  if (!copies_between_layouts(text)) return fail("copy_elements() produced wrong elements");
   std::printf("%d values, %s\n", values.count(), text.data());
   return 0;
 }

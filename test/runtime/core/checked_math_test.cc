@@ -7,7 +7,7 @@
 namespace vitrine {
 namespace {
 
-TEST(CheckedMath, AddAndMultiplyTellOverflow) {
+TEST(CheckedMath, AddAndMultiplyReportOverflow) {
   uint64_t sum = 0;
   EXPECT_FALSE(add_overflows(uint64_t{2}, uint64_t{3}, &sum));
   EXPECT_EQ(sum, 5u);
@@ -18,17 +18,17 @@ TEST(CheckedMath, AddAndMultiplyTellOverflow) {
   EXPECT_TRUE(mul_overflows(int64_t{1} << 62, int32_t{2}, &product));
 }
 
-TEST(CheckedMath, RangeFits) {
+TEST(CheckedMath, RangeFitsRejectsRangesOutsideAndWrapAround) {
   EXPECT_TRUE(range_fits(0, 10, 10));
   EXPECT_TRUE(range_fits(10, 0, 10));
   EXPECT_FALSE(range_fits(11, 0, 10));
   EXPECT_FALSE(range_fits(1, 10, 10));
-  // The end would wrap around to 1.
+  // The end of the range wraps around to 1.
   EXPECT_FALSE(range_fits(2, std::numeric_limits<uint64_t>::max(), 10));
   EXPECT_FALSE(range_fits(std::numeric_limits<uint64_t>::max(), 2, 10));
 }
 
-TEST(CheckedMath, RoundUp) {
+TEST(CheckedMath, RoundUpReturnsMultiplesOfTheAlignment) {
   EXPECT_EQ(round_up(0, 16), 0u);
   EXPECT_EQ(round_up(1, 16), 16u);
   EXPECT_EQ(round_up(16, 16), 16u);

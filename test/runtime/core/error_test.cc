@@ -25,20 +25,20 @@ TEST(Error, KeepsCodeAndFormattedText) {
   EXPECT_STREQ(error.message(), "it has 3");
 }
 
-TEST(Error, PlacesGoBeforeTheText) {
+TEST(Error, LocationsPrecedeTheMessage) {
   Error error = Error::make(ErrorCode::kInvalidProgram, "is missing").in("values[%d]", 37);
   error = std::move(error).in("execution_plan[%d]", 0);
   EXPECT_STREQ(error.message(), "execution_plan[0]: values[37]: is missing");
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
 }
 
-TEST(Error, SuccessHasNoPlace) {
+TEST(Error, AddingALocationKeepsSuccess) {
   const Error error = Error().in("here");
   EXPECT_TRUE(error.ok());
   EXPECT_STREQ(error.message(), "");
 }
 
-TEST(Error, CutsLongTexts) {
+TEST(Error, CutsLongMessages) {
   const std::string text(20000, 'x');
   const Error error = Error::make(ErrorCode::kInternal, "%s", text.c_str());
   EXPECT_EQ(std::string(error.message()), text.substr(0, 16000));
@@ -48,14 +48,14 @@ TEST(Error, CutsLongTexts) {
   EXPECT_EQ(std::string(long_place.message()), text.substr(0, 16000));
 }
 
-TEST(Error, MovingLeavesTheTextWithTheTarget) {
+TEST(Error, MovingTransfersTheMessage) {
   Error from = Error::make(ErrorCode::kInternal, "text");
   const Error to = std::move(from);
   EXPECT_STREQ(to.message(), "text");
 }
 
-// The numbers are ExecuTorch's.
-TEST(ErrorCode, NumbersAndNames) {
+// ExecuTorch defines these numbers.
+TEST(ErrorCode, MatchesExecuTorchsNumbersAndNames) {
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kOperatorMissing), 0x14u);
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kMemoryAllocationFailed), 0x21u);
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kInvalidProgram), 0x23u);
@@ -81,7 +81,7 @@ Error check_quarter(int number) {
   return Error();
 }
 
-TEST(Result, IsAValueOrAnError) {
+TEST(Result, HoldsAValueOrAnError) {
   const Result<int> good = half_of(6);
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(*good, 3);
@@ -91,7 +91,7 @@ TEST(Result, IsAValueOrAnError) {
   EXPECT_TRUE(half_of(6).take_error().ok());
 }
 
-TEST(Result, GivesTheValueOfATemporaryItself) {
+TEST(Result, DereferencingATemporaryReturnsAValue) {
   static_assert(std::is_same_v<decltype(*half_of(6)), int>);
   std::string letters;
   const auto text_of = [] { return Result<std::string>(std::string(100, 'a')); };
@@ -99,7 +99,7 @@ TEST(Result, GivesTheValueOfATemporaryItself) {
   EXPECT_EQ(letters, std::string(100, 'a'));
 }
 
-TEST(Result, MacrosPassErrorsOn) {
+TEST(Result, MacrosPropagateErrors) {
   EXPECT_EQ(*quarter_of(8), 2);
   EXPECT_STREQ(quarter_of(6).error().message(), "3 is odd");
   EXPECT_TRUE(check_quarter(8).ok());

@@ -34,7 +34,7 @@ TEST(EValue, HoldsEachKind) {
               ElementsAre(true, false));
 }
 
-TEST(EValue, TagsAreTheFormatsNumbers) {
+TEST(EValue, TagsMatchTheNumbersInFiles) {
   EXPECT_EQ(static_cast<uint32_t>(EValue(int64_t{1}).tag()), 4u);
   EXPECT_EQ(static_cast<uint32_t>(Tag::kListTensor), 9u);
   EXPECT_STREQ(tag_name(Tag::kListOptionalTensor), "OptionalTensorList");
@@ -42,15 +42,15 @@ TEST(EValue, TagsAreTheFormatsNumbers) {
   EXPECT_STREQ(tag_name(static_cast<Tag>(99)), "?");
 }
 
-// Pointers convert to bool, which would be a silent trap.
-TEST(EValue, TakesNoOtherPointers) {
+// Other pointers would silently convert to bool.
+TEST(EValue, CannotBeMadeFromOtherPointers) {
   static_assert(!std::is_constructible_v<EValue, const Tensor*>);
   static_assert(!std::is_constructible_v<EValue, const char*>);
   static_assert(!std::is_constructible_v<EValue, const char(&)[4]>);
   static_assert(std::is_constructible_v<EValue, Tensor*>);
 }
 
-TEST(EValue, IntListsAreReadAnew) {
+TEST(EValue, IntListsAreReadAgainAtEachUse) {
   EValue first(int64_t{1});
   EValue second(int64_t{2});
   std::array<EValue*, 2> items{&first, &second};
@@ -67,7 +67,7 @@ TEST(EValue, IntListsAreReadAnew) {
   EXPECT_FALSE(list.read_int_list(&read));
 }
 
-TEST(EValue, TensorListsFollowExchangedTensors) {
+TEST(EValue, TensorListsReflectReplacedTensors) {
   TensorFactory factory;
   Tensor& a = factory.make(ScalarType::kFloat, {1});
   Tensor& b = factory.make(ScalarType::kFloat, {1});
@@ -84,7 +84,7 @@ TEST(EValue, TensorListsFollowExchangedTensors) {
   EXPECT_THAT(read, ElementsAre(&b));
 }
 
-TEST(EValue, OnlyOptionalListsHoldNone) {
+TEST(EValue, OnlyOptionalListsMayContainNone) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {1});
   EValue item(&tensor);
@@ -100,7 +100,7 @@ TEST(EValue, OnlyOptionalListsHoldNone) {
   EXPECT_FALSE(EValue(&body, true).read_tensor_list(&read));
 }
 
-TEST(EValue, OnlyListsAreReadAsLists) {
+TEST(EValue, ReadingOtherKindsAsListsFails) {
   Tensor tensor;
   EValue value(&tensor);
   std::array<EValue*, 1> items{&value};
@@ -120,7 +120,7 @@ TEST(EValue, OnlyListsAreReadAsLists) {
   }
 }
 
-TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
+TEST(EValue, CheckedAccessorsReturnTheValueOrNameBothKinds) {
   Tensor tensor;
   EValue seven(int64_t{7});
   EValue of_tensor(&tensor);
@@ -142,7 +142,7 @@ TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
                            EValue(&ints),
                            EValue(&tensor_list, /*optional=*/false),
                            EValue()};
-  // Which of them each accessor takes.
+  // Expects that `accessor` accepts only values[index].
   const auto expect_only = [&](size_t index, auto accessor, const char* kind) {
     for (size_t i = 0; i < std::size(values); ++i) {
       const EValue& value = values[i];
@@ -150,8 +150,9 @@ TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
       EXPECT_EQ(result.ok(), i == index) << i;
       if (result.ok()) continue;
       EXPECT_EQ(result.error().code(), ErrorCode::kInvalidType);
-      EXPECT_EQ(std::string(result.error().message()),
-                std::string("the value is a ") + tag_name(value.tag()) + ", not a " + kind);
+      EXPECT_EQ(std::string(result.error().message()), std::string("the value must be of kind ") +
+                                                           kind + ", but it is " +
+                                                           tag_name(value.tag()));
     }
   };
   expect_only(0, &EValue::as_tensor, "Tensor");
@@ -167,7 +168,7 @@ TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
   EXPECT_EQ(*values[1].as_int(), 7);
   EXPECT_EQ((*values[7].as_int_list())[1], 7);
   EXPECT_EQ((*values[8].as_tensor_list())[0], &tensor);
-  items[1] = &of_tensor;  // what an instruction may make of it
+  items[1] = &of_tensor;  // instructions can replace items
   EXPECT_STREQ(values[7].as_int_list().error().message(), "an item of the IntList is not an Int");
   tensor_items[0] = &seven;
   EXPECT_STREQ(values[8].as_tensor_list().error().message(),

@@ -21,7 +21,8 @@ struct Format {
 constexpr Format kHalf{11, -14, 15};
 constexpr Format kBFloat16{8, -126, 127};
 
-// `value`, which is exact in double, rounded to nearest, ties to even: by definition, not by bits.
+// Rounds `value` to the nearest value of `format`, ties to even. The computation uses the
+// definition of the format, not its bits, and is exact in double.
 double rounded(double value, const Format& format) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.min_exponent);
@@ -35,7 +36,7 @@ template <class T>
 void expect_rounds(float value, const Format& format) {
   const float actual = T(value);
   const double expected = rounded(value, format);
-  ASSERT_EQ(static_cast<double>(actual), expected) << "of " << std::hexfloat << value;
+  ASSERT_EQ(static_cast<double>(actual), expected) << std::hexfloat << value;
   ASSERT_EQ(std::signbit(actual), std::signbit(value)) << std::hexfloat << value;
 }
 
@@ -46,7 +47,7 @@ T from_bits(uint32_t bits) {
   return value;
 }
 
-TEST(Half, EveryValueIsItsFormula) {
+TEST(Half, EveryValueMatchesItsDefinition) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float actual = from_bits<Half>(bits);
     const int exponent = static_cast<int>((bits >> 10) & 31);
@@ -64,7 +65,7 @@ TEST(Half, EveryValueIsItsFormula) {
   }
 }
 
-TEST(Half, EveryValueComesBack) {
+TEST(Half, EveryValueSurvivesARoundTrip) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float value = from_bits<Half>(bits);
     const Half back(value);
@@ -76,7 +77,7 @@ TEST(Half, EveryValueComesBack) {
   }
 }
 
-// Between each pair of neighbours: the tie, and a float's width to either side of it.
+// Tests the midpoint between each pair of neighbors, and the next float on each side of it.
 TEST(Half, RoundsTiesToEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const float low = from_bits<Half>(bits);
@@ -89,7 +90,7 @@ TEST(Half, RoundsTiesToEven) {
   }
 }
 
-TEST(Half, OverflowsToInfinityHalfWayPastTheLargest) {
+TEST(Half, OverflowsToInfinityFromHalfAUnitAboveTheLargestValue) {
   EXPECT_EQ(Half(65504.0f).bits, 0x7bffu);
   EXPECT_EQ(Half(std::nextafter(65520.0f, 0.0f)).bits, 0x7bffu);
   EXPECT_EQ(Half(65520.0f).bits, 0x7c00u);
@@ -108,21 +109,21 @@ TEST(Half, UnderflowsToSignedZero) {
 
 TEST(Half, NanStaysNan) {
   EXPECT_TRUE(std::isnan(static_cast<float>(Half(NAN))));
-  // All of its payload below what Half keeps.
+  // The set bits of this NaN are below the bits that Half keeps.
   EXPECT_TRUE(std::isnan(static_cast<float>(Half(std::bit_cast<float>(0x7f800001u)))));
 }
 
-TEST(Half, RandomFloatsRoundByTheFormula) {
+TEST(Half, RandomFloatsRoundAsDefined) {
   std::mt19937 random(1);
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
     if (!std::isnan(value)) expect_rounds<Half>(value, kHalf);
-    // Most of those are out of range; these are not.
+    // Most floats with random bits are out of range; the following ones are in range.
     expect_rounds<Half>(std::ldexp(static_cast<float>(random()), -static_cast<int>(i % 64)), kHalf);
   }
 }
 
-TEST(BFloat16, EveryValueComesBack) {
+TEST(BFloat16, EveryValueSurvivesARoundTrip) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float value = from_bits<BFloat16>(bits);
     ASSERT_EQ(std::bit_cast<uint32_t>(value), bits << 16);
@@ -134,7 +135,7 @@ TEST(BFloat16, EveryValueComesBack) {
   }
 }
 
-TEST(BFloat16, RandomFloatsRoundByTheFormula) {
+TEST(BFloat16, RandomFloatsRoundAsDefined) {
   std::mt19937 random(2);
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
@@ -142,7 +143,7 @@ TEST(BFloat16, RandomFloatsRoundByTheFormula) {
   }
 }
 
-TEST(BFloat16, TiesOverflowAndNan) {
+TEST(BFloat16, RoundsTiesToEvenAndHandlesOverflowAndNan) {
   EXPECT_EQ(BFloat16(1.0f + 0x1p-8f).bits, 0x3f80u);  // tie, down to even
   EXPECT_EQ(BFloat16(1.0f + 0x3p-8f).bits, 0x3f82u);  // tie, up to even
   EXPECT_EQ(BFloat16(std::numeric_limits<float>::max()).bits, 0x7f80u);

@@ -12,7 +12,7 @@ bool is_aligned(const void* memory, size_t alignment) {
   return reinterpret_cast<uintptr_t>(memory) % alignment == 0;
 }
 
-TEST(AllocateArray, ValueInitialises) {
+TEST(AllocateArray, ValueInitializes) {
   HeapArena allocator(64);
   void* memory = allocator.allocate(64, 1);
   ASSERT_NE(memory, nullptr);
@@ -22,10 +22,11 @@ TEST(AllocateArray, ValueInitialises) {
   ASSERT_EQ(numbers.size(), 4u);
   for (const int32_t number : numbers) EXPECT_EQ(number, 0);
   EXPECT_TRUE(allocator.allocate_array<int32_t>(0).empty());
-  EXPECT_TRUE(allocator.allocate_array<int64_t>(SIZE_MAX / 4).empty()) << "the bytes overflow";
+  EXPECT_TRUE(allocator.allocate_array<int64_t>(SIZE_MAX / 4).empty())
+      << "the number of bytes overflows";
 }
 
-TEST(HeapArena, GivesDistinctAlignedMemory) {
+TEST(HeapArena, ReturnsDistinctAlignedMemory) {
   HeapArena arena(256);
   std::byte* last = nullptr;
   for (const size_t alignment : {1u, 8u, 64u, 256u, 4096u}) {
@@ -33,12 +34,12 @@ TEST(HeapArena, GivesDistinctAlignedMemory) {
     ASSERT_NE(memory, nullptr);
     EXPECT_TRUE(is_aligned(memory, alignment));
     EXPECT_NE(memory, last);
-    std::memset(memory, 0xab, 100);  // under AddressSanitizer: all of it is there
+    std::memset(memory, 0xab, 100);  // AddressSanitizer reports a block that is too small
     last = memory;
   }
 }
 
-TEST(HeapArena, HonoursItsBound) {
+TEST(HeapArena, RespectsItsBudget) {
   Budget budget(1000);
   HeapArena arena(16, &budget);
   EXPECT_EQ(arena.allocate(2000, 1), nullptr);
@@ -49,14 +50,36 @@ TEST(HeapArena, HonoursItsBound) {
   EXPECT_LE(arena.reserved(), 1000u);
 }
 
-TEST(HeapArena, ChunksLargerThanTheBoundDoNotForbidSmallRequests) {
+TEST(HeapArena, RefundsTheBudgetIfTheHeapIsExhausted) {
+  Budget budget;  // unlimited, so only the heap can refuse
+  HeapArena arena(16, &budget);
+  ASSERT_NE(arena.allocate(10, 1), nullptr);
+  const uint64_t used = budget.used();
+  volatile size_t bytes = SIZE_MAX / 4;  // volatile: the compiler must not see the size
+  EXPECT_EQ(arena.allocate(bytes, 1), nullptr);
+  EXPECT_EQ(budget.used(), used);
+  EXPECT_EQ(arena.reserved(), used);
+}
+
+// The budget is charged before the heap is asked, so a refusal by the budget cannot leak a block.
+TEST(HeapArena, AllocatesNothingIfTheBudgetRefuses) {
+  Budget budget(100);
+  HeapArena arena(16, &budget);
+  EXPECT_EQ(arena.allocate(101, 1), nullptr);
+  EXPECT_EQ(arena.reserved(), 0u);
+  EXPECT_EQ(budget.used(), 0u);
+  EXPECT_NE(arena.allocate(99, 1), nullptr) << "the whole budget is still available";
+  EXPECT_EQ(budget.left(), 0u);
+}
+
+TEST(HeapArena, SmallRequestsFitIfTheChunkSizeExceedsTheBudget) {
   Budget budget(1000);
   HeapArena arena(16384, &budget);
   EXPECT_NE(arena.allocate(10, 1), nullptr);
   EXPECT_LE(arena.reserved(), 1000u);
 }
 
-TEST(HeapArena, KnowsWhetherItIsEmpty) {
+TEST(HeapArena, ReportsWhetherItIsEmpty) {
   HeapArena arena(1024);
   EXPECT_TRUE(arena.empty());
   ASSERT_NE(arena.allocate(10, 1), nullptr);
@@ -79,9 +102,9 @@ TEST(HeapArena, RewindsToAMark) {
   const HeapArena::Mark mark = arena.mark();
   void* const first = arena.allocate(50, 1);
   arena.rewind(mark);
-  EXPECT_EQ(arena.allocate(50, 1), first) << "the same chunk";
+  EXPECT_EQ(arena.allocate(50, 1), first) << "rewind() must keep the chunk";
   arena.rewind(mark);
-  // Beyond the chunk: what was taken for the first round serves the others.
+  // The request does not fit into the chunk. Later rounds reuse the memory of the first round.
   void* const large = arena.allocate(5000, 1);
   const size_t reserved = arena.reserved();
   for (int round = 0; round < 3; ++round) {
@@ -93,8 +116,9 @@ TEST(HeapArena, RewindsToAMark) {
   EXPECT_FALSE(arena.empty());
 }
 
-// Several requests a round, in scopes of their own: after the first round one chunk has them all.
-TEST(HeapArena, RewindsOverManyChunks) {
+// Each round makes several requests in nested scopes. After the first round, one chunk fits them
+// all.
+TEST(HeapArena, ReusesMemoryOfManyChunksAfterRewind) {
   Budget budget(100'000);
   HeapArena arena(64, &budget);
   ASSERT_NE(arena.allocate(50, 1), nullptr);
@@ -107,17 +131,17 @@ TEST(HeapArena, RewindsOverManyChunks) {
     ASSERT_NE(arena.allocate(3000, 64), nullptr);
     arena.rewind(inner);
     arena.rewind(outer);
-    if (round == 0) most = arena.most_reserved();
+    if (round == 0) most = arena.max_reserved();
     EXPECT_EQ(budget.used(), arena.reserved());
   }
-  EXPECT_LE(arena.most_reserved(), most + 64) << "one round's memory serves all";
+  EXPECT_LE(arena.max_reserved(), most + 64) << "later rounds must reuse the memory of the first";
   arena.reset();
   EXPECT_TRUE(arena.empty());
   EXPECT_EQ(budget.used(), arena.reserved());
 }
 
-// Two requests that do not fit one chunk: from the second round on one chunk holds both.
-TEST(HeapArena, SettlesAfterOneRound) {
+// Two requests do not fit into one chunk. From the second round on, one larger chunk holds both.
+TEST(HeapArena, StopsGrowingAfterOneRound) {
   HeapArena arena(64);
   size_t reserved = 0;
   for (int round = 0; round < 5; ++round) {
@@ -129,7 +153,7 @@ TEST(HeapArena, SettlesAfterOneRound) {
     }
     arena.reset();
     if (round > 0) {
-      EXPECT_EQ(arena.reserved(), reserved) << "nothing is given back: round " << round;
+      EXPECT_EQ(arena.reserved(), reserved) << "reset() must keep the memory: round " << round;
     }
   }
 }

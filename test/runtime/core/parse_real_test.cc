@@ -5,7 +5,7 @@
 namespace vitrine {
 namespace {
 
-TEST(ParseReal, TakesWholeNumbersAndNoMore) {
+TEST(ParseReal, AcceptsOnlyTextThatIsEntirelyANumber) {
   double number = 0;
   EXPECT_TRUE(parse_real("-0.5", number) && number == -0.5);
   EXPECT_TRUE(parse_real("1e-05", number) && number == 1e-5);
@@ -15,7 +15,7 @@ TEST(ParseReal, TakesWholeNumbersAndNoMore) {
   }
 }
 
-TEST(ParseReal, ReadsNoFurtherThanTheText) {
+TEST(ParseReal, NeverReadsPastTheText) {
   double number = 0;
   EXPECT_TRUE(parse_real(std::string_view("1.25", 3), number));
   EXPECT_EQ(number, 1.2);

@@ -11,7 +11,7 @@ namespace vitrine {
 namespace {
 
 constexpr char kNames[] = "u8 i8 i16 i32 i64 f16 f32 f64 c32 c64 c128 bool bf16";
-// torch.promote_types of PyTorch 1.13: a row for each of these, in columns of the same order.
+// Results of torch.promote_types in PyTorch 1.13. Rows and columns are in the order of kNames.
 constexpr const char* kTorch[] = {
     "u8 i16 i16 i32 i64 f16 f32 f64 c32 c64 c128 u8 bf16",               // u8
     "i16 i8 i16 i32 i64 f16 f32 f64 c32 c64 c128 i8 bf16",               // i8
@@ -42,7 +42,7 @@ ScalarType named(const std::string& name) {
   return ScalarType::kByte;
 }
 
-TEST(PromoteTypes, EveryPairIsPyTorchs) {
+TEST(PromoteTypes, MatchesPyTorchForEveryPair) {
   const std::vector<std::string> names = words(kNames);
   ASSERT_EQ(names.size(), std::size(kTorch));
   for (size_t i = 0; i < names.size(); ++i) {
@@ -55,9 +55,9 @@ TEST(PromoteTypes, EveryPairIsPyTorchs) {
   }
 }
 
-// PyTorch 2.3 and later: wide unsigned integers go with floating dtypes; what else there is goes
-// with itself only.
-TEST(PromoteTypes, OtherDtypes) {
+// PyTorch 2.3 and later: wide unsigned integers combine with floating dtypes. The other dtypes
+// combine only with themselves.
+TEST(PromoteTypes, CombinesWideUnsignedIntegersOnlyWithFloatingDtypes) {
   for (int i = 0; i < kNumScalarTypes; ++i) {
     const auto a = static_cast<ScalarType>(i);
     EXPECT_EQ(promote_types(a, a), a);

@@ -8,14 +8,14 @@
 namespace vitrine {
 namespace {
 
-TEST(Scalar, KnowsItsKind) {
+TEST(Scalar, ReportsItsKind) {
   EXPECT_EQ(Scalar(int64_t{3}).kind(), Scalar::Kind::kInt);
   EXPECT_TRUE(Scalar(0.5).is_floating());
   EXPECT_TRUE(Scalar(true).is_bool());
   EXPECT_FALSE(Scalar(true).is_floating());
 }
 
-TEST(Scalar, ConvertsAsACastWould) {
+TEST(Scalar, ConvertsLikeACast) {
   EXPECT_EQ(Scalar(int64_t{-3}).to<double>(), -3.0);
   EXPECT_EQ(Scalar(2.9).to<int64_t>(), 2);
   EXPECT_EQ(Scalar(-2.9).to<int32_t>(), -2);

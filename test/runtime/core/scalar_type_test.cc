@@ -5,7 +5,7 @@
 namespace vitrine {
 namespace {
 
-TEST(ScalarType, SizesAndNames) {
+TEST(ScalarType, HasSizesAndNames) {
   EXPECT_EQ(element_size(ScalarType::kFloat), 4u);
   EXPECT_EQ(element_size(ScalarType::kHalf), 2u);
   EXPECT_EQ(element_size(ScalarType::kBool), 1u);
@@ -16,7 +16,7 @@ TEST(ScalarType, SizesAndNames) {
   EXPECT_STREQ(scalar_type_name(ScalarType::kUInt32), "u32");
 }
 
-TEST(ScalarType, UnknownNumbersHaveNoSize) {
+TEST(ScalarType, UnknownDtypesHaveSizeZero) {
   for (const int number : {-128, -1, 30, 127}) {
     const auto type = static_cast<ScalarType>(number);
     EXPECT_FALSE(is_valid(type)) << number;
@@ -25,13 +25,13 @@ TEST(ScalarType, UnknownNumbersHaveNoSize) {
   }
 }
 
-TEST(ScalarType, EveryKnownNumberHasASize) {
+TEST(ScalarType, EveryKnownDtypeHasASize) {
   for (int number = 0; number < kNumScalarTypes; ++number) {
     EXPECT_GT(element_size(static_cast<ScalarType>(number)), 0u) << number;
   }
 }
 
-TEST(ScalarType, FamiliesAndCppTypes) {
+TEST(ScalarType, ClassifiesTypesAndMapsCppTypes) {
   EXPECT_TRUE(is_floating(ScalarType::kBFloat16));
   EXPECT_FALSE(is_floating(ScalarType::kComplexFloat));
   EXPECT_TRUE(is_integral(ScalarType::kByte));

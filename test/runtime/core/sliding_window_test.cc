@@ -5,8 +5,8 @@
 namespace vitrine {
 namespace {
 
-// Windows laid down one by one: the first begins before the padded input, each begins a stride
-// after the one before.
+// Counts windows one by one. The first begins at the start of the padding, and each begins one
+// stride after the previous one.
 int64_t counted(const SlidingWindow& window, int64_t size, bool ceil_mode) {
   const int64_t before = window.padding / 2;
   int64_t count = 0;
@@ -18,7 +18,7 @@ int64_t counted(const SlidingWindow& window, int64_t size, bool ceil_mode) {
   }
 }
 
-TEST(SlidingWindow, CountsWindows) {
+TEST(SlidingWindow, CountsWindowsLikeABruteForceSearch) {
   int64_t cases = 0;
   for (int64_t size = 0; size < 9; ++size) {
     for (int64_t kernel = 1; kernel < 4; ++kernel) {
@@ -40,8 +40,8 @@ TEST(SlidingWindow, CountsWindows) {
   EXPECT_GT(cases, 500);
 }
 
-// What a transposed convolution makes has room for as many windows as there were elements.
-TEST(SlidingWindow, TransposedIsTheOtherWayRound) {
+// The result of a transposed convolution has one window per input element.
+TEST(SlidingWindow, TransposedSizeInvertsWindowCount) {
   for (int64_t size = 1; size < 6; ++size) {
     for (int64_t kernel = 1; kernel < 4; ++kernel) {
       for (int64_t stride = 1; stride < 4; ++stride) {
@@ -56,18 +56,18 @@ TEST(SlidingWindow, TransposedIsTheOtherWayRound) {
   }
 }
 
-TEST(SlidingWindow, RefusesWhatOverflows) {
-  constexpr int64_t kMost = INT64_MAX;
-  EXPECT_FALSE(window_reach({.kernel = kMost, .dilation = 2}));
+TEST(SlidingWindow, RejectsOverflow) {
+  constexpr int64_t kMax = INT64_MAX;
+  EXPECT_FALSE(window_reach({.kernel = kMax, .dilation = 2}));
   EXPECT_FALSE(window_reach({.kernel = 0}));
   EXPECT_FALSE(window_reach({.kernel = 1, .stride = 0}));
   EXPECT_FALSE(window_reach({.kernel = 1, .dilation = -1}));
-  EXPECT_FALSE(window_count<int64_t>({.kernel = 3, .padding = kMost}, kMost));
-  EXPECT_FALSE(window_count<int64_t>({.kernel = 1, .stride = kMost}, kMost, true));
-  EXPECT_EQ(window_count<int64_t>({.kernel = kMost}, kMost), 1);
-  EXPECT_EQ(window_count<int64_t>({.kernel = kMost}, 5), 0);
-  EXPECT_FALSE(transposed_size<int64_t>({.kernel = 1, .stride = 3}, kMost / 2, 0));
-  EXPECT_FALSE(transposed_size<int64_t>({.kernel = kMost}, 1, 1));
+  EXPECT_FALSE(window_count<int64_t>({.kernel = 3, .padding = kMax}, kMax));
+  EXPECT_FALSE(window_count<int64_t>({.kernel = 1, .stride = kMax}, kMax, true));
+  EXPECT_EQ(window_count<int64_t>({.kernel = kMax}, kMax), 1);
+  EXPECT_EQ(window_count<int64_t>({.kernel = kMax}, 5), 0);
+  EXPECT_FALSE(transposed_size<int64_t>({.kernel = 1, .stride = 3}, kMax / 2, 0));
+  EXPECT_FALSE(transposed_size<int64_t>({.kernel = kMax}, 1, 1));
   EXPECT_FALSE(transposed_size<int64_t>({.kernel = 1}, INT64_MIN, 0));
 }
 

@@ -21,7 +21,7 @@ TEST(SortTest, SortsItemsOfAnySize) {
     std::vector<Item> items(count);
     std::vector<uint32_t> keys;
     for (Item& item : items) {
-      item.key = (random = random * 1664525 + 1013904223) >> 22;  // some are equal
+      item.key = (random = random * 1664525 + 1013904223) >> 22;  // produces some equal keys
       keys.push_back(item.key);
       std::fill_n(item.rest, sizeof item.rest, static_cast<char>(item.key));
     }
@@ -34,8 +34,8 @@ TEST(SortTest, SortsItemsOfAnySize) {
   }
 }
 
-// Four times the items take at most five times the comparisons, in any order.
-TEST(SortTest, IsNeverQuadratic) {
+// Sorting four times as many items needs at most five times the comparisons, in any order.
+TEST(SortTest, ComparisonsGrowLessThanQuadratically) {
   const auto comparisons = [](size_t count, uint32_t factor) {
     std::vector<uint32_t> items;
     for (uint32_t i = 0; i < count; ++i) items.push_back(i * factor);

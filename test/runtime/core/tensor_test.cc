@@ -26,22 +26,22 @@ std::string text_of(const Tensor& tensor, size_t size = 128) {
 
 Error resize(Tensor& tensor, std::vector<int32_t> sizes) { return tensor.resize(sizes); }
 
-TEST(CheckedNumel, MultipliesAndRefuses) {
+TEST(CheckedNumel, MultipliesSizesAndRejectsNegativeSizesAndOverflow) {
   EXPECT_EQ(*checked_numel({}), 1);
   EXPECT_EQ(*checked_numel(std::array{2, 3, 4}), 24);
   EXPECT_EQ(*checked_numel(std::array{2, 0, 4}), 0);
   EXPECT_EQ(checked_numel(std::array{2, -1}).error().code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(checked_numel(std::array{2, -1}).error().message(), HasSubstr("dimension 1"));
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, kHuge}).ok());
-  // It fits 64 bits, but its bytes do not.
+  // The number of elements fits into 64 bits, but the number of bytes does not.
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 2}).ok());
-  // There are no elements, but strides and work are products of the other sizes.
+  // These tensors have no elements, but strides and loops use products of the other sizes.
   EXPECT_EQ(*checked_numel(std::array{kHuge, 0, 2}), 0);
   EXPECT_FALSE(checked_numel(std::array{0, kHuge, kHuge, 2}).ok());
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 0}).ok());
 }
 
-TEST(IsPermutation, TellsRepeatsAndStrangers) {
+TEST(IsPermutation, RejectsDuplicatesAndOutOfRange) {
   EXPECT_TRUE(is_permutation({}));
   EXPECT_TRUE(is_permutation(std::array<uint8_t, 4>{0, 2, 3, 1}));
   EXPECT_FALSE(is_permutation(std::array<uint8_t, 2>{0, 0}));
@@ -60,12 +60,13 @@ TEST(Tensor, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {}).strides(), ElementsAre());
 }
 
-TEST(Tensor, GivesElementsOfItsDtypeAlone) {
+TEST(Tensor, ReturnsElementsOnlyForItsDtype) {
   TensorFactory factory;
   Tensor& tensor = factory.make<float>({2}, {1.5F, 2.5F});
   EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
   EXPECT_EQ(tensor.mutable_data<float>(), tensor.raw_data());
-  EXPECT_EQ(tensor.data<int32_t>(), nullptr) << "of the same size";
+  EXPECT_EQ(tensor.data<int32_t>(), nullptr)
+      << "int32_t has the size of float but is another dtype";
   EXPECT_EQ(tensor.mutable_data<int32_t>(), nullptr);
   EXPECT_EQ(tensor.unchecked_data<int32_t>(), tensor.raw_data());
   EXPECT_EQ(tensor.unchecked_mutable_data<int32_t>(), tensor.raw_data());
@@ -74,7 +75,7 @@ TEST(Tensor, GivesElementsOfItsDtypeAlone) {
   EXPECT_EQ(tensor.data<float>(), nullptr);
 }
 
-TEST(Tensor, GivesNoMemoryOfConstantsToWriteTo) {
+TEST(Tensor, ReturnsNoWritableMemoryForConstants) {
   TensorFactory factory;
   Tensor& tensor = factory.make<float>({1}, {1});
   tensor.set_read_only();
@@ -101,7 +102,7 @@ TEST(Tensor, CountsElementsAndBytes) {
   EXPECT_EQ(factory.make(ScalarType::kFloat, {3, 0}).nbytes(), 0u);
 }
 
-TEST(Tensor, KnowsItsLayout) {
+TEST(Tensor, ReportsItsLayout) {
   TensorFactory factory;
   const Tensor& plain = factory.make(ScalarType::kFloat, {1, 2, 3, 4});
   const Tensor& last = factory.make(ScalarType::kFloat, {1, 2, 3, 4}, {0, 2, 3, 1});
@@ -117,7 +118,7 @@ TEST(Tensor, KnowsItsLayout) {
   EXPECT_TRUE(last.same_dim_order(factory.make(ScalarType::kFloat, {9, 9, 9, 9}, {0, 2, 3, 1})));
 }
 
-TEST(TensorResize, StaticShapesStay) {
+TEST(TensorResize, RejectsChangesOfStaticShapes) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {2, 3});
   EXPECT_TRUE(resize(tensor, {2, 3}).ok());
@@ -127,13 +128,13 @@ TEST(TensorResize, StaticShapesStay) {
   EXPECT_THAT(tensor.sizes(), ElementsAre(2, 3));
 }
 
-TEST(TensorResize, BoundedShapesMoveWithinTheirElementCount) {
+TEST(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_TRUE(resize(tensor, {2, 6}).ok());
   EXPECT_EQ(tensor.numel(), 12);
   EXPECT_THAT(tensor.strides(), ElementsAre(6, 1));
-  // One size may exceed its bound if the count does not.
+  // A size may exceed its bound if the number of elements does not.
   EXPECT_TRUE(resize(tensor, {8, 3}).ok());
   EXPECT_THAT(tensor.strides(), ElementsAre(3, 1));
   EXPECT_TRUE(resize(tensor, {0, 100}).ok());
@@ -141,16 +142,16 @@ TEST(TensorResize, BoundedShapesMoveWithinTheirElementCount) {
   EXPECT_EQ(tensor.max_nbytes(), 96u);
   const Error error = resize(tensor, {5, 5});
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error.message(), HasSubstr("room for 24 elements"));
-  EXPECT_THAT(tensor.sizes(), ElementsAre(0, 100)) << "an error changes nothing";
+  EXPECT_THAT(error.message(), HasSubstr("at most 24 elements"));
+  EXPECT_THAT(tensor.sizes(), ElementsAre(0, 100)) << "a failed resize must keep the sizes";
 }
 
-TEST(TensorResize, RefusesOtherRanksNegativeSizesAndOverflow) {
+TEST(TensorResize, RejectsOtherRanksNegativeSizesAndOverflow) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_STREQ(resize(tensor, {24}).message(), "f32[4,6] cannot become [24]: its rank is fixed");
   EXPECT_THAT(resize(tensor, {-1, 2}).message(), HasSubstr("negative"));
-  EXPECT_THAT(resize(tensor, {1 << 12, 1 << 12}).message(), HasSubstr("room for 24"));
+  EXPECT_THAT(resize(tensor, {1 << 12, 1 << 12}).message(), HasSubstr("at most 24"));
   Tensor& wide = factory.make(ScalarType::kFloat, {1, 1, 1}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_THAT(resize(wide, {kHuge, kHuge, kHuge}).message(), HasSubstr("overflows"));
 }
@@ -164,7 +165,7 @@ TEST(TensorResize, KeepsTheDimOrder) {
   EXPECT_THAT(tensor.strides(), ElementsAre(48, 1, 24, 8));
 }
 
-TEST(TensorAlias, TakesMemoryAndItsRights) {
+TEST(TensorAlias, SharesMemoryAndItsWritability) {
   TensorFactory factory;
   Tensor& memory = factory.make<float>({6}, {1, 2, 3, 4, 5, 6});
   memory.set_read_only();
@@ -175,7 +176,7 @@ TEST(TensorAlias, TakesMemoryAndItsRights) {
   EXPECT_FALSE(view.is_writable());
 }
 
-TEST(TensorAlias, RefusesTooLittleMemoryAndChangesNothing) {
+TEST(TensorAlias, RejectsTooLittleMemoryWithoutEffect) {
   TensorFactory factory;
   Tensor& memory = factory.make(ScalarType::kFloat, {5});
   Tensor& view = factory.make(ScalarType::kFloat, {2, 3});
@@ -185,7 +186,7 @@ TEST(TensorAlias, RefusesTooLittleMemoryAndChangesNothing) {
   EXPECT_EQ(view.alias(memory, std::array{1, 3}).code(), ErrorCode::kNotSupported);
 }
 
-TEST(TensorAlias, MemoryLimitsLaterResizesButNotLaterAliases) {
+TEST(TensorAlias, SmallMemoryLimitsResizesUntilTheNextAlias) {
   TensorFactory factory;
   Tensor& small = factory.make(ScalarType::kFloat, {4});
   Tensor& large = factory.make(ScalarType::kFloat, {100});
@@ -194,12 +195,12 @@ TEST(TensorAlias, MemoryLimitsLaterResizesButNotLaterAliases) {
   EXPECT_EQ(view.max_numel(), 4);
   EXPECT_FALSE(resize(view, {5}).ok());
   ASSERT_TRUE(view.alias(large, std::array{9}).ok());
-  EXPECT_EQ(view.max_numel(), 10) << "the bound still counts";
+  EXPECT_EQ(view.max_numel(), 10) << "the declared bound still applies";
   EXPECT_TRUE(resize(view, {10}).ok());
   EXPECT_FALSE(view.alias(large, std::array{11}).ok());
 }
 
-TEST(TensorAlias, CountsMemoryInBytes) {
+TEST(TensorAlias, ComparesCapacityInBytes) {
   TensorFactory factory;
   Tensor& bytes = factory.make(ScalarType::kByte, {16});
   Tensor& view = factory.make(ScalarType::kFloat, {4});
@@ -208,7 +209,7 @@ TEST(TensorAlias, CountsMemoryInBytes) {
   EXPECT_FALSE(wide.alias(bytes, std::array{4}).ok());
 }
 
-TEST(Tensor, IsReadableAndWritableWithMemoryOnly) {
+TEST(Tensor, IsReadableAndWritableOnlyWithMemory) {
   std::array sizes{2};
   std::array<uint8_t, 1> order{0};
   std::array<int64_t, 1> strides{};
@@ -225,8 +226,8 @@ TEST(Tensor, IsReadableAndWritableWithMemoryOnly) {
   EXPECT_TRUE(none.is_writable());
 }
 
-// An empty tensor that may grow needs memory to be written, not to be read.
-TEST(Tensor, ShrunkWithoutMemoryIsNotWritable) {
+// An empty tensor that can grow is readable without memory but not writable.
+TEST(Tensor, EmptyTensorThatCanGrowIsNotWritableWithoutMemory) {
   std::array sizes{2};
   std::array<uint8_t, 1> order{0};
   std::array<int64_t, 1> strides{};
@@ -242,7 +243,7 @@ TEST(Describe, WritesDtypeAndSizes) {
   EXPECT_EQ(text_of(factory.make(ScalarType::kBool, {})), "bool[]");
 }
 
-TEST(Describe, CutsWhatDoesNotFit) {
+TEST(Describe, CutsLongDescriptions) {
   TensorFactory factory;
   const Tensor& tensor = factory.make(ScalarType::kFloat, {1, 3, 224, 224});
   EXPECT_EQ(text_of(tensor, 17), "f32[1,3,224,224]");

@@ -1,5 +1,5 @@
-// The work of loading a method grows with its file and no faster, whatever the file shares: counted
-// in steps, not in time.
+// The work of loading a method, counted in steps, grows at most linearly with its file, even if the
+// file refers to one item many times.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Plan {
   uint32_t payload_bytes = 0;
 };
 
-// Each gives a plan of `size` operators, delegates, tensors or instructions.
+// Each function returns a plan of `size` operators, delegates, tensors or instructions.
 
 Plan operators_that_are_missing(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
@@ -40,7 +40,7 @@ Plan operators_that_are_missing(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
-// The name has `size` letters, too, as have those below.
+// Here and in the functions below, the shared name or key also has `size` letters.
 Plan operators_that_share_a_name(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
   const auto op = fbs::CreateOperator(out, out.CreateString(std::string(size, 'a')));
@@ -69,7 +69,7 @@ Plan weights_that_share_a_key(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
-// The list has `size` items, too.
+// The list also has `size` items.
 Plan calls_that_write_one_list(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
   const auto tensor = fbs::CreateTensor(out, schema::ScalarType::FLOAT, 0,
@@ -88,7 +88,7 @@ Plan calls_that_write_one_list(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
-// Of 64 bytes for each of the delegates.
+// The payload has 64 bytes for each delegate.
 Plan delegates_that_share_a_payload(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
   plan.payload_bytes = 64 * size;
@@ -111,7 +111,7 @@ test::AlignedBytes file_of(Make make, uint32_t size) {
       out.CreateVector(
           Tables<fbs::Chain>{fbs::CreateChain(out, 0, 0, out.CreateVector(plan.calls))}),
       out.CreateVector(plan.operators), out.CreateVector(plan.delegates));
-  out.ForceVectorAlignment(plan.payload_bytes, 1, 16);  // read in place
+  out.ForceVectorAlignment(plan.payload_bytes, 1, 16);  // so that the payload is not copied
   const auto payload = fbs::CreateBackendDelegateInlineData(
       out, out.CreateVector(std::vector<uint8_t>(plan.payload_bytes)));
   fbs::FinishProgramBuffer(
@@ -121,7 +121,7 @@ test::AlignedBytes file_of(Make make, uint32_t size) {
   return {begin, begin + out.GetSize()};
 }
 
-// Has every weight.
+// Returns the same weight for every key.
 class Weights final : public NamedDataMap {
  public:
   size_t size() const override { return 1; }
@@ -139,7 +139,7 @@ class Weights final : public NamedDataMap {
   std::vector<uint8_t> dim_order_{0};
 };
 
-// Reads nothing of its payloads.
+// Accepts every payload without reading it.
 class TakesAll final : public BackendInterface {
  public:
   const char* id() const override { return "TakesAll"; }
@@ -178,7 +178,7 @@ Cost cost_of(Make make, uint32_t size) {
     options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
   };
-  // The least that suffices; as the default no more than the budget is spent.
+  // Finds the smallest sufficient number of steps, up to the default limit.
   uint64_t few = 0;
   uint64_t enough = default_load_steps(file.size());
   while (enough - few > 1) {
@@ -188,7 +188,7 @@ Cost cost_of(Make make, uint32_t size) {
   return {enough, load(0)};
 }
 
-TEST(LoadStepsTest, AreLinearWhateverIsShared) {
+TEST(LoadStepsTest, GrowLinearlyEvenIfItemsAreShared) {
   struct Shape {
     Make make;
     ErrorCode code;
@@ -215,10 +215,10 @@ TEST(LoadStepsTest, AreLinearWhateverIsShared) {
 
 constexpr int32_t kLargeBytes = 1 << 20;
 
-// Has one weight of kLargeBytes under any key, of which a tensor takes the first elements.
+// Returns one weight of kLargeBytes for every key. Tensors use its first elements.
 class LargeWeight final : public NamedDataMap {
  public:
-  // `is_read`: anew by each get(), as from a file that is not mapped.
+  // If `is_read`, each get() reads the bytes again, as from a file that is not mapped.
   LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
   size_t size() const override { return 1; }
   std::string_view key(size_t) const override { return "w"; }
@@ -236,11 +236,11 @@ class LargeWeight final : public NamedDataMap {
   bool is_read_;
 };
 
-// Tensors that share bytes of a file, which are read or copied for each of them.
+// Tensors that share bytes of a file. The bytes are read or copied for each tensor.
 struct SharedBytes {
   enum class From { kProgram, kMappedFile, kReadFile };
   From from;
-  bool is_state;  // else a constant, misaligned in the program
+  bool is_state;  // otherwise a constant, which is misaligned if the program contains it
   int32_t elements;
 
   uint64_t steps() const {
@@ -275,7 +275,7 @@ struct SharedBytes {
   }
 };
 
-TEST(LoadStepsTest, CountBytesForEachTensorThatSharesThem) {
+TEST(LoadStepsTest, CountSharedBytesForEachTensor) {
   using From = SharedBytes::From;
   constexpr int32_t kAll = kLargeBytes / 4;
   for (const SharedBytes& shape :
@@ -288,7 +288,7 @@ TEST(LoadStepsTest, CountBytesForEachTensorThatSharesThem) {
     const uint64_t steps = kTensors * shape.steps();
     EXPECT_EQ(shape.load(kTensors, steps), ErrorCode::kOutOfResources);
     EXPECT_EQ(shape.load(kTensors, steps + 100 * kTensors), ErrorCode::kOk);
-    // Constants stay: by default memory bounds them, too.
+    // Copies of constants stay allocated, so the memory limit bounds them as well.
     if (!shape.is_state) continue;
     EXPECT_EQ(shape.load(100 * kTensors, 0), ErrorCode::kOutOfResources);
   }

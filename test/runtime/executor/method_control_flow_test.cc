@@ -28,7 +28,7 @@ class MethodControlFlowTest : public test::MethodTest {
   Error error_;
 };
 
-TEST_F(MethodControlFlowTest, MovesMakeValuesTheSame) {
+TEST_F(MethodControlFlowTest, MovesCopyValues) {
   const int moved = planned_tensor();
   const int number = forward_.integer(1);
   forward_.move(out_, moved);
@@ -40,8 +40,8 @@ TEST_F(MethodControlFlowTest, MovesMakeValuesTheSame) {
   EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
-// So that outputs and inputs are what the program declares, in every execution.
-TEST_F(MethodControlFlowTest, ValuesKeepTheirKindsDtypesAndRanks) {
+// This rule keeps inputs and outputs as the program declares them in every execution.
+TEST_F(MethodControlFlowTest, MovesMustKeepKindDtypeAndRank) {
   const auto refusal = [this](int from, int to) {
     start_over();
     build_scaling();
@@ -62,14 +62,14 @@ TEST_F(MethodControlFlowTest, ValuesKeepTheirKindsDtypesAndRanks) {
       const bool is_alike = from == to || (from + to == 5 && from % 5 == 0);
       EXPECT_EQ(refusal(from, to),
                 is_alike ? ""
-                         : "forward, chains[0].instructions[1]: moves to another kind, dtype or "
-                           "rank")
+                         : "forward, chains[0].instructions[1]: a move must be between values of "
+                           "the same kind, dtype and rank")
           << from << " to " << to;
     }
   }
 }
 
-TEST_F(MethodControlFlowTest, NumbersAreNotPutWhereATensorIs) {
+TEST_F(MethodControlFlowTest, KernelsCannotReplaceATensorByANumber) {
   const int one = forward_.integer(1);
   forward_.kernel_call(forward_.op("test::sub", "Scalar"), {one, one, out_});
   const auto method = run();
@@ -79,7 +79,7 @@ TEST_F(MethodControlFlowTest, NumbersAreNotPutWhereATensorIs) {
 }
 
 // count = 5; do { out = out + x; count = count - 1; } while (!(count < 1))
-TEST_F(MethodControlFlowTest, JumpsMakeLoops) {
+TEST_F(MethodControlFlowTest, JumpsFormLoops) {
   forward_.chains[0].clear();
   const int one = forward_.integer(1);
   const int five = forward_.integer(5);
@@ -96,7 +96,7 @@ TEST_F(MethodControlFlowTest, JumpsMakeLoops) {
   EXPECT_THAT(output(*method), ElementsAre(5, 10, 15, 20, 25, 30));
 }
 
-TEST_F(MethodControlFlowTest, JumpsMakeBranches) {
+TEST_F(MethodControlFlowTest, JumpsFormBranches) {
   for (const bool condition : {true, false}) {
     start_over();
     build_scaling(10);
@@ -106,12 +106,12 @@ TEST_F(MethodControlFlowTest, JumpsMakeBranches) {
                                .second = 2});
     const auto method = run();
     ASSERT_TRUE(error_.ok()) << error_.message();
-    // The destination is one past the end: without the kernel planned memory keeps its zeros.
+    // The jump skips the kernel, so the output keeps the zeros of its planned memory.
     EXPECT_EQ(output(*method)[1], condition ? 20 : 0);
   }
 }
 
-TEST_F(MethodControlFlowTest, ABoolTensorHoldsIfAllItsElementsDo) {
+TEST_F(MethodControlFlowTest, BoolTensorIsTrueIfAllElementsAre) {
   struct Case {
     test::Bytes elements;
     bool holds;
@@ -134,7 +134,8 @@ TEST_F(MethodControlFlowTest, ABoolTensorHoldsIfAllItsElementsDo) {
   }
 }
 
-TEST_F(MethodControlFlowTest, OtherConditionsFail) {
+TEST_F(MethodControlFlowTest, RejectsConditionsThatAreNotBool) {
+  forward_.outputs = {x_};
   for (const int condition : {x_, forward_.integer(1), forward_.none(),
                               forward_.tensor({.dtype = ScalarType::kBool, .sizes = {1}})}) {
     forward_.chains[0].clear();
@@ -143,12 +144,12 @@ TEST_F(MethodControlFlowTest, OtherConditionsFail) {
     EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
     EXPECT_STREQ(
         error_.message(),
-        "forward, chain 0, instruction 0 (jump ): the condition is neither Bool nor a bool "
-        "tensor");
+        "forward, chain 0, instruction 0 (jump ): the condition must be a Bool or a bool tensor "
+        "with memory");
   }
 }
 
-TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
+TEST_F(MethodControlFlowTest, StopsEndlessLoops) {
   forward_.jump_false(forward_.boolean(false), 0);
   run({.limits = {.max_instructions_per_run = 1000}});
   EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
@@ -158,7 +159,7 @@ TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
   EXPECT_THAT(error_.message(), HasSubstr("stopped after 10000000 instructions"));
 }
 
-TEST_F(MethodControlFlowTest, TheLimitIsPerRunAndExact) {
+TEST_F(MethodControlFlowTest, InstructionLimitIsExactAndPerRun) {
   forward_.free(x_);
   const auto method = run({.limits = {.max_instructions_per_run = 2}});
   EXPECT_TRUE(error_.ok()) << error_.message();
@@ -167,7 +168,7 @@ TEST_F(MethodControlFlowTest, TheLimitIsPerRunAndExact) {
   EXPECT_FALSE(error_.ok());
 }
 
-TEST_F(MethodControlFlowTest, TheLimitIsForAllChains) {
+TEST_F(MethodControlFlowTest, InstructionLimitCoversAllChains) {
   forward_.chains.push_back(forward_.chains[0]);
   run({.limits = {.max_instructions_per_run = 1}});
   EXPECT_THAT(error_.message(), HasSubstr("chain 1, instruction 0"));
@@ -178,7 +179,7 @@ TEST_F(MethodControlFlowTest, FreedValuesKeepTheirMemory) {
   const auto method = run();
   ASSERT_TRUE(error_.ok());
   EXPECT_EQ(output(*method)[5], 12);
-  EXPECT_TRUE(method->execute().ok()) << "planned memory is there for every run";
+  EXPECT_TRUE(method->execute().ok()) << "planned memory must stay allocated";
 }
 
 TEST_F(MethodControlFlowTest, ChainsRunInOrder) {
@@ -189,13 +190,14 @@ TEST_F(MethodControlFlowTest, ChainsRunInOrder) {
   EXPECT_THAT(output(*method), ElementsAre(4, 8, 12, 16, 20, 24));
 }
 
-TEST_F(MethodControlFlowTest, NoInstructionsIsLegal) {
+TEST_F(MethodControlFlowTest, AcceptsMethodsWithoutInstructions) {
+  forward_.outputs = {x_};
   forward_.chains[0].clear();
   run();
   EXPECT_TRUE(error_.ok());
 }
 
-TEST_F(MethodControlFlowTest, ResultsOfOperatorsAreValues) {
+TEST_F(MethodControlFlowTest, OperatorsCanSetNumbers) {
   const int rows = forward_.integer(0);
   forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(0), rows});
   const int less = forward_.none();
@@ -208,8 +210,8 @@ TEST_F(MethodControlFlowTest, ResultsOfOperatorsAreValues) {
   EXPECT_TRUE(method->output(1).unchecked_bool());
 }
 
-// A list refers to values and has their contents at the time of use.
-TEST_F(MethodControlFlowTest, ListsFollowTheirValues) {
+// A list refers to values; reading the list returns their current contents.
+TEST_F(MethodControlFlowTest, ListsReadTheCurrentValues) {
   const int rows = forward_.integer(0);
   forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(1), rows});
   forward_.outputs = {forward_.int_list({rows, forward_.integer(7)})};

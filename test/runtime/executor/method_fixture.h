@@ -28,7 +28,7 @@ class MethodTest : public testing::Test {
     EXPECT_TRUE(program.ok()) << program.error().message();
     return program.ok() ? *program : nullptr;
   }
-  // With the test's kernels and backend, unless `options` has others.
+  // Uses the test's kernels and backend unless `options` has its own.
   Result<std::unique_ptr<Method>> try_load(MethodOptions options = {}) {
     const std::shared_ptr<const Program> program = build();
     if (!program) return Error::make(ErrorCode::kInternal, "the program does not load");

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class MethodInputsTest : public test::MethodTest {
  protected:
-  // out = x * 2; x f32[4,6] at most, given by the caller.
+  // out = x * 2; x has at most the shape [4,6]. If it is not planned, it uses the caller's memory.
   void build_dynamic(bool planned) {
     const auto dynamic = TensorShapeDynamism::DYNAMIC_BOUND;
     forward_.buffer_sizes = {0, 192};
@@ -45,7 +45,7 @@ TEST_F(MethodInputsTest, PlannedInputsAreCopied) {
   EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
-TEST_F(MethodInputsTest, OtherInputsAreAliased) {
+TEST_F(MethodInputsTest, UnplannedInputsAreAliased) {
   build_scaling();
   forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
   const auto method = load();
@@ -69,16 +69,16 @@ TEST_F(MethodInputsTest, DynamicShapesShrinkAndGrow) {
   }
 }
 
-TEST_F(MethodInputsTest, SaysWhatDoesNotFit) {
+TEST_F(MethodInputsTest, RejectsInputsThatDoNotMatchTheMethod) {
   build_scaling();
   const auto method = load();
   const Error index = method->set_input(1, value({2, 3}, std::vector<float>(6)));
   EXPECT_EQ(index.code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(index.message(), "input 1 of 1");
+  EXPECT_STREQ(index.message(), "input index 1 is out of range: the method has 1 inputs");
   const Error kind = method->set_input(0, EValue(int64_t{1}));
-  EXPECT_STREQ(kind.message(), "input 0 is a Tensor, not a Int");
+  EXPECT_STREQ(kind.message(), "input 0 must be of kind Tensor, got Int");
   const Error dtype = method->set_input(0, EValue(&factory_.make(ScalarType::kInt, {2, 3})));
-  EXPECT_STREQ(dtype.message(), "input 0 is f32, not i32");
+  EXPECT_STREQ(dtype.message(), "input 0 must have dtype f32, got i32");
   const Error rank = method->set_input(0, value({6}, std::vector<float>(6)));
   EXPECT_STREQ(rank.message(), "input 0: f32[2,3] cannot become [6]: its rank is fixed");
   const Error size = method->set_input(0, value({3, 2}, std::vector<float>(6)));
@@ -86,13 +86,13 @@ TEST_F(MethodInputsTest, SaysWhatDoesNotFit) {
   EXPECT_STREQ(size.message(), "input 0: f32[2,3] cannot become [3,2]: its shape is static");
   const Error order =
       method->set_input(0, EValue(&factory_.make(ScalarType::kFloat, {2, 3}, {1, 0})));
-  EXPECT_THAT(order.message(), HasSubstr("input 0 has another dim order"));
+  EXPECT_THAT(order.message(), HasSubstr("input 0 has a different dim order"));
   EValue empty = value({2, 3}, std::vector<float>(6));
   empty.unchecked_tensor().set_data(nullptr);
   EXPECT_STREQ(method->set_input(0, empty).message(), "input 0 has no data");
 }
 
-TEST_F(MethodInputsTest, ARefusedInputLeavesTheEarlierOne) {
+TEST_F(MethodInputsTest, RejectedInputKeepsTheEarlierInput) {
   build_dynamic(true);
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({1, 6}, std::vector<float>(6, 1.f))).ok());
@@ -103,7 +103,7 @@ TEST_F(MethodInputsTest, ARefusedInputLeavesTheEarlierOne) {
   EXPECT_THAT(output(*method), ElementsAre(2, 2, 2, 2, 2, 2));
 }
 
-TEST_F(MethodInputsTest, MisalignedMemoryIsCopiedOrRefused) {
+TEST_F(MethodInputsTest, CopiesOrRejectsMisalignedMemory) {
   std::array<std::byte, 25> memory{};
   const auto misaligned = [&]() -> Tensor& {
     Tensor& tensor = factory_.make(ScalarType::kFloat, {2, 3});
@@ -125,7 +125,7 @@ TEST_F(MethodInputsTest, MisalignedMemoryIsCopiedOrRefused) {
   EXPECT_STREQ(error.message(), "input 0: the memory is not aligned for elements of f32");
 }
 
-TEST_F(MethodInputsTest, ExecutionNeedsAllInputs) {
+TEST_F(MethodInputsTest, ExecutionRequiresAllInputs) {
   build_scaling();
   forward_.inputs = {forward_.integer(1), x_};
   const auto method = load();
@@ -134,7 +134,7 @@ TEST_F(MethodInputsTest, ExecutionNeedsAllInputs) {
   EXPECT_STREQ(error.message(), "input 1 is not set");
 }
 
-TEST_F(MethodInputsTest, NumbersAndTextsAreFixedAtExport) {
+TEST_F(MethodInputsTest, NumbersAndStringsMustEqualTheExportedValues) {
   forward_.inputs = {forward_.integer(3),     forward_.boolean(true), forward_.real(0.5),
                      forward_.string("mean"), forward_.none(),        forward_.real(NAN)};
   const auto method = load();
@@ -154,7 +154,7 @@ TEST_F(MethodInputsTest, NumbersAndTextsAreFixedAtExport) {
   EXPECT_TRUE(method->execute().ok());
 }
 
-TEST_F(MethodInputsTest, DoublesMayDifferAsInExecuTorch) {
+TEST_F(MethodInputsTest, DoublesMayDifferByExecuTorchsTolerance) {
   build_scaling();
   const std::vector<double> numbers{0, 0.5, -1000};
   forward_.inputs.clear();
@@ -174,7 +174,7 @@ TEST_F(MethodInputsTest, DoublesMayDifferAsInExecuTorch) {
   }
 }
 
-TEST_F(MethodInputsTest, ListsAndInfinitiesMustEqualTheProgrammed) {
+TEST_F(MethodInputsTest, ListsAndInfinitiesMustEqualTheExportedValues) {
   build_scaling();
   const int one = forward_.integer(1);
   forward_.inputs = {forward_.int_list({one, forward_.integer(2)}),
@@ -213,7 +213,7 @@ TEST_F(MethodInputsTest, ListsAndInfinitiesMustEqualTheProgrammed) {
   EXPECT_STREQ(list.message(), "input 4 is a TensorList, which cannot be set");
 }
 
-TEST_F(MethodInputsTest, ConstantsCannotBeInputs) {
+TEST_F(MethodInputsTest, RejectsConstantAsInput) {
   const uint32_t constant = builder_.constant(test::Bytes(24));
   forward_.inputs = {forward_.tensor({.sizes = {2, 3}, .data = constant})};
   const auto method = try_load();
@@ -222,8 +222,8 @@ TEST_F(MethodInputsTest, ConstantsCannotBeInputs) {
   EXPECT_STREQ(method.error().message(), "forward, inputs[0]: is a constant");
 }
 
-// A program may move a constant to where an input was.
-TEST_F(MethodInputsTest, InputsAreNotCopiedOverConstants) {
+// A program may move a constant to the value of an input.
+TEST_F(MethodInputsTest, NeverCopiesInputsOverConstants) {
   const uint32_t constant = builder_.constant(test::Bytes(24));
   build_scaling();
   forward_.move(forward_.tensor({.sizes = {2, 3}, .data = constant}), x_);
@@ -236,7 +236,7 @@ TEST_F(MethodInputsTest, InputsAreNotCopiedOverConstants) {
   EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
-// Memory of two inputs and three results; `overlap`: the second result takes the first input's.
+// out = 2 * (x + y). The offset of `out` selects which input it overlaps, if any.
 class ReusedInputsTest : public test::MethodTest {
  protected:
   void build(uint64_t second_result) {
@@ -255,8 +255,8 @@ class ReusedInputsTest : public test::MethodTest {
   }
 };
 
-TEST_F(ReusedInputsTest, MustBeSetAgain) {
-  // In its place, at its first byte, at its last byte.
+TEST_F(ReusedInputsTest, MustBeSetAgainAfterAResultOverlaps) {
+  // The result has the same offset as y, or overlaps only its first or its last element.
   for (const uint64_t place : {64, 36, 92}) {
     SCOPED_TRACE(place);
     start_over();
@@ -269,12 +269,12 @@ TEST_F(ReusedInputsTest, MustBeSetAgain) {
     EXPECT_EQ(again.code(), ErrorCode::kInvalidState);
     EXPECT_STREQ(again.message(), "input 1 must be set again: the last execution used its memory");
     ASSERT_TRUE(set(*method, 1, 3).ok());
-    ASSERT_TRUE(method->execute().ok()) << "the first is still there";
+    ASSERT_TRUE(method->execute().ok()) << "input 0 is still set";
     EXPECT_THAT(output(*method), testing::Each(8));
   }
 }
 
-TEST_F(ReusedInputsTest, OthersKeepTheirValues) {
+TEST_F(ReusedInputsTest, OtherInputsKeepTheirValues) {
   for (const uint64_t place : {32, 96}) {
     SCOPED_TRACE(place);
     start_over();
@@ -288,8 +288,8 @@ TEST_F(ReusedInputsTest, OthersKeepTheirValues) {
   }
 }
 
-// Outputs may be read until the input is set.
-TEST_F(ReusedInputsTest, OutputsInTheirPlaceAreOverwritten) {
+// The output remains readable until the input is set again.
+TEST_F(ReusedInputsTest, SettingThemOverwritesOutputsInTheirMemory) {
   build(64);
   const auto method = load();
   ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
@@ -301,8 +301,8 @@ TEST_F(ReusedInputsTest, OutputsInTheirPlaceAreOverwritten) {
   EXPECT_THAT(output(*method), testing::Each(3));
 }
 
-// What a program writes into its own input is its state.
-TEST_F(ReusedInputsTest, MutatedInputsKeepWhatWasWritten) {
+// An input that the program itself writes is state, so it need not be set again.
+TEST_F(ReusedInputsTest, MutatedInputsKeepTheirNewValue) {
   build(192);
   forward_.kernel_call(forward_.op("test::scale", "out"), {x_, forward_.integer(3), x_, x_});
   const auto method = load();
@@ -312,7 +312,7 @@ TEST_F(ReusedInputsTest, MutatedInputsKeepWhatWasWritten) {
   EXPECT_THAT(output(*method), testing::Each(6));
 }
 
-TEST_F(ReusedInputsTest, DelegatesWriteToo) {
+TEST_F(ReusedInputsTest, IncludeInputsThatDelegatesOverwrite) {
   build(192);
   forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
                          {out_, forward_.tensor({.sizes = {8}, .planned = Planned{1, 0}})});
@@ -330,7 +330,7 @@ class MethodOutputsTest : public test::MethodTest {
   }
 };
 
-TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
+TEST_F(MethodOutputsTest, AreWrittenToTheCallersMemory) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   std::array<float, 6> memory{};
@@ -340,8 +340,8 @@ TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }
 
-// 2 x, and 3 x where x is in memory of its own.
-TEST_F(MethodOutputsTest, GivenAsInputsAreOverwrittenWhileTheyAreNeeded) {
+// Results 2 x and 3 x. The second result is correct only if x does not share memory with the first.
+TEST_F(MethodOutputsTest, OverwriteInputsThatShareTheirMemory) {
   forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
   forward_.values[static_cast<size_t>(out_)].tensor.planned = Planned{1, 0};
   const int second = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
@@ -355,11 +355,12 @@ TEST_F(MethodOutputsTest, GivenAsInputsAreOverwrittenWhileTheyAreNeeded) {
   EXPECT_THAT(output(*method, 1), testing::Each(3));
   ASSERT_TRUE(method->set_input(0, method->output(0)).ok());
   ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method, 1), testing::Each(3 * 2 * 2)) << "not 3 * 2";
+  EXPECT_THAT(output(*method, 1), testing::Each(3 * 2 * 2))
+      << "the first result overwrites x before 3 x is computed";
 }
 
-// The memory is not copied and is not let go after a run.
-TEST_F(MethodOutputsTest, KeepTheirMemoryUntilOtherIsSet) {
+// The method writes directly to the memory and keeps using it in later executions.
+TEST_F(MethodOutputsTest, KeepTheirMemoryUntilAnotherIsSet) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   std::array<float, 6> first{};
@@ -378,7 +379,7 @@ TEST_F(MethodOutputsTest, KeepTheirMemoryUntilOtherIsSet) {
   EXPECT_THAT(second, ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
-TEST_F(MethodOutputsTest, NeedMemory) {
+TEST_F(MethodOutputsTest, RequireMemory) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   const Error error = method->execute();
@@ -386,22 +387,23 @@ TEST_F(MethodOutputsTest, NeedMemory) {
   EXPECT_THAT(error.message(), HasSubstr("argument 2 is a tensor without memory"));
 }
 
-TEST_F(MethodOutputsTest, RefuseWrongMemory) {
+TEST_F(MethodOutputsTest, RejectSmallOrMisalignedMemory) {
   forward_.outputs = {out_, x_, forward_.integer(1)};
   const auto method = load();
   alignas(8) std::array<std::byte, 32> memory{};
   const std::span<std::byte> bytes(memory);
   EXPECT_STREQ(method->set_output_data(0, bytes.first(23)).message(),
-               "output 0 needs 24 bytes, not 23");
+               "output 0 needs 24 bytes, got 23");
   EXPECT_STREQ(method->set_output_data(0, bytes.subspan(2)).message(),
                "output 0: the memory is not aligned for elements of f32");
   EXPECT_EQ(method->set_output_data(1, bytes).code(), ErrorCode::kInvalidState);
-  EXPECT_STREQ(method->set_output_data(1, bytes).message(), "output 1 is memory-planned");
+  EXPECT_STREQ(method->set_output_data(1, bytes).message(),
+               "output 1 is memory-planned, so its memory cannot be set");
   EXPECT_EQ(method->set_output_data(2, bytes).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(method->set_output_data(3, bytes).code(), ErrorCode::kInvalidArgument);
 }
 
-TEST_F(MethodOutputsTest, ThatAreInputsHaveTheMemoryOfTheseAlone) {
+TEST_F(MethodOutputsTest, OutputsThatAreInputsUseTheInputsMemory) {
   const int x = forward_.tensor({.sizes = {2, 3}});
   forward_.inputs = forward_.outputs = {x};
   forward_.chains[0].clear();
@@ -411,7 +413,7 @@ TEST_F(MethodOutputsTest, ThatAreInputsHaveTheMemoryOfTheseAlone) {
   std::array<float, 6> memory{};
   const Error error = method->set_output_data(0, std::as_writable_bytes(std::span(memory)));
   EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
-  EXPECT_STREQ(error.message(), "output 0 is an input, too: set_input gives its memory");
+  EXPECT_STREQ(error.message(), "output 0 is also an input; set its memory with set_input()");
   ASSERT_TRUE(method->allocate_outputs().ok());
   ASSERT_TRUE(method->execute().ok());
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), given.unchecked_tensor().raw_data());

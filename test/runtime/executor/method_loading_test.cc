@@ -15,13 +15,13 @@ using testing::StartsWith;
 
 class MethodLoadingTest : public test::MethodTest {};
 
-TEST_F(MethodLoadingTest, NamesEverythingThatIsMissing) {
+TEST_F(MethodLoadingTest, ErrorNamesEverythingThatIsMissing) {
   forward_.op("aten::missing", "out");
   forward_.op("test::add", "out");
   forward_.op("aten::also_missing", "");
   forward_.op("aten::missing", "out");
   forward_.delegate({.id = "LongBackend", .payload = multiply_by(1)});
-  forward_.delegate({.id = "Long", .payload = multiply_by(1)});  // a part of the other's id
+  forward_.delegate({.id = "Long", .payload = multiply_by(1)});  // prefix of the other id
   forward_.delegate({.id = "TestBackend", .payload = multiply_by(1)});
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
@@ -32,7 +32,7 @@ TEST_F(MethodLoadingTest, NamesEverythingThatIsMissing) {
       "the backends Long, LongBackend: register, link or select them (VITRINE_SELECT_OPS)");
 }
 
-TEST_F(MethodLoadingTest, NamesAHundredMissingOperators) {
+TEST_F(MethodLoadingTest, ErrorNamesAHundredMissingOperators) {
   for (int i = 0; i < 100; ++i) forward_.op("aten::an_operator_number_" + std::to_string(i), "out");
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
@@ -42,7 +42,7 @@ TEST_F(MethodLoadingTest, NamesAHundredMissingOperators) {
   }
 }
 
-TEST_F(MethodLoadingTest, SaysWhichBackendsAreMissing) {
+TEST_F(MethodLoadingTest, ErrorNamesMissingBackends) {
   forward_.delegate({.id = "NoBackend", .payload = multiply_by(1)});
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
@@ -51,39 +51,39 @@ TEST_F(MethodLoadingTest, SaysWhichBackendsAreMissing) {
               AllOf(HasSubstr("lacks the backends NoBackend"), Not(HasSubstr("operators"))));
 }
 
-// The whole id is compared, not only up to its first NUL.
-TEST_F(MethodLoadingTest, IdsWithANulAreOtherIds) {
+// The comparison of ids must not stop at a NUL.
+TEST_F(MethodLoadingTest, ComparesIdsPastAnEmbeddedNul) {
   forward_.delegate({.id = std::string("TestBackend\0x", 13), .payload = multiply_by(1)});
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
 }
 
-TEST_F(MethodLoadingTest, WithoutRegistriesEverythingIsMissing) {
+TEST_F(MethodLoadingTest, ReportsOperatorsMissingWithoutRegistries) {
   build_scaling();
   const auto method = Method::load(build(), "forward", {});
   ASSERT_FALSE(method.ok());
   EXPECT_THAT(method.error().message(), HasSubstr("test::scale.out"));
 }
 
-TEST_F(MethodLoadingTest, NamesTheMethodsThatThereAre) {
+TEST_F(MethodLoadingTest, UnknownMethodErrorListsExistingMethods) {
   const auto method = Method::load(build(), "backward", {});
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(method.error().message(), "no method backward; the program has: forward");
+  EXPECT_STREQ(method.error().message(), "the program has no method backward; it has: forward");
 }
 
-TEST_F(MethodLoadingTest, CountsArgumentsOfKernels) {
+TEST_F(MethodLoadingTest, ChecksTheNumberOfKernelArguments) {
   build_scaling();
   forward_.chains[0][0].args.pop_back();
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
   EXPECT_STREQ(method.error().message(),
-               "forward, chains[0].instructions[0]: test::scale.out takes 4 arguments, not 3");
+               "forward, chains[0].instructions[0]: test::scale.out needs 4 arguments, got 3");
 }
 
-TEST_F(MethodLoadingTest, EveryKindOfValueArrives) {
+TEST_F(MethodLoadingTest, PassesEveryKindOfValue) {
   const int one = forward_.integer(1);
   const int tensor = forward_.tensor({.sizes = {0}});
   forward_.outputs = {forward_.none(),
@@ -115,7 +115,7 @@ TEST_F(MethodLoadingTest, EveryKindOfValueArrives) {
   EXPECT_NE(tensors[1], nullptr);
 }
 
-TEST_F(MethodLoadingTest, ValuesBeyondTheLastAreNone) {
+TEST_F(MethodLoadingTest, InputsAndOutputsOutOfRangeAreNone) {
   build_scaling();
   const auto method = load();
   ASSERT_FALSE(method->input(0).is_none());
@@ -126,7 +126,7 @@ TEST_F(MethodLoadingTest, ValuesBeyondTheLastAreNone) {
   EXPECT_TRUE(method->output(SIZE_MAX).is_none());
 }
 
-TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
+TEST_F(MethodLoadingTest, LimitsItsMemory) {
   build_scaling();
   for (int i = 0; i < 2000; ++i) forward_.integer(i);
   const auto method = try_load({.limits = {.max_memory_bytes = 20000}});
@@ -136,7 +136,7 @@ TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
   EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
-TEST_F(MethodLoadingTest, BudgetsAreWithoutTheFile) {
+TEST_F(MethodLoadingTest, BudgetExcludesTheFile) {
   constexpr int32_t kCount = 1 << 18;
   build_scaling();
   forward_.tensor({.sizes = {kCount}, .data = builder_.constant(test::Bytes(kCount * 4))});
@@ -144,7 +144,7 @@ TEST_F(MethodLoadingTest, BudgetsAreWithoutTheFile) {
   EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
-TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {
+TEST_F(MethodLoadingTest, ErrorNamesTheFailingKernelAndInstruction) {
   build_scaling();
   forward_.kernel_call(forward_.op("test::fail", "out"), {x_, out_, out_});
   const auto method = load();
@@ -160,7 +160,7 @@ TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {
 
 class MethodDelegatesTest : public test::MethodTest {
  protected:
-  // out = x * factor, by the backend.
+  // out = x * factor, computed by the backend.
   void build_delegate(test::DelegateSpec spec) {
     forward_.buffer_sizes = {0, 64};
     x_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 0}});
@@ -176,7 +176,7 @@ class MethodDelegatesTest : public test::MethodTest {
   }
 };
 
-TEST_F(MethodDelegatesTest, RunFromInlineDataAndSegments) {
+TEST_F(MethodDelegatesTest, RunWithInlineAndSegmentPayloads) {
   for (const auto location :
        {schema::program::DataLocation::INLINE, schema::program::DataLocation::SEGMENT}) {
     start_over();
@@ -188,7 +188,7 @@ TEST_F(MethodDelegatesTest, RunFromInlineDataAndSegments) {
   }
 }
 
-TEST_F(MethodDelegatesTest, GetWhatTheProgramAndTheCallerGive) {
+TEST_F(MethodDelegatesTest, ReceiveTheProgramsAndCallersArguments) {
   build_delegate({.id = "TestBackend",
                   .payload = multiply_by(3),
                   .compile_specs = {{"level", test::bytes_of("9")}, {"empty", {}}}});
@@ -213,19 +213,18 @@ TEST_F(MethodDelegatesTest, AreDestroyedWithTheMethod) {
   EXPECT_EQ(backend_.live_delegates(), 0);
 }
 
-TEST_F(MethodDelegatesTest, ThatDoNotLoadAreNamed) {
+TEST_F(MethodDelegatesTest, ErrorNamesADelegateThatDoesNotLoad) {
   build_delegate({.id = "TestBackend", .payload = multiply_by(3)});
   forward_.delegate({.id = "TestBackend", .payload = test::bytes_of("??")});
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kDelegateInvalidCompatibility);
   EXPECT_STREQ(method.error().message(),
-               "forward, delegates[1] (TestBackend): byte 0 of the payload: it does not begin with "
-               "TB");
-  EXPECT_EQ(backend_.live_delegates(), 0) << "those that did load are destroyed";
+               "forward, delegates[1] (TestBackend): byte 0 of the payload: it must start with TB");
+  EXPECT_EQ(backend_.live_delegates(), 0) << "the delegates that loaded must be destroyed";
 }
 
-TEST_F(MethodDelegatesTest, ThatFailAreNamedWithTheirPlace) {
+TEST_F(MethodDelegatesTest, ErrorNamesAFailingDelegateAndInstruction) {
   build_delegate({.id = "TestBackend", .payload = multiply_by(3), .compile_specs = {{"fail", {}}}});
   const auto method = load();
   EXPECT_STREQ(run(*method).message(),

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "test/runtime/executor/method_fixture.h"
@@ -7,11 +9,93 @@ namespace vitrine {
 namespace {
 
 using test::Planned;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 class MethodThreadsTest : public test::MethodTest {};
 
+// Doubles its first input. Before that, it jumps back while the second input is false.
+class CancelTest : public test::MethodTest {
+ protected:
+  CancelTest() {
+    build_scaling();
+    const int ends = forward_.tensor({.dtype = ScalarType::kBool, .sizes = {1}});
+    forward_.inputs.push_back(ends);
+    forward_.jump_false(ends, 1);
+  }
+
+  Error execute(Method& method, bool ends) {
+    EXPECT_TRUE(method.set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+    EXPECT_TRUE(method.set_input(1, EValue(&factory_.make<bool>({1}, {ends}))).ok());
+    return method.execute();
+  }
+  // Executes the endless loop and cancels it from another thread.
+  Error execute_and_cancel(Method& method) {
+    std::atomic<bool> has_ended = false;
+    std::thread other([&] {
+      while (!has_ended) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        method.cancel();
+      }
+    });
+    Error error = execute(method, false);
+    has_ended = true;
+    other.join();
+    return error;
+  }
+
+  static constexpr MethodLimits kEndless{.max_instructions_per_run = UINT64_MAX};
+};
+
+TEST_F(CancelTest, EndsTheExecutionInProgress) {
+  const auto method = load({.limits = kEndless});
+  for (int i = 0; i < 3; ++i) {
+    const Error error = execute_and_cancel(*method);
+    EXPECT_STREQ(error_code_name(error.code()), "Canceled");
+    EXPECT_EQ(error.code(), kCanceled);
+    EXPECT_THAT(error.message(), HasSubstr("forward, chain 0, instruction 1 (jump ): canceled"));
+    ASSERT_TRUE(execute(*method, true).ok());  // the request was consumed
+    EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
+  }
+}
+
+TEST_F(CancelTest, HasNoEffectWithoutAnExecution) {
+  const auto method = load();
+  method->cancel();
+  EXPECT_TRUE(execute(*method, true).ok());
+}
+
+TEST_F(CancelTest, SharedFlagEndsExecutionsUntilItIsCleared) {
+  std::atomic<bool> flag = false;
+  const auto method = load({.limits = kEndless, .cancel_flag = &flag});
+  EXPECT_EQ(execute_and_cancel(*method).code(), kCanceled);
+  EXPECT_TRUE(flag);
+  const Error error = execute(*method, true);
+  EXPECT_EQ(error.code(), kCanceled);
+  EXPECT_THAT(error.message(), HasSubstr("instruction 0"));  // no instruction ran
+  flag = false;
+  EXPECT_TRUE(execute(*method, true).ok());
+}
+
+TEST_F(CancelTest, DeadlineEndsEachExecution) {
+  MethodLimits limits = kEndless;
+  limits.max_milliseconds_per_run = 30;
+  const auto method = load({.limits = limits});
+  for (int i = 0; i < 2; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const Error error = execute(*method, false);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
+    EXPECT_THAT(error.message(), HasSubstr("instruction 1 (jump ): the run takes longer than "
+                                           "max_milliseconds_per_run allows"));
+  }
+  EXPECT_TRUE(execute(*method, true).ok());
+  limits.max_milliseconds_per_run = UINT64_MAX;
+  EXPECT_TRUE(execute(*load({.limits = limits}), true).ok());
+}
+
 // Two threads load and execute methods of one program at once, each with separate state.
-TEST_F(MethodThreadsTest, ShareAProgram) {
+TEST_F(MethodThreadsTest, ThreadsShareAProgram) {
   constexpr int kRuns = 500;
   forward_.buffer_sizes = {0, 96};
   x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});

@@ -10,7 +10,7 @@ using Kind = TraceRecord::Kind;
 using test::multiply_by;
 using testing::ElementsAre;
 
-// Keeps everything, in order.
+// Keeps all blocks and records in order.
 class Recorder final : public EventTracer {
  public:
   void begin_block(const char* name) override { blocks.emplace_back(name); }
@@ -42,7 +42,7 @@ class MethodTraceTest : public test::MethodTest {
   Recorder trace_;
 };
 
-TEST_F(MethodTraceTest, LoadingIsTwoScopes) {
+TEST_F(MethodTraceTest, LoadingRecordsTwoScopes) {
   const uint64_t before = platform::now_ns();
   const auto method = load({.tracer = &trace_});
   const uint64_t after = platform::now_ns();
@@ -64,7 +64,7 @@ TEST_F(MethodTraceTest, LoadingIsTwoScopes) {
   EXPECT_LE(whole.end_ns, after);
 }
 
-TEST_F(MethodTraceTest, ExecutionIsARecordAStepAndOneOfAll) {
+TEST_F(MethodTraceTest, ExecutionRecordsEachStepAndTheTotal) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};
   const uint64_t before = platform::now_ns();
@@ -104,8 +104,8 @@ TEST_F(MethodTraceTest, ExecutionIsARecordAStepAndOneOfAll) {
   EXPECT_LE(whole.end_ns, after);
 }
 
-// Makes the steps add up to the total.
-TEST_F(MethodTraceTest, AStepBeginsWhereTheLastEnded) {
+// The times of the steps therefore add up to the total.
+TEST_F(MethodTraceTest, StepBeginsWhereThePreviousOneEnded) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};
   ASSERT_TRUE(execute(*method).ok());
@@ -119,14 +119,14 @@ TEST_F(MethodTraceTest, AStepBeginsWhereTheLastEnded) {
   }
 }
 
-TEST_F(MethodTraceTest, EachExecutionIsABlock) {
+TEST_F(MethodTraceTest, EachExecutionBeginsABlock) {
   const auto method = load({.tracer = &trace_});
   ASSERT_TRUE(execute(*method).ok());
   ASSERT_TRUE(execute(*method).ok());
   EXPECT_THAT(trace_.blocks, ElementsAre("Default", "Execute", "Execute"));
 }
 
-TEST_F(MethodTraceTest, TheTracerMayChange) {
+TEST_F(MethodTraceTest, TracerCanBeReplaced) {
   const auto method = load();
   ASSERT_TRUE(execute(*method).ok());
   EXPECT_TRUE(trace_.records.empty());
@@ -138,7 +138,7 @@ TEST_F(MethodTraceTest, TheTracerMayChange) {
   EXPECT_EQ(trace_.records.size(), 7u);
 }
 
-TEST_F(MethodTraceTest, AFailedExecutionHasTheStepsBeforeAndTheWhole) {
+TEST_F(MethodTraceTest, FailedExecutionRecordsEarlierStepsAndTheTotal) {
   forward_.op("test::fail", "out");
   forward_.chains[0][3] = {.kind = schema::program::InstructionArguments::KernelCall,
                            .first = 1,

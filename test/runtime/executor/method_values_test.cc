@@ -1,4 +1,4 @@
-// What a tracer that wants values is given.
+// Values that a method passes to a tracer that records values.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 using test::multiply_by;
 using testing::ElementsAre;
 
-// The floats of every value, at the time that it was given.
+// Copies the elements of each value when it is recorded.
 class ValueRecorder final : public ValueTracer {
  public:
   struct Taken {
@@ -41,7 +41,8 @@ class ValueRecorder final : public ValueTracer {
 
 class MethodValuesTest : public test::MethodTest {
  protected:
-  // out = 2x, then out = 3x by a delegate, then a number, a move, a jump: x and out share nothing.
+  // A kernel computes out = 2x and a delegate out = 3x; a kernel with a number as its result, a
+  // move and a jump follow. x and out do not share memory.
   MethodValuesTest() {
     build_scaling();
     const int delegate = forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)});
@@ -58,16 +59,16 @@ class MethodValuesTest : public test::MethodTest {
   }
 };
 
-TEST_F(MethodValuesTest, AreOutputsOfInstructionsThenOfTheMethod) {
+TEST_F(MethodValuesTest, RecordInstructionResultsThenMethodOutputs) {
   ValueRecorder tracer(true);
   const auto method = load({.tracer = &tracer});
   tracer.records = 0;
   ASSERT_TRUE(execute(*method).ok());
   ASSERT_EQ(tracer.taken.size(), 5u);
-  // Memory is used again: each was seen before the next instruction wrote it.
+  // `out` is written twice, so each value must be recorded before the next instruction.
   EXPECT_THAT(tracer.taken[0].elements, ElementsAre(2, 4, 6, 8, 10, 12));
-  // This delegate does not say which arguments it writes, so inputs are recorded too, as by stock
-  // runtimes.
+  // This delegate does not report which arguments it writes, so inputs are recorded too, as in
+  // stock runtimes.
   EXPECT_THAT(tracer.taken[1].elements, ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(tracer.taken[2].elements, ElementsAre(3, 6, 9, 12, 15, 18));
   EXPECT_THAT(tracer.taken[3].elements, ElementsAre(2));
@@ -80,20 +81,20 @@ TEST_F(MethodValuesTest, AreOutputsOfInstructionsThenOfTheMethod) {
     EXPECT_EQ(source.chain_index, i == 4 ? kUnsetChainIndex : 0) << i;
     EXPECT_EQ(source.delegate_debug_id, kUnsetDelegateDebugId) << i;
   }
-  // After the record of its instruction: one for a kernel, two for the delegate.
+  // Values follow the records of their instruction: a kernel has one record, the delegate two.
   EXPECT_EQ(tracer.taken[0].after_records, 1u);
   EXPECT_EQ(tracer.taken[1].after_records, 3u);
   EXPECT_EQ(tracer.taken[4].after_records, tracer.records);
 }
 
-TEST_F(MethodValuesTest, AreGivenOnlyToThoseWhoWantThem) {
+TEST_F(MethodValuesTest, AreRecordedOnlyIfTheTracerWantsThem) {
   ValueRecorder tracer(false);
   const auto method = load({.tracer = &tracer});
   ASSERT_TRUE(execute(*method).ok());
   EXPECT_TRUE(tracer.taken.empty());
 }
 
-TEST_F(MethodValuesTest, OfAFailedExecutionAreThoseBefore) {
+TEST_F(MethodValuesTest, FailedExecutionRecordsEarlierValues) {
   forward_.op("test::fail", "out");
   forward_.chains[0][2] = {.kind = schema::program::InstructionArguments::KernelCall,
                            .first = 2,

@@ -1,4 +1,4 @@
-#include "formats/etdump/trace_buffer.h"
+#include "runtime/extension/trace_buffer.h"
 #include "test/runtime/executor/method_fixture.h"
 #include "test/support/allocation_counter.h"
 
@@ -12,7 +12,7 @@ using test::Planned;
 
 class NoAllocationTest : public test::MethodTest {
  protected:
-  // Every kind of instruction, dynamic shapes, and `kernel` on f32[64,6] at most.
+  // A method with every kind of instruction and dynamic shapes. `kernel` runs on at most f32[64,6].
   void build_all(const char* kernel) {
     const auto tensor = [this](uint64_t offset) {
       return forward_.tensor({.sizes = {64, 6},
@@ -36,7 +36,7 @@ class NoAllocationTest : public test::MethodTest {
     forward_.jump_false(few, 0);
     forward_.free(between);
   }
-  // Allocations of setting the input and executing, with `rows` rows.
+  // Counts the allocations of set_input() and execute() for an input with `rows` rows.
   int allocations_of_run(Method& method, int32_t rows) {
     const EValue x = value({rows, 6}, std::vector<float>(static_cast<size_t>(rows) * 6, 1.f));
     const int before = allocation_count();
@@ -50,17 +50,17 @@ class NoAllocationTest : public test::MethodTest {
   }
 };
 
-TEST_F(NoAllocationTest, TheCountersCount) {
+TEST_F(NoAllocationTest, CountersCountAllocations) {
   const int before = allocation_count();
   ::operator delete(::operator new(4));
   EXPECT_GE(allocation_count() - before, 1);
   HeapArena arena;
   const int between = allocation_count();
   ASSERT_NE(arena.allocate(10, 8), nullptr);
-  EXPECT_EQ(allocation_count() - between, 1) << "the runtime's own malloc";
+  EXPECT_EQ(allocation_count() - between, 1) << "calls of malloc in the runtime must count";
 }
 
-TEST_F(NoAllocationTest, FromTheFirstRunOnWithoutTemporaryMemory) {
+TEST_F(NoAllocationTest, FirstRunAllocatesNothingWithoutTemporaryMemory) {
   build_all("test::scale");
   TraceBuffer trace;
   const auto method = load({.tracer = &trace});
@@ -69,7 +69,7 @@ TEST_F(NoAllocationTest, FromTheFirstRunOnWithoutTemporaryMemory) {
   EXPECT_EQ(allocations_of_run(*method, 64), 0);
 }
 
-TEST_F(NoAllocationTest, WithValuesKept) {
+TEST_F(NoAllocationTest, RecordingValuesAllocatesNothing) {
   build_all("test::scale");
   ValueBuffer values(size_t{1} << 16, 64);
   TraceBuffer trace(TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values);
@@ -78,12 +78,12 @@ TEST_F(NoAllocationTest, WithValuesKept) {
   EXPECT_FALSE(values.entries().empty());
 }
 
-// A kernel's temporary memory is taken from the heap once.
-TEST_F(NoAllocationTest, FromTheSecondRunOnWithTemporaryMemory) {
+// The first run allocates the temporary memory of kernels; later runs reuse it.
+TEST_F(NoAllocationTest, SecondRunAllocatesNothingWithTemporaryMemory) {
   build_all("test::scale_scratch");
   const auto method = load();
   EXPECT_GT(allocations_of_run(*method, 64), 0);
-  // Enough of them to need more, were it not reused.
+  // Without reuse, this many runs would need another allocation.
   for (int run = 0; run < 100; ++run) EXPECT_EQ(allocations_of_run(*method, run % 64 + 1), 0);
 }
 

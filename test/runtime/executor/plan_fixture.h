@@ -1,4 +1,4 @@
-// Programs whose values a test places in planned memory.
+// Builds programs whose values have offsets in planned memory that the test chooses.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class PlanTest : public MethodTest {
   }
   void add(int32_t a, int32_t b, int32_t to) { call("test::add.out", {a, b, to, to}); }
 
-  MethodOptions options() const { return {.kernels = kernels_, .check_plan = refuse_overlaps}; }
+  MethodOptions options() const { return {.kernels = kernels_, .check_plan = &refuse_overlaps}; }
 
   const KernelRegistry* kernels_ = &test_kernels();
 };

@@ -1,5 +1,4 @@
-// What looking for overlaps in memory plans costs, and that it finds all of them in plans at
-// random.
+// The cost of the search for overlaps in memory plans, and its results for random plans.
 #include <algorithm>
 #include <random>
 
@@ -10,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The least for which `loads` holds.
+// Returns the smallest number for which `loads` returns true.
 template <class Loads>
 uint64_t least(const Loads& loads) {
   uint64_t few = 0;
@@ -23,7 +22,7 @@ uint64_t least(const Loads& loads) {
 }
 
 class PlanLimitsTest : public test::PlanTest {};
-TEST_F(PlanLimitsTest, NoMemoryIsAnError) {
+TEST_F(PlanLimitsTest, ReportsFailedAllocation) {
   const int32_t x = input(0);
   for (int i = 0; i < 200; ++i) scale(x, at(32));
   const auto program = build();
@@ -33,17 +32,17 @@ TEST_F(PlanLimitsTest, NoMemoryIsAnError) {
     bounded.limits.max_memory_bytes = bytes;
     return Method::load(program, "forward", bounded).ok();
   });
-  bounded.check_plan = refuse_overlaps;
+  bounded.check_plan = &refuse_overlaps;
   const auto method = Method::load(program, "forward", bounded);
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(method.error().message(), HasSubstr("no memory for the places of values"));
+  EXPECT_THAT(method.error().message(), HasSubstr("no memory for the check of the memory plan"));
 }
 
-// The steps that loading takes, by looking for the least that suffices.
+// Measures the steps of a load by searching for the smallest sufficient limit.
 class PlanStepsTest : public test::PlanTest {
  protected:
-  // Many small results in the memory of one large value that is read again and again.
+  // Many small results share the memory of one large value, which is read after each of them.
   uint64_t steps_of(int32_t size) {
     start_over();
     forward_.buffer_sizes = {0, 64 * size};
@@ -63,10 +62,12 @@ class PlanStepsTest : public test::PlanTest {
   }
 };
 
-TEST_F(PlanStepsTest, GrowWithTheFile) { EXPECT_LE(steps_of(1000), 5 * steps_of(250)); }
+TEST_F(PlanStepsTest, StepsGrowLinearlyWithTheFile) {
+  EXPECT_LE(steps_of(1000), 5 * steps_of(250));
+}
 
-// Programs whose results lie at random, against the definition: a value is needed from when it is
-// written to when it is last read, and no other one may be written there meanwhile.
+// Programs with results at random offsets. A plan is wrong by definition if a value is overwritten
+// between its write and its last read.
 class RandomPlanTest : public test::PlanTest {
  protected:
   struct Placed {
@@ -124,7 +125,7 @@ class RandomPlanTest : public test::PlanTest {
   std::vector<float> expected_[2];
 };
 
-TEST_F(RandomPlanTest, IsRefusedIfAndOnlyIfItIsWrong) {
+TEST_F(RandomPlanTest, IsRejectedExactlyIfALiveValueIsOverwritten) {
   int refused = 0;
   constexpr int kPrograms = 1500;
   for (int i = 0; i < kPrograms; ++i) {

@@ -1,4 +1,4 @@
-// Plans that give a value's bytes to another one, in time and too early.
+// Memory plans that reuse the memory of a value, after its last use or too early.
 #include <algorithm>
 
 #include "test/runtime/executor/plan_fixture.h"
@@ -58,9 +58,9 @@ constexpr const Kernel* kPlanKernels[] = {
     &kernel_plan_copy, &kernel_plan_update, &kernel_plan_view, &kernel_plan_split,
     &kernel_plan_join, &kernel_plan_scale,  &kernel_plan_twice};
 
-class RefuseOverlapsTest : public test::PlanTest {
+class OverlapCheckTest : public test::PlanTest {
  protected:
-  RefuseOverlapsTest() {
+  OverlapCheckTest() {
     EXPECT_TRUE(all_.add("plan", kPlanKernels).ok());
     for (const char* name : {"test::add.out", "test::scale.out"}) {
       found_.push_back(test::test_kernels().find(name).kernel);
@@ -69,7 +69,7 @@ class RefuseOverlapsTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
-  // Empty if it loads. Without the analysis it always does.
+  // Returns the error, or an empty string if the method loads. Without the check it always loads.
   std::string refusal() {
     EXPECT_NE(load({.kernels = kernels_}), nullptr);
     const auto method = try_load(options());
@@ -83,17 +83,17 @@ class RefuseOverlapsTest : public test::PlanTest {
   std::vector<const Kernel*> found_;
 };
 
-TEST_F(RefuseOverlapsTest, MemoryIsUsedAgain) {
+TEST_F(OverlapCheckTest, AllowsReuseOfMemory) {
   const int32_t x = input(0);
   const int32_t a = at(16);
-  const int32_t b = at(0);  // x is not needed any more
+  const int32_t b = at(0);  // x is not read again
   scale(x, a);
   scale(a, b);
   forward_.outputs = {b};
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, AResultIsOverwritten) {
+TEST_F(OverlapCheckTest, RejectsOverwrittenResults) {
   const int32_t x = input(0);
   const int32_t a = at(16);
   const int32_t b = at(24);
@@ -104,29 +104,31 @@ TEST_F(RefuseOverlapsTest, AResultIsOverwritten) {
   forward_.outputs = {c};
   EXPECT_EQ(refusal(),
             "forward, chains[0].instructions[2]: needs values[1] (bytes 16 to 32 of memory 1) as "
-            "chains[0].instructions[0] (test::scale.out) left it, but chains[0].instructions[1] "
-            "(test::scale.out) has written values[2] (bytes 24 to 40 of memory 1) over it: the "
+            "written by chains[0].instructions[0] (test::scale.out), but chains[0].instructions[1] "
+            "(test::scale.out) has overwritten it with values[2] (bytes 24 to 40 of memory 1): the "
             "memory plan is wrong");
 }
 
-TEST_F(RefuseOverlapsTest, AnInputIsOverwritten) {
+TEST_F(OverlapCheckTest, RejectsOverwrittenInputs) {
   const int32_t x = input(0);
   const int32_t y = input(32);
-  const int32_t a = at(44);  // one element of y
+  const int32_t a = at(44);  // overlaps one element of y
   scale(x, a);
   add(a, y, at(64));
-  EXPECT_THAT(refusal(), HasSubstr("needs values[1] (bytes 32 to 48 of memory 1) as inputs[1]"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("needs values[1] (bytes 32 to 48 of memory 1) as written by inputs[1]"));
 }
 
-TEST_F(RefuseOverlapsTest, InputsOverlap) {
+TEST_F(OverlapCheckTest, RejectsOverlappingInputs) {
   const int32_t x = input(0);
   const int32_t y = input(12);
   const int32_t sum = at(64);
   add(x, y, sum);
-  EXPECT_THAT(refusal(), HasSubstr("as inputs[0] left it, but inputs[1] has written values[1]"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("written by inputs[0], but inputs[1] has overwritten it with values[1]"));
 }
 
-TEST_F(RefuseOverlapsTest, AnOutputIsOverwritten) {
+TEST_F(OverlapCheckTest, RejectsOverwrittenOutputs) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t b = at(32);
@@ -138,8 +140,8 @@ TEST_F(RefuseOverlapsTest, AnOutputIsOverwritten) {
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
 }
 
-// Whether a step can work in place, its kernel says.
-TEST_F(RefuseOverlapsTest, AStepWorksInPlace) {
+// The check accepts in-place results; the kernel rejects them if it cannot work in place.
+TEST_F(OverlapCheckTest, AllowsInPlaceResults) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t b = at(32);
@@ -154,8 +156,8 @@ TEST_F(RefuseOverlapsTest, AStepWorksInPlace) {
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[3] (bytes 40 to 56"));
 }
 
-// A planner may give a copy the place of its source.
-TEST_F(RefuseOverlapsTest, ACopyLiesOnItsSource) {
+// A planner may give a copy the memory of its source.
+TEST_F(OverlapCheckTest, AllowsACopyInTheMemoryOfItsSource) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t copy = at(32);
@@ -165,18 +167,18 @@ TEST_F(RefuseOverlapsTest, ACopyLiesOnItsSource) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, ViewsTakeNoStep) {
+TEST_F(OverlapCheckTest, AllowsViewsWithoutAnInstruction) {
   const int32_t x = input(0);
   const int32_t a = at(32, 8);
-  const int32_t part = at(48);  // of a
+  const int32_t part = at(48);  // a part of a
   call("plan::join.out", {forward_.optional_tensor_list({x, x}), a, a});
   scale(part, at(64));
   scale(part, at(80));
   EXPECT_EQ(refusal(), "");
 }
 
-// Parts that were computed where the whole lies.
-TEST_F(RefuseOverlapsTest, AWholeIsPutTogetherInPlace) {
+// The parts are computed in the memory of their concatenation, which no step writes.
+TEST_F(OverlapCheckTest, AllowsPartsInTheMemoryOfTheirConcatenation) {
   const int32_t x = input(0);
   const int32_t first = at(32);
   const int32_t second = at(48);
@@ -188,8 +190,8 @@ TEST_F(RefuseOverlapsTest, AWholeIsPutTogetherInPlace) {
   EXPECT_EQ(refusal(), "");
 }
 
-// Where it lies is known only when it runs.
-TEST_F(RefuseOverlapsTest, AViewThatIsAStepMayLieElsewhere) {
+// The address of the view is known only at run time.
+TEST_F(OverlapCheckTest, IgnoresResultsOfViewInstructions) {
   const int32_t x = input(0);
   const int32_t seen = at(16);
   scale(x, seen);
@@ -199,7 +201,7 @@ TEST_F(RefuseOverlapsTest, AViewThatIsAStepMayLieElsewhere) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, AStateIsWrittenBack) {
+TEST_F(OverlapCheckTest, AllowsStatesThatAreWrittenBack) {
   const uint32_t initial = builder_.initial_state(bytes_of<float>({1, 2, 3, 4}));
   const int32_t state = forward_.tensor({.sizes = {4}, .planned = Planned{1, 32}, .data = initial});
   const int32_t x = input(0);
@@ -217,8 +219,9 @@ TEST_F(RefuseOverlapsTest, AStateIsWrittenBack) {
   }
 }
 
-// As buffers that methods of one program share: only the method's own steps count.
-TEST_F(RefuseOverlapsTest, MethodsAreLookedAtAlone) {
+// Methods may use the same memory, as they do for shared buffers. Only the steps of the method
+// itself are checked.
+TEST_F(OverlapCheckTest, ChecksEachMethodSeparately) {
   const int32_t x = input(0);
   scale(x, at(32));
   test::MethodSpec& other = builder_.method("other");
@@ -238,7 +241,7 @@ TEST_F(RefuseOverlapsTest, MethodsAreLookedAtAlone) {
   EXPECT_THAT(loaded.error().message(), HasSubstr("other, outputs[0]: needs values[0]"));
 }
 
-TEST_F(RefuseOverlapsTest, AWriteInPlaceKeepsTheRest) {
+TEST_F(OverlapCheckTest, InPlaceWriteThroughAnAliasKeepsTheValue) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t alias = at(32);
@@ -246,12 +249,12 @@ TEST_F(RefuseOverlapsTest, AWriteInPlaceKeepsTheRest) {
   call("plan::copy_", {alias, x, alias});
   forward_.outputs = {a};
   EXPECT_EQ(refusal(), "");
-  // What is written in place is lost all the same once another result takes its memory.
+  // A later result in the same memory still overwrites the value.
   scale(x, at(36));
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
 }
 
-TEST_F(RefuseOverlapsTest, AnArgumentThatIsNotReturnedIsNoResult) {
+TEST_F(OverlapCheckTest, WrittenArgumentsThatAreNotReturnedAreNotResults) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t alias = at(32);
@@ -263,7 +266,7 @@ TEST_F(RefuseOverlapsTest, AnArgumentThatIsNotReturnedIsNoResult) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, AWriteInPlaceBringsAValueBack) {
+TEST_F(OverlapCheckTest, InPlaceWriteRestoresAnOverwrittenValue) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   scale(x, a);
@@ -273,8 +276,8 @@ TEST_F(RefuseOverlapsTest, AWriteInPlaceBringsAValueBack) {
   EXPECT_EQ(refusal(), "");
 }
 
-// Its last argument is written, but its name says that it is not a result.
-TEST_F(RefuseOverlapsTest, AKernelNamedInPlaceHasNoResult) {
+// The kernel writes its last argument. Its name ends in "_", so the argument is not a new result.
+TEST_F(OverlapCheckTest, InPlaceKernelsHaveNoNewResult) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t alias = at(32);
@@ -284,7 +287,7 @@ TEST_F(RefuseOverlapsTest, AKernelNamedInPlaceHasNoResult) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, LongLists) {
+TEST_F(OverlapCheckTest, RejectsOverwrittenItemsOfLongLists) {
   forward_.buffer_sizes = {0, 2048};
   const int32_t x = input(0);
   std::vector<int64_t> items;
@@ -303,7 +306,7 @@ TEST_F(RefuseOverlapsTest, LongLists) {
   EXPECT_THAT(refusal(), HasSubstr("instructions[42]: needs values[79] (bytes 640 to 656"));
 }
 
-TEST_F(RefuseOverlapsTest, ListsOfTensors) {
+TEST_F(OverlapCheckTest, AllowsListsWithoutOverlap) {
   const int32_t x = input(0, 8);
   const int32_t a = at(32);
   const int32_t b = at(48);
@@ -319,30 +322,30 @@ TEST_F(RefuseOverlapsTest, ListsOfTensors) {
   EXPECT_THAT(output(*method), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
-TEST_F(RefuseOverlapsTest, AnItemOfAListIsOverwritten) {
+TEST_F(OverlapCheckTest, RejectsOverwrittenListItems) {
   const int32_t x = input(0, 8);
   const int32_t a = at(32);
   const int32_t b = at(48);
   const int32_t parts = forward_.tensor_list({a, b});
   call("plan::split.out", {x, parts, parts});
-  scale(a, at(60));  // the last of b
+  scale(a, at(60));  // overlaps the last element of b
   const int32_t joined = at(96, 8);
   call("plan::join.out", {forward_.optional_tensor_list({-1, b}), joined, joined});
   EXPECT_THAT(refusal(), HasSubstr("instructions[2]: needs values[2] (bytes 48 to 64"));
 }
 
-TEST_F(RefuseOverlapsTest, ResultsOfOneStepOverlap) {
+TEST_F(OverlapCheckTest, RejectsOverlappingResultsOfOneStep) {
   const int32_t x = input(0);
   const int32_t once = at(32);
   const int32_t doubled = at(44);
   call("plan::twice.out", {x, once, doubled, forward_.tensor_list({once, doubled})});
   forward_.outputs = {doubled};
-  EXPECT_EQ(refusal(), "");  // nobody needs the other one
+  EXPECT_EQ(refusal(), "");  // the other result is not read
   forward_.outputs = {doubled, once};
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
 }
 
-TEST_F(RefuseOverlapsTest, ADelegateWritesOverALiveValue) {
+TEST_F(OverlapCheckTest, RejectsDelegatesThatOverwriteALiveValue) {
   const auto build_call = [this](std::vector<test::CompileSpecSpec> specs) {
     start_over();
     forward_.buffer_sizes = {0, 256};
@@ -357,14 +360,15 @@ TEST_F(RefuseOverlapsTest, ADelegateWritesOverALiveValue) {
     add(a, b, at(64));
   };
   build_call({{.key = "inputs", .value = {std::byte{1}}}});
-  EXPECT_THAT(refusal(), HasSubstr("but chains[0].instructions[1] (TestBackend) has written "
-                                   "values[2] (bytes 40 to 56 of memory 1) over it"));
-  build_call({});  // it does not know what it writes
+  EXPECT_THAT(refusal(), HasSubstr("but chains[0].instructions[1] (TestBackend) has overwritten "
+                                   "it with values[2] (bytes 40 to 56 of memory 1)"));
+  build_call({});  // without the option, the delegate does not report what it writes
   EXPECT_EQ(refusal(), "");
 }
 
-// Branches take the same memory, and only one of them runs; where they meet nothing is known.
-TEST_F(RefuseOverlapsTest, BranchesUseTheSameMemory) {
+// Only one branch runs, so both may use the same memory. After the branches, the check does not
+// know which values the memory holds.
+TEST_F(OverlapCheckTest, AllowsBranchesInTheSameMemory) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t b = at(32);
@@ -383,7 +387,7 @@ TEST_F(RefuseOverlapsTest, BranchesUseTheSameMemory) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, BranchesLeaveTheirResultsInOnePlace) {
+TEST_F(OverlapCheckTest, AllowsBranchResultsAtOneAddress) {
   const int32_t x = input(0);
   const int32_t one = at(32);
   const int32_t other = at(32);
@@ -393,14 +397,14 @@ TEST_F(RefuseOverlapsTest, BranchesLeaveTheirResultsInOnePlace) {
   scale(x, other);
   scale(one, at(64));
   EXPECT_EQ(refusal(), "");
-  // What is written behind the place where they meet counts.
+  // Writes after the end of the branches are checked again.
   scale(x, one);
   scale(x, other);
   scale(one, at(64));
   EXPECT_THAT(refusal(), HasSubstr("instructions[7]: needs values[1]"));
 }
 
-TEST_F(RefuseOverlapsTest, BranchesAreLookedAt) {
+TEST_F(OverlapCheckTest, ChecksInsideBranches) {
   const int32_t x = input(0);
   forward_.jump_false(forward_.boolean(true), 4);
   const int32_t a = at(32);
@@ -411,7 +415,7 @@ TEST_F(RefuseOverlapsTest, BranchesAreLookedAt) {
   EXPECT_THAT(refusal(), HasSubstr("instructions[3]: needs values[2]"));
 }
 
-TEST_F(RefuseOverlapsTest, ALoopCarriesWhatItsEndWrote) {
+TEST_F(OverlapCheckTest, AllowsValuesCarriedByALoop) {
   const int32_t x = input(0);
   const int32_t carried = at(32);
   const int32_t next = at(48);
@@ -427,7 +431,7 @@ TEST_F(RefuseOverlapsTest, ALoopCarriesWhatItsEndWrote) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RefuseOverlapsTest, WhatIsElsewhereDoesNotCount) {
+TEST_F(OverlapCheckTest, IgnoresConstantsUnplannedAndEmptyTensors) {
   const uint32_t data = builder_.constant(bytes_of<float>({1, 2, 3, 4}));
   const int32_t constant = forward_.tensor({.sizes = {4}, .data = data});
   const int32_t given = forward_.tensor({.sizes = {4}});

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kStateBytes = 64;
 
-// Stops in the middle of an execution until it is let go.
+// Blocks an execution until the test opens the gate.
 struct Gate {
   std::atomic<bool> is_in = false;
   std::atomic<bool> may_go = false;
@@ -45,7 +45,7 @@ class SharedStateTest : public test::MethodTest {
     method.outputs = {state};
     method.kernel_call(method.op("test::add", "out"), {state, x, state, state});
   }
-  // Of the methods of one program.
+  // Creates the shared state of the program that the builder describes.
   void make_state() {
     program_ = build();
     auto made = SharedState::create(program_);
@@ -72,7 +72,7 @@ class SharedStateTest : public test::MethodTest {
   std::unique_ptr<SharedState> state_;
 };
 
-TEST_F(SharedStateTest, MethodsGoOnWhereOthersStopped) {
+TEST_F(SharedStateTest, MethodsContinueWithTheStateOfOthers) {
   build_two();
   make_state();
   ASSERT_NE(state_, nullptr);
@@ -87,7 +87,7 @@ TEST_F(SharedStateTest, MethodsGoOnWhereOthersStopped) {
   EXPECT_EQ(usage.planned, 64u);
 }
 
-TEST_F(SharedStateTest, WithoutItEachMethodHasItsOwn) {
+TEST_F(SharedStateTest, MethodsHaveSeparateStatesByDefault) {
   build_two();
   make_state();
   const auto first = over("forward", nullptr);
@@ -97,7 +97,7 @@ TEST_F(SharedStateTest, WithoutItEachMethodHasItsOwn) {
   EXPECT_EQ(first->memory_usage().planned, 64 + kStateBytes);
 }
 
-TEST_F(SharedStateTest, TwoStatesAreApart) {
+TEST_F(SharedStateTest, TwoStatesAreIndependent) {
   build_two();
   make_state();
   const auto other = SharedState::create(program_);
@@ -108,11 +108,11 @@ TEST_F(SharedStateTest, TwoStatesAreApart) {
   EXPECT_EQ(run(*second, 2), 2);
 }
 
-TEST_F(SharedStateTest, TheFirstMethodLoadedBringsTheValueOfTheFile) {
+TEST_F(SharedStateTest, FirstLoadedMethodSetsTheInitialValue) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);
-  // A buffer that only the second one has.
+  // A buffer that only the second method has.
   const int own = second_.tensor({.sizes = {2}, .planned = Planned{2, 32}, .data = data});
   second_.outputs.push_back(own);
   make_state();
@@ -120,14 +120,14 @@ TEST_F(SharedStateTest, TheFirstMethodLoadedBringsTheValueOfTheFile) {
   const auto first = over("forward", state_.get());
   EXPECT_EQ(run(*first, 1), 11);
   const auto second = over("second", state_.get());
-  EXPECT_EQ(run(*second, 2), 13) << "loading put the state back";
+  EXPECT_EQ(run(*second, 2), 13) << "loading must not reset the state";
   EXPECT_EQ(output(*second, 1)[0], 10);
   const auto again = over("forward", state_.get());
   EXPECT_EQ(run(*again, 1), 14);
 }
 
-// A view has a state's place, and no value.
-TEST_F(SharedStateTest, ViewsBringNoValue) {
+// A view shares the state's memory and has no initial value.
+TEST_F(SharedStateTest, ViewsSetNoInitialValue) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   for (MethodSpec* method : {&forward_, &second_}) {
     method->tensor({.sizes = {2, 1}, .planned = Planned{2, 0}});
@@ -140,8 +140,8 @@ TEST_F(SharedStateTest, ViewsBringNoValue) {
   EXPECT_EQ(run(*second, 2), 13);
 }
 
-// Loading copies none of them, but a reset would.
-TEST_F(SharedStateTest, ValuesThatOthersBroughtAreCounted) {
+// Loading copies none of these initial values, but a reset copies all of them.
+TEST_F(SharedStateTest, ChargesInitialValuesThatOtherMethodsSet) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);
@@ -158,7 +158,7 @@ TEST_F(SharedStateTest, ValuesThatOthersBroughtAreCounted) {
   EXPECT_TRUE(Method::load(program_, "second", options).ok());
 }
 
-TEST_F(SharedStateTest, IsResetByAnyMethod) {
+TEST_F(SharedStateTest, AnyMethodCanResetIt) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);
@@ -173,7 +173,7 @@ TEST_F(SharedStateTest, IsResetByAnyMethod) {
   EXPECT_EQ(run(*second, 2), 13);
 }
 
-TEST_F(SharedStateTest, MethodsWithoutSuchBuffersDoNotCount) {
+TEST_F(SharedStateTest, IgnoresMethodsWithoutSharedBuffers) {
   build_two();
   MethodSpec& constant = builder_.method("constant");
   constant.buffer_sizes = {0};
@@ -185,7 +185,7 @@ TEST_F(SharedStateTest, MethodsWithoutSuchBuffersDoNotCount) {
   EXPECT_TRUE(method->execute().ok());
 }
 
-TEST_F(SharedStateTest, MayBeTheCallersMemory) {
+TEST_F(SharedStateTest, AcceptsTheCallersMemory) {
   build_two();
   program_ = build();
   alignas(16) std::array<std::byte, kStateBytes> memory{};
@@ -196,7 +196,7 @@ TEST_F(SharedStateTest, MayBeTheCallersMemory) {
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }
 
-TEST_F(SharedStateTest, MemoryMustFit) {
+TEST_F(SharedStateTest, RejectsSmallOrMisalignedMemory) {
   build_two();
   program_ = build();
   alignas(16) std::array<std::byte, kStateBytes + 8> memory{};
@@ -204,14 +204,14 @@ TEST_F(SharedStateTest, MemoryMustFit) {
   ASSERT_FALSE(small.ok());
   EXPECT_EQ(small.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_STREQ(small.error().message(),
-               "the methods share 64 bytes, 16-byte aligned; the memory has 63");
+               "the shared memory must have 64 bytes, 16-byte aligned; got 63");
   EXPECT_FALSE(SharedState::create(program_, std::span(memory).subspan(8)).ok());
 }
 
-TEST_F(SharedStateTest, MoreThanTheMachineHasIsRefused) {
+TEST_F(SharedStateTest, RejectsMoreThanTheMachinesMemory) {
   build_two();
   forward_.buffer_sizes[2] = second_.buffer_sizes[2] = INT64_MAX / 2;
-  if constexpr (sizeof(size_t) < sizeof(uint64_t)) {  // beyond all addresses
+  if constexpr (sizeof(size_t) < sizeof(uint64_t)) {  // exceeds the address space
     const test::AlignedBytes file = builder_.build();
     EXPECT_EQ(Program::load(*view_buffer(file)).error().code(), ErrorCode::kInvalidProgram);
     return;
@@ -222,7 +222,7 @@ TEST_F(SharedStateTest, MoreThanTheMachineHasIsRefused) {
   EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
 }
 
-TEST_F(SharedStateTest, HonoursItsBound) {
+TEST_F(SharedStateTest, RespectsItsLimit) {
   build_two();
   program_ = build();
   EXPECT_TRUE(SharedState::create(program_, {}, kStateBytes).ok());
@@ -230,55 +230,55 @@ TEST_F(SharedStateTest, HonoursItsBound) {
   ASSERT_FALSE(state.ok());
   EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
   EXPECT_STREQ(state.error().message(),
-               "no memory for the 64 bytes that the methods share, of the 63 that "
-               "max_memory_bytes allows");
+               "no memory for the 64 bytes that the methods share; max_memory_bytes allows 63");
 }
 
-TEST_F(SharedStateTest, IsOfOneProgram) {
+TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
   build_two();
   make_state();
   program_ = build();
   const auto method = try_over("forward", state_.get());
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(method.error().message(), "the shared state is that of another program");
+  EXPECT_STREQ(method.error().message(), "the shared state belongs to another program");
 }
 
-// Memory 2 of these programs is memory like any other: they keep it to themselves.
-TEST_F(SharedStateTest, OtherSizesAreNoSharedState) {
+// In the following programs, memory 2 does not have the form of a shared state, so the methods do
+// not share it.
+TEST_F(SharedStateTest, BuffersOfOtherSizesAreNotShared) {
   build_two(0, kStateBytes + 64);
   make_state();
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, OverlappingTensorsAreNoSharedState) {
+TEST_F(SharedStateTest, OverlappingTensorsAreNotShared) {
   build_two(4);
   make_state();
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, InputsAreNoSharedState) {
+TEST_F(SharedStateTest, InputsAreNotShared) {
   build_two();
   second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
   make_state();
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, OneMethodSharesNothing) {
+TEST_F(SharedStateTest, SingleMethodSharesNothing) {
   add_to_state(forward_, 0, kStateBytes);
   second_.buffer_sizes = {0, 64};
   make_state();
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, MoreBuffersAreNoSharedState) {
+TEST_F(SharedStateTest, MethodsWithMoreBuffersShareNothing) {
   build_two();
   forward_.buffer_sizes.push_back(64);
   make_state();
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, AFailedLoadLeavesItUsable) {
+TEST_F(SharedStateTest, StaysUsableAfterAFailedLoad) {
   build_two();
   second_.kernel_call(second_.op("test::absent", "out"), {0, 0});
   make_state();
@@ -288,7 +288,7 @@ TEST_F(SharedStateTest, AFailedLoadLeavesItUsable) {
   EXPECT_EQ(run(*first, 1), 2);
 }
 
-// Has no bytes until it is repaired.
+// Returns errors instead of bytes unless `is_whole` is true.
 class BrokenData final : public NamedDataMap {
  public:
   bool is_whole = false;
@@ -309,7 +309,7 @@ class BrokenData final : public NamedDataMap {
   std::array<uint8_t, 1> dim_order_{0};
 };
 
-TEST_F(SharedStateTest, AFailedLoadLeavesTheValueToTheNext) {
+TEST_F(SharedStateTest, NextLoadSetsTheValueAfterAFailedLoad) {
   build_two();
   for (MethodSpec* method : {&forward_, &second_}) method->values[1].tensor.external = "state";
   make_state();
@@ -328,13 +328,13 @@ TEST_F(SharedStateTest, AFailedLoadLeavesTheValueToTheNext) {
   const auto second = try_both("second");
   ASSERT_TRUE(second.ok()) << second.error().message();
   EXPECT_EQ(run(**second, 1), 11);
-  data.is_whole = false;  // nobody needs it again
+  data.is_whole = false;  // the value is not read again
   const auto first = try_both("forward");
   ASSERT_TRUE(first.ok()) << first.error().message();
   EXPECT_EQ(run(**first, 2), 13);
 }
 
-TEST_F(SharedStateTest, NoMethodRunsOverAStateThatIsHalfReset) {
+TEST_F(SharedStateTest, NoMethodExecutesAfterAFailedReset) {
   build_two();
   for (MethodSpec* method : {&forward_, &second_}) method->values[1].tensor.external = "state";
   make_state();
@@ -354,12 +354,13 @@ TEST_F(SharedStateTest, NoMethodRunsOverAStateThatIsHalfReset) {
   ASSERT_TRUE((*first)->reset_state().ok());
   EXPECT_EQ(run(**first, 1), 11);
   ASSERT_TRUE((*second)->set_input(0, value({2}, {1, 1})).ok());
-  EXPECT_EQ((*second)->execute().code(), ErrorCode::kInvalidState) << "its own memory";
+  EXPECT_EQ((*second)->execute().code(), ErrorCode::kInvalidState)
+      << "the reset of its own memory failed";
   ASSERT_TRUE((*second)->reset_state().ok());
   EXPECT_EQ(run(**second, 2), 12);
 }
 
-TEST_F(SharedStateTest, TensorsWithoutElementsTakeNoPlace) {
+TEST_F(SharedStateTest, AcceptsTensorsWithoutElements) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   for (MethodSpec* method : {&forward_, &second_}) {
     method->tensor({.sizes = {0}, .planned = Planned{2, 0}});
@@ -371,7 +372,7 @@ TEST_F(SharedStateTest, TensorsWithoutElementsTakeNoPlace) {
   EXPECT_EQ(run(*over("second", state_.get()), 2), 13);
 }
 
-TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
+TEST_F(SharedStateTest, OnlyOneMethodUsesItAtATime) {
   KernelRegistry kernels = test::test_kernels();
   ASSERT_TRUE(kernels.add("gate", kGateTable).ok());
   build_two();
@@ -396,9 +397,10 @@ TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
   EXPECT_TRUE(in_thread.ok());
   EXPECT_EQ(refused.code(), ErrorCode::kInvalidState);
   EXPECT_STREQ(refused.message(),
-               "forward must wait: another method is using the state that they share");
+               "forward: another method is using the shared state; wait until it is done");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message(), HasSubstr("forward must wait"));
+  EXPECT_THAT(loaded.error().message(),
+              HasSubstr("forward: another method is using the shared state"));
   EXPECT_TRUE((*first)->execute().ok());
   EXPECT_EQ(output(**first)[0], 2);
 }

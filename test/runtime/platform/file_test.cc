@@ -29,7 +29,7 @@ TEST(File, ReadsAtAnOffset) {
   EXPECT_EQ(out[2], std::byte{'6'});
 }
 
-TEST(File, SaysThatAReadGoesPastTheEnd) {
+TEST(File, ReportsReadsPastTheEnd) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> file = File::open(temporary.path());
   ASSERT_TRUE(file.ok());
@@ -39,19 +39,19 @@ TEST(File, SaysThatAReadGoesPastTheEnd) {
   EXPECT_THAT(error.message(), HasSubstr("offset 8"));
 }
 
-TEST(File, NamesTheFileThatIsMissing) {
+TEST(File, ReportsAMissingFileByName) {
   const Error error = File::open("/nonexistent/model.pte").take_error();
   EXPECT_EQ(error.code(), ErrorCode::kNotFound);
   EXPECT_THAT(error.message(), HasSubstr("/nonexistent/model.pte"));
 }
 
-TEST(File, RefusesDirectories) {
+TEST(File, RejectsDirectories) {
   const Error error = File::open("/").take_error();
   EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
   EXPECT_THAT(error.message(), HasSubstr("not a regular file"));
 }
 
-TEST(File, SurvivesMoving) {
+TEST(File, CanBeMoved) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> opened = File::open(temporary.path());
   ASSERT_TRUE(opened.ok());
@@ -60,8 +60,8 @@ TEST(File, SurvivesMoving) {
   EXPECT_TRUE(file.read(9, out).ok());
 }
 
-// A file that changes twice within its file system's resolution keeps its stamp: nobody must go by
-// it so soon.
+// A file that changes twice within the time resolution of its file system keeps its stamp, so the
+// stamp of a file that changed recently is not reliable.
 TEST(File, IsNotSettledRightAfterAChange) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> fresh = File::open(temporary.path());
@@ -74,20 +74,20 @@ TEST(File, IsNotSettledRightAfterAChange) {
   EXPECT_EQ(Mapping::map(*old)->stamp(), old->stamp());
 }
 
-TEST(File, IsSealedOnlyAsItWasOpened) {
+TEST(File, SealIgnoresFilesThatHaveChanged) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> file = File::open(temporary.path());
   file->seal(1000);
   EXPECT_EQ(File::open(temporary.path())->modified_ns(), uint64_t{1000} * 1'000'000'000);
-  file->seal(2000);  // the first seal changed it
+  file->seal(2000);  // has no effect: the first seal changed the file
   EXPECT_EQ(File::open(temporary.path())->modified_ns(), uint64_t{1000} * 1'000'000'000);
 }
 
-TEST(Mapping, ShowsTheFileAndReadableSlack) {
+TEST(Mapping, ContainsTheFileAndReadableSlack) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<Mapping> mapping = [&] {
     Result<File> file = File::open(temporary.path());
-    return Mapping::map(*file);  // outlives the file
+    return Mapping::map(*file);  // the mapping outlives the File object
   }();
   ASSERT_TRUE(mapping.ok());
   ASSERT_EQ(mapping->bytes().size(), 10u);
@@ -95,8 +95,8 @@ TEST(Mapping, ShowsTheFileAndReadableSlack) {
   EXPECT_EQ(mapping->bytes().data()[10 + kReadableSlack - 1], std::byte{0});
 }
 
-// What docs/trust.md says of mapped files: they must not be truncated.
-TEST(MappingDeathTest, ReadingWhatWasTruncatedEndsTheProcess) {
+// docs/trust.md states this rule: mapped files must not be truncated.
+TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   const Result<Mapping> mapping = Mapping::map(*File::open(temporary.path()));
   ASSERT_TRUE(mapping.ok());
@@ -119,7 +119,7 @@ TEST(Mapping, HasSlackPastFullPages) {
   EXPECT_EQ(mapping->bytes().data()[65536 + kReadableSlack - 1], std::byte{0});
 }
 
-TEST(Mapping, OfAnEmptyFileIsEmpty) {
+TEST(Mapping, IsEmptyForAnEmptyFile) {
   const TemporaryFile temporary({});
   Result<File> file = File::open(temporary.path());
   ASSERT_TRUE(file.ok());

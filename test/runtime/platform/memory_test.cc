@@ -4,34 +4,40 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "test/support/program_builder.h"
-#include "test/support/temporary_file.h"
+#include "test/support/scratch_folder.h"
 
 namespace vitrine::platform {
 namespace {
 
-uint64_t limit_in(const std::string& text) {
-  return memory_limit(test::TemporaryFile(test::bytes_of(text)).path());
+TEST(MemoryTest, AvailableMemoryIsLessThanTheMachineHas) {
+  const uint64_t physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  EXPECT_GT(available_memory(), 0u);
+  EXPECT_LT(available_memory(), physical);
 }
 
-TEST(MemoryTest, AContainersLimitIsANumberOrNone) {
-  EXPECT_EQ(limit_in("536870912\n"), uint64_t{512} << 20);
-  EXPECT_EQ(limit_in("9223372036854771712\n"), 9223372036854771712u);
-  EXPECT_EQ(limit_in("12"), 12u);
-  for (const char* none : {"max\n", "", "0\n", "-1\n"}) EXPECT_EQ(limit_in(none), UINT64_MAX);
-  EXPECT_EQ(memory_limit("/nowhere/memory.max"), UINT64_MAX);
-}
-
-TEST(MemoryTest, OfTheMachineIsTheLeastOfBoth) {
-  uint64_t expected = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::ifstream file("/sys/fs/cgroup/memory.max");
-  if (uint64_t limit = 0; file >> limit) expected = std::min(expected, limit);
-  EXPECT_EQ(machine_memory(), expected);
+TEST(MemoryTest, AvailableMemoryIsTheSmallestLimit) {
+  const test::ScratchFolder folder;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((folder / path).parent_path());
+    std::ofstream(folder / path) << text;
+  };
+  const std::string root = folder / "";
+  EXPECT_EQ(read_available_memory(root.c_str()), UINT64_MAX);
+  write("proc/meminfo",
+        "MemTotal:       16318456 kB\nMemFree:          100000 kB\nMemAvailable:    8000000 kB\n");
+  EXPECT_EQ(read_available_memory(root.c_str()), uint64_t{8'000'000} * 1024);
+  write("proc/self/cgroup", "0::/job\n");
+  write("sys/fs/cgroup/job/memory.max", "3000000\n");
+  EXPECT_EQ(read_available_memory(root.c_str()), 3'000'000u);
+  write("sys/fs/cgroup/job/memory.current", "2500000\n");
+  EXPECT_EQ(read_available_memory(root.c_str()), 500'000u);
+  write("proc/meminfo", "MemAvailable: 100 kB\n");
+  EXPECT_EQ(read_available_memory(root.c_str()), 102'400u);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void write(const fs::path& path, std::string_view text, Kind kind = Kind::kOutpu
   ASSERT_TRUE(file->commit().ok());
 }
 
-TEST(NewFileTest, FollowsLinksToFilesThatAreMissing) {
+TEST(NewFileTest, FollowsLinksToMissingFiles) {
   const ScratchFolder scratch;
   fs::create_directory(scratch / "folder");
   fs::create_symlink("folder/second", scratch / "first");
@@ -47,7 +47,7 @@ TEST(NewFileTest, FollowsLinksToFilesThatAreMissing) {
   EXPECT_TRUE(fs::is_symlink(scratch / "folder/second"));
 }
 
-TEST(NewFileTest, LinksInACircleAreAnError) {
+TEST(NewFileTest, RejectsCircularLinks) {
   const ScratchFolder scratch;
   fs::create_symlink("b", scratch / "a");
   fs::create_symlink("a", scratch / "b");
@@ -56,7 +56,7 @@ TEST(NewFileTest, LinksInACircleAreAnError) {
   EXPECT_THAT(file.error().message(), HasSubstr("cannot create: Too many levels of symbolic"));
 }
 
-TEST(NewFileTest, OthersMayReadOutputsAlone) {
+TEST(NewFileTest, OnlyOutputsAreReadableByOthers) {
   const ScratchFolder scratch;
   const mode_t former = ::umask(0027);
   write(scratch / "output", "", Kind::kOutput);
@@ -80,7 +80,7 @@ TEST(NewFileTest, PipesAreWrittenInPlace) {
   EXPECT_TRUE(fs::is_fifo(path));
 }
 
-TEST(NewFileTest, OutputsAloneMayBeDevices) {
+TEST(NewFileTest, OnlyOutputsMayBeDevices) {
   write("/dev/null", "gone", Kind::kOutput);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   const auto file = NewFile::create("/dev/null", Kind::kPrivate);
@@ -88,7 +88,7 @@ TEST(NewFileTest, OutputsAloneMayBeDevices) {
   EXPECT_THAT(file.error().message(), HasSubstr("/dev/null: cannot create: not a regular file"));
 }
 
-TEST(NewFileTest, IsRemovedUnlessItIsCommitted) {
+TEST(NewFileTest, UncommittedFilesAreRemoved) {
   const ScratchFolder scratch;
   write(scratch / "file", "former");
   for (const bool is_finished : {false, true}) {

@@ -10,7 +10,7 @@
 namespace vitrine::platform {
 namespace {
 
-TEST(Random, FillsAllAndNothingElse) {
+TEST(Random, FillsExactlyTheGivenBytes) {
   for (size_t size = 0; size < 20; ++size) {
     std::array<std::byte, 24> bytes{};
     std::array<bool, 24> touched{};

@@ -25,24 +25,24 @@ TEST(ExtendedHeader, ReadsItsFields) {
   EXPECT_EQ((*header)->segment_data_size, 77u);
 }
 
-TEST(ExtendedHeader, OldOnesDoNotTellTheSegmentsSize) {
+TEST(ExtendedHeader, OldHeadersHaveNoSegmentSize) {
   const auto header = read_extended_header(head("eh00", 24));
   ASSERT_TRUE(header.ok() && header->has_value());
   EXPECT_EQ((*header)->segment_base, 1024u);
   EXPECT_EQ((*header)->segment_data_size, 0u);
 }
 
-TEST(ExtendedHeader, LongerOnesAreRead) {
+TEST(ExtendedHeader, AcceptsLongerHeaders) {
   EXPECT_TRUE(read_extended_header(head("eh00", 100)).ok());
 }
 
-TEST(ExtendedHeader, NoMagicMeansNone) {
+TEST(ExtendedHeader, IsEmptyWithoutTheMagic) {
   const auto header = read_extended_header(head("eh01", 32));
   ASSERT_TRUE(header.ok());
   EXPECT_FALSE(header->has_value());
 }
 
-TEST(ExtendedHeader, TooShortIsAnError) {
+TEST(ExtendedHeader, RejectsHeadersThatAreTooShort) {
   const auto header = read_extended_header(head("eh00", 23));
   ASSERT_FALSE(header.ok());
   EXPECT_EQ(header.error().code(), ErrorCode::kInvalidProgram);

@@ -83,11 +83,13 @@ TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
   EXPECT_TRUE(info.is_memory_planned);
   EXPECT_FALSE(meta.input_tensor(1).is_memory_planned);
   EXPECT_EQ(meta.input_tensor(1).dynamism, ShapeDynamism::kStatic);
-  EXPECT_TRUE(meta.output_tensor(0).is_memory_planned) << "a constant's memory is there";
-  EXPECT_TRUE(meta.output_tensor(1).is_memory_planned) << "an external constant's too";
+  EXPECT_TRUE(meta.output_tensor(0).is_memory_planned)
+      << "a constant needs no memory from the caller";
+  EXPECT_TRUE(meta.output_tensor(1).is_memory_planned)
+      << "an external constant needs no memory from the caller";
 }
 
-TEST_F(MethodMetaTest, DescribesWhatTheMethodNeeds) {
+TEST_F(MethodMetaTest, DescribesBuffersOperatorsAndDelegates) {
   const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");
@@ -102,7 +104,7 @@ TEST_F(MethodMetaTest, DescribesWhatTheMethodNeeds) {
   EXPECT_EQ(meta.num_instructions(), 2u);
 }
 
-TEST_F(MethodMetaTest, DescribesNothingThatIsNotThere) {
+TEST_F(MethodMetaTest, ReturnsEmptyDescriptionsOutOfRange) {
   const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");
@@ -119,7 +121,7 @@ TEST_F(MethodMetaTest, DescribesNothingThatIsNotThere) {
   }
 }
 
-TEST(MethodMeta, ConstantMethodsNeedNothing) {
+TEST(MethodMeta, ConstantMethodsHaveNoBuffersOrOperators) {
   ProgramBuilder builder;
   MethodSpec& spec = builder.method("get_version");
   spec.outputs = {spec.integer(3)};

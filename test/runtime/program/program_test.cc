@@ -29,7 +29,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Two methods, and data of every kind that segments hold.
+// A program with two methods and every kind of segment data.
 ProgramBuilder sample() {
   ProgramBuilder builder;
   builder.constant(bytes_of("constant"));
@@ -54,7 +54,7 @@ TEST(Program, ListsItsMethods) {
   EXPECT_EQ((*program)->method_meta("encode")->name(), "encode");
 }
 
-TEST(Program, SaysThatItsFileWasTruncated) {
+TEST(Program, ReportsTruncatedFiles) {
   const test::TemporaryFile file(sample().build());
   const auto program = Program::load(*open_file(file.path()));
   ASSERT_TRUE(program.ok()) << program.error().message();
@@ -64,20 +64,20 @@ TEST(Program, SaysThatItsFileWasTruncated) {
                           ProgramAccess::mutable_data(**program, 2, 5).take_error()};
   for (const Error& error : errors) {
     EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
-    EXPECT_THAT(error.message(), HasSubstr("the file ends before"));
+    EXPECT_THAT(error.message(), HasSubstr("the file is too short"));
   }
 }
 
-TEST(Program, NamesTheMethodsThatItHas) {
+TEST(Program, UnknownMethodErrorListsExistingMethods) {
   const AlignedBytes file = sample().build();
   const auto program = load(file);
   ASSERT_TRUE(program.ok());
   const Error error = (*program)->method_meta("decode").take_error();
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(error.message(), "no method decode; the program has: forward, encode");
+  EXPECT_STREQ(error.message(), "the program has no method decode; it has: forward, encode");
 }
 
-TEST(Program, GivesDataOfEveryKind) {
+TEST(Program, ReturnsEachKindOfSegmentData) {
   const AlignedBytes file = sample().build();
   const auto loaded = load(file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
@@ -88,9 +88,8 @@ TEST(Program, GivesDataOfEveryKind) {
     const auto& plans = *ProgramAccess::root(program).execution_plan();
     return *plans.Get(plan)->delegates()->Get(0)->processed();
   };
-  EXPECT_EQ(text_of(ProgramAccess::delegate_data(program, reference(0))->bytes()), "seg");
-  EXPECT_EQ(text_of(ProgramAccess::delegate_data(program, reference(1))->bytes()),
-            "inline payload");
+  EXPECT_EQ(text_of(ProgramAccess::payload(program, reference(0))->bytes()), "seg");
+  EXPECT_EQ(text_of(ProgramAccess::payload(program, reference(1))->bytes()), "inline payload");
   ASSERT_EQ(program.named_data().size(), 1u);
   EXPECT_EQ(program.named_data().key(0), "weights");
   EXPECT_EQ(program.named_data().key(1), "");
@@ -110,14 +109,14 @@ TEST(Program, LoadsFromFilesAndMappedFiles) {
   }
 }
 
-TEST(Program, OldHeadersDoNotBoundTheSegments) {
+TEST(Program, EndOfFileLimitsSegmentsOfOldHeaders) {
   ProgramBuilder builder = sample();
   builder.header_length = 24;
   const AlignedBytes file = builder.build();
   const auto program = load(file);
   ASSERT_TRUE(program.ok()) << program.error().message();
   EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
-  // The file's end bounds them.
+  // The end of the file limits the segments.
   const AlignedBytes cut(file.begin(), file.end() - 1);
   EXPECT_THAT(load(cut).error().message(), HasSubstr("segments[3]"));
 }
@@ -145,13 +144,13 @@ TEST(Program, AlignsPayloads) {
   ASSERT_TRUE(program.ok()) << program.error().message();
   const auto& reference =
       *ProgramAccess::root(**program).execution_plan()->Get(0)->delegates()->Get(0)->processed();
-  const auto payload = ProgramAccess::delegate_data(**program, reference);
+  const auto payload = ProgramAccess::payload(**program, reference);
   ASSERT_TRUE(payload.ok());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(payload->data()) % 16, 0u);
   EXPECT_EQ(text_of(payload->bytes()), "seg");
 }
 
-TEST(Program, SaysWhatAFileIsNot) {
+TEST(Program, ReportsFilesThatAreNotPrograms) {
   const AlignedBytes tiny(63);
   EXPECT_THAT(load(tiny).error().message(), HasSubstr("63 bytes"));
   EXPECT_EQ(load(tiny).error().code(), ErrorCode::kInvalidProgram);
@@ -159,10 +158,10 @@ TEST(Program, SaysWhatAFileIsNot) {
   EXPECT_THAT(load(zeros).error().message(), HasSubstr("no identifier ET12"));
   AlignedBytes other = sample().build();
   std::memcpy(other.data() + 4, "ET99", 4);
-  EXPECT_THAT(load(other).error().message(), HasSubstr("another format version (ET99"));
+  EXPECT_THAT(load(other).error().message(), HasSubstr("format version ET99 is not supported"));
 }
 
-// The header's numbers: program size, start of the segments, bytes of segments.
+// The fields of the header are the program size, the segment offset and the segment size.
 TEST(Program, ChecksTheExtendedHeader) {
   const AlignedBytes sound = sample().build();
   const auto refusal = [&sound](size_t at, uint64_t number) {
@@ -172,18 +171,19 @@ TEST(Program, ChecksTheExtendedHeader) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
     return std::string(error.message());
   };
-  EXPECT_THAT(refusal(16, sound.size() + 1), HasSubstr("extended header: program of"));
-  EXPECT_THAT(refusal(16, 63), HasSubstr("extended header: program of 63 bytes"));
+  EXPECT_THAT(refusal(16, sound.size() + 1), HasSubstr("extended header: a program of"));
+  EXPECT_THAT(refusal(16, 63), HasSubstr("extended header: a program of 63 bytes"));
   const auto begins = [](uint64_t at) {
-    return HasSubstr("then segments from " + std::to_string(at) + ", ");
+    return HasSubstr("at offset " + std::to_string(at) + " do not fit");
   };
   EXPECT_THAT(refusal(24, sound.size()), begins(sound.size()));
   EXPECT_THAT(refusal(24, 64), begins(64));
-  EXPECT_THAT(refusal(32, sound.size()), HasSubstr(std::to_string(sound.size()) + " bytes: not"));
-  EXPECT_THAT(refusal(32, UINT64_MAX), HasSubstr("18446744073709551615 bytes: not"));
+  EXPECT_THAT(refusal(32, sound.size()),
+              HasSubstr("segments of " + std::to_string(sound.size()) + " bytes"));
+  EXPECT_THAT(refusal(32, UINT64_MAX), HasSubstr("segments of 18446744073709551615 bytes"));
 }
 
-TEST(Program, RefusesUnalignedBuffers) {
+TEST(Program, RejectsUnalignedBuffers) {
   AlignedBytes file = sample().build();
   file.insert(file.begin(), std::byte{0});
   const auto program = Program::load(*view_buffer(std::span<const std::byte>(file).subspan(1)));
@@ -192,9 +192,9 @@ TEST(Program, RefusesUnalignedBuffers) {
   EXPECT_THAT(program.error().message(), HasSubstr("aligned"));
 }
 
-TEST(Program, VerificationCanBeLeftOut) {
+TEST(Program, LoadsUnverifiedProgramsOnRequest) {
   ProgramBuilder builder;
-  builder.method("forward").inputs = {5};  // there are no values
+  builder.method("forward").inputs = {5};  // the method has no values
   const AlignedBytes file = builder.build();
   EXPECT_FALSE(load(file).ok());
   EXPECT_TRUE(load(file, Verification::kNone).ok());

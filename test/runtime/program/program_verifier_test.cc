@@ -32,7 +32,7 @@ Error load(const ProgramBuilder& builder) {
   return Program::load(*view_buffer(file)).take_error();
 }
 
-TEST(ProgramVerifier, SoundProgramsPass) {
+TEST(ProgramVerifier, AcceptsValidPrograms) {
   const Error error = load(test::whole_program());
   EXPECT_TRUE(error.ok()) << error.message();
 }
@@ -72,6 +72,8 @@ Damage instruction_damage(const char* name, size_t which, void (*inflict)(test::
 const Damage kProgramDamages[] = {
     {"NoMethods", [](auto& program, auto&) { program.methods.clear(); },
      "execution_plan: has no method"},
+    {"VersionFromTheFuture", [](auto& program, auto&) { program.version = 3; },
+     "version: the program has version 3, but the latest supported one is 0"},
     {"SegmentBehindTheFile",
      [](auto& program, auto&) {
        program.segments = {{{0, 24}, {128, 24}, {256, 4}, {384, 5}}};
@@ -97,13 +99,13 @@ const Damage kProgramDamages[] = {
      },
      "mutable_data_segments[0]: offsets[1]: outside its segment"},
     {"BothKindsOfConstants", [](auto& program, auto&) { program.both_kinds_of_constants = true; },
-     "constant_segment and constant_buffer are both there"},
+     "constant_segment and constant_buffer must not both be present"},
     {"NamedDataWithoutKey", [](auto& program, auto&) { program.named_data_has_keys = false; },
      "named_data[0]: key: is missing"},
     {"NamedDataSegment", [](auto& program, auto&) { program.named_data_segment_index = 4; },
      "named_data[0]: segment_index: no such segment"},
     {"SecondMethod", [](auto& program, auto&) { program.method("other").inputs = {0}; },
-     "execution_plan[1]: inputs[0]: value 0 of 0"},
+     "execution_plan[1]: inputs[0]: value 0 does not exist; there are 0 values"},
 };
 
 const Damage kPlanDamages[] = {
@@ -120,7 +122,7 @@ const Damage kPlanDamages[] = {
      "execution_plan[0]: non_const_buffer_sizes[2]: is negative"},
     {"BufferThatCannotBeAddressed",
      [](auto&, auto& forward) {
-       forward.buffer_sizes = {0, 64, static_cast<int64_t>(kMostBytes + 1)};
+       forward.buffer_sizes = {0, 64, static_cast<int64_t>(kMaxBytes + 1)};
      },
      "execution_plan[0]: non_const_buffer_sizes[2] cannot be addressed"},
     {"BufferOf64Bits",
@@ -135,9 +137,9 @@ const Damage kPlanDamages[] = {
      [](auto&, auto& forward) {
        forward.inputs = {0, 99};
      },
-     "execution_plan[0]: inputs[1]: value 99 of 14"},
+     "execution_plan[0]: inputs[1]: value 99 does not exist; there are 14 values"},
     {"NegativeOutput", [](auto&, auto& forward) { forward.outputs = {-1}; },
-     "execution_plan[0]: outputs[0]: value -1 of 14"},
+     "execution_plan[0]: outputs[0]: value -1 does not exist; there are 14 values"},
     {"OperatorWithoutName", [](auto&, auto& forward) { forward.operators[0].name.reset(); },
      "execution_plan[0]: operators[0].name: is missing"},
     {"DelegateWithoutId", [](auto&, auto& forward) { forward.delegates[0].id.reset(); },
@@ -146,9 +148,9 @@ const Damage kPlanDamages[] = {
      [](auto&, auto& forward) { forward.delegates[1].has_processed = false; },
      "execution_plan[0]: delegates[1]: processed: is missing"},
     {"InlinePayload", [](auto&, auto& forward) { forward.delegates[0].index = 1; },
-     "execution_plan[0]: delegates[0]: processed: inline data 1 of 1"},
+     "execution_plan[0]: delegates[0]: processed: inline data 1 does not exist; there are 1"},
     {"PayloadSegment", [](auto&, auto& forward) { forward.delegates[1].index = 4; },
-     "execution_plan[0]: delegates[1]: processed: segment 4 of 4"},
+     "execution_plan[0]: delegates[1]: processed: segment 4 does not exist; there are 4"},
     {"PayloadLocation",
      [](auto&, auto& forward) {
        forward.delegates[0].location = static_cast<fbs::DataLocation>(2);
@@ -290,13 +292,13 @@ const Damage kTensorDamages[] = {
         [](auto& tensor) {
           tensor.planned = Planned{0, 0};
         },
-        "values[0]: allocation_info.memory_id: buffer 0 of 2"),
+        "values[0]: allocation_info.memory_id: must be at least 1 and less than 2, got 0"),
     tensor_damage(
         "NoSuchBuffer", kPlanned,
         [](auto& tensor) {
           tensor.planned = Planned{2, 0};
         },
-        "values[0]: allocation_info.memory_id: buffer 2 of 2"),
+        "values[0]: allocation_info.memory_id: must be at least 1 and less than 2, got 2"),
     tensor_damage(
         "PastTheBuffer", kPlanned,
         [](auto& tensor) {
@@ -323,23 +325,23 @@ const Damage kTensorDamages[] = {
         "values[0]: allocation_info: the offset is not aligned"),
     tensor_damage(
         "NoSuchConstant", kConstant, [](auto& tensor) { tensor.data = 2; },
-        "values[1]: data_buffer_idx: 2 of 2"),
+        "values[1]: data_buffer_idx: index 2 is out of range; there are 2 offsets"),
     tensor_damage(
         "ConstantTooShort", kConstant,
         [](auto& tensor) {
           tensor.sizes = {2, 4};
         },
-        "values[1]: data_buffer_idx: the tensor's data exceed their segment"),
+        "values[1]: data_buffer_idx: the tensor's data exceeds its segment"),
     tensor_damage(
         "NoSuchState", kState, [](auto& tensor) { tensor.data = 2; },
-        "values[2]: data_buffer_idx: 2 of 2"),
+        "values[2]: data_buffer_idx: index 2 is out of range; there are 2 offsets"),
     tensor_damage(
         "StateTooShort", kState,
         [](auto& tensor) {
           tensor.sizes = {2, 4};
           tensor.planned = Planned{1, 0};
         },
-        "values[2]: data_buffer_idx: the tensor's data exceed their segment"),
+        "values[2]: data_buffer_idx: the tensor's data exceeds its segment"),
 };
 
 const Damage kInstructionDamages[] = {
@@ -364,13 +366,13 @@ const Damage kInstructionDamages[] = {
         [](auto& instruction) {
           instruction.args = {0, 14};
         },
-        "instructions[0]: args[1]: value 14 of 14"),
+        "instructions[0]: args[1]: value 14 does not exist; there are 14 values"),
     instruction_damage(
         "Delegate", 1, [](auto& instruction) { instruction.first = 2; },
         "instructions[1]: delegate_index: no such delegate"),
     instruction_damage(
         "DelegateArgument", 1, [](auto& instruction) { instruction.args = {-5}; },
-        "instructions[1]: args[0]: value -5 of 14"),
+        "instructions[1]: args[0]: value -5 does not exist; there are 14 values"),
     instruction_damage(
         "MoveFrom", 2, [](auto& instruction) { instruction.first = 14; },
         "instructions[2]: move_from or move_to: no such value"),
@@ -393,7 +395,7 @@ const Damage kInstructionDamages[] = {
 
 class DamageTest : public testing::TestWithParam<Damage> {};
 
-TEST_P(DamageTest, IsFoundAndPlaced) {
+TEST_P(DamageTest, IsReportedWithItsLocation) {
   ProgramBuilder builder = test::whole_program();
   GetParam().inflict(builder, builder.methods[0]);
   const Error error = load(builder);
@@ -409,7 +411,7 @@ INSTANTIATE_TEST_SUITE_P(Value, DamageTest, testing::ValuesIn(kValueDamages), na
 INSTANTIATE_TEST_SUITE_P(Tensor, DamageTest, testing::ValuesIn(kTensorDamages), name_of);
 INSTANTIATE_TEST_SUITE_P(Instruction, DamageTest, testing::ValuesIn(kInstructionDamages), name_of);
 
-TEST(ProgramVerifier, LegacyConstantsAreChecked) {
+TEST(ProgramVerifier, ChecksLegacyConstants) {
   for (const auto& [data, sizes, message] :
        {std::tuple{2u, std::vector<int32_t>{2}, "values[0]: data_buffer_idx: no such constant"},
         std::tuple{1u, std::vector<int32_t>{3},
@@ -422,7 +424,7 @@ TEST(ProgramVerifier, LegacyConstantsAreChecked) {
   }
 }
 
-TEST(ProgramVerifier, StatesNeedMutableData) {
+TEST(ProgramVerifier, StatesWithInitialValuesNeedMutableData) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 64};
@@ -431,7 +433,7 @@ TEST(ProgramVerifier, StatesNeedMutableData) {
               HasSubstr("values[0]: data_buffer_idx: there is no mutable data"));
 }
 
-TEST(ProgramVerifier, JumpsMayLeaveTheChain) {
+TEST(ProgramVerifier, AcceptsJumpsToTheEndOfTheChain) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.jump_false(forward.boolean(true), 1);

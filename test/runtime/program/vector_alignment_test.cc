@@ -30,8 +30,8 @@ const flatbuffers::Table& as_table(const T& table) {
   return reinterpret_cast<const flatbuffers::Table&>(table);
 }
 
-// flatbuffers' own verifier lets these pass.
-TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
+// flatbuffers' own verifier accepts these files.
+TEST(ProgramVerifier, RejectsUnalignedVectors) {
   constexpr void (*kDamages[])(const fbs::Program&) = {
       [](const fbs::Program& program) {
         misalign(as_table(*program.execution_plan()->Get(0)),
@@ -66,7 +66,7 @@ TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
     damage(*fbs::GetProgram(file.data()));
     const auto program = Program::load(*view_buffer(file));
     ASSERT_FALSE(program.ok());
-    EXPECT_THAT(program.error().message(), HasSubstr("to a misaligned place"));
+    EXPECT_THAT(program.error().message(), HasSubstr("or misaligned"));
   }
 }
 

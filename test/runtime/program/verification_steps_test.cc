@@ -1,5 +1,5 @@
-// The work of verifying grows with the file and no faster, whatever the file shares: counted in
-// steps, not in time.
+// The work of verifying, counted in steps, grows at most linearly with the file, even if the file
+// refers to one item many times.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,7 +27,7 @@ Offset<fbs::EValue> number(FlatBufferBuilder& out) {
   return fbs::CreateEValue(out, fbs::KernelTypes::Int, fbs::CreateInt(out, 1).Union());
 }
 
-// Each gives a plan of about `size` tables that share something of `size` items.
+// Each function returns a plan of about `size` tables that share one list of `size` items.
 Plan shared_int_lists(FlatBufferBuilder& out, uint32_t size) {
   Plan plan{{number(out)}, {}};
   const auto items = out.CreateVector(std::vector<int64_t>(size));
@@ -98,12 +98,12 @@ Cost cost_of(Plan (*make)(FlatBufferBuilder&, uint32_t), uint32_t size, size_t p
       out, fbs::CreateProgram(out, 0, out.CreateVector(Tables<fbs::ExecutionPlan>(plans, made))));
   DataBuffer file = *DataBuffer::allocate(out.GetSize());
   std::memcpy(file.owned_data(), out.GetBufferPointer(), file.size());
-  Budget steps(file.size());  // as Program::load gives
+  Budget steps(file.size());  // the limit that Program::load uses
   const Error error = verify_program(file.bytes(), 0, steps);
   return {steps.used(), file.size(), error.code()};
 }
 
-TEST(VerificationSteps, AreLinearWhateverIsShared) {
+TEST(VerificationSteps, GrowLinearlyEvenIfItemsAreShared) {
   using Make = Plan (*)(FlatBufferBuilder&, uint32_t);
   for (const Make make :
        {Make{shared_int_lists}, Make{shared_bool_lists}, Make{shared_optional_lists},
@@ -113,12 +113,12 @@ TEST(VerificationSteps, AreLinearWhateverIsShared) {
     EXPECT_EQ(large.code, ErrorCode::kOutOfResources);
     EXPECT_LE(large.steps, large.bytes);
     EXPECT_LE(large.steps, 5 * small.steps);
-    // A little sharing is allowed.
+    // A small amount of sharing stays within the limit.
     EXPECT_EQ(cost_of(make, 2).code, ErrorCode::kOk);
   }
 }
 
-TEST(VerificationSteps, CountPlansThatAreShared) {
+TEST(VerificationSteps, CountSharedPlansEachTime) {
   const auto none = [](FlatBufferBuilder& out, uint32_t size) {
     return Plan{Tables<fbs::EValue>(size, number(out)), {}};
   };

@@ -1,11 +1,11 @@
-// A program with something of every kind, for damage.
+// A program with every kind of value and data, for tests that damage it.
 #pragma once
 
 #include "test/support/program_builder.h"
 
 namespace vitrine::test {
 
-// The values of its one method; a None, a bool and a double come after them.
+// Indices of the values of its only method. A None, a bool and a double follow.
 enum WholeProgramValue : size_t {
   kPlanned,
   kConstant,

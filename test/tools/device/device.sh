@@ -1,8 +1,8 @@
-# What the stand-ins for adb, ssh and scp share. The "device" is the folder FAKE_DEVICE: its /sys, /tmp and
-# /data are below it, its own commands in bin/. Sourced, not run.
+# Functions that the stand-ins for adb, ssh and scp share. The "device" is the folder FAKE_DEVICE, which has
+# its /sys, /tmp and /data, and in bin/ its own commands. Source this file; do not run it.
 set -u
 
-map() {  # a device's paths, in text, as they are on this machine
+map() {  # replaces paths of the device in a text by paths of this machine
   printf '%s' "$1" | sed "s# /tmp/# $FAKE_DEVICE/tmp/#g; s#/data/local/tmp#$FAKE_DEVICE/data/local/tmp#g; s#/sys/#$FAKE_DEVICE/sys/#g"
 }
 
@@ -16,7 +16,7 @@ device_shell() {
   exit $code
 }
 
-device_copy() {  # FROM TO: one of them is a device's path that `map` has seen. Below FAKE_FULL is no space left
+device_copy() {  # FROM TO: copies a file between paths that `map` returned. Fails if TO is below FAKE_FULL
   case $2 in
     "${FAKE_FULL:-/dev/null}"*)
       echo "write failed: No space left on device" >&2

@@ -1,5 +1,5 @@
-"""tools/device/profile_on_device.py against stand-ins for adb, ssh and scp that run everything here, in
-a folder that looks like a device."""
+"""Tests tools/device/profile_on_device.py with stand-ins for adb, ssh and scp, which run everything on this
+machine in a folder that looks like a device."""
 
 import json
 import os
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 TOOL = ROOT / "tools/device/profile_on_device.py"
 sys.path.insert(0, str(TOOL.parent))
-import profile_on_device  # noqa: E402  (after the path)
+import profile_on_device  # noqa: E402  (needs the path above)
 SAMPLE = ROOT / "test/samples/linear_relu"
 RUNNER = os.environ["EXECUTOR_RUNNER"]
 INSPECT = os.environ["PTE_INSPECT"]
@@ -41,11 +41,11 @@ def is_alive(process):
     except ProcessLookupError:
         return False
     state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    return state != "Z"  # in a container, nobody may wait for it
+    return state != "Z"  # in a container, a zombie may have no parent that waits for it
 
 
 def elf(path, machine, loader):
-    """A 64-bit program's header and the name of its loader, no more."""
+    """Writes an ELF file with only the header of a 64-bit executable and the name of its loader."""
     header = bytearray(200)
     header[:6] = b"\x7fELF\x02\x01"
     struct.pack_into("<H", header, 18, machine)
@@ -88,29 +88,29 @@ class ProfileOnDevice(unittest.TestCase):
                 f'[ "$1" = ro.product.cpu.abilist ] && echo {abis} || echo Phone 9\n')
 
     def run_tool(self, *arguments, code=0, model=SAMPLE / "model.pte", runner=RUNNER,
-                 more=("--num_executions", "5"), **environment):
+                 more=("--num_executions", "6"), **environment):
         done = subprocess.run(
             [sys.executable, TOOL, model, "--runner", runner, "--pte_inspect", INSPECT,
              "--settle", "60", "--poll", "0.01", *arguments, "--", *more],
             env={**self.environment, **environment}, cwd=self.folder, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         left = [path for parent in ("tmp", "data/local/tmp") for path in (self.device / parent).iterdir()]
-        self.assertEqual(left, [], "files stay on the device")
-        self.assertEqual(list(self.folder.glob(".partial-*")), [], "files stay here")
+        self.assertEqual(left, [], "files were left on the device")
+        self.assertEqual(list(self.folder.glob(".partial-*")), [], "files were left on this machine")
         return done.stdout if code in (0, 2) else done.stderr
 
     def fails(self, text, *arguments, **options):
         self.assertIn(text, self.run_tool(*arguments, code=1, **options))
 
-    def test_adb_and_comparison(self):
+    def test_adb_profiles_and_compares(self):
         record = ("--etrecord", SAMPLE / "etrecord.bin", "--inputs", SAMPLE / "input_0.bin")
         out = self.run_tool("--adb", "--results", "one", *record)
-        self.assertIn("cores    2,3 of 4", out)  # at least three quarters of the highest
+        self.assertIn("cores    2,3 of 4", out)  # those with at least three quarters of the highest frequency
         self.assertIn("governor schedutil, 41.5 C", out)
         self.assertEqual((self.device / "mask").read_text(), "c\n")
         one = self.folder / "one"
         profile = json.loads((one / "profile.json").read_text())
-        self.assertEqual(profile["runs"], 5)
+        self.assertEqual(profile["runs"], 6)
         self.assertEqual(profile["inputs"], ["f32[4,16]"])
         self.assertEqual(profile["record"], "model.etrecord")
         self.assertEqual(profile["rows"][0]["source_ops"], ["aten.linear.default"])
@@ -118,21 +118,21 @@ class ProfileOnDevice(unittest.TestCase):
         facts = json.loads((one / "device.json").read_text())
         self.assertEqual((facts["cores"], facts["after"]["celsius"]), ([2, 3], 41.5))
         out = self.run_tool("--adb", "A1", "--results", "two", "--compare", "one", *record, "--cores", "0")
-        self.assertIn("note: cores differs: [2, 3] before, [0] now", out)
+        self.assertIn("note: different cores: [2, 3] before, [0] now", out)
         self.assertIn("aligned by debug handles: 2 of 2 rows of A, 2 of 2 of B", out)
         self.assertIn("linear + relu", (self.folder / "two/comparison.txt").read_text())
-        # No run takes but a thousandth of another.
+        # Every run takes more than a thousandth of another, so the limit is exceeded.
         self.run_tool("--adb", "--results", "three", "--compare", "two", "--fail_above", "0.001", *record, code=2)
 
-    def test_ssh(self):
+    def test_ssh_profiles(self):
         out = self.run_tool("--ssh", "board", "--results", "deep/er")
         self.assertIn("device   board: ", out)
         self.assertIn("device.json, profile.json, report.html, trace.etdp", out)
-        self.fails("deep/er is there already", "--ssh", "board", "--results", "deep/er")
+        self.fails("--results deep/er: the folder exists", "--ssh", "board", "--results", "deep/er")
         self.fails("Could not resolve hostname other: Name or service not known\n  `ssh other true` must work", "--ssh", "other")
-        self.fails("not a host", "--ssh=-oProxyCommand=true")
+        self.fails("expected [USER@]HOST", "--ssh=-oProxyCommand=true")
 
-    def test_an_emulated_processor(self):
+    def test_profiles_on_emulated_processor(self):
         emulator = shutil.which(f"qemu-{platform.machine()}")
         if emulator is None:
             self.skipTest("qemu-user is not installed")
@@ -143,16 +143,16 @@ class ProfileOnDevice(unittest.TestCase):
                 self.run_tool(*shell, "--results", shell[0].strip("-"), "--etrecord", SAMPLE / "etrecord.bin")
                 self.assertEqual((self.device / "mask").read_text(), "c\n")
                 profile = json.loads((self.folder / shell[0].strip("-") / "profile.json").read_text())
-                self.assertEqual((profile["runs"], profile["rows"][0]["source_ops"]), (5, ["aten.linear.default"]))
+                self.assertEqual((profile["runs"], profile["rows"][0]["source_ops"]), (6, ["aten.linear.default"]))
 
-    def test_two_runs_within_a_second(self):
+    def test_results_folders_are_unique(self):
         name = str(self.folder / "model-20260101-000000")
         for expected in (name, name + "-2", name + "-3"):
             folder = profile_on_device.new_folder(name)
             self.assertEqual(str(folder), expected)
             folder.mkdir()
 
-    def test_a_program_with_its_record(self):
+    def test_uses_record_inside_program(self):
         model = self.folder / "relu.pte"
         subprocess.run([LOWER, SAMPLE / "model.pt2", "-o", model], check=True, capture_output=True)
         self.run_tool("--ssh", "board", "--results", "one", model=model)
@@ -160,49 +160,49 @@ class ProfileOnDevice(unittest.TestCase):
         self.assertIn("aligned by debug handles", out)  # needs both records
         self.assertIn("linear", (self.folder / "two/report.html").read_text())
 
-    def test_which_device(self):
-        self.fails("no device: connect one", "--adb", FAKE_DEVICES="")
-        self.fails("several devices: A1 (device), B2 (device); choose", "--adb", FAKE_DEVICES="A1 device\nB2 device")
-        self.fails("no device C3; there is A1 (device)", "--adb", "C3")
+    def test_errors_about_devices(self):
+        self.fails("no device is connected: connect one", "--adb", FAKE_DEVICES="")
+        self.fails("several devices are connected: A1 (device), B2 (device); choose", "--adb", FAKE_DEVICES="A1 device\nB2 device")
+        self.fails("device C3 is not connected; connected: A1 (device)", "--adb", "C3")
         self.fails("device A1 is offline: reconnect it", "--adb", FAKE_DEVICES="A1 offline")
         self.fails("does not trust this computer", "--adb", FAKE_DEVICES="A1 unauthorized")
         self.fails("adb: device 'A1' not found\n  reconnect it until `adb devices` lists it", "--adb", FAKE_GONE="1")
         self.fails("adb is not in PATH", "--adb", PATH=str(self.device))
 
-    def test_no_space(self):
+    def test_errors_about_full_disks(self):
         for way, parent in (("--adb", "/data/local/tmp"), ("--ssh=board", "/tmp")):
             self.fails(f"no space left in {parent} for ", way, FAKE_FULL=str(self.device))
             self.fails("no space left on this machine for ", way, "--results", self.folder / "results",
                        FAKE_FULL=f"{self.folder}/.partial-")
         command(self.device / "bin/df", "echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'\n"
                                         "echo '/dev/block 9000 8000 1000 90% /data'\n")
-        self.fails("0 MB free in /data/local/tmp, ", "--adb")
+        self.fails("/data/local/tmp has 0 MB free, but ", "--adb")
 
-    def test_binary_of_another_processor(self):
+    def test_rejects_runner_for_other_processor(self):
         arm = elf(self.folder / "arm", 183, "/lib/ld-linux-aarch64.so.1")
         command(self.device / "bin/uname", "echo armv7l\n")
-        self.fails("is for linux aarch64, the device is linux armv7l: build one with make PRESET=armv7",
+        self.fails("is for linux aarch64, but the device is linux armv7l: build one with make PRESET=armv7",
                    "--ssh", "board", runner=arm)
         self.android("arm64-v8a,armeabi-v7a")
-        self.fails("is for linux aarch64, the device is android arm64-v8a armeabi-v7a: the presets for Android build "
-                   "vitrine_run alone; docs/cross-compiling.md", "--adb", runner=arm)
-        # It gets as far as running it, which this machine cannot.
+        self.fails("is for linux aarch64, but the device is android arm64-v8a armeabi-v7a: the presets for Android "
+                   "build only vitrine_run; docs/cross-compiling.md", "--adb", runner=arm)
+        # This runner is accepted but fails, because this machine cannot run it.
         arm = elf(self.folder / "arm", 183, "/system/bin/linker64")
         self.fails("executor_runner failed", "--adb", runner=arm)
-        self.fails("not a program for a device", "--adb", runner=SAMPLE / "model.pte")
+        self.fails("not an executable for a device", "--adb", runner=SAMPLE / "model.pte")
         self.fails("no such file; the presets for Android", "--adb", runner="absent")
 
-    def test_settling(self):
+    def test_waits_for_steady_temperature(self):
         self.frequencies(3, "scaling_max_freq", 1000000)
-        self.assertIn("not settled after 0.05 s, goes on: governor schedutil, 41.5 C, cores 3 are held below",
+        self.assertIn("not settled after 0.05 s, continuing: governor schedutil, 41.5 C, cores 3 are limited below",
                       self.run_tool("--adb", "--settle", "0.05"))
         shutil.rmtree(self.device / "sys")
         out = self.run_tool("--adb", "--results", "blind")
-        self.assertIn("frequencies cannot be read: not pinned", out)
+        self.assertIn("the frequencies cannot be read: the run is not pinned", out)
         self.assertIn("neither governor nor temperature can be read", out)
-        self.fails("core 9 is off, or there is none", "--adb", "--cores", "9")
+        self.fails("core 9 is offline or does not exist", "--adb", "--cores", "9")
 
-    def test_what_this_machine_lacks(self):
+    def test_errors_on_this_machine_come_first(self):
         self.fails("profile_on_device: --results /proc/no/folder: /proc/no: No such file or directory",
                    "--adb", "--results", "/proc/no/folder")
         file = write(self.folder / "a file", "")
@@ -211,9 +211,9 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails(f"{broken} cannot be executed: Permission denied", "--adb", "--pte_inspect", broken)
         broken.chmod(0o755)
         self.fails(f"{broken} cannot be executed: Exec format error", "--adb", "--pte_inspect", broken)
-        self.assertEqual(list(self.folder.glob("model-*")), [], "the device has worked")
+        self.assertEqual(list(self.folder.glob("model-*")), [], "the run started in spite of the error")
 
-    def test_what_a_failing_run_leaves(self):
+    def test_failed_run_leaves_nothing(self):
         self.fails("no method absent", "--adb", "--results", "failed", more=("--method_name", "absent"))
         self.assertFalse((self.folder / "failed").exists())
         command(self.device / "bin/taskset", 'echo $$ > "$FAKE_DEVICE/stuck"; exec sleep 600\n')
@@ -223,9 +223,9 @@ class ProfileOnDevice(unittest.TestCase):
             if not is_alive(process):
                 break
             time.sleep(0.1)
-        self.assertFalse(is_alive(process), "the runner goes on")
+        self.assertFalse(is_alive(process), "the runner is still running")
         self.fails("absent.bin: no such file", "--adb", "--inputs", "absent.bin:2x16")
-        self.fails("no trace.etdp in it", "--adb", "--compare", ".")
+        self.fails("the folder has no trace.etdp", "--adb", "--compare", ".")
 
 
 if __name__ == "__main__":

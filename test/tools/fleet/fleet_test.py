@@ -1,6 +1,6 @@
-"""The fleet: rows, statistics, and the reduction on a cluster of processes, one of which dies.
+"""Tests the fleet tools: rows, statistics, and the reduction on a cluster in which a worker dies.
 
-Usage: fleet_test.py FOLDER_OF_TOOLS [RUNNER [MODEL]]. Exit code 77: skipped.
+Usage: fleet_test.py FOLDER_OF_TOOLS [RUNNER [MODEL]]. The exit code is 77 if a package is missing.
 """
 import importlib.util
 import json
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 for package in ("distributed", "pandas", "numpy"):
     if importlib.util.find_spec(package) is None:
@@ -38,11 +39,11 @@ class Rows(unittest.TestCase):
     GOOD = ('{"v":1,"model":"m","op":"add","where":"kernel","module":"","device":"d","device_class":"c",'
             '"commit":"x","run":"1","row":1,"p50_ns":12.5}')
 
-    def test_a_good_row_is_read(self):
+    def test_parses_valid_row(self):
         self.assertEqual(rows.parse(self.GOOD),
                          ("m", "add", "kernel", "", "d", "c", "x", "1", 1, 12.5))
 
-    def test_wrong_lines_are_counted_with_the_first_reason(self):
+    def test_counts_invalid_lines_and_keeps_first_reason(self):
         wrong = [self.GOOD[:40], "[1]", "null", self.GOOD.replace('"v":1', '"v":2'),
                  self.GOOD.replace("12.5", "NaN"), self.GOOD.replace("12.5", "-1"),
                  self.GOOD.replace('"row":1', '"row":"1"'), self.GOOD.replace('"device":"d",', "")]
@@ -56,34 +57,34 @@ class Rows(unittest.TestCase):
 
 
 class Significance(unittest.TestCase):
-    def test_signed_rank_of_a_known_case(self):
-        # 1 to 12 without ties, of which 3 and 5 are negative: W+ = 78 - 8 = 70, mean 39, variance
-        # 12 * 13 * 25 / 24 = 162.5, z = (70 - 39 - 0.5) / 12.748 = 2.3926, upper tail 0.00836.
+    def test_signed_rank_of_known_case(self):
+        # The values are 1 to 12, and 3 and 5 are negative: W+ = 78 - 8 = 70, the mean is 39, the variance
+        # is 12 * 13 * 25 / 24 = 162.5, z = (70 - 39 - 0.5) / 12.748 = 2.3926, and the upper tail is 0.00836.
         values = [1, 2, -3, 4, -5, 6, 7, 8, 9, 10, 11, 12]
         self.assertAlmostEqual(significance.signed_rank(values), 0.00836, places=4)
 
     def test_ties_share_ranks(self):
-        # Ten of one size, two negative: all ranks 5.5, W+ = 44, mean 27.5,
-        # variance 10 * 11 * 21 / 24 - (1000 - 10) / 48 = 75.625, z = 16 / 8.6963 = 1.8399: 0.0329.
+        # Ten values have the same size and two are negative: all ranks are 5.5, W+ = 44, the mean is 27.5,
+        # the variance is 10 * 11 * 21 / 24 - (1000 - 10) / 48 = 75.625, z = 16 / 8.6963 = 1.8399, p = 0.0329.
         self.assertAlmostEqual(significance.signed_rank([1] * 8 + [-1] * 2), 0.0329, places=4)
 
-    def test_too_few_say_nothing(self):
+    def test_fewer_than_ten_differences_give_p_one(self):
         self.assertEqual(significance.signed_rank([5] * 9 + [0] * 20), 1.0)
 
-    def test_chance_is_found_as_often_as_it_should_be(self):
+    def test_false_positive_rate_matches_level(self):
         random = numpy.random.default_rng(7)
         found = sum(significance.signed_rank(random.normal(size=50)) < 0.05 for _ in range(2000))
-        self.assertTrue(60 <= found <= 140, found)  # 100 expected, 9.7 the standard deviation
+        self.assertTrue(60 <= found <= 140, found)  # the expectation is 100, the standard deviation 9.7
 
     def test_false_discovery_rates(self):
-        # Benjamini and Hochberg's rule by hand: p * 4 / rank, then the minimum from above.
+        # The rule of Benjamini and Hochberg by hand: p * 4 / rank, then the minimum over higher ranks.
         numpy.testing.assert_allclose(
             significance.false_discovery_rates([0.01, 0.04, 0.03, 0.5]),
             [0.04, 0.16 / 3, 0.16 / 3, 0.5])
 
 
 class Histogram(unittest.TestCase):
-    def test_percentiles_are_within_half_a_percent_and_a_rank(self):
+    def test_percentiles_are_within_half_a_percent(self):
         ns = numpy.random.default_rng(3).lognormal(10, 1, size=20001)
         bins, counts = numpy.unique(histogram.bins_of(ns), return_counts=True)
         for share in (0.01, 0.5, 0.9, 0.99):
@@ -92,11 +93,39 @@ class Histogram(unittest.TestCase):
 
 
 class Hosts(unittest.TestCase):
-    def test_unknown_kinds_are_refused(self):
+    def test_rejects_unknown_kinds(self):
         with self.assertRaisesRegex(hosts.HostError, "expected one of local"):
             hosts.host("telnet:x")
 
-    def test_names_missing_programs_and_failures(self):
+    def test_rejects_hosts_that_look_like_options(self):
+        for name in ("ssh:-oProxyCommand=touch x", "adb:-x"):
+            with self.subTest(name), self.assertRaisesRegex(hosts.HostError, "must not begin with -"):
+                hosts.host(name)
+
+    def test_remote_files_are_in_a_new_folder(self):
+        stand_ins = pathlib.Path(__file__).resolve().parents[1] / "device"
+        with tempfile.TemporaryDirectory() as device:
+            program = pathlib.Path(device, "program")
+            program.write_text("#!/bin/sh\necho ran with $1\n")
+            environment = {"PATH": f"{stand_ins}:{os.environ['PATH']}", "FAKE_DEVICE": device,
+                           "FAKE_DEVICES": "A1 device"}
+            for name, parent in (("ssh:board", "tmp"), ("adb:A1", "data/local/tmp")):
+                files = pathlib.Path(device, parent)
+                files.mkdir(parents=True)
+                # The folder may belong to another user.
+                (files / "vitrine_fleet").mkdir()
+                with self.subTest(name), unittest.mock.patch.dict(os.environ, environment):
+                    where = hosts.host(name)
+                    sent = where.put(program)
+                    self.assertEqual(sent, where.put(program))
+                    (folder,) = files.glob("vitrine-*")
+                    self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+                    self.assertRegex(sent, f"^/{parent}/{folder.name}/")
+                    self.assertEqual(where.run([sent, "a b"], 10), "ran with a b\n")
+                    where.close()
+                    self.assertEqual([file.name for file in files.iterdir()], ["vitrine_fleet"])
+
+    def test_errors_name_missing_programs(self):
         for program, text in (("no_such_program", "no_such_program is not installed"),
                               ("/no/such/program", "/no/such/program: no such file"),
                               (__file__, "cannot be executed: Permission denied")):
@@ -105,27 +134,27 @@ class Hosts(unittest.TestCase):
         with self.assertRaises(hosts.HostError):
             hosts.host("local").run(["false"], 10)
 
-    def test_refuses_wrong_command_lines(self):
+    def test_rejects_invalid_command_lines_before_work(self):
         tool = pathlib.Path(hosts.__file__).resolve().with_name("fleet.py")
         model = os.path.abspath(__file__)
         with tempfile.TemporaryDirectory() as folder:
-            def told(*arguments):
+            def error_of(*arguments):
                 done = subprocess.run([sys.executable, "-B", tool, *arguments],
                                       capture_output=True, text=True, cwd=folder)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertEqual(list(pathlib.Path(folder).iterdir()), [], "it has begun to work")
+                self.assertEqual(list(pathlib.Path(folder).iterdir()), [], "the tool started to work in spite of the error")
                 return done.stderr
             run = ("run", "--runner", sys.executable, "--host")
-            self.assertEqual(told(*run, "telnet:x", model),
+            self.assertEqual(error_of(*run, "telnet:x", model),
                              "fleet.py: telnet:x: expected one of local, qemu, ssh, adb\n")
-            self.assertEqual(told(*run, "local", "absent.pte"), "fleet.py: absent.pte: no such file\n")
-            self.assertEqual(told("run", "--runner", "/absent", "--host", "local", model),
+            self.assertEqual(error_of(*run, "local", "absent.pte"), "fleet.py: absent.pte: no such file\n")
+            self.assertEqual(error_of("run", "--runner", "/absent", "--host", "local", model),
                              "fleet.py: /absent: no such file\n")
             self.assertIn("fleet.py: [Errno 2] No such file or directory: '/proc/no",
-                          told(*run, "local", "--out", "/proc/no/folder", model))
+                          error_of(*run, "local", "--out", "/proc/no/folder", model))
 
     @unittest.skipUnless(RUNNER and MODEL, "needs executor_runner")
-    def test_a_profile_of_this_machine_becomes_rows(self):
+    def test_local_profile_becomes_rows(self):
         text = hosts.profile(hosts.host("local"), RUNNER, MODEL, {"device": "here", "commit": "x"}, 3)
         read = [rows.parse(line) for line in text.splitlines()]
         self.assertEqual({row[2] for row in read} & {"run", "unattributed"}, {"run", "unattributed"})
@@ -134,7 +163,7 @@ class Hosts(unittest.TestCase):
 
 
 class Reduction(unittest.TestCase):
-    """6,000 rows: 150 devices, two models of 5 ops, two commits, twice."""
+    """Uses 6,000 rows: 150 devices, two models with 5 ops, two commits, two runs."""
 
     @classmethod
     def setUpClass(cls):
@@ -155,7 +184,7 @@ class Reduction(unittest.TestCase):
                       for part in (merged, self.expected)]
             pandas.testing.assert_frame_equal(*tables, check_dtype=False)
 
-    def test_percentiles_match_those_of_all_rows(self):
+    def test_percentiles_match_all_rows(self):
         table = pandas.concat([rows.read(file)[0].astype({"model": str}) for file in self.files])
         lines = reduction.finish(self.expected)["percentiles"]
         self.assertEqual(len(lines), 2 * 5 * 5 * 2)
@@ -164,12 +193,12 @@ class Reduction(unittest.TestCase):
             same = table
             for key in ("model", "row", "device_class", "commit"):
                 same = same[same[key] == line[key]]
-            # Between two of few samples numpy interpolates: the median is one of these two.
+            # The exact median is between the two middle samples.
             ordered = numpy.sort(same["p50_ns"].to_numpy())
             self.assertGreater(line["p50_ns"], 0.99 * ordered[(len(ordered) - 1) // 2])
             self.assertLess(line["p50_ns"], 1.01 * ordered[len(ordered) // 2])
 
-    def test_only_what_became_slower_is_found(self):
+    def test_finds_only_the_slower_op(self):
         report = reduction.finish(self.expected, simulation.COMMITS)
         worse = [(line["model"], line["row"], line["device_class"])
                  for line in report["regressions"] if line["worse"]]
@@ -177,11 +206,11 @@ class Reduction(unittest.TestCase):
         self.assertEqual(len(report["regressions"]), 50)
         self.assertEqual(json.loads(json.dumps(report)), report)
 
-    def test_nothing_is_slower_the_other_way(self):
+    def test_finds_nothing_in_reverse(self):
         report = reduction.finish(self.expected, simulation.COMMITS[::-1])
         self.assertFalse([line for line in report["regressions"] if line["worse"]])
 
-    def test_a_cluster_gives_the_same_though_a_worker_dies(self):
+    def test_cluster_survives_death_of_worker(self):
         deaths = []
         with cluster.connected("", 2) as client:
             before = set(client.run(os.getpid).values())

@@ -33,7 +33,7 @@ void replace_batch_norm(Preprocessing& p, Node& norm, Node& by) {
   p.absorb(by, norm);
   for (Node* user : norm.users()) {
     p.absorb(by, *user);
-    // Where the pass goes on may be this very node: it is left without users, for dead code.
+    // Does not erase the user, because the pass may continue there. It becomes dead code.
     for (OutputSpec& output : p.program().signature.outputs) {
       if (output.name == user->name()) output.name = by.name();
     }

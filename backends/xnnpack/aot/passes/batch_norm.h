@@ -1,4 +1,4 @@
-// Code of the two passes that remove batch norms.
+// Shared code of the two passes that remove batch norms.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// A batch norm with fixed statistics, by channel: it computes
+// The parameters of a batch norm with fixed statistics, by channel. It computes
 // (x - mean) / sqrt(variance + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
@@ -19,8 +19,8 @@ struct ChannelStatistics {
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 
 bool is_batch_norm(const Node& node);
-// The normalised tensor, the first of the call's results, becomes `by`, which stands for the norm
-// too; the call goes.
+// Replaces the normalized tensor, which is the first result of the call, by `by`, which inherits
+// the norm's debug handle. The call itself becomes dead code.
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by);
 
 }  // namespace vitrine::aot::xnnpack

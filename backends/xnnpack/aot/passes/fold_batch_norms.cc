@@ -10,15 +10,15 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// The output channel of each run of equal channels in the weight's bytes.
+// Maps the elements of a weight to output channels.
 struct Channels {
-  size_t count = 0;  // of output channels
-  size_t run = 0;    // elements of one channel that lie together
-  size_t inner = 0;  // channels that lie behind one another
+  size_t count = 0;  // number of output channels
+  size_t run = 0;    // consecutive elements of one channel
+  size_t inner = 0;  // consecutive channels, if transposed
   bool transposed = false;
   size_t inputs_per_group = 0;
 
-  size_t of(size_t element) const {
+  size_t channel_of(size_t element) const {
     const size_t at = element / run;
     if (!transposed) return at;
     const size_t group = at / inner / inputs_per_group;
@@ -35,7 +35,8 @@ Channels channels_of(const Node& call, const TensorData& weight) {
   if (channels.transposed) {
     const auto groups = static_cast<size_t>(Call(call).integer("groups"));
     if (groups == 0 || size(0) % groups != 0) {
-      throw AotError(fmt::format("node {}: its weight does not fit its groups", call.name()));
+      throw AotError(
+          fmt::format("node {}: its weight is not divisible by its groups", call.name()));
     }
     channels.inner = size(1);
     channels.inputs_per_group = size(0) / groups;
@@ -59,10 +60,10 @@ void fold_batch_norms(Preprocessing& p) {
     const Channels channels = channels_of(call, weight);
     const ChannelStatistics norms = channel_statistics(p, norm);
     if (norms.means.size() != channels.count) {
-      throw AotError(fmt::format("node {}: its input has {} channels, it has {}", norm.name(),
-                                 channels.count, norms.means.size()));
+      throw AotError(fmt::format("node {}: its input has {} channels, but its parameters have {}",
+                                 norm.name(), channels.count, norms.means.size()));
     }
-    // In the order of torch.nn.utils.fusion, so that the numbers are the same to the last bit.
+    // Computes in the order of torch.nn.utils.fusion, so that results are bit-identical.
     std::vector<float> inverse(channels.count);
     const auto eps = static_cast<float>(norms.eps);
     for (size_t i = 0; i < inverse.size(); ++i) {
@@ -70,7 +71,7 @@ void fold_batch_norms(Preprocessing& p) {
     }
     std::vector<float> weights = p.floats(*product.weight);
     for (size_t i = 0; i < weights.size(); ++i) {
-      const size_t channel = channels.of(i);
+      const size_t channel = channels.channel_of(i);
       weights[i] *= norms.weights[channel] * inverse[channel];
     }
     std::vector<float> biases = product.bias == nullptr ? std::vector<float>(channels.count, 0.0f)

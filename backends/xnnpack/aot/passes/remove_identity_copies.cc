@@ -25,10 +25,11 @@ void remove_identity_copies(Preprocessing& p) {
     const TensorSpec& before = spec_of(source);
     const TensorSpec& after = spec_of(node);
     if (before.dtype != after.dtype || kept_dim_order(before) != kept_dim_order(after)) return;
-    // A value is one output at most, and no input at the same time.
-    const bool is_taken = source.kind() == Node::Kind::kPlaceholder || is_output(source);
-    if (is_output(node) && is_taken) return;
-    // Whoever computes the source did the copy's work; behind an input, whoever reads it does.
+    // A value can be only one output, and cannot be both an input and an output.
+    const bool is_argument = source.kind() == Node::Kind::kPlaceholder || is_output(source);
+    if (is_output(node) && is_argument) return;
+    // The call that computes the source gets the copy's handles. If the source is an input, the
+    // copy's users get them.
     if (source.is_call()) {
       p.absorb(source, node);
     } else {

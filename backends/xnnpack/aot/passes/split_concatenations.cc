@@ -5,18 +5,19 @@
 #include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/preprocessing.h"
-#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/quantization.h"
 #include "backends/xnnpack/aot/rules.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
 
-constexpr size_t kMost = 5;
+constexpr size_t kMaxInputs = 5;
 
 TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) {
   for (const Argument& item : items) {
     if (spec_of(*item.node()).rank() != spec_of(node).rank()) {
-      throw AotError(fmt::format("node {}: joins tensors of other ranks", node.name()));
+      throw AotError(
+          fmt::format("node {}: its inputs must have the rank of its result", node.name()));
     }
   }
   TensorSpec spec = spec_of(*items.front().node());
@@ -27,14 +28,14 @@ TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) 
   return spec;
 }
 
-// What comes in between is quantised as the whole result is.
-Node* quantised_like(Preprocessing& p, Node& at, Node* value, const Node& quantise) {
+// Quantizes an intermediate result like the final result.
+Node* quantized_like(Preprocessing& p, Node& at, Node* value, const Node& quantize) {
   const TensorSpec float_spec = spec_of(*value);
   TensorSpec int_spec = float_spec;
-  int_spec.dtype = spec_of(quantise).dtype;
-  ArgumentList args = quantise.args();
+  int_spec.dtype = spec_of(quantize).dtype;
+  ArgumentList args = quantize.args();
   args[0] = value;
-  Node* q = p.insert(at, quantise.target().name(), args, int_spec);
+  Node* q = p.insert(at, quantize.target().name(), args, int_spec);
   args[0] = q;
   return p.insert(at, "quantized_decomposed.dequantize_per_tensor.default", args, float_spec);
 }
@@ -42,30 +43,29 @@ Node* quantised_like(Preprocessing& p, Node& at, Node* value, const Node& quanti
 }  // namespace
 
 void split_concatenations(Preprocessing& p) {
-  const Parameters parameters(p.program());
   each_call(p.graph(), [&](Node& node) {
     if (!calls_op(node, "cat.default")) return;
     const Argument* tensors = Call(node).find("tensors");
     if (tensors == nullptr || tensors->list() == nullptr) return;
     ArgumentList items = *tensors->list();
-    if (items.size() <= kMost) return;
+    if (items.size() <= kMaxInputs) return;
     for (const Argument& item : items) {
-      if (item.node() == nullptr) return;  // it will be refused
+      if (item.node() == nullptr) return;  // translate_cat() reports it
     }
     const size_t rank = spec_of(node).rank();
     const int64_t axis = Call(node).integer("dim");
     const size_t dim = wrapped_dim(node, axis, rank);
-    const Node* quantise = quantised_result(parameters, node);
-    size_t done = 0;  // items that are joined already, but for the last, which is the join
-    while (items.size() - done > kMost) {
+    const Node* quantize = quantized_result(node);
+    size_t done = 0;  // items before this index are concatenated in the item at this index
+    while (items.size() - done > kMaxInputs) {
       const auto begin = items.begin() + static_cast<std::ptrdiff_t>(done);
-      ArgumentList first(begin, begin + kMost);
+      ArgumentList first(begin, begin + kMaxInputs);
       const TensorSpec spec = joined_spec(node, first, dim);
       Node* part =
           p.insert(node, node.target().name(), {Argument::list(std::move(first)), axis}, spec);
       part->meta.debug_handle = node.meta.debug_handle;
-      if (quantise != nullptr) part = quantised_like(p, node, part, *quantise);
-      done += kMost - 1;
+      if (quantize != nullptr) part = quantized_like(p, node, part, *quantize);
+      done += kMaxInputs - 1;
       items[done] = part;
     }
     items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(done));

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Arguments, OperandsAreFoundByNameAndPlace) {
+TEST(Arguments, FindsOperandsByNameAndIndex) {
   TestProgram t;
   Node* x = t.input("x", {2, 4});
   Node* w = t.input("w", {3, 4});
@@ -30,7 +30,7 @@ TEST(Arguments, OperandsAreFoundByNameAndPlace) {
               ThrowsMessage<AotError>(HasSubstr("argument 2 is not a tensor")));
 }
 
-TEST(Arguments, StridesOfAPoolingAreItsKernelUnlessGiven) {
+TEST(Arguments, PoolingStridesDefaultToTheKernel) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 8, 8});
   const std::vector<int64_t> kernel = {2, 3};
@@ -45,7 +45,7 @@ TEST(Arguments, StridesOfAPoolingAreItsKernelUnlessGiven) {
   EXPECT_THAT(strides({std::vector<int64_t>{4, 5}}), ElementsAre(4, 5));
 }
 
-TEST(Arguments, DimsCountFromEitherEnd) {
+TEST(Arguments, WrapsNegativeDimsAndRejectsDimsOutOfRange) {
   TestProgram t;
   const Node& call = *t.call("aten.abs.default", {t.input("x", {2, 3, 4})}, {2, 3, 4});
   EXPECT_EQ(xnnpack::wrapped_dim(call, 0, 3), 0u);
@@ -57,7 +57,7 @@ TEST(Arguments, DimsCountFromEitherEnd) {
   }
 }
 
-TEST(Arguments, DataAreStaticUnlessTheProgramWritesThem) {
+TEST(Arguments, DataIsStaticUnlessTheProgramWritesIt) {
   TestProgram t;
   Node* x = t.input("x", {2});
   Node* fixed = t.parameter("fixed", {2}, {1, 2});

@@ -1,4 +1,4 @@
-// Delegates in branches of cond, and in a cond within a branch: from the partitioner to execution.
+// Tests delegates in branches of cond and of nested conds, from the partitioner to execution.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "host/files.h"
-#include "host/session.h"
-#include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/array.h"
 
 namespace vitrine::aot::test {
@@ -33,7 +33,7 @@ XnnpackPartitioner partitioner(bool in_branches) {
   return XnnpackPartitioner(options);
 }
 
-// A branch, whose calls go on with the handles of its program.
+// A branch graph. Its calls continue the debug handles of the program.
 struct Branch {
   Graph& graph;
   uint32_t& handle;
@@ -43,8 +43,8 @@ struct Branch {
     node->meta.value = std::move(spec);
     return node;
   }
-  // A constant that the branch holds itself; torch stores literals of the code there.
-  Node* number(float value) {
+  // Adds a constant stored in the branch graph, where torch stores literals in the Python code.
+  Node* scalar(float value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
     graph.tensors()["_tensor_constant0"] = make_tensor_data(ScalarType::kFloat, {}, bytes);
@@ -59,9 +59,9 @@ struct Branch {
     return node;
   }
   Branch inner(const char* name) {
-    std::unique_ptr<Graph>& made = graph.subgraphs()[name];
-    made = std::make_unique<Graph>();
-    return {*made, handle};
+    std::unique_ptr<Graph>& subgraph = graph.subgraphs()[name];
+    subgraph = std::make_unique<Graph>();
+    return {*subgraph, handle};
   }
   Node* cond(Node* flag, const char* first, const char* second, ArgumentList operands) {
     Node* node = graph.call(
@@ -76,8 +76,8 @@ struct Branch {
   void returns(Node* node) { graph.set_output(Argument::tuple({node})); }
 };
 
-// sigmoid(outer ? (inner ? tanh(r * r) : -r) : x - exp(x) + 0.25), r = relu(sin(x + x) @ w.T)
-struct Branches : testing::Test {
+// sigmoid(outer ? (inner ? tanh(r * r) : -r) : x - exp(x) + 0.25) with r = relu(sin(x + x) @ w.T)
+struct DelegatesInBranches : testing::Test {
   TestProgram t;
   uint32_t handle = 0;
   const std::vector<float> weight = ramp(9, 0.3f);
@@ -97,8 +97,8 @@ struct Branches : testing::Test {
     Node* flag1 = yes.operand("flag_1", flag);
     Node* sum = yes.call("aten.add.Tensor", {x1, x1});
     Node* sine = yes.call("aten.sin.default", {sum});
-    Node* turned = yes.call("aten.permute_copy.default", {w1, std::vector<int64_t>{1, 0}});
-    Node* product = yes.call("aten.mm.default", {sine, turned});
+    Node* transposed = yes.call("aten.permute_copy.default", {w1, std::vector<int64_t>{1, 0}});
+    Node* product = yes.call("aten.mm.default", {sine, transposed});
     Node* relu = yes.call("aten.relu.default", {product});
     Branch inner_yes = yes.inner("true_graph_0");
     Node* r1 = inner_yes.operand("r_1", matrix);
@@ -113,7 +113,7 @@ struct Branches : testing::Test {
     no.operand("w_1", matrix);
     no.operand("flag_1", flag);
     Node* difference = no.call("aten.sub.Tensor", {x2, no.call("aten.exp.default", {x2})});
-    no.returns(no.call("aten.add.Tensor", {difference, no.number(0.25f)}));
+    no.returns(no.call("aten.add.Tensor", {difference, no.scalar(0.25f)}));
 
     Node* chosen = top.cond(outer, "true_graph_0", "false_graph_0", {x, w, inner});
     t.output({top.call("aten.sigmoid.default", {chosen})});
@@ -126,21 +126,21 @@ struct Branches : testing::Test {
             yes.subgraphs().at("false_graph_0").get(), top.subgraphs().at("false_graph_0").get()};
   }
 
-  double expected(const std::vector<float>& x, size_t at, bool outer, bool inner) const {
+  double expected(const std::vector<float>& x, size_t index, bool outer, bool inner) const {
     const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
-    const double own = x[at];
-    if (!outer) return sigmoid(own - std::exp(own) + 0.25);
+    const double element = x[index];
+    if (!outer) return sigmoid(element - std::exp(element) + 0.25);
     double sum = 0;
     for (size_t k = 0; k < 3; ++k) {
-      sum += std::sin(2.0 * static_cast<double>(x[at / 3 * 3 + k])) *
-             static_cast<double>(weight[at % 3 * 3 + k]);
+      sum += std::sin(2.0 * static_cast<double>(x[index / 3 * 3 + k])) *
+             static_cast<double>(weight[index % 3 * 3 + k]);
     }
     const double r = std::max(sum, 0.0);
     return sigmoid(inner ? std::tanh(r * r) : -r);
   }
 };
 
-TEST_F(Branches, AreLeftToKernelsByDefaultAsExecuTorchDoes) {
+TEST_F(DelegatesInBranches, AreDisabledByDefaultAsInExecuTorch) {
   const PartitionResult result = partitioner(false).partition(t.program);
   EXPECT_THAT(result.tags, SizeIs(1));
   for (Graph* graph : graphs()) {
@@ -158,8 +158,8 @@ TEST_F(Branches, AreLeftToKernelsByDefaultAsExecuTorchDoes) {
   EXPECT_EQ(rejected, 13U);
 }
 
-// What is kept from decomposition must have a taker.
-TEST_F(Branches, KeepNothingWholeThatStaysThere) {
+// An operator may be kept from decomposition only if some delegate can run it.
+TEST_F(DelegatesInBranches, KeepOperatorsFromDecompositionOnlyIfEnabled) {
   Node* swish = graphs()[4]->call(Target::of("aten.hardswish.default", Dialect::kEdge),
                                   {graphs()[4]->placeholders()[0]});
   swish->meta.value = contiguous_spec(ScalarType::kFloat, {3, 3});
@@ -167,41 +167,41 @@ TEST_F(Branches, KeepNothingWholeThatStaysThere) {
   EXPECT_TRUE(partitioner(true).ops_to_keep(t.program).keeps(*swish));
 }
 
-TEST_F(Branches, HavePartitionsOfTheirOwnAndNoConstantWeights) {
+TEST_F(DelegatesInBranches, HaveOnePartitionPerGraphAndTreatOuterWeightsAsComputed) {
   const PartitionResult result = partitioner(true).partition(t.program);
   std::vector<std::set<std::string>> tags;
   for (Graph* graph : graphs()) {
-    std::set<std::string>& of_graph = tags.emplace_back();
+    std::set<std::string>& graph_tags = tags.emplace_back();
     for (const Node& node : graph->nodes()) {
       const std::string& tag = node.meta.delegation_tag;
-      if (!tag.empty()) of_graph.insert(tag);
+      if (!tag.empty()) graph_tags.insert(tag);
       const bool is_operand = node.kind() == Node::Kind::kPlaceholder;
       EXPECT_TRUE(!is_operand || tag.empty()) << node.name();
     }
   }
-  // Before and after the product, of which XNNPACK wants a weight that is constant.
+  // The matrix product splits its branch in two: XNNPACK rejects it because its weight is computed.
   EXPECT_THAT(tags, ElementsAre(SizeIs(1), SizeIs(2), SizeIs(1), SizeIs(1), SizeIs(1)));
   EXPECT_THAT(result.tags, SizeIs(6));
   const Node* product = graphs()[1]->find("aten_mm_default");
   EXPECT_EQ(product->meta.delegation_tag, "");
-  const auto refused = std::ranges::find(result.rejections, product, &Rejection::node);
-  ASSERT_NE(refused, result.rejections.end());
-  EXPECT_THAT(refused->rule, HasSubstr("its weight w_1 is computed"));
+  const auto rejected = std::ranges::find(result.rejections, product, &Rejection::node);
+  ASSERT_NE(rejected, result.rejections.end());
+  EXPECT_THAT(rejected->rule, HasSubstr("its weight w_1 is computed"));
 }
 
-TEST_F(Branches, RunWithTheirDelegates) {
+TEST_F(DelegatesInBranches, ComputeTheResultsOfEveryBranch) {
   to_backend(t.program, partitioner(true));
   std::vector<size_t> delegates;
   for (Graph* graph : graphs()) delegates.push_back(get_lowered_submodules(*graph).size());
   EXPECT_THAT(delegates, ElementsAre(1, 2, 1, 1, 1));
-  // Weights stay arguments.
+  // Weights remain arguments of the branches.
   EXPECT_NE(t.program.graph->find("w"), nullptr);
   to_executable(t.program);
   Methods methods;
   methods.emplace("forward", std::move(t.program));
   const EmittedProgram emitted = emit(methods);
 
-  // Every delegate call is known with its operators.
+  // The debug info maps every delegate call to its operators.
   const MethodDebugInfo& debug = emitted.debug_info.at("forward");
   EXPECT_THAT(debug.delegates, SizeIs(6));
   for (const auto& [instruction, delegate] : debug.delegates) {
@@ -225,10 +225,11 @@ TEST_F(Branches, RunWithTheirDelegates) {
     const bool inner = (flags & 2) != 0;
     Array x = tools::check(Array::copy_of<float>(numbers, {3, 3}));
     tools::check(method->set_input(0, EValue(&x.mutable_tensor())));
-    std::vector<Array> given;
+    std::vector<Array> flag_inputs;
     for (const bool flag : {outer, inner}) {
-      given.push_back(tools::check(Array::copy_of<bool>({&flag, 1}, {})));
-      tools::check(method->set_input(given.size(), EValue(&given.back().mutable_tensor())));
+      flag_inputs.push_back(tools::check(Array::copy_of<bool>({&flag, 1}, {})));
+      tools::check(
+          method->set_input(flag_inputs.size(), EValue(&flag_inputs.back().mutable_tensor())));
     }
     tools::check(method->execute());
     const float* y = method->output(0).unchecked_tensor().data<float>();

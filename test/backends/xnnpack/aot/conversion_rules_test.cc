@@ -4,81 +4,82 @@
 namespace vitrine::aot::test {
 namespace {
 
-constexpr const char* kQuantise = "quantized_decomposed.quantize_per_tensor.default";
+constexpr const char* kQuantize = "quantized_decomposed.quantize_per_tensor.default";
 
-Node* quantise_to(TestProgram& t, Node* source, int64_t least, int64_t most) {
-  return t.call(kQuantise, {source, 0.1, 0, least, most, ScalarType::kChar}, {2, 4},
+Node* quantize_to(TestProgram& t, Node* source, int64_t min, int64_t max) {
+  return t.call(kQuantize, {source, 0.1, 0, min, max, ScalarType::kChar}, {2, 4},
                 ScalarType::kChar);
 }
 
 const RuleRow kConversionRules[] = {
-    {"QuantiseToBytes",
+    {"QuantizeToBytes",
      [](TestProgram& t) {
-       return t.call(kQuantise, {matrix(t), 0.1, 0, 0, 255, ScalarType::kByte}, {2, 4},
+       return t.call(kQuantize, {matrix(t), 0.1, 0, 0, 255, ScalarType::kByte}, {2, 4},
                      ScalarType::kByte);
      },
      "is u8"},
-    {"QuantiseToInt8", [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 0); }, ""},
-    {"QuantiseTo4Bits", [](TestProgram& t) { return quantise_to(t, matrix(t), -8, 7); },
-     "it is quantised to -8 to 7"},
-    {"QuantiseSymmetrically", [](TestProgram& t) { return quantise_to(t, matrix(t), -127, 127); },
-     "it is quantised to -127 to 127"},
-    {"QuantiseByADenormalScale", [](TestProgram& t) { return t.quantise(matrix(t), 1e-40, 0); },
+    {"QuantizeToInt8", [](TestProgram& t) { return t.quantize(matrix(t), 0.1, 0); }, ""},
+    {"QuantizeTo4Bits", [](TestProgram& t) { return quantize_to(t, matrix(t), -8, 7); },
+     "its quantized range is -8 to 7"},
+    {"QuantizeSymmetrically", [](TestProgram& t) { return quantize_to(t, matrix(t), -127, 127); },
+     "its quantized range is -127 to 127"},
+    {"QuantizeByASubnormalScale", [](TestProgram& t) { return t.quantize(matrix(t), 1e-40, 0); },
      "is not positive and normal"},
-    {"QuantiseAroundANumberThatIsNotInt8",
-     [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 200); }, "zero point 200"},
-    // Nothing saturates here.
-    {"DequantiseFromANarrowRange",
+    {"QuantizeWithAZeroPointOutOfRange",
+     [](TestProgram& t) { return t.quantize(matrix(t), 0.1, 200); }, "zero point 200"},
+    // Dequantizing does not saturate, so a narrow range is allowed.
+    {"DequantizeFromANarrowRange",
      [](TestProgram& t) {
        return t.call(
            "quantized_decomposed.dequantize_per_tensor.default",
            {t.input("x", {2, 4}, ScalarType::kChar), 0.1, 0, -127, 127, ScalarType::kChar}, {2, 4});
      },
      ""},
-    {"DequantiseAsQuantised",
-     [](TestProgram& t) { return t.dequantise(t.quantise(matrix(t), 0.1, 3), 0.1, 3); }, ""},
-    {"DequantiseWithAnotherScale",
-     [](TestProgram& t) { return t.dequantise(t.quantise(matrix(t), 0.1, 3), 0.2, 3); },
-     "other numbers"},
-    {"DequantiseAnInputAgain",
+    {"DequantizeAsQuantized",
+     [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.1, 3); }, ""},
+    {"DequantizeWithAnotherScale",
+     [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.2, 3); },
+     "other parameters"},
+    {"DequantizeAnInputTwice",
      [](TestProgram& t) {
        Node* x = t.input("x", {2, 4}, ScalarType::kChar);
-       t.dequantise(x, 0.1, 3);
-       return t.dequantise(x, 0.1, 3);
+       t.dequantize(x, 0.1, 3);
+       return t.dequantize(x, 0.1, 3);
      },
      ""},
-    {"DequantiseAnInputOtherwise",
+    {"DequantizeAnInputWithOtherParameters",
      [](TestProgram& t) {
        Node* x = t.input("x", {2, 4}, ScalarType::kChar);
-       t.dequantise(x, 0.1, 3);
-       return t.dequantise(x, 0.1, 4);
+       t.dequantize(x, 0.1, 3);
+       return t.dequantize(x, 0.1, 4);
      },
-     "other numbers"},
+     "other parameters"},
 };
 
 class ConversionRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ConversionRules, Say) { expect_reason(GetParam()); }
+TEST_P(ConversionRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ConversionRules, testing::ValuesIn(kConversionRules), row_name);
 
-// A call between int8 numbers is in floats if its result, or an operand, is not int8 to XNNPACK.
-TEST(NarrowRanges, LeaveCallsInFloats) {
+// A quantized call is computed in f32 if XNNPACK does not support the quantization of its result or
+// of an operand.
+TEST(XnnpackPartitioner, DelegatesCallsWithNarrowQuantizedRangesInF32) {
   TestProgram t;
-  Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
+  Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
   Node* sum = t.call("aten.add.Tensor", {x, x}, {2, 4});
-  Node* narrow = quantise_to(t, sum, -8, 7);
-  Node* y = t.dequantise(narrow, 0.1, 0);
-  Node* otherwise = t.dequantise(narrow, 0.2, 0);
-  Node* product = t.call("aten.mul.Tensor", {y, otherwise}, {2, 4});
-  Node* quantised = t.quantise(product, 0.1, 0);
-  t.output({quantised});
+  Node* narrow = quantize_to(t, sum, -8, 7);
+  Node* y = t.dequantize(narrow, 0.1, 0);
+  Node* rescaled = t.dequantize(narrow, 0.2, 0);
+  Node* product = t.call("aten.mul.Tensor", {y, rescaled}, {2, 4});
+  Node* quantized = t.quantize(product, 0.1, 0);
+  t.output({quantized});
   XnnpackPartitioner().partition(t.program);
-  for (const Node* taken : {x, sum, y, product, quantised}) {
-    EXPECT_NE(taken->meta.delegation_tag, "") << taken->name();
+  for (const Node* delegated : {x, sum, y, product, quantized}) {
+    EXPECT_NE(delegated->meta.delegation_tag, "") << delegated->name();
   }
-  for (const Node* left : {narrow, otherwise}) {
-    EXPECT_EQ(left->meta.delegation_tag, "") << left->name();
+  for (const Node* rejected : {narrow, rescaled}) {
+    EXPECT_EQ(rejected->meta.delegation_tag, "") << rejected->name();
   }
 }
 

@@ -32,40 +32,40 @@ Node* batch_norm(TestProgram& t, Node* input, Node* mean) {
   return norm;
 }
 
-Node* quantised_convolution(TestProgram& t, int64_t zero_point, bool result, bool transposed) {
-  Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
-  Node* weight = t.dequantise_channels(
+Node* quantized_convolution(TestProgram& t, int64_t zero_point, bool result, bool transposed) {
+  Node* input = t.dequantize(t.quantize(images(t), 0.1, 0), 0.1, 0);
+  Node* weight = t.dequantize_channels(
       t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16, 1)),
       t.parameter("s", {4}, {1, 1, 1, 1}),
       t.int8_parameter("z", {4}, std::vector<int8_t>(4, static_cast<int8_t>(zero_point))), 0);
   Node* call = convolution(t, input, weight, t.parameter("b", {4}), transposed);
-  if (result) t.quantise(call, 0.1, 0);
+  if (result) t.quantize(call, 0.1, 0);
   return call;
 }
 
-Node* quantised_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis) {
+Node* quantized_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis) {
   size_t count = 1;
   for (const int64_t size : sizes) count *= static_cast<size_t>(size);
   const int64_t channels = sizes.at(static_cast<size_t>(axis));
   Node* weight = t.int8_parameter("w", std::move(sizes), std::vector<int8_t>(count, 1));
-  return t.dequantise_channels(
+  return t.dequantize_channels(
       weight, t.parameter("s", {channels}, std::vector<float>(static_cast<size_t>(channels), 1)),
       t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
 }
 
-// Pads int8 images with zeros, or with a given value, before a convolution.
+// Adds a convolution of int8 images that are padded with `value`.
 Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double value = 0.0,
                          bool transposed = false) {
-  Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
+  Node* input = t.dequantize(t.quantize(images(t), 0.1, 0), 0.1, 0);
   Node* padded =
       t.call("aten.constant_pad_nd.default", {input, std::move(amounts), value}, {1, 4, 8, 8});
-  Node* weight = quantised_weight(t, {4, 4, 1, 1}, transposed ? 1 : 0);
+  Node* weight = quantized_weight(t, {4, 4, 1, 1}, transposed ? 1 : 0);
   Node* call = convolution(t, padded, weight, nullptr, transposed);
-  t.quantise(call, 0.1, 0);
+  t.quantize(call, 0.1, 0);
   return call;
 }
 
-// Of unknown number and length.
+// Adds an input of sequences. Their count and their length are dynamic.
 Node* sequences(TestProgram& t) {
   Node* x = t.dynamic_input("x", {1, 4, 8}, 3);
   TensorSpec spec = *x->tensor();
@@ -85,8 +85,9 @@ Node* sequence_convolution(TestProgram& t, Node* input) {
   return call;
 }
 
-// Transposed, extended by 1, and dilated so that PyTorch allows it for a stride of 1 too.
-Node* extended_convolution(TestProgram& t, int64_t stride) {
+// Adds a transposed convolution with an output padding of 1. PyTorch allows that for a stride of 1
+// only with a dilation.
+Node* output_padded_convolution(TestProgram& t, int64_t stride) {
   const std::vector<int64_t> strides = {stride, stride};
   const int64_t size = 7 * stride + 6;
   return t.call("aten.convolution.default",
@@ -98,14 +99,14 @@ Node* extended_convolution(TestProgram& t, int64_t stride) {
 const RuleRow kConvolutionAndLinearRules[] = {
     {"BatchNorm", [](TestProgram& t) { return batch_norm(t, images(t), t.parameter("m", {4})); },
      ""},
-    {"BatchNormOfInputs",
+    {"BatchNormWithComputedMeans",
      [](TestProgram& t) { return batch_norm(t, images(t), t.input("m", {4})); }, "parameters"},
-    {"BatchNormOfFive",
+    {"BatchNormOf5Dims",
      [](TestProgram& t) {
        return batch_norm(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("m", {4}));
      },
      "5 dims"},
-    {"BatchNormBehindVolumes",
+    {"BatchNormAfterConvolutionOf3Dims",
      [](TestProgram& t) {
        Node* call = convolution(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("v", {4, 4, 1, 1, 1}),
                                 nullptr);
@@ -113,119 +114,119 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return batch_norm(t, call, t.parameter("m", {4}));
      },
      "5 dims"},
-    {"BatchNormOfUnknownBatchesAndLengths",
+    {"BatchNormOfDynamicBatchesAndLengths",
      [](TestProgram& t) { return batch_norm(t, sequences(t), t.parameter("m", {4})); },
      "more than one of its sizes"},
-    {"ConvolutionOfUnknownBatchesAndLengths",
+    {"ConvolutionOfDynamicBatchesAndLengths",
      [](TestProgram& t) { return sequence_convolution(t, sequences(t)); },
      "more than one of its sizes"},
-    {"BatchNormBehindUnknownBatchesAndLengths",
+    {"BatchNormAfterConvolutionOfDynamicBatchesAndLengths",
      [](TestProgram& t) {
        return batch_norm(t, sequence_convolution(t, sequences(t)), t.parameter("m", {4}));
      },
      "more than one of its sizes"},
-    {"ConvolutionOfUnknownBatches",
+    {"ConvolutionOfDynamicBatches",
      [](TestProgram& t) {
        return sequence_convolution(t, t.dynamic_input("x", {1, 4, 8}, 3));
      },
      ""},
-    {"TransposedExtendedLessThanItsStride",
-     [](TestProgram& t) { return extended_convolution(t, 2); }, ""},
-    {"TransposedExtendedByItsStride", [](TestProgram& t) { return extended_convolution(t, 1); },
-     "output_padding"},
+    {"OutputPaddingLessThanTheStride",
+     [](TestProgram& t) { return output_padded_convolution(t, 2); }, ""},
+    {"OutputPaddingEqualToTheStride",
+     [](TestProgram& t) { return output_padded_convolution(t, 1); }, "output_padding"},
     {"Convolution",
      [](TestProgram& t) {
        return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.parameter("b", {4}));
      },
      ""},
-    {"ConvolutionByInput",
+    {"ConvolutionWithComputedWeight",
      [](TestProgram& t) {
        return convolution(t, images(t), t.input("w", {4, 4, 1, 1}), nullptr);
      },
      "its weight w is computed"},
-    {"ConvolutionPlusInput",
+    {"ConvolutionWithComputedBias",
      [](TestProgram& t) {
        return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.input("b", {4}));
      },
      "its bias"},
-    {"ConvolutionOfVolumes",
+    {"ConvolutionOf3Dims",
      [](TestProgram& t) {
        return convolution(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("w", {4, 4, 1, 1, 1}),
                           nullptr);
      },
-     "one and two dims"},
-    {"QuantisedConvolution",
-     [](TestProgram& t) { return quantised_convolution(t, 0, true, false); }, ""},
-    {"QuantisedToFloat", [](TestProgram& t) { return quantised_convolution(t, 0, false, false); },
-     "the result is not"},
-    {"QuantisedAsymmetrically",
-     [](TestProgram& t) { return quantised_convolution(t, 3, true, false); }, "zero points"},
-    {"QuantisedTransposed", [](TestProgram& t) { return quantised_convolution(t, 0, true, true); },
-     "axis 1"},
-    {"WeightQuantisedOnly",
+     "1-d and 2-d"},
+    {"QuantizedConvolution",
+     [](TestProgram& t) { return quantized_convolution(t, 0, true, false); }, ""},
+    {"QuantizedConvolutionWithFloatResult",
+     [](TestProgram& t) { return quantized_convolution(t, 0, false, false); }, "the result is not"},
+    {"QuantizedConvolutionWithZeroPoints",
+     [](TestProgram& t) { return quantized_convolution(t, 3, true, false); }, "zero points"},
+    {"QuantizedTransposedConvolutionWithAxis0",
+     [](TestProgram& t) { return quantized_convolution(t, 0, true, true); }, "axis 1"},
+    {"ConvolutionWithOnlyTheWeightQuantized",
      [](TestProgram& t) {
        return convolution(
            t, images(t),
-           t.dequantise(t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16)), 0.1, 0),
+           t.dequantize(t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16)), 0.1, 0),
            nullptr);
      },
      "the input is not"},
-    {"QuantisedPadded",
+    {"QuantizedConvolutionPaddedWithZeros",
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1});
      },
      ""},
-    {"QuantisedPaddedByOnes",
+    {"QuantizedConvolutionPaddedWithOnes",
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1}, 1.0);
      },
      "the input is not"},
-    {"QuantisedCropped",
+    {"QuantizedConvolutionWithNegativePadding",
      [](TestProgram& t) {
        return padded_convolution(t, {-1, 1});
      },
      "the input is not"},
-    {"QuantisedPaddedChannels",
+    {"QuantizedConvolutionWithPaddedChannels",
      [](TestProgram& t) {
        return padded_convolution(t, {0, 0, 0, 0, 1, 0});
      },
      "the input is not"},
-    {"QuantisedPaddedTransposed",
+    {"QuantizedTransposedConvolutionWithPadding",
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1}, 0.0, true);
      },
      "the input is not"},
-    {"QuantisedPaddedLinear",
+    {"QuantizedLinearWithPadding",
      [](TestProgram& t) {
-       Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
+       Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
        Node* padded =
            t.call("aten.constant_pad_nd.default", {x, std::vector<int64_t>{1, 0}, 0.0}, {2, 5});
-       Node* call = t.call("aten.linear.default", {padded, quantised_weight(t, {3, 5}, 0)}, {2, 3});
-       t.quantise(call, 0.1, 0);
+       Node* call = t.call("aten.linear.default", {padded, quantized_weight(t, {3, 5}, 0)}, {2, 3});
+       t.quantize(call, 0.1, 0);
        return call;
      },
      "the input is not"},
-    {"DynamicOf4Bits",
+    {"DynamicLinearOf4Bits",
      [](TestProgram& t) {
-       Node* x = t.dynamically_quantised(matrix(t));
-       Node& quantise = *x->args()[0].node();
-       ArgumentList args = quantise.args();
+       Node* x = t.dynamically_quantized(matrix(t));
+       Node& quantize = *x->args()[0].node();
+       ArgumentList args = quantize.args();
        args[3] = -8;
        args[4] = 7;
-       quantise.set_args(args);
-       return t.call("aten.linear.default", {x, quantised_weight(t, {3, 4}, 0)}, {2, 3});
+       quantize.set_args(args);
+       return t.call("aten.linear.default", {x, quantized_weight(t, {3, 4}, 0)}, {2, 3});
      },
-     "its input: it is quantised to -8 to 7"},
-    {"DynamicTransposed",
+     "its input: its quantized range is -8 to 7"},
+    {"DynamicTransposedConvolution",
      [](TestProgram& t) {
-       return convolution(t, t.dynamically_quantised(images(t)),
-                          quantised_weight(t, {4, 4, 1, 1}, 1), nullptr, true);
+       return convolution(t, t.dynamically_quantized(images(t)),
+                          quantized_weight(t, {4, 4, 1, 1}, 1), nullptr, true);
      },
      ""},
-    {"DynamicTransposedOfOneChannel",
+    {"DynamicTransposedConvolutionOfOneChannel",
      [](TestProgram& t) {
-       return convolution(t, t.dynamically_quantised(t.input("x", {1, 1, 8, 8})),
-                          quantised_weight(t, {1, 4, 1, 1}, 1), nullptr, true);
+       return convolution(t, t.dynamically_quantized(t.input("x", {1, 1, 8, 8})),
+                          quantized_weight(t, {1, 4, 1, 1}, 1), nullptr, true);
      },
      "not depthwise"},
     {"Linear",
@@ -233,53 +234,53 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
      },
      ""},
-    {"LinearByInput",
+    {"LinearWithComputedWeight",
      [](TestProgram& t) {
        return t.call("aten.linear.default", {matrix(t), t.input("w", {3, 4})}, {2, 3});
      },
      "its weight"},
-    {"LinearPlusOneForAll",
+    {"LinearWithOneBiasForThreeOutputs",
      [](TestProgram& t) {
        return t.call("aten.linear.default",
                      {matrix(t), t.parameter("w", {3, 4}), t.parameter("b", {1})}, {2, 3});
      },
-     "one number for each output"},
-    {"LinearPlusAScalar",
+     "one element per output"},
+    {"LinearWithAScalarBias",
      [](TestProgram& t) {
        return t.call("aten.linear.default",
                      {matrix(t), t.parameter("w", {3, 4}), t.parameter("b", {})}, {2, 3});
      },
-     "one number for each output"},
-    {"LinearPlusOneForOne",
+     "one element per output"},
+    {"LinearWithOneBiasForOneOutput",
      [](TestProgram& t) {
        return t.call("aten.linear.default",
                      {matrix(t), t.parameter("w", {1, 4}), t.parameter("b", {1})}, {2, 1});
      },
      ""},
-    {"LinearByAVector",
+    {"LinearWithAVectorAsWeight",
      [](TestProgram& t) {
        return t.call("aten.linear.default", {matrix(t), t.parameter("w", {4})}, {2});
      },
      "not a matrix"},
-    {"AddmmPlusOneForAll",
+    {"AddmmWithOneBiasForThreeOutputs",
      [](TestProgram& t) {
        return t.call("aten.addmm.default",
                      {t.parameter("b", {1}), matrix(t), t.parameter("w", {4, 3})}, {2, 3});
      },
-     "one number for each output"},
+     "one element per output"},
     {"DynamicLinearPerTensor",
      [](TestProgram& t) {
-       Node* x = t.dynamically_quantised(matrix(t));
+       Node* x = t.dynamically_quantized(matrix(t));
        return t.call(
            "aten.linear.default",
-           {x, t.dequantise(t.int8_parameter("w", {3, 4}, std::vector<int8_t>(12)), 0.1, 0)},
+           {x, t.dequantize(t.int8_parameter("w", {3, 4}, std::vector<int8_t>(12)), 0.1, 0)},
            {2, 3});
      },
      "per channel or block"},
-    {"DynamicDepthwise",
+    {"DynamicDepthwiseConvolution",
      [](TestProgram& t) {
-       Node* x = t.dynamically_quantised(images(t));
-       Node* w = t.dequantise_channels(t.int8_parameter("w", {4, 1, 1, 1}, std::vector<int8_t>(4)),
+       Node* x = t.dynamically_quantized(images(t));
+       Node* w = t.dequantize_channels(t.int8_parameter("w", {4, 1, 1, 1}, std::vector<int8_t>(4)),
                                        t.parameter("s", {4}, {1, 1, 1, 1}),
                                        t.int8_parameter("z", {4}, std::vector<int8_t>(4)), 0);
        return convolution(t, x, w, nullptr, false, 4);
@@ -292,7 +293,7 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), p}, {2, 3});
      },
      ""},
-    {"MatmulOfTransposed",
+    {"MatmulWithTransposedWeight",
      [](TestProgram& t) {
        Node* w = t.parameter("w", {3, 4});
        Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
@@ -312,13 +313,13 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return mm;
      },
      ""},
-    {"AddmmOfComputed",
+    {"AddmmWithComputedWeight",
      [](TestProgram& t) {
        return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), t.input("w", {4, 3})},
                      {2, 3});
      },
      "its weight"},
-    {"AddmmScaled",
+    {"AddmmWithAlpha",
      [](TestProgram& t) {
        return t.call("aten.addmm.default",
                      {t.parameter("b", {3}), matrix(t), t.parameter("w", {4, 3})}, {2, 3},
@@ -329,42 +330,42 @@ const RuleRow kConvolutionAndLinearRules[] = {
 
 class ConvolutionAndLinearRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ConvolutionAndLinearRules, Say) { expect_reason(GetParam()); }
+TEST_P(ConvolutionAndLinearRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvolutionAndLinearRules,
                          testing::ValuesIn(kConvolutionAndLinearRules), row_name);
 
-TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
+TEST(RulesByPrecision, RejectPrecisionsThatAreNotEnabled) {
   TestProgram t;
   Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
-  EXPECT_EQ(reason_against(t, linear, xnnpack::kFloat), "");
-  EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
+  EXPECT_EQ(reason_for_rejection(t, linear, xnnpack::kFloat), "");
+  EXPECT_THAT(reason_for_rejection(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
 }
 
-// By a partitioner for floats alone; what dequantises stays outside.
-TEST(RulesByPrecision, TakeQuantisedLinearCallsAsFloats) {
+// A partitioner for f32 only delegates the linear call, but not the dequantize calls of its inputs.
+TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   TestProgram t;
-  Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
-  Node* w = quantised_weight(t, {3, 4}, 0);
+  Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
+  Node* w = quantized_weight(t, {3, 4}, 0);
   Node* linear = t.call("aten.linear.default", {x, w, t.parameter("b", {3})}, {2, 3});
   Node* relu = t.call("aten.relu.default", {linear}, {2, 3});
-  Node* quantised = t.quantise(relu, 0.1, 0);
-  t.output({quantised});
-  Node* conv = quantised_convolution(t, 0, true, false);
-  EXPECT_EQ(reason_against(t, linear, xnnpack::kFloat), "");
-  EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
-  EXPECT_THAT(reason_against(t, conv, xnnpack::kFloat), HasSubstr("this partitioner"));
+  Node* quantized = t.quantize(relu, 0.1, 0);
+  t.output({quantized});
+  Node* conv = quantized_convolution(t, 0, true, false);
+  EXPECT_EQ(reason_for_rejection(t, linear, xnnpack::kFloat), "");
+  EXPECT_THAT(reason_for_rejection(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
+  EXPECT_THAT(reason_for_rejection(t, conv, xnnpack::kFloat), HasSubstr("this partitioner"));
   XnnpackPartitioner::Options options;
   options.precisions = xnnpack::kFloat;
   XnnpackPartitioner(options).partition(t.program);
   const std::string& tag = linear->meta.delegation_tag;
   EXPECT_FALSE(tag.empty());
   EXPECT_EQ(relu->meta.delegation_tag, tag);
-  for (const Node* outside : {x, w, quantised}) EXPECT_EQ(outside->meta.delegation_tag, "");
+  for (const Node* outside : {x, w, quantized}) EXPECT_EQ(outside->meta.delegation_tag, "");
 }
 
-// What clamps so is refused, and stays outside.
-TEST(ReversedBounds, AreNotFused) {
+// XNNPACK rejects a clamp whose lower bound exceeds its upper bound, so the call stays undelegated.
+TEST(XnnpackPartitioner, DoesNotFuseClampsWithReversedBounds) {
   TestProgram t;
   Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
   Node* reversed = t.call("aten.hardtanh.default", {linear, 2.0, 1.0}, {2, 3});
@@ -374,8 +375,8 @@ TEST(ReversedBounds, AreNotFused) {
   EXPECT_EQ(reversed->meta.delegation_tag, "");
 }
 
-// What ExecuTorch calls force_non_static_weights_for_f32_linear.
-TEST(ComputedWeights, AreTakenOfMatrixProductsIfAsked) {
+// ExecuTorch calls this option force_non_static_weights_for_f32_linear.
+TEST(XnnpackPartitioner, DelegatesMatrixProductsWithComputedWeightsIfEnabled) {
   TestProgram t;
   Node* x = matrix(t);
   Node* w = t.input("w", {3, 4});

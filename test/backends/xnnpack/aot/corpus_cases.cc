@@ -21,24 +21,24 @@ std::string partitioner_names(const nlohmann::json& about) {
 
 }  // namespace
 
-std::vector<XnnpackCase> xnnpack_cases(Lowered lowered) {
+std::vector<XnnpackCase> xnnpack_cases(LoweredBy version) {
   std::vector<XnnpackCase> cases;
   const fs::path root = ::vitrine::test::corpus_dir();
   if (root.empty()) return cases;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const fs::path& file = entry.path();
     const bool is_older = file.string().find("/compat/") != std::string::npos;
-    if (file.extension() != ".pt2" || is_older != (lowered == Lowered::kByOlderOnes) ||
+    if (file.extension() != ".pt2" || is_older != (version == LoweredBy::kOlderVersions) ||
         file.stem().string().ends_with("_core_aten")) {
       continue;
     }
     const fs::path folder = file.parent_path();
-    const std::string suffix = file.stem().string().substr(5);  // "_a" of "model_a"
+    const std::string suffix = file.stem().string().substr(5);  // "_a" if the stem is "model_a"
     const fs::path table = folder / ("delegation" + suffix + ".csv");
     if (!fs::exists(table)) continue;
     const auto about = nlohmann::json::parse(std::ifstream(folder / "case.json"));
     const std::string partitioner = partitioner_names(about);
-    // Of a case with a partitioner a method, those that have delegates.
+    // A case may have a partitioner for each method. Skip its methods without delegates.
     const bool is_per_method = partitioner == "per-method";
     if (partitioner.find("Xnnpack") == std::string::npos && !is_per_method) continue;
     const std::string method = suffix.empty() ? "forward" : suffix.substr(1);
@@ -50,9 +50,9 @@ std::vector<XnnpackCase> xnnpack_cases(Lowered lowered) {
   return cases;
 }
 
-std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each) {
+std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& xnnpack_case) {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;
-  const auto about = nlohmann::json::parse(std::ifstream(each.folder / "case.json"));
+  const auto about = nlohmann::json::parse(std::ifstream(xnnpack_case.folder / "case.json"));
   const std::string names = partitioner_names(about);
   if (names.find("XnnpackDynamicallyQuantizedPartitioner") != std::string::npos) {
     XnnpackPartitioner::Options options;
@@ -64,9 +64,9 @@ std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCas
   return partitioners;
 }
 
-ExportedProgram edge_program(const XnnpackCase& each,
+ExportedProgram edge_program(const XnnpackCase& xnnpack_case,
                              const std::vector<std::shared_ptr<const Partitioner>>& partitioners) {
-  ExportedProgram program = import_pt2(each.exported);
+  ExportedProgram program = import_pt2(xnnpack_case.exported);
   EdgeOptions options;
   for (const auto& partitioner : partitioners) {
     options.ops_to_keep.push_back(partitioner->ops_to_keep(program));

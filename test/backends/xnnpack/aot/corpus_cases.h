@@ -1,5 +1,5 @@
-// The corpus' programs that ExecuTorch lowered with XnnpackPartitioner, and the same programs as
-// this project lowers them.
+// The corpus programs that ExecuTorch lowered with XnnpackPartitioner, and functions that prepare
+// the same programs for this project's lowering.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,22 @@ struct XnnpackCase {
   std::string method;              // "forward"
   std::filesystem::path exported;  // model.pt2
   std::filesystem::path table;     // delegation.csv
-  std::filesystem::path summary;   // delegation_summary.txt, which not all have
+  std::filesystem::path summary;   // delegation_summary.txt; missing in some cases
 };
 
-// In order of their folders; empty without the corpus. By the version of ExecuTorch whose semantics
-// this project has, or by older ones (compat/).
-enum class Lowered : uint8_t { kByThisVersion, kByOlderOnes };
-std::vector<XnnpackCase> xnnpack_cases(Lowered lowered = Lowered::kByThisVersion);
+// The version of ExecuTorch that lowered a program: the one whose semantics this project
+// implements, or an older one (the corpus folder compat/).
+enum class LoweredBy : uint8_t { kCurrentVersion, kOlderVersions };
 
-// The partitioners that lowered it, in order.
-std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each);
+// Returns the cases sorted by the path of the exported program; none without the corpus.
+std::vector<XnnpackCase> xnnpack_cases(LoweredBy version = LoweredBy::kCurrentVersion);
 
-// Imported and converted to the edge dialect, with the operators that the partitioners keep.
-ExportedProgram edge_program(const XnnpackCase& each,
+// The partitioners that lowered the case, in order.
+std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& xnnpack_case);
+
+// Imports the program and converts it to the edge dialect. Keeps the operators that the
+// partitioners ask to keep.
+ExportedProgram edge_program(const XnnpackCase& xnnpack_case,
                              const std::vector<std::shared_ptr<const Partitioner>>& partitioners);
 
 }  // namespace vitrine::aot::test

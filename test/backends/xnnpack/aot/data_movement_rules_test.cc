@@ -10,7 +10,7 @@ const RuleRow kDataMovementRules[] = {
                      {4, 4});
      },
      ""},
-    {"CatOfOne",
+    {"CatOfOneDistinctTensor",
      [](TestProgram& t) {
        Node* x = matrix(t);
        return t.call("aten.cat.default", {Argument::list({x, x})}, {4, 4});
@@ -22,13 +22,13 @@ const RuleRow kDataMovementRules[] = {
                      {2, 5});
      },
      ""},
-    {"PadAScalar",
+    {"PadOfAScalar",
      [](TestProgram& t) {
        return t.call("aten.constant_pad_nd.default",
                      {t.input("x", {}), std::vector<int64_t>(), 0.0}, {});
      },
      "no dims"},
-    {"PadNegative",
+    {"PadByNegativeAmounts",
      [](TestProgram& t) {
        return t.call("aten.constant_pad_nd.default", {matrix(t), std::vector<int64_t>{-1, 0}, 0.0},
                      {2, 3});
@@ -39,22 +39,22 @@ const RuleRow kDataMovementRules[] = {
        return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 1, 3}, {2, 2});
      },
      ""},
-    {"SliceSteps",
+    {"SliceWithStep",
      [](TestProgram& t) {
        return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 0, 4, 2}, {2, 2});
      },
      "step"},
-    {"SliceOfNothing",
+    {"EmptySlice",
      [](TestProgram& t) {
        return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 1, 1}, {2, 0});
      },
      "is empty"},
-    {"SliceUnknown",
+    {"SliceOfADynamicDim",
      [](TestProgram& t) {
        return t.call("aten.slice_copy.Tensor", {t.dynamic_input("x", {1, 4}, 5), 0, 1, 3}, {-1, 4});
      },
      "known only"},
-    {"SliceOfUnknown",
+    {"SliceOfATensorWithAnotherDynamicDim",
      [](TestProgram& t) {
        return t.call("aten.slice_copy.Tensor", {t.dynamic_input("x", {1, 4}, 5), 1, 1, 3}, {1, 2});
      },
@@ -64,18 +64,18 @@ const RuleRow kDataMovementRules[] = {
        return t.call("aten.view_copy.default", {matrix(t), std::vector<int64_t>{-1}}, {8});
      },
      ""},
-    {"ViewOfSymbols",
+    {"ViewWithComputedSizes",
      [](TestProgram& t) {
        Node* x = matrix(t);
        return t.call("aten.view_copy.default", {x, Argument::list({t.input("n", {}), 4})}, {2, 4});
      },
      "known only"},
-    {"Unsqueeze",
+    {"UnsqueezeLastDim",
      [](TestProgram& t) {
        return t.call("aten.unsqueeze_copy.default", {matrix(t), -1}, {2, 4, 1});
      },
      ""},
-    {"UnsqueezeFirst",
+    {"UnsqueezeFirstDim",
      [](TestProgram& t) {
        return t.call("aten.unsqueeze_copy.default", {matrix(t), 0}, {1, 2, 4});
      },
@@ -85,7 +85,7 @@ const RuleRow kDataMovementRules[] = {
        return t.call("dim_order_ops._clone_dim_order.default", {images(t)}, {1, 4, 8, 8});
      },
      ""},
-    {"CloneReorders",
+    {"CloneToAnotherDimOrder",
      [](TestProgram& t) {
        return t.call("dim_order_ops._clone_dim_order.default",
                      {t.input_in_order("x", {1, 4, 8, 8}, {0, 2, 3, 1})}, {1, 4, 8, 8});
@@ -95,7 +95,7 @@ const RuleRow kDataMovementRules[] = {
 
 class DataMovementRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(DataMovementRules, Say) { expect_reason(GetParam()); }
+TEST_P(DataMovementRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, DataMovementRules, testing::ValuesIn(kDataMovementRules), row_name);
 

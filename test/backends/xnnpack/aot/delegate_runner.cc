@@ -6,11 +6,11 @@
 
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/aot/xnnpack_backend.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "host/tensors.h"
-#include "host/tool_error.h"
-#include "test/backends/xnnpack/aot/blob_text.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "test/backends/xnnpack/aot/named_data_view.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::aot::test {
 namespace {
@@ -31,7 +31,7 @@ std::shared_ptr<const LoweredBackendModule> lowered(const TestProgram& t) {
 
 std::vector<std::string> node_types(const LoweredBackendModule& module) {
   std::vector<std::string> types;
-  for (const std::string& line : describe_blob(*module.processed_bytes).nodes) {
+  for (const std::string& line : describe_payload(*module.payload).nodes) {
     types.push_back(line.substr(0, line.find(' ')));
   }
   return types;
@@ -43,7 +43,7 @@ std::vector<std::vector<float>> run(const LoweredBackendModule& module,
   BackendInitContext context;
   context.named_data = &keys;
   vitrine::XnnpackBackend backend;
-  Result<std::unique_ptr<Delegate>> loaded = backend.init(context, *module.processed_bytes, {});
+  Result<std::unique_ptr<Delegate>> loaded = backend.init(context, *module.payload, {});
   EXPECT_TRUE(loaded.ok()) << loaded.error().message();
   if (!loaded.ok()) return {};
   std::vector<Array> arrays;

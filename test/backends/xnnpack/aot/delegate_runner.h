@@ -1,4 +1,4 @@
-// Makes a whole program into one delegate and runs it.
+// Lowers a complete program to one delegate and runs it.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace vitrine::aot::test {
 
-// The constants of the program go along.
+// Lowers the program, with its constants, to one delegate.
 std::shared_ptr<const LoweredBackendModule> lowered(const TestProgram& t);
 
-// Types of the payload's nodes: "Conv2d".
+// Returns the types of the payload's nodes, for example "Conv2d".
 std::vector<std::string> node_types(const LoweredBackendModule& module);
 
-// f32 inputs and outputs, in logical order. Sizes and dim orders are those of the program's specs;
-// `batch` is the dynamic dim. Fails the test on errors.
+// Runs the delegate. Inputs and outputs are f32 tensors in row-major order, whatever the dim orders
+// of the program's specs. `batch` is the size of the dynamic dim. Fails the test on errors.
 std::vector<std::vector<float>> run(const LoweredBackendModule& module,
                                     const std::vector<std::vector<float>>& inputs,
                                     int64_t batch = 1);

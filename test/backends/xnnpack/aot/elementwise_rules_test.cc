@@ -20,7 +20,7 @@ const RuleRow kElementwiseRules[] = {
        return t.call("aten.gelu.default", {matrix(t)}, {2, 4});
      },
      ""},
-    {"GeluOfHalves",
+    {"GeluOfF16",
      [](TestProgram& t) {
        return t.call("aten.gelu.default", {t.input("x", {2}, ScalarType::kHalf)}, {2},
                      ScalarType::kHalf);
@@ -36,22 +36,22 @@ const RuleRow kElementwiseRules[] = {
        return t.call("aten.pow.Tensor_Scalar", {matrix(t), 3}, {2, 4});
      },
      "exponent"},
-    {"SquareByFloat",
+    {"SquareWithAFloatExponent",
      [](TestProgram& t) {
        return t.call("aten.pow.Tensor_Scalar", {matrix(t), 2.0}, {2, 4});
      },
      "exponent"},
-    {"SoftmaxOverLast",
+    {"SoftmaxOverLastDim",
      [](TestProgram& t) {
        return t.call("aten._softmax.default", {matrix(t), 1, false}, {2, 4});
      },
      ""},
-    {"SoftmaxOverFirst",
+    {"SoftmaxOverFirstDim",
      [](TestProgram& t) {
        return t.call("aten._softmax.default", {matrix(t), 0, false}, {2, 4});
      },
      "last dim"},
-    {"SoftmaxOverNone",
+    {"SoftmaxOverADimOutOfRange",
      [](TestProgram& t) {
        return t.call("aten._softmax.default", {matrix(t), 5, false}, {2, 4});
      },
@@ -61,18 +61,18 @@ const RuleRow kElementwiseRules[] = {
        return t.call("aten.prelu.default", {images(t), t.parameter("w", {4})}, {1, 4, 8, 8});
      },
      ""},
-    {"PreluOfInput",
+    {"PreluWithComputedSlopes",
      [](TestProgram& t) {
        return t.call("aten.prelu.default", {images(t), t.input("w", {4})}, {1, 4, 8, 8});
      },
      "slopes"},
-    {"PreluOfThreeDims",
+    {"PreluOf3Dims",
      [](TestProgram& t) {
        return t.call("aten.prelu.default", {t.input("x", {2, 4, 3}), t.parameter("w", {4})},
                      {2, 4, 3});
      },
-     "3 dims"},
-    {"MulByNumber",
+     "rank is 3"},
+    {"MulByAPythonNumber",
      [](TestProgram& t) {
        return t.call("aten.mul.Tensor", {matrix(t), 2.0}, {2, 4});
      },
@@ -81,7 +81,7 @@ const RuleRow kElementwiseRules[] = {
 
 class ElementwiseRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ElementwiseRules, Say) { expect_reason(GetParam()); }
+TEST_P(ElementwiseRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ElementwiseRules, testing::ValuesIn(kElementwiseRules), row_name);
 

@@ -1,4 +1,4 @@
-// Weights of delegates in files beside the program, one file or several.
+// Tests delegates whose weights are in one or more files next to the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "host/files.h"
-#include "host/session.h"
-#include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 #include "test/support/scratch_folder.h"
+#include "tools/common/files.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
 #include "vitrine/array.h"
 
 namespace vitrine::aot::test {
@@ -21,8 +21,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 
-// x @ first.T @ second.T + 1; the 1 stays in the program.
-EmittedProgram emitted_with(const FileOfWeight& file_of) {
+// Emits x @ first.T @ second.T + one.
+EmittedProgram emit_with_external_weights(const FileOfWeight& file_of) {
   TestProgram t;
   Node* x = t.input("x", {1, 2});
   Node* first = t.parameter("first", {2, 2}, {1, 2, 3, 4});
@@ -65,29 +65,30 @@ class ExternalConstants : public testing::Test {
   vitrine::test::ScratchFolder scratch;
 };
 
-TEST_F(ExternalConstants, LieInTheFilesThatTheyAreTaggedWith) {
-  const EmittedProgram emitted = emitted_with([](const InputSpec& weight) {
-    return weight.name == "one" ? std::string() : "of_" + weight.name;
+TEST_F(ExternalConstants, AreWrittenToTheFilesOfTheirTags) {
+  const EmittedProgram emitted = emit_with_external_weights([](const InputSpec& weight) {
+    return weight.name == "one" ? std::string() : "data_" + weight.name;
   });
-  EXPECT_THAT(emitted.ptd, ElementsAre(Key("of_first"), Key("of_second")));
+  EXPECT_THAT(emitted.ptd, ElementsAre(Key("data_first"), Key("data_second")));
   const std::vector<std::filesystem::path> files = write(emitted);
-  // (-1, -1), (-11, -15), one more
+  // (1, -1) @ first.T = (-1, -1), and (-1, -1) @ second.T + 1 = (-11, -15) + 1.
   EXPECT_THAT(run(files), ElementsAre(-10, -14));
   EXPECT_THAT([&] { run({files[0]}); },
               testing::ThrowsMessage<std::exception>(HasSubstr("named data")));
 }
 
-TEST_F(ExternalConstants, AreNoneUnlessTagged) {
-  const EmittedProgram emitted = emitted_with([](const InputSpec&) { return std::string(); });
+TEST_F(ExternalConstants, AreNotWrittenWithoutTags) {
+  const EmittedProgram emitted =
+      emit_with_external_weights([](const InputSpec&) { return std::string(); });
   EXPECT_TRUE(emitted.ptd.empty());
   write(emitted);
   EXPECT_THAT(run({}), ElementsAre(-10, -14));
 }
 
-// Names derive from the bytes, so programs that share weights share the file.
-TEST_F(ExternalConstants, AreTheSameFileForTheSameWeights) {
+// The keys derive from the bytes, so programs with the same weights can share one file.
+TEST_F(ExternalConstants, FilesOfEqualWeightsAreEqual) {
   const FileOfWeight all = [](const InputSpec&) { return std::string("weights"); };
-  EXPECT_EQ(emitted_with(all).ptd, emitted_with(all).ptd);
+  EXPECT_EQ(emit_with_external_weights(all).ptd, emit_with_external_weights(all).ptd);
 }
 
 }  // namespace

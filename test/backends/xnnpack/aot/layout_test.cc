@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Layouts, MovesFollowTheirInputs) {
+TEST(Layouts, DataMovementsKeepTheLayoutOfTheirInputs) {
   Convolved c;
   Node* slice = c.t.call("aten.slice_copy.Tensor", {c.call, 3, 1, 4}, {1, 2, 4, 3});
   Node* pad =
@@ -41,7 +41,7 @@ TEST(Layouts, MovesFollowTheirInputs) {
   expect_near(run(*module, {c.image.data})[0], expected);
 }
 
-TEST(Layouts, ImagesOfTheOtherLayoutAreConverted) {
+TEST(Layouts, RowMajorImagesAreConvertedToChannelsLast) {
   Convolved c;
   Node* y = c.t.input("y", {1, 2, 4, 5});
   c.t.output({c.t.call("aten.add.Tensor", {c.call, y}, {1, 2, 4, 5})});
@@ -56,7 +56,7 @@ TEST(Layouts, ImagesOfTheOtherLayoutAreConverted) {
   expect_near(run(*module, {c.image.data, other})[0], expected);
 }
 
-TEST(Layouts, WhatIsNoImageBringsThemBack) {
+TEST(Layouts, OperandsOfOtherRanksConvertImagesToRowMajor) {
   Convolved c;
   Node* row = c.t.input("row", {5});
   c.t.output({c.t.call("aten.mul.Tensor", {c.call, row}, {1, 2, 4, 5})});
@@ -65,7 +65,7 @@ TEST(Layouts, WhatIsNoImageBringsThemBack) {
   expect_near(run(*lowered(c.t), {c.image.data, {0, 1, 2, 3, 4}})[0], expected);
 }
 
-TEST(Layouts, SoftmaxIsOverWidthsAlsoBehindAConvolution) {
+TEST(Layouts, SoftmaxAfterAConvolutionIsOverTheWidth) {
   Convolved c;
   c.t.output({c.t.call("aten._softmax.default", {c.call, -1, false}, {1, 2, 4, 5})});
   std::vector<float> expected = c.expected.data;
@@ -77,7 +77,7 @@ TEST(Layouts, SoftmaxIsOverWidthsAlsoBehindAConvolution) {
   expect_near(run(*lowered(c.t), {c.image.data})[0], expected);
 }
 
-TEST(Layouts, SlopesAreByChannel) {
+TEST(Layouts, PreluAfterAConvolutionHasOneSlopePerChannel) {
   Convolved c;
   Node* slopes = c.t.parameter("slopes", {2}, {0.5f, -2});
   c.t.output({c.t.call("aten.prelu.default", {c.call, slopes}, {1, 2, 4, 5})});
@@ -88,7 +88,7 @@ TEST(Layouts, SlopesAreByChannel) {
   expect_near(run(*lowered(c.t), {c.image.data})[0], expected);
 }
 
-TEST(Layouts, ChannelsLastInputsAndOutputsAreTakenAsTheyLie) {
+TEST(Layouts, ChannelsLastInputsAndOutputsAreNotConverted) {
   TestProgram t;
   const std::vector<float> weight = ramp(6);
   Node* x = t.input_in_order("x", {1, 3, 4, 5}, {0, 2, 3, 1});
@@ -103,8 +103,7 @@ TEST(Layouts, ChannelsLastInputsAndOutputsAreTakenAsTheyLie) {
               convolve({3, 4, 5, ramp(60)}, weight, {}, 2, 1, 1, 0).data);
 }
 
-// Of volumes too.
-TEST(Layouts, ChannelsLastVolumesComeAndGo) {
+TEST(Layouts, ChannelsLastInputsAndOutputsMayHave5Dims) {
   const std::vector<uint8_t> last = {0, 2, 3, 4, 1};
   const std::vector<uint8_t> row_major = {0, 1, 2, 3, 4};
   for (const auto& [from, to] : {std::pair(last, row_major), std::pair(row_major, last)}) {
@@ -121,18 +120,18 @@ TEST(Layouts, ChannelsLastVolumesComeAndGo) {
   }
 }
 
-// Whatever order the calls have that passes put in their place.
-TEST(Layouts, OutputsAreInTheOrderOfTheProgram) {
+// The passes replace the batch norm with a convolution, whose result is channels last.
+TEST(Layouts, OutputsHaveTheDimOrderOfTheProgram) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 1, 1}, {0, 2, 3, 1});
   Node* norm = batch_norm(t, x, {3, 5});
   norm->meta.value = contiguous_spec(ScalarType::kFloat, {1, 2, 1, 1});
   t.output({norm});
-  expect_near(run(*lowered(t), {{1, 2}})[0], {normalised(1, 3), normalised(2, 5)});
+  expect_near(run(*lowered(t), {{1, 2}})[0], {normalized(1, 3), normalized(2, 5)});
 }
 
-// Programs have such inputs in row-major order, whatever the export's strides.
-TEST(Layouts, OtherOrdersAreRowMajor) {
+// The emitter stores inputs with other strides in row-major order.
+TEST(Layouts, InputsOfOtherDimOrdersAreRowMajor) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});
   Node* weight = t.parameter("w", {1, 2, 1, 1}, {1, 2});

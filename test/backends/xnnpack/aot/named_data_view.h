@@ -1,4 +1,4 @@
-// The constants of a lowered module as the run-time half looks them up.
+// Gives the runtime the constants of a lowered module as named data.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace vitrine::aot::test {
 
 class NamedDataView final : public NamedDataMap {
  public:
-  // Does not own them.
+  // Keeps a reference to `data`.
   explicit NamedDataView(const std::vector<NamedData>& data) : data_(data) {}
   size_t size() const override { return data_.size(); }
   std::string_view key(size_t index) const override { return data_[index].key; }
@@ -18,7 +18,7 @@ class NamedDataView final : public NamedDataMap {
     for (const NamedData& each : data_) {
       if (each.key == key) return DataBuffer(std::span<const std::byte>(*each.bytes));
     }
-    return Error::make(ErrorCode::kNotFound, "is not there");
+    return Error::make(ErrorCode::kNotFound, "no named data with this key");
   }
   Result<std::optional<TensorLayout>> layout(std::string_view) const override {
     return std::optional<TensorLayout>();

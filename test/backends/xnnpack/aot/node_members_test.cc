@@ -8,10 +8,10 @@ namespace {
 
 using testing::ElementsAre;
 
-// The node as a payload holds it.
-class Written {
+// A node as a payload stores it.
+class WrittenNode {
  public:
-  explicit Written(const BlobNode& node) {
+  explicit WrittenNode(const PayloadNode& node) {
     const auto table = write_members(out_, node);
     out_.Finish(fb::CreateXNode(out_, node.kind, table));
   }
@@ -23,8 +23,8 @@ class Written {
   flatbuffers::FlatBufferBuilder out_;
 };
 
-BlobNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
-  BlobNode node;
+PayloadNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
+  PayloadNode node;
   node.kind = kind;
   node.inputs = std::move(inputs);
   node.output = 90;
@@ -32,9 +32,9 @@ BlobNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
   return node;
 }
 
-// Numbers that tell the fields apart.
-TEST(NodeMembers, OfAConvolution) {
-  BlobNode node = node_of(NodeKind::XNNConv2d, {80, 81});
+// Every field has a different value.
+TEST(NodeMembers, WritesEveryFieldOfAConvolution) {
+  PayloadNode node = node_of(NodeKind::XNNConv2d, {80, 81});
   Window& w = node.window;
   w.padding_top = 1;
   w.padding_right = 2;
@@ -51,7 +51,7 @@ TEST(NodeMembers, OfAConvolution) {
   node.groups = 13;
   node.adjustment_height = 14;
   node.adjustment_width = 15;
-  const Written written(node);
+  const WrittenNode written(node);
   const fb::NodeConv* found = written->xnode_union_as_XNNConv2d();
   ASSERT_NE(found, nullptr);
   const std::vector<uint32_t> members = {found->padding_top(),
@@ -72,30 +72,30 @@ TEST(NodeMembers, OfAConvolution) {
   EXPECT_THAT(members, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   EXPECT_EQ(found->input1_id(), 80u);
   EXPECT_EQ(found->filter_id(), 81u);
-  EXPECT_EQ(found->bias_id(), kNoValue) << "none";
+  EXPECT_EQ(found->bias_id(), kNoValue) << "the node has no bias";
   EXPECT_EQ(found->output_id(), 90u);
   EXPECT_EQ(found->flags(), 91u);
 }
 
-TEST(NodeMembers, OfListsAndNumbers) {
-  BlobNode slice = node_of(NodeKind::XNNStaticSlice, {80});
+TEST(NodeMembers, WritesTheListsOfASliceAndTheSlopeOfALeakyRelu) {
+  PayloadNode slice = node_of(NodeKind::XNNStaticSlice, {80});
   slice.list = {1, 2};
   slice.second_list = {3, 4};
-  const Written written(slice);
+  const WrittenNode written(slice);
   const fb::NodeStaticSlice* found = written->xnode_union_as_XNNStaticSlice();
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->num_dims(), 2u);
   EXPECT_THAT(std::vector(found->offsets()->begin(), found->offsets()->end()), ElementsAre(1, 2));
   EXPECT_THAT(std::vector(found->sizes()->begin(), found->sizes()->end()), ElementsAre(3, 4));
-  BlobNode leaky = node_of(NodeKind::XNNLeakyReLU, {80});
+  PayloadNode leaky = node_of(NodeKind::XNNLeakyReLU, {80});
   leaky.parameter = 0.25f;
-  const Written relu(leaky);
+  const WrittenNode relu(leaky);
   EXPECT_EQ(relu->xnode_union_as_XNNLeakyReLU()->negative_slope(), 0.25f);
 }
 
-// The fifth input was added to the format last.
-TEST(NodeMembers, OfAConcatenation) {
-  const Written written(node_of(NodeKind::XNNConcatenate5, {80, 81, 82, 83, 84}));
+// The table stores the fifth input after the output, because it was added to the format later.
+TEST(NodeMembers, WritesFiveInputsOfAConcatenation) {
+  const WrittenNode written(node_of(NodeKind::XNNConcatenate5, {80, 81, 82, 83, 84}));
   const fb::NodeCat* found = written->xnode_union_as_XNNConcatenate5();
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->input1_id(), 80u);
@@ -104,11 +104,11 @@ TEST(NodeMembers, OfAConcatenation) {
   EXPECT_EQ(found->output_id(), 90u);
 }
 
-TEST(NodeMembers, OfOtherKindsAreInputsAndOutput) {
-  const Written sum(node_of(NodeKind::XNNAdd, {80, 81}));
+TEST(NodeMembers, WritesInputsAndOutputOfOtherKinds) {
+  const WrittenNode sum(node_of(NodeKind::XNNAdd, {80, 81}));
   EXPECT_EQ(sum->xnode_union_as_XNNAdd()->input2_id(), 81u);
   EXPECT_EQ(sum->xnode_union_as_XNNAdd()->output_id(), 90u);
-  const Written magnitude(node_of(NodeKind::XNNAbs, {80}));
+  const WrittenNode magnitude(node_of(NodeKind::XNNAbs, {80}));
   EXPECT_EQ(magnitude->xnode_union_as_XNNAbs()->input_id(), 80u);
   EXPECT_EQ(magnitude->xnode_union_as_XNNAbs()->output_id(), 90u);
 }

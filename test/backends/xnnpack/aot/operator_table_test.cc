@@ -1,4 +1,4 @@
-// Tests the table as a whole.
+// Compares the operator table with ExecuTorch's configurations and with docs/xnnpack.md.
 #include "backends/xnnpack/aot/operator_table.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,7 @@
 namespace vitrine::aot::test {
 namespace {
 
-// ExecuTorch 1.4's configurations, operator by operator: precisions, and whether it is kept from
-// decomposition.
+// The precisions that ExecuTorch 1.4 configures for each operator.
 struct Config {
   const char* ops;
   uint8_t precisions;
@@ -38,10 +37,11 @@ constexpr Config kConfigs[] = {
     {"convolution.default linear.default addmm.default mm.default", xnnpack::kAnyPrecision},
     {"quantize_per_tensor.default dequantize_per_tensor.default", xnnpack::kStatic},
 };
+// The operators that ExecuTorch keeps from decomposition.
 constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
                                       "prelu.default", "upsample_bilinear2d.vec"};
 
-TEST(OperatorTable, IsExecuTorchs) {
+TEST(OperatorTable, MatchesExecuTorchsConfigurations) {
   std::map<std::string, uint8_t> expected;
   for (const Config& config : kConfigs) {
     std::istringstream ops(config.ops);
@@ -49,7 +49,7 @@ TEST(OperatorTable, IsExecuTorchs) {
   }
   std::map<std::string, uint8_t> found;
   for (const xnnpack::Operator& each : xnnpack::operators()) {
-    if (!each.is_taken()) continue;
+    if (!each.is_delegated()) continue;
     found[std::string(each.op)] = each.rule.precisions;
     EXPECT_EQ(each.rule.keep, std::ranges::count(kKept, each.op) != 0) << each.op;
   }
@@ -63,7 +63,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// All words between backquotes.
+// Returns all words in backquotes.
 std::vector<std::string> quoted_words(const std::string& cell) {
   std::vector<std::string> words;
   const std::vector<std::string> parts = split(cell, '`');
@@ -83,11 +83,11 @@ std::string precisions_text(uint8_t precisions) {
 
 struct DocsRow {
   std::vector<std::string> ops;    // base names
-  std::vector<std::string> nodes;  // that these become, in any order
+  std::vector<std::string> nodes;  // that the operators become, in any order
   std::string precisions;
 };
 
-// docs/xnnpack.md, "What is delegated".
+// Reads the table of operators in docs/xnnpack.md.
 std::vector<DocsRow> docs_rows() {
   std::vector<DocsRow> rows;
   std::istringstream page(
@@ -98,35 +98,36 @@ std::vector<DocsRow> docs_rows() {
     inside = is_header || (inside && line.starts_with('|'));
     if (!inside || is_header || line.starts_with("|---")) continue;
     const std::vector<std::string> cells = split(line, '|');
-    if (cells.size() < 5) throw std::runtime_error("not a row of four cells: " + line);
+    if (cells.size() < 5)
+      throw std::runtime_error("the row of docs/xnnpack.md has fewer than four cells: " + line);
     rows.push_back(
         {quoted_words(cells[1]), quoted_words(cells[2]), cells[3].substr(1, cells[3].size() - 2)});
   }
   return rows;
 }
 
-// By base name.
+// The precisions of each base name.
 using Precisions = std::multimap<std::string, std::string>;
 
-TEST(OperatorTable, HasThePrecisionsOfTheDocs) {
+TEST(OperatorTable, PrecisionsMatchTheDocs) {
   Precisions docs;
   for (const DocsRow& row : docs_rows()) {
     for (const std::string& op : row.ops) docs.emplace(op, row.precisions);
   }
   Precisions table;
   for (const xnnpack::Operator& each : xnnpack::operators()) {
-    if (!each.is_taken()) continue;
+    if (!each.is_delegated()) continue;
     table.emplace(each.op.substr(0, each.op.find('.')), precisions_text(each.rule.precisions));
   }
   EXPECT_EQ(docs, table);
 }
 
-TEST(OperatorTable, HasTheNodesOfTheDocs) {
+TEST(OperatorTable, NodesMatchTheDocs) {
   for (const DocsRow& row : docs_rows()) {
     std::set<std::string> nodes;
     for (const xnnpack::Operator& each : xnnpack::operators()) {
       const std::string base(each.op.substr(0, each.op.find('.')));
-      if (!each.is_taken() || std::ranges::count(row.ops, base) == 0) continue;
+      if (!each.is_delegated() || std::ranges::count(row.ops, base) == 0) continue;
       for (const xnnpack::NodeKind kind : each.kinds) {
         if (kind != xnnpack::NodeKind::NONE) nodes.insert(xnnpack::fb::EnumNameXNodeUnion(kind));
       }

@@ -1,4 +1,4 @@
-// What is delegated, against the reports of ExecuTorch's own lowering.
+// Compares the delegation reports with those of ExecuTorch's own lowering.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "aot/graph/aot_error.h"
+#include "aot/lowering/delegation_info.h"
 #include "aot/lowering/to_backend.h"
-#include "aot/reports/delegation_info.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
@@ -16,7 +16,7 @@
 namespace vitrine::aot::test {
 namespace {
 
-// Byte for byte: the table, and the summary with its grid (the file has an empty line between).
+// Compares byte for byte the table, and the summary followed by an empty line and the grid.
 void expect_same_reports(const std::vector<XnnpackCase>& cases) {
   size_t summaries = 0;
   for (const XnnpackCase& each : cases) {
@@ -40,17 +40,18 @@ void expect_same_reports(const std::vector<XnnpackCase>& cases) {
   std::printf("%zu tables, %zu summaries\n", cases.size(), summaries);
 }
 
-TEST(XnnpackPartitionerCorpus, ReportsAreExecuTorchs) {
+TEST(XnnpackPartitionerCorpus, ReportsMatchExecuTorch) {
   VITRINE_CORPUS_CASE(corpus, "");
   expect_same_reports(xnnpack_cases());
 }
 
-// ExecuTorch 0.5 left views, clones and gelu, of which attention has many, to kernels.
-TEST(XnnpackPartitionerCorpus, ReportsOfOlderModelsAreExecuTorchs) {
+// ExecuTorch 0.5 did not delegate views, clones and gelu. Attention has many of them, so its cases
+// are skipped.
+TEST(XnnpackPartitionerCorpus, ReportsOfOlderModelsMatchExecuTorch) {
   VITRINE_CORPUS_CASE(corpus, "");
   constexpr std::array<std::string_view, 3> kWithAttention = {
       "encoder_layer_sdpa", "kv_cache_xnnpack", "softmax_layernorm_attention"};
-  std::vector<XnnpackCase> cases = xnnpack_cases(Lowered::kByOlderOnes);
+  std::vector<XnnpackCase> cases = xnnpack_cases(LoweredBy::kOlderVersions);
   std::erase_if(cases, [&](const XnnpackCase& each) {
     return std::ranges::count(kWithAttention, each.folder.filename().string()) != 0;
   });

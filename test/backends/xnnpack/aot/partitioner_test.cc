@@ -1,4 +1,4 @@
-// What the partitioner tags, rejects and keeps from decomposition.
+// Tests which calls the partitioner tags, rejects and keeps from decomposition.
 #include "backends/xnnpack/aot/partitioner.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
+TEST(XnnpackPartitioner, TagsPartitionsWithWeightsAndExplainsRejections) {
   TestProgram t;
   Node* x = matrix(t);
   Node* w = t.parameter("w", {4, 4});
@@ -31,7 +31,7 @@ TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
   EXPECT_THAT(result.rejections[0].rule, HasSubstr("aten.tan.default"));
 }
 
-TEST(XnnpackPartitioner, KeepsWhatItTakesOnly) {
+TEST(XnnpackPartitioner, KeepsOnlyDelegatedOperatorsFromDecomposition) {
   TestProgram t;
   Node* x = matrix(t);
   Node* kept = t.call("aten.linear.default", {x, t.parameter("w", {3, 4})}, {2, 3});
@@ -43,7 +43,7 @@ TEST(XnnpackPartitioner, KeepsWhatItTakesOnly) {
   EXPECT_FALSE(keep.keeps(*other));
 }
 
-TEST(XnnpackPartitioner, MakesAPartitionAMatchIfAsked) {
+TEST(XnnpackPartitioner, MakesOnePartitionPerOperatorIfEnabled) {
   TestProgram t;
   Node* first = t.call("aten.abs.default", {matrix(t)}, {2, 4});
   Node* second = t.call("aten.neg.default", {first}, {2, 4});

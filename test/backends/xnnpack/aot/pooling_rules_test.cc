@@ -26,7 +26,7 @@ const RuleRow kPoolingRules[] = {
        return pool(t, {false, false});
      },
      ""},
-    {"AveragePoolByArea",
+    {"AveragePoolWithWindowSizeAsDivisor",
      [](TestProgram& t) {
        return pool(t, {false, false, 4});
      },
@@ -37,7 +37,7 @@ const RuleRow kPoolingRules[] = {
                      {1, 4, 5, 5});
      },
      ""},
-    {"AveragePoolPaddedByArea",
+    {"AveragePoolPaddedWithWindowSizeAsDivisor",
      [](TestProgram& t) {
        return t.call("aten.avg_pool2d.default", {images(t), kTwo, kTwo, kOnes, false, false, 4},
                      {1, 4, 5, 5});
@@ -50,7 +50,7 @@ const RuleRow kPoolingRules[] = {
        return pool(t, {true, false});
      },
      "ceil_mode"},
-    {"AveragePoolDivides",
+    {"AveragePoolWithAnotherDivisor",
      [](TestProgram& t) {
        return pool(t, {false, false, 3});
      },
@@ -60,13 +60,13 @@ const RuleRow kPoolingRules[] = {
        return t.call("aten.max_pool2d.default", {images(t), kTwo, kTwo}, {1, 4, 4, 4});
      },
      ""},
-    {"MaxPoolSkips",
+    {"MaxPoolWithStrideLargerThanWindow",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default", {images(t), kTwo, std::vector<int64_t>{3, 3}},
                      {1, 4, 3, 3});
      },
      "stride is larger"},
-    {"MaxPoolOfOne",
+    {"MaxPoolOfOneElement",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default", {images(t), kOnes, kOnes}, {1, 4, 8, 8});
      },
@@ -77,14 +77,14 @@ const RuleRow kPoolingRules[] = {
                      {images(t), std::vector<int64_t>{3, 3}, kOnes, kOnes, kTwo}, {1, 4, 6, 6});
      },
      ""},
-    {"MaxPoolDilatedPastItsInput",
+    {"MaxPoolDilatedOutsideItsInput",
      [](TestProgram& t) {
-       // The last row begins at 7 - 1, and the value in place of its padding is at 8.
+       // The last window begins at row 7. XNNPACK would read row 8 in place of the padding.
        return t.call("aten.max_pool2d.default",
                      {images(t), kTwo, kOnes, kOnes, std::vector<int64_t>{1, 2}}, {1, 4, 9, 8});
      },
      "outside its input"},
-    {"MaxPoolRoundsUpUnknown",
+    {"MaxPoolOfADynamicBatchRoundsUp",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default",
                      {t.dynamic_input("x", {1, 4, 7, 7}, 3), kTwo, kTwo, kZeros, kOnes, true},
@@ -92,7 +92,7 @@ const RuleRow kPoolingRules[] = {
      },
      "ceil_mode"},
     {"MaxDim", [](TestProgram& t) { return max_dim(t, 2, true, 0); }, ""},
-    {"MaxDimTakenTwice",
+    {"MaxDimUsedTwice",
      [](TestProgram& t) {
        Node* node = max_dim(t, 2, true, 0);
        t.program.graph->call(getitem(), {node, 0})->meta.value =
@@ -100,22 +100,21 @@ const RuleRow kPoolingRules[] = {
        return node;
      },
      ""},
-    {"MaxDimIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
-    {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); },
-     "height or a width"},
-    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "fewer dims"},
+    {"MaxDimWithIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
+    {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); }, "height or width"},
+    {"MaxDimWithoutKeepdim", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "fewer dims"},
     {"Mean",
      [](TestProgram& t) {
        return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1, -2}, true},
                      {1, 4, 1, 1});
      },
      ""},
-    {"MeanOfOneDim",
+    {"MeanOverOneDim",
      [](TestProgram& t) {
        return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1}, true}, {1, 4, 8, 1});
      },
-     "heights and widths"},
-    {"MeanDrops",
+     "height and width"},
+    {"MeanWithoutKeepdim",
      [](TestProgram& t) {
        return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{2, 3}}, {1, 4});
      },
@@ -132,18 +131,18 @@ const RuleRow kPoolingRules[] = {
                      {images(t), Argument(), false, Argument::list({1.6, 1.6})}, {1, 4, 12, 12});
      },
      "not the ratio"},
-    {"UpsampleCorners",
+    {"UpsampleWithAlignedCorners",
      [](TestProgram& t) {
        return t.call("aten.upsample_bilinear2d.vec",
                      {images(t), Argument(), true, Argument::list({1.6, 1.6})}, {1, 4, 12, 12});
      },
      ""},
-    {"ClampOfNothing",
+    {"ClampWithReversedBounds",
      [](TestProgram& t) {
        return t.call("aten.hardtanh.default", {images(t), 0.5, -0.5}, {1, 4, 8, 8});
      },
      "lower bound"},
-    {"UpsampleUnknown",
+    {"UpsampleOfADynamicBatch",
      [](TestProgram& t) {
        return t.call(
            "aten.upsample_bilinear2d.vec",
@@ -155,7 +154,7 @@ const RuleRow kPoolingRules[] = {
 
 class PoolingRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(PoolingRules, Say) { expect_reason(GetParam()); }
+TEST_P(PoolingRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, PoolingRules, testing::ValuesIn(kPoolingRules), row_name);
 

@@ -26,8 +26,8 @@ Node* constant_of(TestProgram& t, ScalarType dtype, const std::vector<T>& number
       "c", make_tensor_data(dtype, {static_cast<int64_t>(numbers.size())}, bytes));
 }
 
-// Numbers that every type has.
-TEST(Preprocessing, ReadsEveryFloatingType) {
+// All floating-point types represent 1.5 and -2 exactly.
+TEST(Preprocessing, ReadsConstantsOfEveryFloatingPointType) {
   TestProgram t;
   Node* x = t.input("x", {2});
   Node* f64 = constant_of<double>(t, ScalarType::kDouble, {1.5, -2});
@@ -44,22 +44,22 @@ TEST(Preprocessing, ReadsEveryFloatingType) {
   EXPECT_THAT([&] { p.floats(*x); }, ThrowsMessage<AotError>(HasSubstr("node x")));
 }
 
-TEST(Preprocessing, ConstantsGoWhereTheirSourceGoes) {
+TEST(Preprocessing, DerivedConstantsKeepTheFileOfTheirSource) {
   TestProgram t;
   Node* source = t.parameter("w", {2}, {1, 2});
   source->meta.external_tag = "weights";
   t.output({t.input("x", {2})});
   Preprocessing p(t.program);
   for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf}) {
-    Node* made = p.add_constant("made", {2}, dtype, {0.5f, 4}, *source);
-    EXPECT_EQ(made->tensor()->dtype, dtype);
-    EXPECT_EQ(made->meta.external_tag, "weights");
-    EXPECT_THAT(p.floats(*made), ElementsAre(0.5f, 4));
+    Node* derived = p.add_constant("derived", {2}, dtype, {0.5f, 4}, *source);
+    EXPECT_EQ(derived->tensor()->dtype, dtype);
+    EXPECT_EQ(derived->meta.external_tag, "weights");
+    EXPECT_THAT(p.floats(*derived), ElementsAre(0.5f, 4));
   }
-  EXPECT_THROW(p.add_constant("made", {2}, ScalarType::kDouble, {0.5f, 4}, *source), AotError);
+  EXPECT_THROW(p.add_constant("derived", {2}, ScalarType::kDouble, {0.5f, 4}, *source), AotError);
 }
 
-TEST(Preprocessing, ANodeStandsForAllThatItAbsorbed) {
+TEST(Preprocessing, AbsorbCollectsTheHandlesOfAllAbsorbedNodes) {
   TestProgram t;
   Node* first = t.call("aten.abs.default", {t.input("x", {2})}, {2});
   Node* second = t.call("aten.neg.default", {first}, {2});
@@ -71,19 +71,19 @@ TEST(Preprocessing, ANodeStandsForAllThatItAbsorbed) {
   EXPECT_THAT(p.notes(*first).handles, ElementsAre(3, 2));
 }
 
-TEST(Preprocessing, WhatReplacesAResultIsTheResult) {
+TEST(Preprocessing, ReplaceUpdatesTheOutputsOfTheProgram) {
   TestProgram t;
   Node* x = t.input("x", {2});
   Node* w = t.parameter("w", {2});
   Node* sum = t.call("aten.add.Tensor", {x, w}, {2});
   t.output({sum});
   Preprocessing p(t.program);
-  Node* made = p.insert(*sum, "aten.abs.default", {x}, *sum->tensor());
-  EXPECT_EQ(made->meta.debug_handle, 0u);
-  p.replace(*sum, *made);
-  EXPECT_EQ(t.program.graph->output()->args()[0].list()->at(0).node(), made);
-  EXPECT_EQ(t.program.signature.outputs[0].name, made->name());
-  // Nothing uses the parameter any more; inputs stay.
+  Node* inserted = p.insert(*sum, "aten.abs.default", {x}, *sum->tensor());
+  EXPECT_EQ(inserted->meta.debug_handle, 0u);
+  p.replace(*sum, *inserted);
+  EXPECT_EQ(t.program.graph->output()->args()[0].list()->at(0).node(), inserted);
+  EXPECT_EQ(t.program.signature.outputs[0].name, inserted->name());
+  // The pass removes the unused parameter, but never an input.
   p.remove_dead_code();
   EXPECT_THAT(t.program.graph->placeholders(), ElementsAre(x));
   EXPECT_THAT(t.program.constants, IsEmpty());

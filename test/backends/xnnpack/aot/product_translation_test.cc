@@ -7,7 +7,7 @@
 namespace vitrine::aot::test {
 namespace {
 
-TEST(Convolutions, OverOneDim) {
+TEST(Convolutions, ComputeOverOneDim) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 4});
   const std::vector<float> weight = {1, 0, -1, 2, 1, 0};
@@ -31,8 +31,7 @@ TEST(Convolutions, OverOneDim) {
   expect_near(run(*lowered(t), {in})[0], expected);
 }
 
-// One stride, padding or dilation counts for both dims.
-TEST(Convolutions, OverTwoDimsWithOneNumber) {
+TEST(Convolutions, UseASingleStridePaddingAndDilationForBothDims) {
   struct Window {
     int64_t stride, padding, dilation;
   };
@@ -67,6 +66,20 @@ TEST(Convolutions, OverTwoDimsWithOneNumber) {
     }
     expect_near(run(*lowered(t), {in})[0], expected);
   }
+}
+
+// ExecuTorch's quantizer does not quantize the weights of grouped transposed convolutions.
+TEST(Convolutions, WithFloatWeightsComputeInFloatsBetweenInt8Values) {
+  TestProgram t;
+  Node* x = t.input("x", {1, 2, 1, 2});
+  const std::vector<float> weight = {1, 2, -1, 0.5f};  // one channel per group, kernel 1 x 2
+  Node* in = t.dequantize(t.quantize(x, 0.125, 0), 0.125, 0);
+  Node* call =
+      convolution(t, in, t.parameter("w", {2, 1, 1, 2}, weight), nullptr, {1, 2, 1, 3}, 0, 2, true);
+  Node* relu = t.call("aten.relu.default", {call}, {1, 2, 1, 3});
+  t.output({t.dequantize(t.quantize(relu, 0.0625, -128), 0.0625, -128)});
+  const auto result = run(*lowered(t), {{1, -0.5f, 2, -3}})[0];
+  expect_near(result, {1, 1.5f, 0, 0, 4, 0});
 }
 
 }  // namespace

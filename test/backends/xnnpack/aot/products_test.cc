@@ -10,63 +10,62 @@ namespace {
 
 using xnnpack::product_of;
 
-TEST(Products, KnowTheirOperands) {
+TEST(Products, FindTheirOperands) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* w = t.parameter("w", {4, 3});
   Node* b = t.parameter("b", {4});
-  Node* turned = t.call("aten.permute_copy.default", {w, Ints{1, 0}}, {3, 4});
-  Node* addmm = t.call("aten.addmm.default", {b, x, turned}, {2, 4});
+  Node* transposed = t.call("aten.permute_copy.default", {w, Ints{1, 0}}, {3, 4});
+  Node* addmm = t.call("aten.addmm.default", {b, x, transposed}, {2, 4});
   const auto product = product_of(*addmm);
   ASSERT_TRUE(product.has_value());
   EXPECT_EQ(product->activation, x);
-  EXPECT_EQ(product->weight, turned);
+  EXPECT_EQ(product->weight, transposed);
   EXPECT_EQ(product->bias, b);
-  EXPECT_EQ(product->transposition, turned);
+  EXPECT_EQ(product->transposition, transposed);
   EXPECT_EQ(product->weight_source(), w);
-  EXPECT_EQ(product->weight_dequantise(), nullptr);
+  EXPECT_EQ(product->weight_dequantize(), nullptr);
   EXPECT_EQ(product->precision, xnnpack::kFloat);
-  EXPECT_FALSE(product_of(*turned).has_value());
+  EXPECT_FALSE(product_of(*transposed).has_value());
   EXPECT_FALSE(product_of(*x).has_value());
 }
 
-TEST(Products, ArePreciseAsTheirOperands) {
+TEST(Products, DeriveTheirPrecisionFromTheirOperands) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* w = t.int8_parameter("w", {1, 3}, {1, 2, 3});
-  Node* weight = t.dequantise(w, 0.5, 0);
-  Node* fixed = t.dequantise(t.quantise(x, 0.25, 0), 0.25, 0);
-  Node* chosen = t.dynamically_quantised(x);
+  Node* weight = t.dequantize(w, 0.5, 0);
+  Node* fixed = t.dequantize(t.quantize(x, 0.25, 0), 0.25, 0);
+  Node* chosen = t.dynamically_quantized(x);
   const auto of = [&](Node* input, Node* other) {
     return product_of(*t.call("aten.linear.default", {input, other}, {2, 1}));
   };
   EXPECT_EQ(of(fixed, weight)->precision, xnnpack::kStatic);
-  EXPECT_EQ(of(fixed, weight)->dequantised, fixed);
-  EXPECT_EQ(of(fixed, weight)->weight_dequantise(), weight);
+  EXPECT_EQ(of(fixed, weight)->dequantized, fixed);
+  EXPECT_EQ(of(fixed, weight)->weight_dequantize(), weight);
   EXPECT_EQ(of(fixed, weight)->weight_source(), w);
   EXPECT_EQ(of(chosen, weight)->precision, xnnpack::kDynamic);
   EXPECT_EQ(of(fixed, t.parameter("f", {1, 3}))->precision, xnnpack::kFloat);
 }
 
-// Zeros around the images of an int8 convolution, and nothing else.
-TEST(Products, TakeUpPaddings) {
-  const auto padding_of = [](const Ints& amounts, double value) {
+TEST(Products, AbsorbOnlyZeroPaddingAroundTheImages) {
+  const auto absorbs_padding = [](const Ints& amounts, double value) {
     TestProgram t;
-    Node* x = t.dequantise(t.quantise(t.input("x", {1, 2, 4, 4}), 0.25, 0), 0.25, 0);
+    Node* x = t.dequantize(t.quantize(t.input("x", {1, 2, 4, 4}), 0.25, 0), 0.25, 0);
     Node* pad = t.call("aten.constant_pad_nd.default", {x, amounts, value}, {1, 2, 6, 6});
-    Node* w = t.dequantise(t.int8_parameter("w", {1, 2, 1, 1}, {1, 2}), 0.5, 0);
+    Node* w = t.dequantize(t.int8_parameter("w", {1, 2, 1, 1}, {1, 2}), 0.5, 0);
     Node* call = convolution(t, pad, w, nullptr, {1, 1, 6, 6});
     const auto product = product_of(*call);
     EXPECT_TRUE(product->padding == nullptr || product->padding == pad);
     return product->padding != nullptr;
   };
-  EXPECT_TRUE(padding_of({1, 1, 1, 1}, 0));
-  EXPECT_FALSE(padding_of({1, 1, 1, 1}, 1)) << "not zero";
-  EXPECT_FALSE(padding_of({1, 1, 1, 1, 1, 0}, 0)) << "channels";
-  EXPECT_FALSE(padding_of({-1, 1, 1, 1}, 0)) << "cuts off";
+  EXPECT_TRUE(absorbs_padding({1, 1, 1, 1}, 0));
+  EXPECT_FALSE(absorbs_padding({1, 1, 1, 1}, 1)) << "the value is not zero";
+  EXPECT_FALSE(absorbs_padding({1, 1, 1, 1, 1, 0}, 0)) << "pads the channels";
+  EXPECT_FALSE(absorbs_padding({-1, 1, 1, 1}, 0)) << "crops the images";
 }
 
-TEST(Products, TakeUpBatchNormsOfTheirOwn) {
+TEST(Products, FoldBatchNormsIfTheWeightIsConstantAndTheResultIsUsedOnce) {
   const auto can_fold = [](bool is_parameter, bool is_used_twice) {
     TestProgram t;
     Node* x = t.input("x", {1, 3, 2, 2});
@@ -81,8 +80,8 @@ TEST(Products, TakeUpBatchNormsOfTheirOwn) {
   EXPECT_FALSE(can_fold(false, false));
 }
 
-// The channels of a batch norm are dim 1, those of a linear call the last.
-TEST(Products, OfMoreThanTwoDimsTakeUpNoBatchNorm) {
+// A batch norm has its channels in dim 1, a linear call in the last dim.
+TEST(Products, LinearCallsFoldBatchNormsOnlyWithTwoDims) {
   for (const Ints& sizes : {Ints{2, 3}, Ints{2, 2, 3}}) {
     TestProgram t;
     Node* x = t.input("x", sizes);

@@ -1,4 +1,4 @@
-// How the rules' tests are written: a call that passes or breaks a rule, and the reason given.
+// Rows for the tests of rules: each row builds a call and gives the expected reason for rejection.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,24 +12,24 @@
 
 namespace vitrine::aot::test {
 
-// The rule that the call breaks; empty if it passes.
-inline std::string reason_against(TestProgram& t, Node* node,
-                                  uint8_t precisions = xnnpack::kAnyPrecision) {
+// Returns the rule that the call breaks, or an empty string if it passes all rules.
+inline std::string reason_for_rejection(TestProgram& t, Node* node,
+                                        uint8_t precisions = xnnpack::kAnyPrecision) {
   const xnnpack::Parameters parameters(t.program);
-  const auto refusal = xnnpack::check({parameters, *node, precisions});
-  return refusal ? refusal->rule : "";
+  const auto rejection = xnnpack::check({parameters, *node, precisions});
+  return rejection ? rejection->rule : "";
 }
 
 struct RuleRow {
   const char* name;
   Node* (*make)(TestProgram& t);
-  const char* reason;  // part of it; empty: it passes
+  const char* reason;  // a part of the expected reason; empty if the call passes
 };
 
 inline void expect_reason(const RuleRow& row) {
   TestProgram t;
   Node* node = row.make(t);
-  const std::string reason = reason_against(t, node);
+  const std::string reason = reason_for_rejection(t, node);
   if (*row.reason == '\0') {
     EXPECT_THAT(reason, testing::IsEmpty());
   } else {

@@ -13,12 +13,25 @@ const RuleRow kGeneralRules[] = {
        return call;
      },
      "converts"},
-    {"ToHalf",
+    {"ConversionToF16",
      [](TestProgram& t) {
        return t.call("dim_order_ops._to_dim_order_copy.default", {matrix(t)}, {2, 4},
                      ScalarType::kHalf);
      },
-     "converts f32 to f16"},
+     "only converts an input of the method to an output"},
+    {"ConversionOfAResult",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._to_dim_order_copy.default",
+                     {t.call("aten.abs.default", {matrix(t)}, {2, 4})}, {2, 4}, ScalarType::kHalf);
+     },
+     ""},
+    {"ConversionToF16InAnotherDimOrder",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._to_dim_order_copy.default",
+                     {t.input_in_order("x", {1, 4, 8, 8}, {0, 2, 3, 1})}, {1, 4, 8, 8},
+                     ScalarType::kHalf);
+     },
+     "changes the order of dims"},
     {"AddOfIntegers",
      [](TestProgram& t) {
        return t.call("aten.add.Tensor",
@@ -48,7 +61,7 @@ const RuleRow kGeneralRules[] = {
        return t.call("aten.tan.default", {matrix(t)}, {2, 4});
      },
      "does not support aten.tan.default"},
-    {"ToOtherOrder",
+    {"ConversionToAnotherDimOrder",
      [](TestProgram& t) {
        return t.call("dim_order_ops._to_dim_order_copy.default",
                      {t.input_in_order("x", {1, 4, 8, 8}, {0, 2, 3, 1})}, {1, 4, 8, 8});
@@ -58,7 +71,27 @@ const RuleRow kGeneralRules[] = {
 
 class GeneralRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(GeneralRules, Say) { expect_reason(GetParam()); }
+TEST_P(GeneralRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+
+TEST(Bf16Rules, DelegateIfEnabled) {
+  TestProgram t;
+  Node* x = t.input("x", {2, 4}, ScalarType::kBFloat16);
+  Node* sum = t.call("aten.add.Tensor", {x, x}, {2, 4}, ScalarType::kBFloat16);
+  Node* wide = t.call("dim_order_ops._to_dim_order_copy.default", {sum}, {2, 4});
+  Node* half = t.call("dim_order_ops._to_dim_order_copy.default", {sum}, {2, 4}, ScalarType::kHalf);
+  t.output({wide, half});
+  const xnnpack::Parameters parameters(t.program);
+  const auto check = [&](Node* node, bool allows_bf16) {
+    return xnnpack::check({parameters, *node, xnnpack::kAnyPrecision, false, allows_bf16});
+  };
+  const auto rejection = check(sum, false);
+  ASSERT_TRUE(rejection);
+  EXPECT_THAT(rejection->rule, testing::HasSubstr("is bf16, not f32 or f16"));
+  EXPECT_THAT(rejection->remedy, testing::HasSubstr("--backend-option enable_bf16"));
+  EXPECT_FALSE(check(sum, true));
+  EXPECT_FALSE(check(wide, true));
+  EXPECT_TRUE(check(half, true)) << "XNNPACK does not convert between bf16 and f16";
+}
 
 INSTANTIATE_TEST_SUITE_P(All, GeneralRules, testing::ValuesIn(kGeneralRules), row_name);
 

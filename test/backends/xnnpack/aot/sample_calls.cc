@@ -75,6 +75,6 @@ Node* batch_norm(TestProgram& t, Node* input, const std::vector<float>& weight) 
   return item;
 }
 
-float normalised(float x, float weight) { return (x - 0.25f) / 2.0f * weight + 0.5f; }
+float normalized(float x, float weight) { return (x - 0.25f) / 2.0f * weight + 0.5f; }
 
 }  // namespace vitrine::aot::test

@@ -1,4 +1,4 @@
-// Calls that several tests lower, and what they give by their definitions.
+// Calls that several tests lower, and reference implementations that compute their results.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace vitrine::aot::test {
 
 using Ints = std::vector<int64_t>;
 
-// What a delegate's map says of an identifier. Empty if it does not have it.
+// Returns the handles of an identifier in the delegate map; none if the map does not contain it.
 std::vector<uint32_t> handles_of(const LoweredBackendModule& module, uint32_t identifier);
 
 void expect_near(const std::vector<float>& found, const std::vector<float>& expected,
@@ -27,17 +27,19 @@ struct Image {
     return data[(c * height + static_cast<size_t>(y)) * width + static_cast<size_t>(x)];
   }
 };
-// By the definition. Weights [out, in / groups, kernel, kernel], stride 1.
+// Convolves with a stride of 1. The weights have the shape [out, in / groups, kernel, kernel].
 Image convolve(const Image& in, const std::vector<float>& weight, const std::vector<float>& bias,
                size_t outputs, size_t groups, int64_t kernel, int64_t padding);
 
 Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, Ints sizes,
                   int64_t padding = 0, int64_t groups = 1, bool transposed = false);
-// The first result of a call with means of 0.25, variances of 3, biases of 0.5 and an epsilon of 1.
+// Adds a batch norm with means of 0.25, variances of 3, biases of 0.5 and an epsilon of 1. Returns
+// its first result.
 Node* batch_norm(TestProgram& t, Node* input, const std::vector<float>& weight);
-float normalised(float x, float weight);
+// The result of batch_norm() for one element.
+float normalized(float x, float weight);
 
-// A convolution over one image, 3 x 4 x 5, with a 1x1 kernel and two outputs.
+// A convolution of one 3 x 4 x 5 image with a 1 x 1 kernel and two output channels.
 struct Convolved {
   TestProgram t;
   Image image{3, 4, 5, ramp(60)};

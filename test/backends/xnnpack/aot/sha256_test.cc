@@ -10,7 +10,7 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 // The examples of FIPS 180-4.
-TEST(Sha256, KnownTexts) {
+TEST(Sha256, MatchesKnownDigests) {
   const auto digest = [](std::string_view text) {
     return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
   };

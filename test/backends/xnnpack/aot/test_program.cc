@@ -74,7 +74,7 @@ Node* TestProgram::call(std::string_view target, ArgumentList args, std::vector<
   Node* node =
       program.graph->call(Target::of(target, Dialect::kEdge), std::move(args), std::move(kwargs));
   std::vector<SymInt> dims = to_sizes(sizes);
-  // A dim of -1 is the dynamic one.
+  // A size of -1 marks the dynamic dim.
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) dims[i] = SymInt(Expression::symbol("s0"));
   }
@@ -83,7 +83,7 @@ Node* TestProgram::call(std::string_view target, ArgumentList args, std::vector<
   return node;
 }
 
-Node* TestProgram::quantise(Node* source, double scale, int64_t zero_point) {
+Node* TestProgram::quantize(Node* source, double scale, int64_t zero_point) {
   Node* node = call("quantized_decomposed.quantize_per_tensor.default",
                     {source, scale, zero_point, -128, 127, ScalarType::kChar}, {});
   TensorSpec spec = *source->tensor();
@@ -92,7 +92,7 @@ Node* TestProgram::quantise(Node* source, double scale, int64_t zero_point) {
   return node;
 }
 
-Node* TestProgram::dequantise(Node* source, double scale, int64_t zero_point) {
+Node* TestProgram::dequantize(Node* source, double scale, int64_t zero_point) {
   Node* node = call("quantized_decomposed.dequantize_per_tensor.default",
                     {source, scale, zero_point, -128, 127, ScalarType::kChar}, {});
   TensorSpec spec = *source->tensor();
@@ -101,7 +101,7 @@ Node* TestProgram::dequantise(Node* source, double scale, int64_t zero_point) {
   return node;
 }
 
-Node* TestProgram::dequantise_channels(Node* source, Node* scales, Node* zero_points,
+Node* TestProgram::dequantize_channels(Node* source, Node* scales, Node* zero_points,
                                        int64_t axis) {
   Node* node = call("quantized_decomposed.dequantize_per_channel.default",
                     {source, scales, zero_points, axis, -127, 127, ScalarType::kChar}, {});
@@ -111,7 +111,7 @@ Node* TestProgram::dequantise_channels(Node* source, Node* scales, Node* zero_po
   return node;
 }
 
-Node* TestProgram::dynamically_quantised(Node* source) {
+Node* TestProgram::dynamically_quantized(Node* source) {
   Node* choose = call("quantized_decomposed.choose_qparams.tensor",
                       {source, -128, 127, 1e-6, ScalarType::kChar}, {});
   const Value scale = contiguous_spec(ScalarType::kDouble, {});
@@ -124,13 +124,13 @@ Node* TestProgram::dynamically_quantised(Node* source) {
     item->meta.debug_handle = choose->meta.debug_handle;
     chosen.push_back(item);
   }
-  Node* quantised = call("quantized_decomposed.quantize_per_tensor.tensor",
+  Node* quantized = call("quantized_decomposed.quantize_per_tensor.tensor",
                          {source, chosen[0], chosen[1], -128, 127, ScalarType::kChar}, {});
   TensorSpec spec = *source->tensor();
   spec.dtype = ScalarType::kChar;
-  quantised->meta.value = spec;
+  quantized->meta.value = spec;
   Node* node = call("quantized_decomposed.dequantize_per_tensor.tensor",
-                    {quantised, chosen[0], chosen[1], -128, 127, ScalarType::kChar}, {});
+                    {quantized, chosen[0], chosen[1], -128, 127, ScalarType::kChar}, {});
   spec.dtype = ScalarType::kFloat;
   node->meta.value = std::move(spec);
   return node;

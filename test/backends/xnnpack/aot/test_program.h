@@ -1,4 +1,4 @@
-// Small programs in the edge dialect, made by hand.
+// Builds small programs in the edge dialect.
 #pragma once
 
 #include <initializer_list>
@@ -9,33 +9,33 @@
 
 namespace vitrine::aot::test {
 
-// Handles count from 1 in the order of the calls.
+// Calls get debug handles in the order in which they are added; the first is 1.
 class TestProgram {
  public:
   ExportedProgram program;
 
   Node* input(std::string_view name, std::vector<int64_t> sizes,
               ScalarType dtype = ScalarType::kFloat);
-  // Dims in memory by `order`.
+  // Adds an input whose dims have the given order in memory.
   Node* input_in_order(std::string_view name, std::vector<int64_t> sizes,
                        const std::vector<uint8_t>& order);
-  // An input with a size between 1 and `max` in dim 0.
+  // Adds an input with a size between 1 and `max` in dim 0.
   Node* dynamic_input(std::string_view name, std::vector<int64_t> sizes, int64_t max);
-  // f32 numbers.
+  // Adds an f32 constant.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes, std::vector<float> numbers);
-  // Zeros.
+  // Adds an f32 constant of zeros.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   Node* int8_parameter(std::string_view name, std::vector<int64_t> sizes,
                        std::vector<int8_t> numbers);
 
-  // "aten.add.Tensor"; the result is contiguous.
+  // Adds a call of `target`, for example "aten.add.Tensor". Its result is contiguous.
   Node* call(std::string_view target, ArgumentList args, std::vector<int64_t> sizes,
              ScalarType dtype = ScalarType::kFloat, ArgumentMap kwargs = {});
-  Node* quantise(Node* source, double scale, int64_t zero_point);
-  Node* dequantise(Node* source, double scale, int64_t zero_point);
-  Node* dequantise_channels(Node* source, Node* scales, Node* zero_points, int64_t axis);
-  // choose_qparams, quantise and dequantise; the last of them.
-  Node* dynamically_quantised(Node* source);
+  Node* quantize(Node* source, double scale, int64_t zero_point);
+  Node* dequantize(Node* source, double scale, int64_t zero_point);
+  Node* dequantize_channels(Node* source, Node* scales, Node* zero_points, int64_t axis);
+  // Adds calls of choose_qparams, quantize and dequantize. Returns the dequantize call.
+  Node* dynamically_quantized(Node* source);
   void output(std::vector<Node*> nodes);
 
  private:
@@ -43,10 +43,10 @@ class TestProgram {
   uint32_t next_handle_ = 1;
 };
 
-// An input of f32, 2 x 4.
+// Adds a 2 x 4 input of f32.
 inline Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
 
-// Linear in the element's number, small and of both signs.
+// Returns small floats of both signs that increase by `step` and repeat after 17 elements.
 std::vector<float> ramp(size_t count, float step = 0.1f);
 
 }  // namespace vitrine::aot::test

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Translation, OutputsMayBeInputsAndComeTwice) {
+TEST(Translation, OutputsMayBeInputsAndRepeat) {
   TestProgram t;
   Node* x = t.input("x", {3});
   Node* y = t.call("aten.abs.default", {x}, {3});
@@ -26,35 +26,35 @@ TEST(Translation, OutputsMayBeInputsAndComeTwice) {
   EXPECT_THAT(results[2], ElementsAre(1, 2, 3));
 }
 
-TEST(Translation, SaysWhichSizeIsTooLarge) {
+TEST(Translation, ErrorNamesASizeThatIsTooLarge) {
   TestProgram t;
   Node* x = t.dynamic_input("x", {1, 4}, int64_t{1} << 31);
   Node* call = t.call("aten.relu.default", {x}, {1, 4});
   call->meta.value = *x->tensor();
   t.output({call});
   EXPECT_THAT([&] { lowered(t); },
-              testing::ThrowsMessage<AotError>(
-                  testing::HasSubstr("its size s0 may be 2147483648; programs count in 32 bits")));
+              testing::ThrowsMessage<AotError>(testing::HasSubstr(
+                  "its size s0 may be 2147483648, but sizes in programs must be")));
 }
 
-TEST(Translation, RefusesWhatXnnpackLacksAndNamesTheNode) {
+TEST(Translation, ErrorNamesANodeWithAnUnsupportedOperator) {
   TestProgram t;
   Node* x = t.input("x", {3});
   t.output({t.call("aten.tan.default", {x}, {3})});
   try {
     lowered(t);
-    FAIL() << "no error";
+    FAIL() << "lowering did not throw";
   } catch (const AotError& error) {
     EXPECT_THAT(error.what(), HasSubstr("aten_tan_default"));
   }
 }
 
-// Graphs come from files: arguments may be missing, or of any kind.
-TEST(Translation, RefusesArgumentsThatDoNotFit) {
+// Graphs are read from files, so arguments may be missing or have any type.
+TEST(Translation, RejectsMissingAndMistypedArguments) {
   const std::vector<ArgumentList> lists = {
       {}, {1, 2, 3}, {"text"}, {Argument(), Argument(), Argument(), Argument(), Argument()}};
   for (const xnnpack::Operator& each : xnnpack::operators()) {
-    if (!each.is_taken()) continue;
+    if (!each.is_delegated()) continue;
     for (const ArgumentList& args : lists) {
       for (const bool has_input : {false, true}) {
         TestProgram t;
@@ -64,11 +64,12 @@ TEST(Translation, RefusesArgumentsThatDoNotFit) {
         Node* node = t.call("aten." + std::string(each.op), all, {1, 2, 4, 4});
         t.output({node});
         const xnnpack::Parameters parameters(t.program);
-        const bool is_taken = !xnnpack::check({parameters, *node});
+        const bool is_delegated = !xnnpack::check({parameters, *node});
         try {
           lowered(t);
         } catch (const AotError& error) {
-          EXPECT_FALSE(is_taken && has_input && args.empty()) << each.op << ": " << error.what();
+          EXPECT_FALSE(is_delegated && has_input && args.empty())
+              << each.op << ": " << error.what();
         }
       }
     }

@@ -1,4 +1,4 @@
-// Operators without weights and windows, by their formulas.
+// Compares operators without weights and windows with their formulas.
 #include "backends/xnnpack/aot/translations.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Formula = std::function<double(double)>;
 
-// A call of x and the other arguments gives the formula of each element.
+// Expects that a call with x and the arguments `rest` computes the formula for each element of x.
 void expect_formula(const char* target, const ArgumentList& rest, const Formula& formula,
                     const ArgumentMap& kwargs = {}) {
   SCOPED_TRACE(target);
@@ -32,7 +32,7 @@ void expect_formula(const char* target, const ArgumentList& rest, const Formula&
   expect_near(run(*lowered(t), {numbers})[0], expected, 1e-4f);
 }
 
-TEST(Translations, BoundsMayBeLeftOut) {
+TEST(Translations, ClampBoundsAreOptional) {
   expect_formula("aten.clamp.default", {-0.5, 1.5},
                  [](double x) { return std::clamp(x, -0.5, 1.5); });
   expect_formula("aten.clamp.default", {-0.5}, [](double x) { return std::max(x, -0.5); });
@@ -42,7 +42,7 @@ TEST(Translations, BoundsMayBeLeftOut) {
   expect_formula("aten.relu.default", {}, [](double x) { return std::max(x, 0.0); });
 }
 
-TEST(Translations, GeluIsExactOrTheRequestedApproximation) {
+TEST(Translations, GeluIsExactUnlessAnApproximationIsRequested) {
   expect_formula("aten.gelu.default", {},
                  [](double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); });
   expect_formula("aten.gelu.default", {},
@@ -54,13 +54,12 @@ TEST(Translations, GeluIsExactOrTheRequestedApproximation) {
                  {{"approximate", "tanh"}});
 }
 
-TEST(Translations, SlopesAreGivenOrDefaults) {
+TEST(Translations, LeakyReluSlopeIsOptional) {
   expect_formula("aten.leaky_relu.default", {}, [](double x) { return x < 0 ? 0.01 * x : x; });
   expect_formula("aten.leaky_relu.default", {0.25}, [](double x) { return x < 0 ? x / 4 : x; });
 }
 
-// Element i of a matrix of three columns is i.
-TEST(Translations, MovesByDim) {
+TEST(Translations, DataMovementsAcceptNegativeDimsAndOffsets) {
   const std::vector<float> x = {0, 1, 2, 3, 4, 5};
   const auto moved = [&](const char* target, const ArgumentList& rest, const Ints& sizes) {
     TestProgram t;
@@ -73,12 +72,12 @@ TEST(Translations, MovesByDim) {
   EXPECT_EQ(moved("aten.permute_copy.default", {Ints{-1, 0}}, {3, 2}), (Numbers{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(moved("aten.slice_copy.Tensor", {-1, -2, 3}, {2, 2}), (Numbers{1, 2, 4, 5}));
   EXPECT_EQ(moved("aten.view_copy.default", {Ints{3, -1}}, {3, 2}), x);
-  // The last dim comes first: one column before, a row behind.
+  // The amounts begin with the last dim: one column before the matrix and one row after it.
   EXPECT_EQ(moved("aten.constant_pad_nd.default", {Ints{1, 0, 0, 1}, 9.0}, {3, 4}),
             (Numbers{9, 0, 1, 2, 9, 3, 4, 5, 9, 9, 9, 9}));
 }
 
-TEST(Translations, JoinsAlongADimCountedFromTheEnd) {
+TEST(Translations, CatAcceptsANegativeDim) {
   TestProgram t;
   Node* a = t.input("a", {2, 1});
   Node* b = t.input("b", {2, 2});

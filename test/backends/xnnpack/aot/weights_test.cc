@@ -24,7 +24,7 @@ std::vector<int32_t> int32s(const Bytes& bytes) {
   return numbers;
 }
 
-TEST(Filters, OutputsFirstChannelsLast) {
+TEST(ArrangedFilter, PutsOutputsFirstAndChannelsLast) {
   Bytes bytes(2 * 3 * 2 * 2);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   const ArrangedFilter filter = arranged_filter(bytes, 1, {{2, 3, 2, 2}, false, 1});
@@ -39,7 +39,7 @@ TEST(Filters, OutputsFirstChannelsLast) {
   }
 }
 
-TEST(Filters, DepthwiseOutputsLast) {
+TEST(ArrangedFilter, PutsOutputsLastIfDepthwise) {
   const ArrangedFilter filter =
       arranged_filter(bytes_of({1, 2, 3, 4, 5, 6}), 1, {{3, 1, 1, 2}, false, 3});
   EXPECT_THAT(filter.dims, ElementsAre(1, 1, 2, 3));
@@ -47,26 +47,26 @@ TEST(Filters, DepthwiseOutputsLast) {
   EXPECT_EQ(filter.bytes, bytes_of({1, 3, 5, 2, 4, 6}));
 }
 
-// in 4, groups 2, two outputs a group.
-TEST(Filters, TransposedByGroup) {
+// Four inputs in two groups, and two outputs per group.
+TEST(ArrangedFilter, IsTransposedInEachGroupIfTransposed) {
   const ArrangedFilter filter =
       arranged_filter(bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 1, {{4, 2, 1, 1}, true, 2});
   EXPECT_THAT(filter.dims, ElementsAre(4, 1, 1, 2));
   EXPECT_EQ(filter.bytes, bytes_of({1, 3, 2, 4, 5, 7, 6, 8}));
 }
 
-TEST(Biases, RoundToEvenAndSaturate) {
-  EXPECT_THAT(int32s(quantised_bias({0.5f, 1.5f, -2.5f, 1e30f, -1e30f}, {1.0f})),
+TEST(Biases, AreRoundedToEvenAndSaturated) {
+  EXPECT_THAT(int32s(quantized_bias({0.5f, 1.5f, -2.5f, 1e30f, -1e30f}, {1.0f})),
               ElementsAre(0, 2, -2, INT32_MAX, INT32_MIN));
-  EXPECT_THAT(int32s(quantised_bias({1.0f, 1.0f}, {0.5f, 0.25f})), ElementsAre(2, 4));
+  EXPECT_THAT(int32s(quantized_bias({1.0f, 1.0f}, {0.5f, 0.25f})), ElementsAre(2, 4));
 }
 
-TEST(FourBits, TwoInAByteRowsPadded) {
+TEST(PackedInt4, HasTwoElementsPerByteAndPadsRows) {
   EXPECT_EQ(packed_int4(bytes_of({-8, 7, 0, 1, -1, 2}), 3), bytes_of({0xf0, 0x88, 0x79, 0x8a}));
   EXPECT_THROW(packed_int4(bytes_of({8}), 1), AotError);
 }
 
-TEST(Bfloat16, RoundsToNearest) {
+TEST(ToBfloat16, RoundsToNearest) {
   EXPECT_THAT(to_bfloat16({1.0f, 1.00390625f, 1.01171875f}), ElementsAre(0x3f80, 0x3f80, 0x3f82));
 }
 

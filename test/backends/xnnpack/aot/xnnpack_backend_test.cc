@@ -10,24 +10,24 @@
 namespace vitrine::aot::test {
 namespace {
 
-// Constants and scales derived from weights go to the same file as the weights.
-TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
+// Constants and scales that are derived from a weight have the file tag of the weight.
+TEST(XnnpackPreprocess, DerivedConstantsKeepTheFileOfTheirWeight) {
   TestProgram t;
-  Node* x = t.dynamically_quantised(t.input("x", {2, 4}));
+  Node* x = t.dynamically_quantized(t.input("x", {2, 4}));
   Node* w = t.int8_parameter("w", {1, 4}, {1, 2, 3, 4});
   Node* deq =
-      t.dequantise_channels(w, t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
+      t.dequantize_channels(w, t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
   Node* b = t.parameter("b", {1}, {3});
   w->meta.external_tag = "weights";
   b->meta.external_tag = "biases";
   t.output({t.call("aten.linear.default", {x, deq, b}, {2, 1})});
-  std::map<size_t, std::string> files;  // by size in bytes and kind
-  const auto quantised = lowered(t);
-  for (const NamedData& data : quantised->named_data) {
+  std::map<size_t, std::string> files;  // the key is the size in bytes, plus 100 for scales
+  const auto quantized = lowered(t);
+  for (const NamedData& data : quantized->named_data) {
     files[data.bytes->size() + (data.key.starts_with("scale_") ? 100 : 0)] +=
         data.external_tag + (data.bytes->size() == 4 && data.key.starts_with("scale_") ? "!" : "");
   }
-  // Four int8 weights and one f32 bias are both of four bytes.
+  // The four int8 weights and the f32 bias have four bytes each.
   EXPECT_THAT(files[4], testing::AnyOf("weightsbiases", "biasesweights"));
   EXPECT_EQ(files[104], "weights!");
 
@@ -41,15 +41,15 @@ TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
   for (const NamedData& data : module->named_data) EXPECT_EQ(data.external_tag, "weights");
 }
 
-TEST(Payloads, AreTheSameEachTime) {
-  const auto payload = [] {
+TEST(XnnpackPreprocess, IsDeterministic) {
+  const auto lower_once = [] {
     Convolved c;
     c.t.output({batch_norm(c.t, c.call, {1, 2})});
     return lowered(c.t);
   };
-  const auto first = payload();
-  const auto second = payload();
-  EXPECT_EQ(*first->processed_bytes, *second->processed_bytes);
+  const auto first = lower_once();
+  const auto second = lower_once();
+  EXPECT_EQ(*first->payload, *second->payload);
   EXPECT_EQ(first->delegate_map, second->delegate_map);
 }
 

@@ -5,7 +5,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-TEST(KernelNames, AreWholeWords) {
+TEST(KernelNames, MatchCompleteWordsOnly) {
   EXPECT_TRUE(may_run("Add (ND)", "add"));
   EXPECT_FALSE(may_run("Additive (ND)", "add"));
   EXPECT_TRUE(may_run("Unary Elementwise (NC)", "sigmoid"));

@@ -5,17 +5,17 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// docs/formats/xnnpack_blob.md
-TEST(NodeTypes, AreThoseOfTheirOps) {
+// docs/formats/xnnpack_payload.md lists the ops of each node type.
+TEST(NodeTypes, MatchTheirOps) {
   EXPECT_TRUE(is_op_of_node_type("convolution", "Conv2d"));
   EXPECT_TRUE(is_op_of_node_type("convolution", "XNNDepthwiseConv2d"));
   EXPECT_TRUE(is_op_of_node_type("convolution", "ConvTranspose2d")) << "the last of three";
   EXPECT_TRUE(is_op_of_node_type("max_pool2d_with_indices", "MaxPooling2d"))
-      << "what ExecuTorch's lowering takes";
+      << "the op that ExecuTorch's lowering delegates";
   EXPECT_TRUE(is_op_of_node_type("elu", "ELU"));
 }
 
-TEST(NodeTypes, AreWholeNames) {
+TEST(NodeTypes, MatchCompleteNamesOnly) {
   EXPECT_FALSE(is_op_of_node_type("convolution", "Conv2"));
   EXPECT_FALSE(is_op_of_node_type("convolution", "Conv2d,"));
   EXPECT_FALSE(is_op_of_node_type("convolution", ""));

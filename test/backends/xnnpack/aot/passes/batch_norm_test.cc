@@ -20,7 +20,7 @@ Node* norm_call(TestProgram& t, const Argument& weight, const Argument& bias, No
       {});
 }
 
-TEST(BatchNormStatistics, OfANormWithoutWeightAndBias) {
+TEST(BatchNormStatistics, DefaultToWeightOneAndBiasZero) {
   TestProgram t;
   Node* norm = norm_call(t, {}, {}, t.parameter("m", {2}, {1, 2}));
   t.output({norm});
@@ -34,7 +34,7 @@ TEST(BatchNormStatistics, OfANormWithoutWeightAndBias) {
   EXPECT_EQ(found.eps, 0.5);
 }
 
-TEST(BatchNormStatistics, HaveOneNumberForEachChannel) {
+TEST(BatchNormStatistics, RejectDifferentChannelCounts) {
   TestProgram t;
   Node* norm = norm_call(t, t.parameter("w", {3}), {}, t.parameter("m", {2}));
   t.output({norm});
@@ -44,21 +44,22 @@ TEST(BatchNormStatistics, HaveOneNumberForEachChannel) {
                   HasSubstr("its parameters have different numbers of channels")));
 }
 
-TEST(BatchNormReplacement, StandsForTheNormAndItsResult) {
+TEST(BatchNormReplacement, ReplacesTheNormAndItsResult) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 2, 2});
-  Node* by = t.call("aten.abs.default", {x}, {1, 2, 2, 2});
-  Node* item = batch_norm(t, by, {1, 2});
+  Node* replacement = t.call("aten.abs.default", {x}, {1, 2, 2, 2});
+  Node* item = batch_norm(t, replacement, {1, 2});
   Node& norm = *item->args()[0].node();
   Node* after = t.call("aten.neg.default", {item}, {1, 2, 2, 2});
   t.output({after, item});
   xnnpack::Preprocessing p(t.program);
-  xnnpack::replace_batch_norm(p, norm, *by);
-  EXPECT_EQ(after->args()[0].node(), by);
-  EXPECT_EQ(t.program.signature.outputs[1].name, by->name());
-  EXPECT_THAT(p.notes(*by).handles, testing::Each(norm.meta.debug_handle));
+  xnnpack::replace_batch_norm(p, norm, *replacement);
+  EXPECT_EQ(after->args()[0].node(), replacement);
+  EXPECT_EQ(t.program.signature.outputs[1].name, replacement->name());
+  EXPECT_THAT(p.notes(*replacement).handles, testing::Each(norm.meta.debug_handle));
   p.remove_dead_code();
-  EXPECT_THAT(by->users(), testing::UnorderedElementsAre(after, t.program.graph->output()));
+  EXPECT_THAT(replacement->users(),
+              testing::UnorderedElementsAre(after, t.program.graph->output()));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -26,12 +26,12 @@ TEST(BatchNorm, FoldsIntoAGroupedConvolution) {
   EXPECT_THAT(handles_of(*module, 1), ElementsAre(1, 2, 3));
   Image expected = convolve(image, weight, {}, 6, 2, 3, 1);
   for (size_t i = 0; i < expected.data.size(); ++i) {
-    expected.data[i] = std::max(0.0f, normalised(expected.data[i], factors[i / 30]));
+    expected.data[i] = std::max(0.0f, normalized(expected.data[i], factors[i / 30]));
   }
   expect_near(run(*module, {image.data})[0], expected.data);
 }
 
-// Over one point, so that each output is a sum over its group's inputs.
+// The image is one pixel, so each output is a weighted sum of the inputs of its group.
 TEST(BatchNorm, FoldsIntoATransposedConvolution) {
   TestProgram t;
   const std::vector<float> weight = ramp(4 * 3);
@@ -47,7 +47,7 @@ TEST(BatchNorm, FoldsIntoATransposedConvolution) {
     float sum = 0;
     for (size_t i = 0; i < 2; ++i)
       sum += input[group * 2 + i] * weight[(group * 2 + i) * 3 + o % 3];
-    expected[o] = normalised(sum, factors[o]);
+    expected[o] = normalized(sum, factors[o]);
   }
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module),
@@ -64,8 +64,8 @@ TEST(BatchNorm, FoldsIntoALinearCall) {
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module), ElementsAre("FullyConnected"));
   expect_near(run(*module, {{1, 2, 3, 4}})[0],
-              {normalised(1, 1), normalised(2, 2), normalised(3, -1), normalised(3, 1),
-               normalised(4, 2), normalised(7, -1)});
+              {normalized(1, 1), normalized(2, 2), normalized(3, -1), normalized(3, 1),
+               normalized(4, 2), normalized(7, -1)});
 }
 
 }  // namespace

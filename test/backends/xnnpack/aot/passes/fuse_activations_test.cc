@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Activations, StayWhereTheirInputIsUsedTwice) {
+TEST(Activations, AreNotFusedIfTheirInputIsUsedTwice) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.add.Tensor", {x, x}, {4});
@@ -24,7 +24,7 @@ TEST(Activations, StayWhereTheirInputIsUsedTwice) {
   EXPECT_THAT(results[1], ElementsAre(0, 4, 0, 8));
 }
 
-TEST(Activations, BecomeBoundsAndKeepBothHandles) {
+TEST(Activations, AreFusedAsBoundsAndKeepBothHandles) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.mul.Tensor", {x, x}, {4});

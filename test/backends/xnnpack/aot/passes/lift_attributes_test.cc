@@ -9,8 +9,8 @@
 namespace vitrine::aot::test {
 namespace {
 
-// x + 0.25, of which the graph holds the number itself.
-TEST(LiftAttributes, MakesThemConstants) {
+// x + 0.25, where 0.25 is an attribute of the graph
+TEST(LiftAttributes, TurnsAttributesIntoConstants) {
   TestProgram t;
   Graph& graph = *t.program.graph;
   const float number = 0.25f;

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Maxima, OverHeightsArePoolings) {
+TEST(MaxDims, MaximumOverHeightIsComputed) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 2, 3});
   Node* max = t.call("aten.max.dim", {x, 2, true}, {});
@@ -23,7 +23,7 @@ TEST(Maxima, OverHeightsArePoolings) {
   EXPECT_THAT(run(*lowered(t), {{1, 5, 3, 4, 2, 6}})[0], ElementsAre(4, 5, 6));
 }
 
-TEST(Maxima, MayBeTakenTwice) {
+TEST(MaxDims, ResultsCanBeUsedTwice) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 2, 3});
   Node* max = t.call("aten.max.dim", {x, 2, true}, {});

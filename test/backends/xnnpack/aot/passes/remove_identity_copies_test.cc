@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(IdentityCopies, GoWithTheirHandles) {
+TEST(IdentityCopies, AreRemovedAndTheirHandlesKept) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* copy = t.call("dim_order_ops._clone_dim_order.default", {x}, {2, 3});
@@ -21,7 +21,7 @@ TEST(IdentityCopies, GoWithTheirHandles) {
   EXPECT_THAT(handles_of(*module, 2), ElementsAre(1, 2));
 }
 
-TEST(IdentityCopies, OfAnInputToAnOutputStay) {
+TEST(IdentityCopies, CopiesFromInputToOutputAreKept) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   t.output({t.call("dim_order_ops._clone_dim_order.default", {x}, {2, 3})});

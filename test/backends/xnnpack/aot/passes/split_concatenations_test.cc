@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Concatenations, OfManyAreAChain) {
+TEST(SplitConcatenations, MakesAChainForManyTensors) {
   TestProgram t;
   ArgumentList items;
   std::vector<std::vector<float>> inputs;
@@ -28,19 +28,19 @@ TEST(Concatenations, OfManyAreAChain) {
   EXPECT_EQ(run(*module, inputs)[0], expected);
 }
 
-TEST(Concatenations, OfManyStayQuantised) {
+TEST(SplitConcatenations, KeepsTheQuantization) {
   TestProgram t;
   ArgumentList items;
   std::vector<std::vector<float>> inputs;
   for (int i = 0; i < 6; ++i) {
     Node* x = t.input("x" + std::to_string(i), {1, 2});
-    items.emplace_back(t.dequantise(t.quantise(x, 0.5, 1), 0.5, 1));
+    items.emplace_back(t.dequantize(t.quantize(x, 0.5, 1), 0.5, 1));
     inputs.push_back({static_cast<float>(i), -0.5f});
   }
   Node* cat = t.call("aten.cat.default", {Argument::list(items), 0}, {6, 2});
-  t.output({t.dequantise(t.quantise(cat, 0.5, 1), 0.5, 1)});
+  t.output({t.dequantize(t.quantize(cat, 0.5, 1), 0.5, 1)});
   const auto module = lowered(t);
-  for (const std::string& line : describe_blob(*module->processed_bytes).nodes) {
+  for (const std::string& line : describe_payload(*module->payload).nodes) {
     if (line.starts_with("Concatenate")) {
       EXPECT_THAT(line, testing::Not(HasSubstr("fp32")));
     }

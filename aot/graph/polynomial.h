@@ -1,0 +1,76 @@
+// Normal forms of symbolic sizes. symbolic.h compares and simplifies sizes with them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aot/graph/symbolic.h"
+
+namespace vitrine::aot {
+
+// Python's division, which rounds down. Precondition: b > 0.
+constexpr int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// A factor that is not a sum or product: a symbol, or a call such as FloorDiv(s0, 2) with arguments
+// in normal form. Equal atoms have equal texts.
+struct Atom {
+  std::string text;
+  Expression::Pointer expression;
+  friend auto operator<=>(const Atom& a, const Atom& b) { return a.text <=> b.text; }
+  friend bool operator==(const Atom& a, const Atom& b) { return a.text == b.text; }
+};
+
+// A product of atoms, sorted.
+using Monomial = std::vector<Atom>;
+
+// A sum of monomials with nonzero integer coefficients. All sizes are integers, and all divisors
+// are nonzero.
+class Polynomial {
+ public:
+  static constexpr size_t kMaxTerms = 64;
+  // Thrown if coefficients overflow, or if there are more than kMaxTerms terms.
+  struct TooComplex {};
+  enum class Form : uint8_t {
+    kExpanded,  // products of sums are multiplied out, so that equal values have equal forms
+    kFactored,  // products of sums are atoms, because interval arithmetic bounds them more tightly
+  };
+
+  // Returns an empty optional if the value is too complex.
+  static std::optional<Polynomial> of(const SymInt& value, Form form = Form::kExpanded);
+
+  SymInt value() const;
+  friend bool operator==(const Polynomial&, const Polynomial&) = default;
+
+  // Returns q and r with a = q * b + r, where no term of r is a multiple of the leading term of b.
+  // Throws TooComplex. Precondition: b is not zero.
+  static std::pair<Polynomial, Polynomial> divide(Polynomial a, const Polynomial& b);
+  bool is_zero() const { return terms_.empty(); }
+  bool has_negative_coefficient() const;
+
+ private:
+  friend class Normalization;
+  // Orders monomials by degree, the highest first, and then by text. divide() needs this order
+  // because multiplication preserves it.
+  struct Order {
+    bool operator()(const Monomial& a, const Monomial& b) const {
+      return a.size() != b.size() ? a.size() > b.size() : a < b;
+    }
+  };
+
+  Polynomial() = default;
+  explicit Polynomial(int64_t constant) { add({}, constant); }
+  void add(const Monomial& monomial, int64_t coefficient);
+  void add(const Polynomial& other);
+  Polynomial times(const Monomial& monomial, int64_t coefficient) const;
+  Polynomial times(const Polynomial& other) const;
+  // Returns the value if there are no atoms.
+  std::optional<int64_t> constant() const;
+
+  std::map<Monomial, int64_t, Order> terms_;
+};
+
+}  // namespace vitrine::aot

@@ -1,0 +1,19 @@
+// Prints a lowered graph and the graphs inside its delegates as text.
+#pragma once
+
+#include <string>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::delegation {
+
+// Like ExecuTorch's format_delegated_graph: prints the nodes in torch.fx's form and, under each
+// lowered module, its backend and its original graph. Does not print subgraphs of control flow.
+std::string format_delegated_graph(const aot::Graph& graph);
+
+// Returns a graph for Graphviz's dot. Calls are boxes with operator and shape, each delegate is a
+// cluster around its original graph, and each subgraph of control flow is a dashed cluster. Weights
+// are omitted.
+std::string format_graphviz(const aot::ExportedProgram& program);
+
+}  // namespace vitrine::delegation

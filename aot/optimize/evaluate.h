@@ -1,0 +1,52 @@
+// Runs an edge program on the host, with the portable kernels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "aot/graph/exported_program.h"
+#include "vitrine/kernel_registry.h"
+
+namespace vitrine {
+class EventTracer;
+class Method;
+class Tensor;
+}  // namespace vitrine
+
+namespace vitrine::aot {
+
+// A program in memory that can run many times. It keeps the values of buffers between runs.
+class HostMethod {
+ public:
+  // `executable` must be a program that to_executable() has processed, without delegates. Kernels
+  // of `preferred` replace portable ones. Throws AotError if the program cannot be loaded.
+  explicit HostMethod(ExportedProgram executable, KernelTable preferred = {});
+  ~HostMethod();
+  HostMethod(const HostMethod&) = delete;
+  HostMethod& operator=(const HostMethod&) = delete;
+
+  const MethodDebugInfo& debug_info() const;
+  // `inputs` has a tensor, with any strides, for each user input that is a tensor. `tracer` may be
+  // null. Throws AotError if the run fails.
+  void run(std::span<const TensorData> inputs, EventTracer* tracer = nullptr);
+  // The user outputs of the last run that are tensors, row-major. They own their bytes.
+  std::vector<TensorData> outputs() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Copies the elements in row-major order.
+TensorData copy_of(const Tensor& tensor);
+
+// Executes `program` once and returns the user outputs that are tensors, row-major. They own their
+// bytes. `program` must be in the edge dialect, without delegates. `inputs` has a tensor, with any
+// strides, for each user input that is a tensor. Buffers start with the program's values; the
+// program does not change. Throws AotError if lowering or execution fails.
+std::vector<TensorData> evaluate(const ExportedProgram& program,
+                                 std::span<const TensorData> inputs = {});
+
+}  // namespace vitrine::aot

@@ -1,0 +1,37 @@
+// Quantizes the float weights of linear layers and embeddings. The result has the form of a model
+// that torchao quantized before the export.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/passes/weight_quantization.h"
+
+namespace vitrine::aot {
+
+struct QuantizeOptions {
+  // 8da4w: 4-bit weights, and 8-bit activations whose scales are computed per token at run time.
+  std::optional<WeightScheme> linears = std::nullopt;
+  std::optional<WeightScheme> embeddings = std::nullopt;
+};
+
+struct QuantizeResult {
+  size_t linears = 0;     // number of replaced calls of aten.linear
+  size_t embeddings = 0;  // number of replaced calls of aten.embedding
+  // Skipped weights: "fc.weight: its row length 100 is not a multiple of the group size 32".
+  std::vector<std::string> skipped;
+};
+
+// `program` must be as it was imported. Calls with a stored f32, f16 or bf16 weight become:
+//   aten.linear     torchao.choose_qparams_affine, quantize_affine and dequantize_affine of the
+//                   input, dequantize_affine of the weight, aten.linear
+//   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype
+// A weight that several calls use is quantized once for each kind of call. LoRA adapters and linear
+// layers whose row length is not a multiple of the group size are skipped. Throws an AotError that
+// names the call if its weight is already quantized or cannot be quantized.
+QuantizeResult quantize(ExportedProgram& program, const QuantizeOptions& options);
+
+}  // namespace vitrine::aot

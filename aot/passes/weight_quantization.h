@@ -1,0 +1,50 @@
+// Quantizes float matrices like torchao: symmetrically, in groups along the rows, to 2, 4 or 8
+// bits.
+//
+// The results equal torchao's bit for bit (docs/language_models.md). Scales are computed in f32,
+// and sums have the order of PyTorch on x86 with AVX2.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "aot/graph/tensor_data.h"
+
+namespace vitrine::aot {
+
+// Selects how the scale of a group is computed.
+enum class ScaleRule : uint8_t {
+  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Starts with
+  // max |w| / 2^(bits-1). Each of 20 steps quantizes the group and then computes the scale with the
+  // least squared error for the quantized values.
+  kHqq,
+  // torchao's "affine", which its quantize_() uses: max |w| / (2^(bits-1) - 0.5) in the weight's
+  // dtype.
+  kAffine,
+};
+
+struct WeightScheme {
+  int bits = 4;       // 2, 4 or 8
+  int64_t group = 0;  // number of values in a row that share a scale; 0: the complete row
+  ScaleRule scale_rule = ScaleRule::kHqq;
+  friend bool operator==(const WeightScheme&, const WeightScheme&) = default;
+};
+
+struct QuantizedWeight {
+  TensorData values;  // i8 from -2^(bits-1) to 2^(bits-1) - 1, with the sizes of the weight
+  TensorData scales;  // [rows, groups], in the dtype of the weight
+};
+
+// Throws AotError unless `weight` is an f32, f16 or bf16 matrix of finite values whose row length
+// is a multiple of the group size.
+QuantizedWeight quantize_weight(const TensorData& weight, const WeightScheme& scheme);
+
+// Packs i8 values of 2 or 4 bits into bytes for quantized_decomposed.embedding_{2,4}bit. The first
+// 2-bit value is in the lowest bits, and the first 4-bit value in the highest. Throws AotError if
+// rows do not fill bytes.
+TensorData pack_rows(const TensorData& values, int bits);
+
+// Adds up the values in the order of PyTorch's kernel for contiguous rows.
+float torch_sum(std::span<const float> values);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,167 @@
+#include "aot/pipeline/quantization.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr int64_t kDefaultLinearGroup = 128;  // as in ExecuTorch
+
+struct NamedRule {
+  std::string_view name;
+  ScaleRule rule;
+};
+constexpr std::array kRules = {NamedRule{"hqq", ScaleRule::kHqq},
+                               NamedRule{"affine", ScaleRule::kAffine}};
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t end = 0; end != std::string_view::npos; text.remove_prefix(end + 1)) {
+    end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+  }
+  return parts;
+}
+
+// Returns -1 if the text is not a number of 0 or more.
+int64_t parse_count(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && number >= 0 ? number : -1;
+}
+
+// Parses the end of an item: [GROUP][:RULE].
+void parse_rest(std::span<const std::string_view> parts, WeightScheme& scheme) {
+  if (!parts.empty() && parse_count(parts.front()) >= 0) {
+    scheme.group = parse_count(parts.front());
+    parts = parts.subspan(1);
+  }
+  if (parts.empty()) return;
+  const auto rule = std::ranges::find(kRules, parts.front(), &NamedRule::name);
+  if (rule == kRules.end()) {
+    throw AotError(
+        fmt::format("expected a group size, hqq or affine, found \"{}\"", parts.front()));
+  }
+  if (parts.size() > 1) throw AotError(fmt::format("unexpected \"{}\" after the rule", parts[1]));
+  scheme.scale_rule = rule->rule;
+}
+
+// Parses "int8", "int8_dynamic" or "int8:per_tensor". Empty for other schemes.
+std::optional<Int8Scheme> int8_scheme(std::string_view item) {
+  const std::vector<std::string_view> parts = split(item, ':');
+  if (parts[0] != "int8" && parts[0] != "int8_dynamic") return std::nullopt;
+  Int8Scheme scheme{.is_dynamic = parts[0] == "int8_dynamic"};
+  if (parts.size() == 1) return scheme;
+  if (parts.size() > 2 || (parts[1] != "per_channel" && parts[1] != "per_tensor")) {
+    throw AotError(fmt::format("expected {}:per_channel or {}:per_tensor, found \"{}\"", parts[0],
+                               parts[0], item));
+  }
+  scheme.is_per_channel = parts[1] == "per_channel";
+  return scheme;
+}
+
+void parse_item(std::string_view item, Quantization& all) {
+  if (const auto scheme = int8_scheme(item)) {
+    if (all.int8)
+      throw AotError("int8 and int8_dynamic are set twice; use --keep for parts of the model");
+    all.int8 = Int8Options{.scheme = *scheme, .rules = {}};
+    return;
+  }
+  QuantizeOptions& options = all.weights;
+  const std::vector<std::string_view> parts = split(item, ':');
+  std::span<const std::string_view> rest = std::span(parts).subspan(1);
+  WeightScheme scheme;
+  std::optional<WeightScheme>* to = nullptr;
+  if (parts[0] == "8da4w") {
+    scheme.group = kDefaultLinearGroup;
+    to = &options.linears;
+  } else if (parts[0] == "embedding") {
+    const int64_t bits = rest.empty() ? 0 : parse_count(rest.front());
+    if (bits != 2 && bits != 4 && bits != 8)
+      throw AotError("embedding needs 2, 4 or 8 bits, such as embedding:4");
+    scheme.bits = static_cast<int>(bits);
+    rest = rest.subspan(1);
+    to = &options.embeddings;
+  } else {
+    throw AotError(fmt::format(
+        "unknown scheme \"{}\"; the schemes are int8, int8_dynamic, 8da4w and embedding",
+        parts[0]));
+  }
+  parse_rest(rest, scheme);
+  if (to->has_value()) throw AotError(fmt::format("the scheme {} is set twice", parts[0]));
+  *to = scheme;
+}
+
+}  // namespace
+
+Quantization parse_quantization(std::string_view text) try {
+  Quantization all;
+  for (const std::string_view item : split(text, ',')) parse_item(item, all);
+  if (all.int8 && all.weights.linears) {
+    throw AotError("int8 and 8da4w both quantize linear layers; choose one");
+  }
+  return all;
+} catch (const AotError& error) {
+  throw AotError(fmt::format("--quantize {}: {}", text, error.what()));
+}
+
+void add_int8_rule(std::string_view text, Quantization& to) try {
+  if (!to.int8) throw AotError("needs --quantize int8 or int8_dynamic");
+  const size_t equals = text.rfind('=');
+  if (equals == 0 || equals == std::string_view::npos) {
+    throw AotError("expected PART=SCHEME, such as 'classifier.*=float'");
+  }
+  Int8Rule rule;
+  rule.pattern = text.substr(0, equals);
+  const std::string_view scheme = text.substr(equals + 1);
+  if (scheme != "float") rule.scheme = int8_scheme(scheme);
+  if (scheme != "float" && !rule.scheme) {
+    throw AotError(
+        fmt::format("unknown scheme \"{}\"; the schemes are float, int8 and int8_dynamic", scheme));
+  }
+  to.int8->rules.push_back(std::move(rule));
+} catch (const AotError& error) {
+  throw AotError(fmt::format("--keep {}: {}", text, error.what()));
+}
+
+std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods) {
+  QuantizeResult all;
+  for (auto& [name, program] : methods) {
+    QuantizeResult made;
+    const Pass passes[] = {
+        {"inline_wrapped", inline_wrapped},
+        {"quantize", [&](ExportedProgram& each) { made = quantize(each, options); }}};
+    run_passes(program, passes);
+    all.linears += made.linears;
+    all.embeddings += made.embeddings;
+    std::ranges::copy_if(made.skipped, std::back_inserter(all.skipped), [&](const auto& each) {
+      return std::ranges::find(all.skipped, each) == all.skipped.end();
+    });
+  }
+  if (options.linears && all.linears == 0) {
+    throw AotError(
+        all.skipped.empty()
+            ? "--quantize 8da4w: no linear layer has a float weight that no other layer uses"
+            : fmt::format("--quantize 8da4w: no linear layer can be quantized: {}",
+                          fmt::join(all.skipped, "; ")));
+  }
+  if (options.embeddings && all.embeddings == 0) {
+    throw AotError(
+        "--quantize embedding: no embedding has a float weight that no other layer uses");
+  }
+  return all.skipped;
+}
+
+}  // namespace vitrine::aot

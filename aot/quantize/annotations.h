@@ -1,0 +1,66 @@
+// Decides which tensors of a model become int8, like ExecuTorch's XNNPACKQuantizer.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/quantize/int8.h"
+
+namespace vitrine::aot {
+
+// A use of a tensor by a call, or, if `user` is null, the tensor itself.
+struct TensorUse {
+  Node* tensor = nullptr;
+  Node* user = nullptr;
+  friend auto operator<=>(const TensorUse&, const TensorUse&) = default;
+};
+
+// A spec, or another use whose observer this use shares.
+using UseSpec = std::variant<Int8Spec, TensorUse>;
+
+// The int8 inputs and the output of a call.
+struct Annotation {
+  std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
+  std::optional<UseSpec> output = std::nullopt;
+  bool is_empty() const { return inputs.empty() && !output; }
+};
+
+// Uses of tensors that share an observer and therefore have the same scale.
+struct ObserverGroup {
+  Int8Spec spec;
+  std::vector<TensorUse> uses;
+  // The tensors that the observer sees, in graph order.
+  std::vector<Node*> tensors;
+};
+
+struct Annotations {
+  std::map<Node*, Annotation> calls;
+  std::vector<ObserverGroup> groups;
+  std::map<TensorUse, size_t> group_of;
+  // Reasons why calls that could be int8 stay float.
+  std::map<const Node*, std::string> reasons;
+
+  bool has_content(Node* call) const {
+    const auto found = calls.find(call);
+    return found != calls.end() && !found->second.is_empty();
+  }
+};
+
+// True if the node is a stored tensor, such as a weight.
+bool is_stored(const ExportedProgram& program, const Node& node);
+
+// True for calls whose result has the scale of their input, if that is int8.
+bool keeps_scale(const Node& call);
+
+// `program` must be in training IR (torch.export's default) and prepared (prepare.h). `excluded`
+// has calls that stay float, with the reason. Throws AotError if a rule matches nothing.
+Annotations annotate(const ExportedProgram& program, const Int8Options& options,
+                     const std::map<const Node*, std::string>& excluded = {});
+
+}  // namespace vitrine::aot

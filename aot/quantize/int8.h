@@ -1,0 +1,104 @@
+// Quantizes models to int8 after training, like PyTorch's PT2E with ExecuTorch's XNNPACKQuantizer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+// A scheme that turns layers into int8.
+struct Int8Scheme {
+  // False: activations have one scale, chosen from calibration data. True: only the inputs of
+  // linear layers and convolutions become int8, with scales that are chosen at run time.
+  bool is_dynamic = false;
+  bool is_per_channel = true;  // weights: a scale for each output channel, or one for the tensor
+  friend bool operator==(const Int8Scheme&, const Int8Scheme&) = default;
+};
+
+// A part of the model with its own scheme.
+struct Int8Rule {
+  // A module ("classifier.*"), its type ("torch.nn.modules.linear.Linear") or an operator ("add",
+  // "aten.add.Tensor"). "*" and "?" are wildcards. A module includes the modules inside.
+  std::string pattern;
+  std::optional<Int8Scheme> scheme = std::nullopt;  // empty: the part stays float
+};
+
+struct Int8Options {
+  Int8Scheme scheme;
+  std::vector<Int8Rule> rules;
+  friend bool operator==(const Int8Options&, const Int8Options&);
+};
+
+// The int8 form of a tensor.
+struct Int8Spec {
+  enum class Kind : uint8_t { kActivation, kDynamicActivation, kWeight, kChannelWeight };
+  Kind kind = Kind::kActivation;
+  int64_t axis = 0;  // for kChannelWeight
+  friend bool operator==(const Int8Spec&, const Int8Spec&) = default;
+
+  bool is_weight() const { return kind == Kind::kWeight || kind == Kind::kChannelWeight; }
+  int64_t quant_min() const { return is_weight() ? -127 : -128; }
+  static constexpr int64_t quant_max() { return 127; }
+};
+
+// One call of the model.
+struct CalibrationSample {
+  std::string name;                // for errors: a file
+  std::vector<TensorData> inputs;  // one for each user input that is a tensor
+};
+
+// Samples are read one at a time, in order.
+struct CalibrationData {
+  size_t count = 0;
+  std::function<CalibrationSample(size_t index)> read;
+};
+
+// The result of an observer. It has no scales for dynamic activations.
+struct ObservedRange {
+  std::vector<float> scales;  // one, or one per channel
+  int64_t zero_point = 0;
+  bool has_infinite = false;
+  // For histograms only:
+  float low = 0;
+  float high = 0;
+  size_t first_bin = 0;
+  size_t last_bin = 0;
+};
+
+// A tensor of the float model that became int8.
+struct QuantizedTensor {
+  std::string name;                // name of its node
+  std::string target;              // name of a stored tensor: "fc.weight"
+  std::vector<std::string> users;  // the calls that read it as int8
+  bool is_output = false;          // true if its own call writes int8
+  Int8Spec spec;
+  ObservedRange range;
+  size_t observer = 0;  // tensors with the same number share an observer
+};
+
+struct FloatCall {
+  std::string name;
+  std::string op;      // "aten.conv2d.default"
+  std::string module;  // "features.0"; may be empty
+  std::string reason;
+};
+
+struct Int8Result {
+  std::vector<QuantizedTensor> tensors;
+  std::vector<FloatCall> floats;  // calls that compute in float
+  size_t int8_calls = 0;
+  std::vector<std::string> notes;  // differences from PyTorch: masks that stay float
+};
+
+// `program` must be as it was imported, in training IR. Throws AotErrors that name the option, the
+// sample or the tensor.
+Int8Result quantize_to_int8(ExportedProgram& program, const Int8Options& options,
+                            const CalibrationData& data,
+                            const std::function<void(size_t sample)>& progress = nullptr);
+
+}  // namespace vitrine::aot

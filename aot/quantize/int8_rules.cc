@@ -1,0 +1,80 @@
+#include "aot/quantize/int8_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() == '*') {
+    for (size_t skip = 0; skip <= text.size(); ++skip) {
+      if (matches_pattern(pattern.substr(1), text.substr(skip))) return true;
+    }
+    return false;
+  }
+  if (text.empty() || (pattern.front() != '?' && pattern.front() != text.front())) return false;
+  return matches_pattern(pattern.substr(1), text.substr(1));
+}
+
+}  // namespace
+
+bool is_in_module(const Node& node, const std::string& pattern, RuleKind kind) {
+  if (!node.is_call() || node.meta.origin == nullptr) return false;
+  return std::ranges::any_of(node.meta.origin->module_stack, [&](const ModuleStackEntry& entry) {
+    return matches_pattern(pattern, kind == RuleKind::kModule ? entry.path : entry.type_name);
+  });
+}
+
+bool is_named(Target target, const std::string& pattern) {
+  const std::string_view name = target.name();
+  const size_t dot = name.find('.');
+  return matches_pattern(pattern, name) || matches_pattern(pattern, target.op()) ||
+         (dot != std::string_view::npos && matches_pattern(pattern, name.substr(dot + 1)));
+}
+
+RuleKind kind_of_rule(const ExportedProgram& program, const Int8Rule& rule) {
+  for (const RuleKind kind : {RuleKind::kModule, RuleKind::kModuleType}) {
+    for (const Node& node : program.graph->nodes()) {
+      if (is_in_module(node, rule.pattern, kind)) return kind;
+    }
+  }
+  for (const Node& node : program.graph->nodes()) {
+    if (node.is_call() && node.target().dialect() == Dialect::kAten &&
+        is_named(node.target(), rule.pattern)) {
+      return RuleKind::kOperator;
+    }
+  }
+  std::set<std::string> modules;
+  for (const Node& node : program.graph->nodes()) {
+    if (!node.is_call() || node.meta.origin == nullptr) continue;
+    for (const ModuleStackEntry& entry : node.meta.origin->module_stack) {
+      if (!entry.path.empty()) modules.insert(entry.path);
+    }
+  }
+  std::string known;
+  for (const std::string& module : modules) {
+    if (known.size() > 400) {
+      known += " ...";
+      break;
+    }
+    known += (known.empty() ? "" : ", ") + module;
+  }
+  throw AotError(fmt::format("\"{}\" matches no module, module type or operator of the model{}",
+                             rule.pattern, known.empty() ? "" : "; its modules are " + known));
+}
+
+bool operator==(const Int8Options& a, const Int8Options& b) {
+  return a.scheme == b.scheme &&
+         std::ranges::equal(a.rules, b.rules, [](const Int8Rule& x, const Int8Rule& y) {
+           return x.pattern == y.pattern && x.scheme == y.scheme;
+         });
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,124 @@
+// The graph of a payload as plain data, before it is written. translate() makes it,
+// arrange_layouts() chooses memory layouts, and write_payload() writes it. Format:
+// docs/formats/xnnpack_payload.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/xnnpack/runtime/reader/identifiers.h"
+#include "schema/xnnpack_graph_generated.h"
+
+namespace vitrine::aot::xnnpack {
+
+namespace fb = schema::xnnpack;
+using NodeKind = fb::XNodeUnion;
+using Datatype = fb::XNNDatatype;
+
+inline constexpr uint32_t kNoValue = UINT32_MAX;
+using vitrine::xnnpack::kInsertedHandle;
+// XNNPACK's flags.
+inline constexpr uint32_t kTransposeWeights = 0x01;
+inline constexpr uint32_t kAlignCorners = 0x08;
+inline constexpr uint32_t kKeepDims = 0x40;
+
+struct PerTensor {
+  float scale = 1.0f;
+  int32_t zero_point = 0;
+  friend bool operator==(const PerTensor&, const PerTensor&) = default;
+};
+struct PerChannel {
+  std::vector<float> scales;
+  int32_t dim = 0;  // in memory order
+};
+struct PerBlock {
+  std::vector<uint16_t> scales;  // bfloat16, by row
+  int32_t size = 0;              // along the last dim
+};
+struct PerToken {
+  int32_t nonbatch_dims = 1;  // number of trailing dims that share parameters
+};
+
+struct PayloadValue {
+  Datatype datatype = Datatype::xnn_datatype_fp32;
+  std::vector<uint32_t> dims;  // logical order until arrange_layouts(), then memory order
+  std::variant<std::monostate, PerTensor, PerChannel, PerBlock, PerToken> quantization;
+  std::optional<uint32_t> input;                       // index among the delegate's inputs
+  std::optional<uint32_t> output;                      // index among the delegate's outputs
+  std::shared_ptr<const std::vector<std::byte>> data;  // the bytes of a constant
+  std::string external_tag;       // the .ptd file of a constant; empty: stored in the program
+  bool is_channels_last = false;  // its four dims are in NHWC order
+
+  bool is_constant() const { return data != nullptr; }
+};
+
+struct Bounds {
+  float min = 0.0f;
+  float max = 0.0f;
+};
+
+// The sliding window of a convolution or pooling.
+struct Window {
+  uint32_t padding_top = 0, padding_right = 0, padding_bottom = 0, padding_left = 0;
+  uint32_t kernel_height = 1, kernel_width = 1;
+  uint32_t stride_height = 1, stride_width = 1;
+  uint32_t dilation_height = 1, dilation_width = 1;
+};
+
+struct PayloadNode {
+  NodeKind kind = NodeKind::NONE;
+  std::vector<uint32_t> inputs;  // values; kNoValue for a missing bias
+  uint32_t output = kNoValue;
+  uint32_t flags = 0;
+  std::optional<Bounds> bounds;
+  uint32_t handle = kInsertedHandle;  // the identifier that the run-time half logs
+  std::vector<uint32_t> handles;      // debug handles of all its source nodes
+
+  Window window;
+  uint32_t group_input_channels = 0, group_output_channels = 0, groups = 0;
+  uint32_t adjustment_height = 0, adjustment_width = 0;
+  // list: perm, new shape, slice offsets or padding before. second_list: slice sizes or padding
+  // after. By logical dims until arrange_layouts().
+  std::vector<uint32_t> list, second_list;
+  uint32_t axis = 0;
+  uint32_t new_height = 0, new_width = 0;
+  float parameter = 0.0f;  // slope, alpha, value of padding
+  // Set for a copy in the model: the layout of its result. The copy may become a StaticTranspose.
+  std::optional<bool> wants_channels_last;
+};
+
+struct PayloadOutput {
+  uint32_t value = kNoValue;
+  // The order of its dims in memory; empty for the logical order.
+  std::vector<uint32_t> dim_order;
+};
+
+struct PayloadGraph {
+  std::vector<PayloadValue> values;
+  std::list<PayloadNode> nodes;  // in order of execution
+  std::vector<uint32_t> inputs;  // values by argument index
+  std::vector<PayloadOutput> outputs;
+
+  uint32_t add_value(PayloadValue value) {
+    values.push_back(std::move(value));
+    return static_cast<uint32_t>(values.size() - 1);
+  }
+};
+
+// Chooses a layout for every value and inserts the transpositions that are needed. Window operators
+// need NHWC; reshapes and matrix products need the logical order. Other operators keep the layout
+// of their inputs; 4-d inputs with mixed layouts become NHWC. Afterward dims and lists are in
+// memory order, outputs have the requested layout, and no value is both an input and an output.
+void arrange_layouts(PayloadGraph& graph);
+
+// Removes nodes whose results are not used and values that no node uses. Numbers the remaining
+// values in the order of their first use.
+void remove_unused(PayloadGraph& graph);
+
+}  // namespace vitrine::aot::xnnpack

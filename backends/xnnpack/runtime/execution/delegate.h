@@ -1,0 +1,100 @@
+// A loaded XNNPACK delegate. It owns an XNNPACK runtime, passes new shapes and new memory to it,
+// and logs the operators that it ran to a tracer.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "backends/xnnpack/runtime/execution/delegate_arguments.h"
+#include "backends/xnnpack/runtime/execution/handles.h"
+#include "backends/xnnpack/runtime/execution/invocation.h"
+#include "backends/xnnpack/runtime/execution/operator_map.h"
+#include "backends/xnnpack/runtime/execution/operator_times.h"
+#include "backends/xnnpack/runtime/execution/workspace.h"
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "backends/xnnpack/runtime/reader/operator_tables.h"
+#include "backends/xnnpack/runtime/weights/constants.h"
+#include "backends/xnnpack/runtime/weights/packed_weights.h"
+#include "vitrine/backend.h"
+
+namespace vitrine::xnnpack {
+
+class MemoryReserve;
+
+// Objects that a delegate may share with other delegates.
+struct Shared {
+  std::shared_ptr<Workspace> workspace;
+  std::shared_ptr<WeightsCache> weights;  // null if the delegate does not share weights
+};
+
+class XnnpackDelegate final : public Delegate {
+ public:
+  // XNNPACK must be initialized. If the context has a tracer, this logs the operator map, and the
+  // delegate can log the times of its operators.
+  static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
+                                                  std::span<const std::byte> payload,
+                                                  const Limits& limits, Shared shared);
+  ~XnnpackDelegate() override;
+
+  // Logs operators only if create() also had a tracer. After an error, the next call starts from a
+  // clean state; builds that cannot do that (workspace.h) return InvalidState.
+  Error execute(const BackendExecutionContext& context,
+                std::span<EValue* const> arguments) override;
+
+  bool is_output(size_t index) const override;
+
+  // Writes the file of the weights cache, if there is one and it is out of date. AccessFailed if it
+  // cannot be written; the delegate works nevertheless.
+  Error finish_load() override;
+  void report_memory(DelegateMemory& report) const override;
+
+ private:
+  XnnpackDelegate() = default;
+  Error take_heap();
+  Error check_output_ranks() const;
+  Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
+                   uint64_t start_ns);
+
+  Error check_and_execute(const BackendExecutionContext& context,
+                          std::span<EValue* const> arguments, bool unchanged);
+  // Reshapes and sets up the XNNPACK runtime as needed. The workspace must be locked.
+  Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
+  Error give_up(xnn_status status);
+  // Resets the state after XNNPACK failed, and returns the error.
+  Error fail(Error error);
+  // Reserves memory for XNNPACK's lists: those of the memory planner and of paddings
+  // (memory_reserve.h). False if memory runs out.
+  bool fill_reserve(MemoryReserve& reserve) const;
+  Error reshape();
+  Error name_operators(std::span<const uint32_t> node_of_op);
+  void log_operators(const BackendExecutionContext& context,
+                     std::span<const uint64_t> ends_ns) const;
+
+  Graph graph_;
+  Limits limits_;
+  // Declared before runtime_, which refers to these.
+  Constants constants_;
+  std::optional<PackedWeights> weights_;
+  std::shared_ptr<Workspace> workspace_;
+  Budget* memory_ = nullptr;    // the method's; may be null
+  size_t workspace_taken_ = 0;  // bytes charged to memory_ for the workspace
+  uint64_t heap_taken_ = 0;     // bytes charged to memory_ for operators and lists
+  OperatorTables tables_;
+  RuntimeHandle runtime_;
+  ThreadPool* pool_ = nullptr;  // from the context at load
+  Invocation invocation_;
+  CheckedVector<Shape> shapes_;  // indexed by value: the shapes of the last call
+  // The current shapes of the runtime, for builds that cannot apply all changes (resizing.h).
+  CheckedVector<Shape> last_shapes_;
+  bool was_reshaped_ = false;
+  DelegateArguments arguments_{graph_, shapes_};
+  bool shapes_valid_ = false;
+  bool data_valid_ = false;
+
+  // Set only if create() had a tracer.
+  std::optional<OperatorTimes> times_;
+  CheckedVector<TracedOperator> logged_;
+  CheckedVector<char> operator_map_text_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,72 @@
+// Binds the tensors of a delegate call to XNNPACK's external values: checks the arguments, chooses
+// the memory that XNNPACK reads and writes, and finishes the results.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "vitrine/backend.h"
+
+namespace vitrine::xnnpack {
+
+class DelegateArguments {
+ public:
+  struct Binding {
+    uint32_t argument;
+    uint32_t value;
+    bool is_output;
+    bool is_read;      // true for inputs, and for outputs that nodes of the delegate read
+    bool needs_slack;  // true if the last call's memory ended close to the end of a page
+    ScalarType dtype;
+
+    // XNNPACK then reads and writes fp32 copies.
+    bool is_bf16() const { return dtype == ScalarType::kBFloat16; }
+  };
+  using Call = std::span<EValue* const>;
+
+  // `shapes` are the shapes of the graph's values in the last call. Both must outlive this object.
+  DelegateArguments(const Graph& graph, CheckedVector<Shape>& shapes)
+      : graph_(graph), shapes_(shapes) {}
+  DelegateArguments(const DelegateArguments&) = delete;
+  DelegateArguments& operator=(const DelegateArguments&) = delete;
+  ~DelegateArguments();
+
+  // Call once, after the graph was read. Charges copies of arguments to `memory`, which may be
+  // null.
+  Error bind(Budget* memory);
+  std::span<const Binding> bindings() const { return {bindings_.data(), bindings_.size()}; }
+  // The addresses to pass to XNNPACK.
+  std::span<const xnn_external_value> addresses() const { return {data_.data(), data_.size()}; }
+  size_t copied_bytes() const;
+
+  // Returns true if the arguments have the same memory and shapes as in the last call. This is a
+  // fast path: a small delegate runs for less time than check() takes.
+  bool are_unchanged(Call call) const;
+  // Checks the arguments and stores the shapes of the inputs.
+  Error check(Call call, bool* shapes_changed);
+  // Returns true if an input is empty, which XNNPACK does not support. Then all outputs must be
+  // empty; otherwise NotSupported.
+  Result<bool> has_empty_input() const;
+  // The same tensor may be several arguments if these have equal shapes.
+  Error resize_outputs(Call call) const;
+  // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
+  // slack that ends too close to the end of a page is copied. The first such call allocates the
+  // copy.
+  Error choose_addresses(Call call, bool* addresses_changed);
+  // Call after the run. Copies the outputs that XNNPACK wrote elsewhere, and widens indices.
+  void finish_outputs(Call call) const;
+
+ private:
+  Error grow_copy(size_t binding, size_t bytes);
+
+  const Graph& graph_;
+  CheckedVector<Shape>& shapes_;
+  Budget* memory_ = nullptr;
+  CheckedVector<Binding> bindings_;
+  CheckedVector<xnn_external_value> data_;  // parallel to bindings_
+  CheckedVector<DataBuffer> copies_;        // parallel to bindings_; with slack; empty until needed
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,45 @@
+// Runs an XNNPACK runtime. Small operators run on the calling thread; for other operators, the pool
+// decides (vitrine/thread_pool.h).
+//
+// XNNPACK itself wakes the pool for every operator with at least two tiles. If the operator takes
+// only a microsecond, waking costs more than it saves. Builds without XNNPACK's private headers
+// keep that behavior.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/core/checked_vector.h"
+#include "vitrine/stop_signal.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::xnnpack {
+
+class Invocation {
+ public:
+  // Lists the operators of the runtime and estimates their work for its present shapes. Call after
+  // each reshape. `pool` is the runtime's and may be null. Allocates, and can fail, only in the
+  // first call, at load.
+  Error prepare(xnn_runtime_t runtime, ThreadPool* pool);
+  // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per
+  // operator that runs; it receives platform::ticks() at the end of the operator. `stop` may be
+  // null. If it is set, the run ends between two operators and still returns success.
+  xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop);
+  // Estimated time of each operator that runs, in order, on one thread in ns; 0 if the operator is
+  // too small for several threads. Empty without XNNPACK's private headers.
+  std::span<const uint32_t> work_ns() const { return work_ns_; }
+
+ private:
+  xnn_status run_each(pthreadpool_t threads, std::span<uint64_t> ends, const StopSignal* stop);
+
+  [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
+  // The operators in running order. These lists are compact, because between two runs of a large
+  // model they are evicted from the caches.
+  CheckedVector<xnn_operator_t> objects_;
+  CheckedVector<uint8_t> object_counts_;  // number of objects of each operator
+  CheckedVector<uint32_t> work_ns_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,69 @@
+// Protects against XNNPACK's missing checks of allocations.
+//
+// XNNPACK 4ea82e5 plans the memory of a runtime with three lists that it writes without checking
+// whether their allocation succeeded. The same is true of a list in each dynamically quantized
+// convolution. In other places XNNPACK ignores failed allocations. So XNNPACK uses our allocator,
+// which keeps blocks in reserve for those lists and records failures. The allocator also bounds the
+// workspace, which XNNPACK sizes and allocates in one step.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstddef>
+
+#include "runtime/core/checked_vector.h"
+
+namespace vitrine::xnnpack {
+
+// The allocator for xnn_initialize(). It uses the heap, and then the reserve of the calling thread.
+const xnn_allocator& reserving_allocator();
+
+// The reserve of the calling thread during this object's lifetime. A thread can have only one.
+class MemoryReserve {
+ public:
+  // Bounds the workspace to `max_workspace_bytes`.
+  explicit MemoryReserve(size_t max_workspace_bytes);
+  ~MemoryReserve();
+  MemoryReserve(const MemoryReserve&) = delete;
+  MemoryReserve& operator=(const MemoryReserve&) = delete;
+
+  // Adds a block of this size. Returns false if memory runs out.
+  bool add(size_t bytes);
+  // Returns the smallest remaining block that is large enough, or null. So if one block was added
+  // per expected request, every request succeeds. The caller frees the block.
+  void* take(size_t bytes);
+
+  // Called for unaligned allocations. In a reshape, the first ones are the planner's lists, so an
+  // aligned allocation after them is the workspace.
+  void note_list() { has_lists_ = true; }
+  // Returns true if this aligned allocation is within the bound; records it otherwise.
+  bool allows_aligned(size_t bytes);
+  // Size of the allocation that exceeded the bound; 0 if none did.
+  size_t refused_bytes() const { return refused_bytes_; }
+
+ private:
+  struct Block {
+    void* memory;  // null after it was taken
+    size_t bytes;
+  };
+  CheckedVector<Block> blocks_;
+  size_t max_workspace_bytes_;
+  size_t refused_bytes_ = 0;
+  bool has_lists_ = false;
+};
+
+// Clears the record of failed allocations of the calling thread.
+void forget_failed_allocations();
+// Returns true if an allocation of the calling thread has failed since forget_failed_allocations().
+bool allocations_have_failed();
+
+// Calls XNNPACK. Returns out_of_memory instead of success if an allocation failed during the call.
+template <class Call>
+xnn_status call_xnnpack(Call call) {
+  forget_failed_allocations();
+  const xnn_status status = call();
+  return status == xnn_status_success && allocations_have_failed() ? xnn_status_out_of_memory
+                                                                   : status;
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,35 @@
+// Options for loading XNNPACK delegates; the keys are those of ExecuTorch's backend.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vitrine/backend.h"
+
+namespace vitrine::xnnpack {
+
+// Selects the delegates that share memory for intermediate values. Delegates that share it run one
+// at a time, even if several threads call them.
+enum class WorkspaceSharing : uint8_t {
+  kOff,
+  kPerProgram,
+  kGlobal,  // all programs in the process
+};
+
+struct Options {
+  // "workspace_sharing_mode": 0, 1 or 2.
+  WorkspaceSharing workspace_sharing = WorkspaceSharing::kPerProgram;
+  // "weight_cache_enabled": delegates that pack the same constants of a program in the same way
+  // share one copy.
+  bool weights_cache = true;
+  // "packed_cache_path": a file that also keeps packed weights across processes. Empty if there is
+  // no file.
+  std::string_view packed_cache_path;
+};
+
+// Returns `defaults` with XNNPACK's options in `given` applied. InvalidArgument for unknown keys
+// and invalid values.
+Result<Options> read_options(std::span<const BackendOption> given, const Options& defaults);
+
+}  // namespace vitrine::xnnpack

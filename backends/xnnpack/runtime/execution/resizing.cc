@@ -1,0 +1,155 @@
+#include "backends/xnnpack/runtime/execution/resizing.h"
+
+#include <functional>
+#include <numeric>
+
+#include "backends/xnnpack/runtime/execution/memory_reserve.h"
+#include "backends/xnnpack/runtime/execution/workspace.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
+#include "backends/xnnpack/runtime/reader/operator_tables.h"
+#include "backends/xnnpack/runtime/reader/shape_inference.h"
+
+#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+extern "C" {
+#include "xnnpack/operator.h"
+#include "xnnpack/subgraph.h"
+}
+#endif
+
+namespace vitrine::xnnpack {
+namespace {
+
+// The shapes were checked, so the product does not overflow.
+size_t count_elements(std::span<const size_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), size_t{1}, std::multiplies());
+}
+
+// Returns a mask of the operands with as many elements as the result, which may be written over
+// them.
+uint32_t operands_of_full_size(const Node& node, std::span<const Shape> shapes) {
+  const size_t result = count_elements(shapes[node.outputs[0]].used());
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < node.input_count; ++i) {
+    if (count_elements(shapes[node.inputs[i]].used()) == result) mask |= 1u << i;
+  }
+  return mask;
+}
+
+bool can_resize(const Graph& graph, const Node& node, std::span<const Shape> before,
+                bool before_is_load, std::span<const Shape> shapes) {
+  const Shape& old = before[node.inputs[0]];
+  const Shape& now = shapes[node.inputs[0]];
+  if (old == now) return true;
+  if (node.output_count > 1) return false;
+  if (has_padding_for_each_image(graph, node)) {
+    const auto images = [](const Shape& shape) { return count_elements(shape.used().first(3)); };
+    return before_is_load &&
+           (images(now) <= images(old) || count_elements(now.used()) > count_elements(old.used()));
+  }
+  if (before_is_load) return true;
+  const TablesOfNode tables = node.kind->tables;
+  if (tables == average_pooling_tables) return false;
+  if (tables == global_pooling_tables) {
+    return graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32;
+  }
+  return (tables != pooling_tables && tables != resize_tables) || old.back(1) == now.back(1);
+}
+
+}  // namespace
+
+Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool before_is_load,
+                   std::span<const Shape> shapes) {
+  for (const Node& node : graph.nodes) {
+    if (!node.live) continue;
+    const bool broadcasts = node.kind->infer_shape == shape_broadcast;
+    const bool can_apply =
+        broadcasts ? operands_of_full_size(node, before) == operands_of_full_size(node, shapes)
+                   : can_resize(graph, node, before, before_is_load, shapes);
+    if (can_apply) continue;
+    return Error::make(ErrorCode::kNotSupported,
+                       "this build of XNNPACK cannot resize %s in this way", node.kind->name);
+  }
+  return Error();
+}
+
+#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+
+namespace {
+
+void set_shape(xnn_value& value, const Shape& shape, size_t element_size) {
+  value.shape.num_dims = shape.rank;
+  for (size_t i = 0; i < shape.rank; ++i) value.shape.dim[i] = shape[i];
+  value.size = element_size * count_elements(shape.used());
+}
+
+// Sets the shapes of second outputs. The runtime's operators are in the order of the nodes.
+void set_second_outputs(xnn_runtime& runtime, const Graph& graph, std::span<const Shape> shapes) {
+  size_t i = 0;
+  for (const Node& node : graph.nodes) {
+    if (!node.live || node.output_count < 2) continue;
+    while (i < runtime.num_ops && runtime.opdata[i].num_outputs < 2) ++i;
+    if (i == runtime.num_ops) return;
+    set_shape(runtime.values[runtime.opdata[i++].outputs[1]], shapes[node.outputs[1]],
+              sizeof(int32_t));
+  }
+}
+
+void forget_zero_buffers(xnn_operator& op) {
+  if (op.zero_buffers == nullptr) return;
+  const xnn_allocator& heap = reserving_allocator();
+  // The first buffer belongs to the operator itself.
+  for (size_t k = 1; k < op.batch_size; ++k) {
+    heap.aligned_deallocate(heap.context, op.zero_buffers[k]);
+  }
+  heap.deallocate(heap.context, op.zero_buffers);
+  op.zero_buffers = nullptr;
+  op.input_height = op.input_width = 0;  // so that XNNPACK detects a change
+  op.last_input_height = op.last_input_width = 0;
+}
+
+void forget_tables(xnn_node_type type, xnn_operator& op) {
+  const xnn_allocator& heap = reserving_allocator();
+  switch (type) {
+    case xnn_node_type_average_pooling_2d:
+      // XNNPACK frees this buffer before it allocates another one, which may fail.
+      heap.aligned_deallocate(heap.context, op.zero_buffer);
+      op.zero_buffer = nullptr;
+      [[fallthrough]];
+    case xnn_node_type_max_pooling_2d:
+    case xnn_node_type_static_resize_bilinear_2d:
+    case xnn_node_type_deconvolution_2d:
+      op.last_input_height = op.last_input_width = 0;
+      break;
+    case xnn_node_type_static_mean:
+      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+bool can_forget_sizes() { return true; }
+
+void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
+  forget_memory_plan(runtime);
+  set_second_outputs(*runtime, graph, shapes);
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator_data& data = runtime->opdata[i];
+    for (xnn_operator_t op : data.operator_objects) {
+      if (op == nullptr) continue;
+      forget_zero_buffers(*op);
+      forget_tables(data.type, *op);
+    }
+  }
+}
+
+#else
+
+bool can_forget_sizes() { return false; }
+void forget_sizes(xnn_runtime_t, const Graph&, std::span<const Shape>) {}
+
+#endif
+
+}  // namespace vitrine::xnnpack

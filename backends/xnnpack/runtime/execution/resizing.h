@@ -1,0 +1,39 @@
+// XNNPACK 4ea82e5 keeps state between calls that becomes wrong when sizes change. These functions
+// make it discard that state.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// False without XNNPACK's private headers.
+bool can_forget_sizes();
+
+// Call before the runtime is reshaped to `shapes` (indexed by value), with the workspace's mutex
+// held. XNNPACK then plans all memory again and rebuilds its operators' lists and buffers. Without
+// this:
+//
+// - XNNPACK plans memory again only if the result of an operator grows or, for some operators, its
+//   temporary memory. It does not if only the number of quantization parameters of dynamically
+//   quantized images grows, or the sums of a global pooling. A result that was written over an
+//   operand may also be larger than that operand now.
+// - The second output of a node keeps its old shape.
+// - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
+// - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, none,
+// or
+//   one for other sizes than they have stored.
+// - Dynamically quantized convolutions have a buffer for each image of the batch. If the batch size
+//   changes, they free and use as many buffers as the new batch has, from the list of the old one.
+void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes);
+
+// For builds in which can_forget_sizes() is false: NotSupported if a change of sizes would make
+// XNNPACK use such state. `before` holds the shapes of the last call, or those at load.
+Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool before_is_load,
+                   std::span<const Shape> shapes);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,65 @@
+// Memory for intermediate values, which delegates may share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "backends/xnnpack/runtime/execution/handles.h"
+#include "backends/xnnpack/runtime/execution/light_mutex.h"
+#include "backends/xnnpack/runtime/execution/options.h"
+#include "runtime/core/checked_vector.h"
+#include "vitrine/budget.h"
+
+namespace vitrine::xnnpack {
+
+// When a workspace grows, the values of all runtimes in it move. So code that creates, reshapes,
+// runs or deletes such a runtime must hold the mutex.
+struct Workspace {
+  LightMutex mutex;
+  WorkspaceHandle handle;
+
+  // The part of bytes() that is charged to methods' budgets. This and everything below needs the
+  // mutex.
+  size_t taken = 0;
+
+  // The size of the workspace; 0 if this build cannot determine it.
+  size_t bytes() const;
+  // Charges the bytes that no budget accounts for to `memory`, which may be null, and adds them to
+  // `own`, the bytes that the caller has charged so far. These are the bytes by which the caller
+  // made the workspace grow, for which MemoryReserve left room in the budget, and bytes that
+  // deleted delegates left. If the budget is too small for the latter, charges what is left.
+  void take_growth(Budget* memory, size_t& own);
+  void give_back(Budget* memory, size_t own);
+};
+
+// Makes the next reshape plan all memory of the runtime again. Until then, other runtimes that move
+// the workspace ignore this one. The mutex must be held. Call this for a runtime
+// - whose reshape or setup failed, since some values may have new sizes but no memory for them;
+// - that is new, since its values have the upper bounds of dynamic sizes;
+// - that gets other sizes (resizing.h).
+// Returns false if this build cannot do it; then the runtime must not be used again.
+bool forget_memory_plan(xnn_runtime_t runtime);
+
+// Makes a new runtime write the result of a softmax with short rows to separate memory instead of
+// over its input. If rows do not fill AVX-512 vectors, the kernel writes the end of each row with a
+// mask, and the first load of the next row stalls until these bytes are in the cache (about 29 ns
+// per row). Does nothing in builds without XNNPACK's private headers.
+void place_softmax_apart(xnn_runtime_t runtime);
+
+// The workspaces of a backend. Thread-safe. A workspace is deleted when its last owner drops it.
+class Workspaces {
+ public:
+  // `program` identifies the program, as in BackendInitContext. If it is null, the workspace is
+  // shared only in mode kGlobal.
+  Result<std::shared_ptr<Workspace>> get(WorkspaceSharing sharing, const void* program);
+
+ private:
+  std::mutex mutex_;
+  struct SharedWorkspace {
+    const void* owner;  // a program, or this object in mode kGlobal
+    std::weak_ptr<Workspace> workspace;
+  };
+  CheckedVector<SharedWorkspace> shared_;
+};
+
+}  // namespace vitrine::xnnpack

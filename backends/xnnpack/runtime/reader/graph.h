@@ -1,0 +1,152 @@
+// A delegate's graph as plain data: the content of its payload with every id resolved to an index.
+//
+// read_graph (graph_reader.h) makes it and checks everything that does not depend on shapes;
+// infer_shapes (shape_inference.h) checks shapes. Only `scales` points into the payload.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/datatype.h"
+#include "backends/xnnpack/runtime/reader/digest.h"
+#include "backends/xnnpack/runtime/reader/identifiers.h"
+#include "backends/xnnpack/runtime/reader/shape.h"
+#include "runtime/core/checked_vector.h"
+#include "vitrine/budget.h"
+
+namespace vitrine::xnnpack {
+
+struct NodeKind;
+
+// Represents a missing bias, a value that is not external, or a missing producer.
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+struct Value {
+  uint32_t id = kNone;  // the id that the payload's nodes use
+  const Datatype* datatype = nullptr;
+  // True for a bf16 value. Its datatype is fp32, because few operators of XNNPACK support bf16:
+  // constants are widened at load, and arguments are converted in each call. Intermediate values
+  // are not rounded, as in ExecuTorch 1.5.
+  bool is_bf16 = false;
+  Shape shape;  // as declared
+  bool is_input = false;
+  bool is_output = false;
+  uint32_t external_id = kNone;
+  // True for an input that nodes of an early payload read dynamically quantized. Its id then refers
+  // to the converted value, which read_graph adds together with the conversion.
+  bool quantized_on_entry = false;
+
+  // Index of a constant's bytes; 0 if the value is not a constant. Constants::load sets `data`.
+  uint32_t constant = 0;
+  const std::byte* data = nullptr;
+  Digest content;  // identifies the bytes in the weights cache (weights_cache.h); empty without one
+
+  // Quantization. The datatype says which of these fields apply.
+  float scale = 0.0f;
+  int32_t zero_point = 0;
+  uint32_t channel_dim = 0;
+  uint32_t block_size = 0;
+  uint32_t nonbatch_dims = 0;
+  uint32_t scale_count = 0;
+  uint32_t scale_constant = 0;  // 0 if the scales are inline
+  // float, or bfloat16 for blocks. Valid while the delegate is loaded. Inline scales point into the
+  // payload; Constants::load sets the others.
+  const std::byte* scales = nullptr;
+  // bfloat16 copies of block scales that the payload holds as floats.
+  CheckedVector<uint16_t> rounded_scales;
+
+  uint32_t producer = kNone;     // node index
+  uint32_t last_reader = kNone;  // the last live node that reads it
+  bool used = false;             // a live node reads it
+
+  bool is_constant() const { return constant != 0; }
+  // The dtype of a delegate argument with this value. The datatype must allow arguments.
+  ScalarType argument_type() const { return is_bf16 ? ScalarType::kBFloat16 : *datatype->argument; }
+  // The datatype's name in the payload.
+  const char* type_name() const { return is_bf16 ? "bf16" : datatype->name; }
+};
+
+// The sliding window of a convolution or pooling.
+struct Window {
+  uint32_t padding_top = 0;
+  uint32_t padding_right = 0;
+  uint32_t padding_bottom = 0;
+  uint32_t padding_left = 0;
+  uint32_t kernel_height = 1;
+  uint32_t kernel_width = 1;
+  uint32_t stride_height = 1;  // upsampling for a transposed convolution
+  uint32_t stride_width = 1;
+  uint32_t dilation_height = 1;
+  uint32_t dilation_width = 1;
+};
+
+struct DimList {
+  size_t count = 0;
+  std::array<size_t, kMaxDims> items{};
+
+  size_t operator[](size_t i) const { return items[i]; }
+};
+
+struct Node {
+  const NodeKind* kind = nullptr;
+  uint32_t debug_handle = 0;
+  uint32_t flags = 0;
+  float output_min = -std::numeric_limits<float>::infinity();
+  float output_max = std::numeric_limits<float>::infinity();
+
+  // Value indices; a missing bias has no entry.
+  uint32_t input_count = 0;
+  uint32_t output_count = 0;
+  std::array<uint32_t, 5> inputs{};
+  std::array<uint32_t, 2> outputs{};
+
+  Window window;
+  uint32_t group_input_channels = 0;
+  uint32_t group_output_channels = 0;
+  uint32_t groups = 0;
+  uint32_t adjustment_height = 0;
+  uint32_t adjustment_width = 0;
+  DimList list;         // perm, new shape, slice offsets, padding before
+  DimList second_list;  // slice sizes, padding after
+  uint32_t axis = 0;
+  uint32_t new_height = 0;
+  uint32_t new_width = 0;
+  float parameter = 0.0f;  // alpha, negative slope, padding value
+
+  // True if an output of the delegate depends on the node. Other nodes are not passed to XNNPACK.
+  bool live = false;
+
+  std::span<const uint32_t> input_values() const { return {inputs.data(), input_count}; }
+  std::span<const uint32_t> output_values() const { return {outputs.data(), output_count}; }
+};
+
+// Limits on the memory that a payload may make XNNPACK allocate. Payloads are untrusted, and a few
+// bytes can request terabytes.
+struct Limits {
+  size_t max_tensor_bytes = size_t{1} << 30;
+  // Limit on intermediate values and operators' tables (operator_tables.h) together.
+  size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
+                                                                   : size_t{4} << 30;
+
+  // Returns these limits with max_workspace_bytes lowered to what `memory` allows: the bytes that
+  // are left in it plus the `held` bytes that were already taken from it for the workspace.
+  // `memory` may be null.
+  Limits within(const Budget* memory, uint64_t held) const;
+};
+
+struct Graph {
+  CheckedVector<Value> values;
+  CheckedVector<Node> nodes;
+  uint32_t external_count = 0;
+  // Value index by external id; kNone if the payload has no value for an argument.
+  CheckedVector<uint32_t> externals;
+
+  bool needs_definition(const Value& value) const {
+    return value.external_id != kNone || value.used ||
+           (value.producer != kNone && nodes[value.producer].live);
+  }
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,19 @@
+// Turns a verified flatbuffer into a Graph and rejects invalid graphs.
+//
+// Checks ids (known, defined once, written before they are read), ranks, datatypes and their
+// quantization, flags, and the combination of datatypes of each node. Every error names the value
+// or node, e.g. "xnodes[12] (Conv2d): kernel_width is 0".
+#pragma once
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "schema/xnnpack_graph_generated.h"
+#include "vitrine/budget.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// Charges `steps` one step for each value, scale and node, every time one is read. OutOfResources
+// if `steps` are not enough.
+Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,20 @@
+// Identifiers that both halves of the backend, its traces and the tools share.
+#pragma once
+
+#include <cstdint>
+
+namespace vitrine::xnnpack {
+
+// The id of the backend in programs.
+inline constexpr char kBackendId[] = "XnnpackBackend";
+// The debug handle of nodes without an op of the model: layout changes that the lowering inserted
+// (docs/formats/xnnpack_payload.md).
+inline constexpr uint32_t kInsertedHandle = 65535;
+// The string identifier of the event that carries a delegate's operator map
+// (docs/formats/xnnpack_trace.md).
+inline constexpr char kOperatorMapEvent[] = "xnnpack.plan";
+// The first line of an operator map, which says if the operators' start times were measured.
+inline constexpr char kMeasuredMapHeader[] = "xnnpack-plan 1 measured";
+inline constexpr char kDerivedMapHeader[] = "xnnpack-plan 1 derived";
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,61 @@
+// The table of node kinds that a payload may contain. A row holds the functions that decode a node,
+// infer its shapes and define it for XNNPACK, and the datatypes and flags that it accepts. To add a
+// kind, add a row.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "schema/xnnpack_graph_generated.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// A supported combination of datatypes. If a node has more inputs than are listed, the last one
+// applies to the rest; if it has fewer (no bias), the rest are ignored.
+struct Signature {
+  std::array<xnn_datatype, 3> inputs;
+  std::array<xnn_datatype, 2> outputs;
+};
+
+// Fills a node's parameters. Its inputs and outputs are still ids, not indices; a missing bias is
+// kNone.
+using DecodeNode = Error (*)(const void* table, Node& node);
+// Checks the shapes of the node's inputs and the parameters that depend on them, then sets the
+// shapes of its outputs. Fails if packed keys would exceed `max_bytes`.
+using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
+// Returns the bytes that XNNPACK keeps for the node with these shapes (operator_tables.h).
+using TablesOfNode = uint64_t (*)(const Graph& graph, const Node& node,
+                                  std::span<const Shape> shapes);
+// Defines a node for XNNPACK. `ids` has XNNPACK's id of each value.
+using DefineNode = xnn_status (*)(xnn_subgraph_t subgraph, const Node& node,
+                                  std::span<const uint32_t> ids);
+
+struct NodeKind {
+  const char* name;  // the union's member without its "XNN"
+  DecodeNode decode;
+  std::span<const Signature> signatures;
+  InferShape infer_shape;
+  DefineNode define;
+  int operation = 0;           // xnn_unary_operator or xnn_binary_operator, if `define` uses it
+  uint32_t allowed_flags = 0;  // that the payload may set
+  // Number of trailing dimensions of a dynamically quantized input that share quantization
+  // parameters: 1 for a row of a matrix, 3 for an image of a batch.
+  uint32_t nonbatch_dims = 1;
+  bool accepts_bounds = false;  // output_min_max
+  // The second input is a filter; the third is a bias or missing. If both are constants, XNNPACK
+  // packs them at load and does not read them again.
+  bool has_weights = false;
+  bool weights_must_be_constant = false;
+  bool has_window = false;        // convolutions and poolings
+  TablesOfNode tables = nullptr;  // null if the operator keeps no tables
+};
+
+// Null for unknown tags.
+const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,65 @@
+// Bounds on the heap memory of XNNPACK's operators, by formulas that follow XNNPACK 4ea82e5, and
+// the accounting of this memory in the method's budget.
+//
+// Most of it is in tables that an operator builds when it is reshaped: a convolution or pooling has
+// a pointer for each element of its window at each output pixel.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// Returns the heap bytes that a delegate with this graph holds after loading, without tensors and
+// weights: XNNPACK's operators, and the lists of XNNPACK and of this backend. Rounded up from
+// measurements of typical nodes.
+uint64_t heap_bytes(const Graph& graph);
+
+// Bounds on the bytes of a node's tables, which the node table refers to. `shapes` is indexed by
+// value. UINT64_MAX on overflow.
+uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
+                                       std::span<const Shape> shapes);
+uint64_t pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+uint64_t argmax_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+uint64_t average_pooling_tables(const Graph& graph, const Node& node,
+                                std::span<const Shape> shapes);
+uint64_t global_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+uint64_t resize_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+
+// Returns true for a dynamically quantized convolution. It keeps a list of padding buffers, one for
+// each image of a batch.
+bool has_padding_for_each_image(const Graph& graph, const Node& node);
+
+// Charges a delegate's operator tables to its method's budget.
+class OperatorTables {
+ public:
+  OperatorTables() = default;
+  OperatorTables(const OperatorTables&) = delete;
+  OperatorTables& operator=(const OperatorTables&) = delete;
+  ~OperatorTables();
+
+  // Call once. `memory` may be null; otherwise it must outlive this object.
+  Error bind(const Graph& graph, Budget* memory);
+  // Call before a reshape. XNNPACK reshapes node by node, so this charges the larger of each node's
+  // old and new need. OutOfResources, without a charge, if the budget is too small.
+  Error grow(const Graph& graph, std::span<const Shape> shapes);
+  // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
+  void settle(const Graph& graph, std::span<const Shape> shapes);
+  // Call when the operators were deleted. Gives everything back.
+  void clear();
+  // Bytes of the tables, charged to the budget if there is one.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  static uint64_t bytes_of(const Graph& graph, size_t i, std::span<const Shape> shapes);
+
+  Budget* memory_ = nullptr;
+  CheckedVector<uint64_t> held_;  // indexed by node
+  uint64_t bytes_ = 0;            // their sum
+};
+
+}  // namespace vitrine::xnnpack

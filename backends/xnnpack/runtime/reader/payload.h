@@ -1,0 +1,30 @@
+// Opens the outer layers of a delegate's payload: the XH00 header and the flatbuffer inside it.
+// Format: docs/formats/xnnpack_payload.md, "Framing".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "schema/xnnpack_graph_generated.h"
+#include "vitrine/budget.h"
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+struct Payload {
+  const schema::xnnpack::XNNGraph* graph = nullptr;
+  // The constants after the flatbuffer. Empty without a header: the constants are then inside the
+  // flatbuffer.
+  std::optional<std::span<const std::byte>> constant_region;
+  DataBuffer aligned_copy;  // only if the flatbuffer was misaligned
+};
+
+// Verifies the header and the flatbuffer. The result is a view of `bytes` unless the flatbuffer is
+// misaligned. DelegateInvalidCompatibility if the flatbuffer has another identifier or is damaged,
+// InvalidArgument if the header is damaged. Charges `steps` one step per table; OutOfResources if
+// they are not enough.
+Result<Payload> open_payload(std::span<const std::byte> bytes, Budget& steps);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,73 @@
+#include "backends/xnnpack/runtime/reader/scale_checks.h"
+
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/reader/node_definition.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+bool is_int8(const Value& value) {
+  return value.datatype->xnn == xnn_datatype_qint8 || value.datatype->xnn == xnn_datatype_quint8;
+}
+
+// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). Between those
+// bounds and these, its results are correct, and ExecuTorch runs such programs.
+
+// The kernels shift by 20 - exponent bits; the shift must be 1 to 31.
+bool can_add(float a, float b, float result) {
+  const float ratio = std::max(a, b) / result;
+  return ratio >= 0x1p-11f && ratio < 0x1p20f;
+}
+
+// The multiplier has 16 bits, 8 of them after the binary point.
+bool can_convert(float from, float to) { return from / to <= 0x1p7f; }
+
+bool can_leaky_relu(float from, float to, float slope) {
+  const float negative = from / to * slope;
+  return can_convert(from, to) && negative >= -0x1.FFFCp6f && negative <= 0x1p7f;
+}
+
+bool can_represent_scales(const Graph& graph, const Node& node) {
+  const Value& first = graph.values[node.inputs[0]];
+  const Value& result = graph.values[node.outputs[0]];
+  if (!is_int8(first) || !is_int8(result)) return true;
+  const auto second = [&] { return graph.values[node.inputs[1]].scale; };
+  const NodeKind& kind = *node.kind;
+  if (kind.define == &define_binary) {
+    switch (kind.operation) {
+      case xnn_binary_add:
+      case xnn_binary_subtract:
+        return can_add(first.scale, second(), result.scale);
+      case xnn_binary_multiply:
+        return first.scale * second() / result.scale < 0x1p8f;
+      default:
+        return true;
+    }
+  }
+  if (kind.define == &define_unary && kind.operation == xnn_unary_convert) {
+    return can_convert(first.scale, result.scale);
+  }
+  if (kind.define == &define_parametric_unary && kind.operation == xnn_unary_leaky_relu) {
+    return can_leaky_relu(first.scale, result.scale, node.parameter);
+  }
+  // XNNPACK checks the upper bound itself. For qint8 it uses float scales, which need no lower
+  // bound.
+  if (kind.has_weights && first.datatype->xnn == xnn_datatype_quint8) {
+    return first.scale * second() / result.scale >= 0x1p-32f;
+  }
+  return true;
+}
+
+}  // namespace
+
+Error check_scales(const Graph& graph, const Node& node) {
+  if (can_represent_scales(graph, node)) return Error();
+  return Error::make(ErrorCode::kNotSupported,
+                     "its scales are too far apart: %g (input) and %g (output)",
+                     static_cast<double>(graph.values[node.inputs[0]].scale),
+                     static_cast<double>(graph.values[node.outputs[0]].scale));
+}
+
+}  // namespace vitrine::xnnpack

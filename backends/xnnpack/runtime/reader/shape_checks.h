@@ -1,0 +1,23 @@
+// Helpers of the shape rules in shape_inference.h.
+#pragma once
+
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+inline const Shape& input(const Node& node, std::span<Shape> shapes, size_t i) {
+  return shapes[node.inputs[i]];
+}
+
+// Gives all outputs of the node the same shape.
+void set_outputs(const Node& node, std::span<Shape> shapes, const Shape& shape);
+
+Error check_rank(const Shape& shape, size_t rank);
+
+// Checks the bias, which is the third input, if the node has one.
+Error check_bias(const Node& node, std::span<Shape> shapes, size_t channels);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,152 @@
+#include "backends/xnnpack/runtime/weights/packed_weights.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "runtime/core/checked_math.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+// Size of a huge page. Smaller weights would not fill one, so they get no arena.
+constexpr size_t kMinArenaBytes = size_t{2} << 20;
+
+}  // namespace
+
+PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
+    : cache_(std::move(cache)), memory_(memory) {
+  // The provider's offsets are addresses, since blocks never move.
+  provider_.context = this;
+  provider_.look_up = [](void* self, const Key* key) {
+    return static_cast<PackedWeights*>(self)->look_up(*key);
+  };
+  provider_.reserve_space = [](void* self, size_t size) {
+    return static_cast<PackedWeights*>(self)->reserve(size);
+  };
+  provider_.look_up_or_insert = [](void* self, const Key* key, void* packed, size_t size) {
+    return static_cast<PackedWeights*>(self)->insert(*key, packed, size);
+  };
+  provider_.is_finalized = [](void*) { return true; };
+  provider_.offset_to_addr = [](void*, size_t offset) {
+    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr)
+  };
+  provider_.delete_cache = [](void*) { return xnn_status_success; };
+}
+
+PackedWeights::~PackedWeights() {
+  if (memory_ != nullptr) memory_->give_back(taken_);
+}
+
+// A cache with a file maps most blocks, so it needs no arena.
+void PackedWeights::plan_arena(const Graph& graph) {
+  if (cache_ && !cache_->path().empty()) return;
+  size_t bytes = 0;
+  for (const Value& value : graph.values) {
+    if (!value.is_constant() || !value.used) continue;
+    const std::optional<size_t> size = tensor_bytes(*value.datatype, value.shape);
+    if (!size || add_overflows(bytes, *size, &bytes)) return;
+    ++num_constants_;
+  }
+  if (memory_ != nullptr) bytes = static_cast<size_t>(std::min<uint64_t>(bytes, memory_->left()));
+  if (bytes >= kMinArenaBytes) arena_bytes_ = bytes;
+}
+
+Error PackedWeights::identify(const Graph& graph) {
+  plan_arena(graph);
+  if (!cache_) return Error();
+  for (const Node& node : graph.nodes) {
+    if (!node.live || node.input_count < 2) continue;
+    const Value& filter = graph.values[node.inputs[1]];
+    if (!filter.is_constant()) continue;
+    VITRINE_RETURN_IF_ERROR(
+        packings_.push_back({filter.data, packing_of(graph, node, cache_->secret())}));
+  }
+  std::ranges::sort(packings_, std::less<>(), &PackedFilter::filter);
+  // XNNPACK identifies a block only by its filter. If a filter is packed in two ways, the blocks
+  // cannot be distinguished, so they are not shared.
+  for (size_t i = 1; i < packings_.size(); ++i) {
+    const PackedFilter& before = packings_[i - 1];
+    PackedFilter& next = packings_[i];
+    if (next.filter == before.filter && next.packing != before.packing) next.packing.digest = {};
+  }
+  return Error();
+}
+
+// The last entry of a filter has an empty digest if any of its packings differ.
+Packing PackedWeights::packing(const Key& key) const {
+  const auto known =
+      std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);
+  if (known == packings_.begin()) return {};
+  const PackedFilter& last = *std::prev(known);
+  if (last.filter != key.kernel) return {};
+  return packing_for_kernel(last.packing, key.seed, cache_->secret());
+}
+
+size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
+  const auto address = reinterpret_cast<size_t>(block->bytes.data());
+  // A block may be held more than once; DelegateMemory counts it once.
+  if (!used_.empty() && used_.back() == block) return address;
+  if (used_.push_back(std::move(block)).ok()) return address;
+  is_complete_ = false;
+  return SIZE_MAX;
+}
+
+size_t PackedWeights::look_up(const Key& key) {
+  const Packing wanted = packing(key);
+  if (wanted.digest.empty()) return SIZE_MAX;
+  std::shared_ptr<const PackedBlock> block = cache_->find(wanted);
+  return block ? use(std::move(block)) : SIZE_MAX;
+}
+
+// Returns null if memory runs out.
+void* PackedWeights::take(size_t size) {
+  std::shared_ptr<PackedArena> arena = arena_;
+  void* block = arena ? arena->take(size) : nullptr;
+  if (block == nullptr) {
+    arena = PackedArena::make(size, 1);
+    block = arena ? arena->take(size) : nullptr;
+  }
+  if (block == nullptr) return nullptr;
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(block), size);
+  return reserved_.push_back({bytes, std::move(arena)}).ok() ? block : nullptr;
+}
+
+void* PackedWeights::reserve(size_t size) {
+  if (memory_ != nullptr && !memory_->take(size)) return nullptr;
+  taken_ += size;
+  if (arena_bytes_ != 0) arena_ = PackedArena::make(std::exchange(arena_bytes_, 0), num_constants_);
+  return take(size);
+}
+
+size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
+  const auto reserved = std::ranges::find(reserved_, packed, [](const Reserved& candidate) {
+    return static_cast<const void*>(candidate.bytes.data());
+  });
+  // Convolutions call this again for blocks that they have looked up, with nothing to insert.
+  if (reserved == reserved_.end()) {
+    const size_t known = look_up(key);
+    is_complete_ = is_complete_ && known != SIZE_MAX;
+    return known;
+  }
+  const Reserved made = std::move(*reserved);
+  reserved_.erase_if([](const Reserved& left) { return left.arena == nullptr; });
+  const Packing how = packing(key);
+  std::shared_ptr<const PackedBlock> block =
+      how.digest.empty() ? make_block({how.geometry, made.bytes, made.arena, nullptr})
+                         : cache_->insert(how, made.bytes, made.arena);
+  if (block && block->bytes.data() != packed) made.arena->give_back(packed);
+  if (block) return use(std::move(block));
+  is_complete_ = false;
+  return SIZE_MAX;
+}
+
+void PackedWeights::report_memory(DelegateMemory& report) const {
+  for (const std::shared_ptr<const PackedBlock>& block : used_) {
+    report.add(block->mapping ? DelegateMemory::Kind::kMappedWeights
+                              : DelegateMemory::Kind::kPackedWeights,
+               block.get(), block->bytes.size());
+  }
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,75 @@
+// Owns the weights that XNNPACK packs for one delegate, or shares them through a cache. XNNPACK
+// accesses them through its weights cache provider.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "backends/xnnpack/runtime/weights/packed_arena.h"
+#include "backends/xnnpack/runtime/weights/packing.h"
+#include "backends/xnnpack/runtime/weights/weights_cache.h"
+#include "runtime/core/checked_vector.h"
+#include "vitrine/backend.h"
+
+namespace vitrine::xnnpack {
+
+// Must outlive the XNNPACK runtime that uses provider(). Not thread-safe.
+class PackedWeights {
+ public:
+  // `cache` shares blocks with other delegates; if it is null, this delegate owns its blocks.
+  // Charges packed bytes to `memory`, which must outlive this object; null means no bound.
+  PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
+  ~PackedWeights();
+  // Call after the graph's constants were loaded and before the provider is used.
+  Error identify(const Graph& graph);
+  // Call when XNNPACK has packed everything.
+  void finish() { arena_.reset(); }
+
+  PackedWeights(const PackedWeights&) = delete;
+  PackedWeights& operator=(const PackedWeights&) = delete;
+
+  xnn_weights_cache_t provider() { return &provider_; }
+  const std::shared_ptr<WeightsCache>& cache() const { return cache_; }
+  // False if memory ran out for weights: the runtime must not be used.
+  bool is_complete() const { return is_complete_; }
+  void report_memory(DelegateMemory& report) const;
+
+ private:
+  using Key = xnn_weights_cache_look_up_key;
+
+  size_t look_up(const Key& key);
+  void* reserve(size_t size);
+  void* take(size_t size);
+  void plan_arena(const Graph& graph);
+  size_t insert(const Key& key, void* packed, size_t size);
+  // The digest is empty if the block cannot be shared.
+  Packing packing(const Key& key) const;
+  // Holds the block and returns its address; SIZE_MAX if memory runs out.
+  size_t use(std::shared_ptr<const PackedBlock> block);
+
+  std::shared_ptr<WeightsCache> cache_;
+  Budget* memory_;
+  uint64_t taken_ = 0;
+  bool is_complete_ = true;
+  xnn_weights_cache_provider provider_;
+  // Everything that the packing of a filter depends on, except XNNPACK's seed.
+  struct PackedFilter {
+    const void* filter;
+    Packing packing;
+  };
+  CheckedVector<PackedFilter> packings_;  // sorted by filter
+  // Holds blocks until it is full; made for the first block. Later blocks are allocated separately.
+  std::shared_ptr<PackedArena> arena_;
+  size_t arena_bytes_ = 0;  // size of the arena to make; 0 if there is none to make
+  size_t num_constants_ = 0;
+  struct Reserved {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<PackedArena> arena;
+  };
+  CheckedVector<Reserved> reserved_;
+  CheckedVector<std::shared_ptr<const PackedBlock>> used_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,71 @@
+// Everything that determines how XNNPACK packs the weights of a node.
+//
+// XNNPACK does not check the size of a block that it gets from a cache. So each block keeps the
+// geometry from which its size follows, and a lookup compares it field by field. Two weights with
+// equal digests can therefore cause wrong results, but no access outside the block.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "backends/xnnpack/runtime/reader/digest.h"
+#include "backends/xnnpack/runtime/reader/graph.h"
+
+namespace vitrine::xnnpack {
+
+// Everything except the values of the weights. Also written to files:
+// docs/formats/weights_cache.md.
+struct Geometry {
+  struct Type {
+    uint32_t datatype = 0;
+    uint32_t scale = 0;  // bits of a float
+    int32_t zero_point = 0;
+
+    bool operator==(const Type&) const = default;
+  };
+  struct Weights {
+    Type type;
+    uint32_t channel_dim = 0;
+    uint32_t block_size = 0;
+    uint32_t scale_count = 0;
+    uint32_t rank = 0;
+    std::array<uint32_t, kMaxDims> dims{};
+
+    bool operator==(const Weights&) const = default;
+  };
+
+  std::array<char, 24> kind{};  // the node kind's name, padded with zeros
+  uint32_t seed = 0;            // XNNPACK's identifier of the kernel
+  uint32_t flags = 0;
+  uint32_t group_input_channels = 0;
+  uint32_t group_output_channels = 0;
+  uint32_t groups = 0;
+  uint32_t adjustment_height = 0;
+  uint32_t adjustment_width = 0;
+  std::array<uint32_t, 10> window{};  // the fields of `Window` in order
+  uint32_t weights_count = 0;
+  Type input;
+  Type output;
+  std::array<Weights, 2> weights;  // filter and bias; zeros if missing
+
+  bool operator==(const Geometry&) const = default;
+};
+static_assert(sizeof(Geometry) == 224 && std::has_unique_object_representations_v<Geometry>);
+
+struct Packing {
+  Digest digest;  // digest of geometry and weights; empty if the weights are not identified
+  Geometry geometry;
+
+  bool operator==(const Packing&) const = default;
+};
+
+// Describes how the weights of `node` (the values after its first input) are packed. May
+// distinguish packings that are equal, but never the reverse. The digest is empty if the constants
+// cannot be identified or the node cannot be described.
+Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
+
+// Adds the kernel, which XNNPACK identifies by `seed`.
+Packing packing_for_kernel(const Packing& packing, uint32_t seed, const DigestSecret& secret);
+
+}  // namespace vitrine::xnnpack

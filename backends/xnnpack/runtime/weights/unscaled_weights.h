@@ -1,0 +1,18 @@
+// Detects payloads that lack the scales of their weights.
+//
+// ExecuTorch's exporter delegates weight-only quantized linear layers (dequantize_affine of a
+// parameter, then a float linear) but writes the quantized values as floats. Scales and zero points
+// become arguments of the delegate that no value uses. The results are then silently wrong by the
+// factor of the scales.
+#pragma once
+
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// Returns NotSupported if the graph leaves an argument unused and multiplies by float weights that
+// are all integers of 8 bits. The message names both. Call after the constants were loaded.
+Error refuse_unscaled_weights(const Graph& graph);
+
+}  // namespace vitrine::xnnpack

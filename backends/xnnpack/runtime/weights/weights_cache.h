@@ -1,0 +1,90 @@
+// A cache of packed weights: delegates that pack the same constants in the same way share one copy.
+// A cache with a file keeps them across processes.
+//
+// A block is identified by everything that determines its bytes (packing.h): the digest of the
+// geometry and of the contents of filter, bias and scales, and the geometry itself. The cache makes
+// digests with a secret, which is random or comes from its file. The content of a constant is
+// identified by
+// - its address, in a cache without a file. Constants that outlive the delegates are read in place,
+//   so equal addresses hold equal bytes.
+// - the digest of its bytes, in a cache with a file. A warm load must not read all bytes, so the
+//   file stores the digests by name, for one state (stamp) of the program's files.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "backends/xnnpack/runtime/weights/weights_file.h"
+
+namespace vitrine::xnnpack {
+
+// A constant and its source.
+struct ConstantOrigin {
+  std::string_view name;  // key of named data; empty otherwise
+  std::span<const std::byte> bytes;
+  bool outlives_delegate = false;  // true if the bytes keep this address
+  uint64_t stamp = 0;              // state of the program's files; 0 if unknown
+};
+
+// Thread-safe.
+class WeightsCache {
+ public:
+  // Opens a cache; with an empty path it is in memory only. save() creates a missing file and
+  // replaces a weights cache that cannot be used, but never another kind of file. Null if memory
+  // runs out.
+  static std::shared_ptr<WeightsCache> open(std::string_view path);
+  // Empty if the cache has no file.
+  std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
+
+  // The secret of all digests of this cache. It never changes.
+  const DigestSecret& secret() const { return file_.secret; }
+
+  // Returns the identity of the constant's content; empty if unknown.
+  Digest identify(const ConstantOrigin& constant);
+  // The two halves of identify() in a cache with a file. recall() returns the content that the file
+  // stores for the constant's name, or an empty digest; remember() stores it after the bytes were
+  // read.
+  Digest recall(const ConstantOrigin& constant);
+  void remember(const ConstantOrigin& constant, const Digest& content);
+
+  // Returns the block with this packing; null if absent.
+  std::shared_ptr<const PackedBlock> find(const Packing& packing);
+  // Returns the present block if it has this size, otherwise a new block with these bytes. The new
+  // block is not shared if another block with the same digest is in use. Null if memory runs out.
+  std::shared_ptr<const PackedBlock> insert(const Packing& packing,
+                                            std::span<const std::byte> bytes,
+                                            std::shared_ptr<const PackedArena> arena);
+
+  // Writes the file if there are new blocks or contents. Blocks of the old file that no delegate
+  // uses are kept while the file describes the same state of the same program. After an error the
+  // cache continues in memory, and the next save() tries again only if there is more to write.
+  Error save();
+
+ private:
+  WeightsCache() = default;
+  Digest identify_by_content(const ConstantOrigin& constant);
+  // The next functions require the mutex to be held.
+  bool knows_source(uint64_t stamp);
+  std::shared_ptr<const PackedBlock> find_locked(const Packing& packing);
+
+  CheckedVector<char> path_;  // zero-terminated, or empty; constant after open()
+  std::mutex mutex_;
+  WeightsFile file_;
+  bool source_changed_ = false;  // the file described another program or another state of it
+  bool dirty_ = false;
+  DigestMap<std::weak_ptr<const PackedBlock>> live_;
+};
+
+// The caches of a process, by path. Thread-safe. A cache is deleted when its last owner drops it.
+class WeightsCaches {
+ public:
+  // Returns null if memory runs out.
+  std::shared_ptr<WeightsCache> get(std::string_view path);
+
+ private:
+  std::mutex mutex_;
+  CheckedVector<std::weak_ptr<WeightsCache>> caches_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,60 @@
+// The file that keeps packed weights across processes. Format: docs/formats/weights_cache.md
+//
+// A file is valid for one build of XNNPACK on one kind of CPU. Opening it reads only its tables.
+// The checksum of the data is verified only if the file's modification time differs from its seal,
+// that is, if another program has written to the file.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "backends/xnnpack/runtime/weights/digest_map.h"
+#include "backends/xnnpack/runtime/weights/packed_arena.h"
+#include "backends/xnnpack/runtime/weights/packing.h"
+#include "runtime/platform/file.h"
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack {
+
+// Weights in XNNPACK's layout. Immutable.
+struct PackedBlock {
+  Geometry geometry;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const PackedArena> arena;          // set if the block was packed in this process
+  std::shared_ptr<const platform::Mapping> mapping;  // set if the block is from a file
+};
+
+// Returns null if memory runs out.
+std::shared_ptr<const PackedBlock> make_block(PackedBlock block);
+
+struct StoredBlock {
+  Geometry geometry;
+  std::span<const std::byte> bytes;
+};
+
+// The contents of a file. weights_cache.h explains the keys and the contents.
+struct WeightsFile {
+  std::shared_ptr<const platform::Mapping> mapping;  // null without a file
+  DigestSecret secret{};                             // secret of all digests in the file
+  uint64_t source_stamp = 0;
+  DigestMap<StoredBlock> blocks;
+  DigestMap<Digest> contents;
+
+  // InvalidExternalData if the file cannot be used; the message says why. NotFound and AccessFailed
+  // as in platform::File.
+  static Result<WeightsFile> open(const char* path);
+};
+
+struct WeightsFileContent {
+  DigestSecret secret{};
+  uint64_t source_stamp = 0;
+  CheckedVector<std::pair<Digest, StoredBlock>> blocks;
+  CheckedVector<std::pair<Digest, Digest>> contents;
+};
+
+// Replaces the file atomically. AccessFailed with the system's reason, or if the path names a file
+// that is not a weights cache.
+Error write_weights_file(const char* path, const WeightsFileContent& content);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,13 @@
+// Digests of bytes, to tell files apart. They do not protect against forgery.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace vitrine {
+
+// Returns the 64-bit FNV-1a hash as "fnv1a64:0123456789abcdef".
+std::string digest_of(std::span<const std::byte> bytes);
+
+}  // namespace vitrine

@@ -1,0 +1,1 @@
+// An empty source file for the target that owns the precompiled header.

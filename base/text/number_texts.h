@@ -1,0 +1,28 @@
+// Formats figures for reports.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace vitrine::inspector {
+
+struct Unit {
+  double ns;
+  const char* name;
+  int decimals;
+
+  std::string text(double value) const;       // formats ns as "12.3"
+  std::string with_name(double value) const;  // formats ns as "12.3 us"
+};
+
+// Returns a unit for a single figure that shows three or more digits.
+Unit unit_for(double ns);
+// Returns a unit for all rows of a table. Its last digit is at most 1/1000 of the wall time, if
+// that is 10 us or more.
+Unit unit_for_rows(double wall_ns);
+
+std::string percent(double share);                         // 0.123 -> "12.3"
+std::string counted(size_t count, std::string_view noun);  // "2 rows"
+
+}  // namespace vitrine::inspector

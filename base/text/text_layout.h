@@ -1,0 +1,48 @@
+// Lays out UTF-8 text in the columns of a terminal. Widths are in cells. Names come from files and
+// may contain any bytes, so they must pass through printable() first.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::inspector {
+
+// Limits and separators that reports share.
+inline constexpr size_t kMinWidth = 80;  // minimum width of a report, in cells
+inline constexpr size_t kLongOp = 60;    // wider lists of ops are abbreviated in every report
+inline constexpr std::string_view kDot = " · ";
+inline constexpr std::string_view kBetween = "   ";
+
+// Replaces control characters and bytes that are not UTF-8 by '?', so that no name can control a
+// terminal.
+std::string printable(std::string_view text);
+
+// Returns the width of printable text in cells. Combining marks have width 0, wide East Asian
+// characters and emoji width 2.
+size_t display_width(std::string_view text);
+
+// Cuts text to at most `width` cells, with an ellipsis on the side where it was cut.
+std::string cut_left(std::string_view text, size_t width);
+std::string cut_right(std::string_view text, size_t width);
+
+// Pads text with spaces to `width` cells.
+std::string align_left(std::string_view text, size_t width);
+std::string align_right(std::string_view text, size_t width);
+
+// Joins `parts` with `separator` and breaks lines between parts at `width`. The first line starts
+// with `first`, further lines with spaces of the same width. Lines end with '\n'.
+std::string wrap(std::string_view first, const std::vector<std::string>& parts,
+                 std::string_view separator, size_t width);
+
+// Wraps running text in the same way, with line breaks at spaces.
+std::string wrap_words(std::string_view first, std::string_view text, size_t width);
+
+// Returns separate lines "note: ..." for each note. Makes the notes printable.
+std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
+
+// Returns a bar of block characters, as wide as `share` of `width` cells, to an eighth of a cell.
+std::string bar(double share, size_t width);
+
+}  // namespace vitrine::inspector

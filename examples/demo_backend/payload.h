@@ -1,0 +1,69 @@
+// Reads and checks payloads (format.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "demo_backend/format.h"
+#include "vitrine/error.h"
+#include "vitrine/memory_allocator.h"
+
+namespace demo {
+
+// Maximum size of all results of a delegate, in bytes.
+inline constexpr int64_t kMaxResultBytes = int64_t{1} << 30;
+
+struct Value {
+  uint32_t rank = 0;
+  std::array<int32_t, kMaxRank> items{};
+  size_t elements = 0;
+  float* data = nullptr;  // null if each execution brings the memory
+
+  std::span<const int32_t> sizes() const { return {items.data(), rank}; }
+};
+
+// Height and width.
+using Pair = std::array<int32_t, 2>;
+
+struct Convolution {
+  Pair stride{}, padding{}, dilation{};
+  int32_t groups = 1;
+  std::array<int32_t, 4> weight_sizes{};  // out, in / groups, height, width
+  std::span<const float> weight;
+  std::span<const float> bias;  // may be empty
+};
+
+struct Operator {
+  OperatorKind kind = OperatorKind::kSin;
+  int32_t debug_id = 0;
+  std::array<uint32_t, 2> inputs{};  // only kDiv uses the second one
+  Convolution convolution;           // used by kConvRelu
+};
+
+// A checked payload. The result of operator i is value num_inputs + i. Every index is valid, the
+// inputs of an operator come before its result, and sizes match.
+struct Graph {
+  uint32_t num_inputs = 0;
+  std::span<Value> values;
+  std::span<uint32_t> outputs;
+  std::span<Operator> operators;
+};
+
+// Reads and checks a payload. The graph uses `memory` and does not refer to the payload. Every
+// result that is not an output has memory. Errors: DelegateInvalidCompatibility names the invalid
+// part of the payload; MemoryAllocationFailed means that memory ran out.
+vitrine::Result<Graph> read_payload(std::span<const std::byte> payload,
+                                    vitrine::MemoryAllocator& memory);
+
+// Allocates `count` items. Returns MemoryAllocationFailed if memory runs out.
+template <class T>
+vitrine::Error allocate(vitrine::MemoryAllocator& memory, size_t count, std::span<T>& items) {
+  items = memory.allocate_array<T>(count);
+  if (items.size() == count) return vitrine::Error();
+  return vitrine::Error::make(vitrine::ErrorCode::kMemoryAllocationFailed,
+                              "no memory for %zu items of %zu bytes", count, sizeof(T));
+}
+
+}  // namespace demo

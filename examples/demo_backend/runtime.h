@@ -1,0 +1,12 @@
+// The run-time half of the demo backend.
+#pragma once
+
+#include "vitrine/backend.h"
+
+namespace demo {
+
+// Returns the backend, which is thread-safe and lives until the process ends. It accepts untrusted
+// payloads. Delegates log each operator with its identifier, and with its name as metadata.
+const vitrine::BackendInterface& backend();
+
+}  // namespace demo

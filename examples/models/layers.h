@@ -1,0 +1,40 @@
+// The most common modules of torch.nn, with seeded weights.
+//
+// Each function opens a module of the given name, adds its weights, and calls its operator with the
+// arguments that torch.export records. Weights are f32.
+#pragma once
+
+#include "examples/models/model_builder.h"
+
+namespace vitrine::aot::nn {
+
+struct ConvOptions {
+  int64_t kernel = 3;
+  int64_t stride = 1;
+  int64_t padding = 0;
+  int64_t groups = 1;
+  bool bias = true;
+};
+// The shape of x is [N, C, H, W].
+Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_channels,
+             const ConvOptions& options, SourceLocation location = SourceLocation::current());
+// Normalizes as in evaluation mode. Adds running statistics, and the batch count, which is unused.
+Node* batch_norm2d(ModelBuilder& build, std::string_view name, Node* x,
+                   SourceLocation location = SourceLocation::current());
+// Changes the last dim to `out_features`.
+Node* linear(ModelBuilder& build, std::string_view name, Node* x, int64_t out_features,
+             bool bias = true, SourceLocation location = SourceLocation::current());
+// Normalizes the last dim.
+Node* layer_norm(ModelBuilder& build, std::string_view name, Node* x,
+                 SourceLocation location = SourceLocation::current());
+// Returns a row of the table for each index.
+Node* embedding(ModelBuilder& build, std::string_view name, Node* indices, int64_t rows,
+                int64_t features, SourceLocation location = SourceLocation::current());
+// Writes its result over `x`, as in torchvision's models.
+Node* relu6(ModelBuilder& build, std::string_view name, Node* x,
+            SourceLocation location = SourceLocation::current());
+// Returns its input unchanged, like dropout in evaluation mode.
+Node* dropout(ModelBuilder& build, std::string_view name, Node* x, double probability,
+              SourceLocation location = SourceLocation::current());
+
+}  // namespace vitrine::aot::nn

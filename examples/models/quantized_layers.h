@@ -1,0 +1,26 @@
+// Quantized layers as PyTorch's pt2e flow produces them: int8 weights per channel, int8 activations
+// per tensor, and f32 between each dequantization and quantization. Weights are seeded.
+#pragma once
+
+#include "examples/models/layers.h"
+
+namespace vitrine::examples {
+
+// The quantization scale of activations in [-4, 4).
+inline constexpr double kActivationScale = 1.0 / 32;
+
+// Quantizes and dequantizes. A backend computes the calls between two such pairs in int8.
+aot::Node* requantized(aot::ModelBuilder& build, aot::Node* x, double scale = kActivationScale);
+// Dequantizes the same integers again, because in these graphs each use has a separate call.
+aot::Node* dequantized_again(aot::ModelBuilder& build, const aot::Node* dequantized);
+
+// These two layers scale their weights so that results have a variance of about one for inputs
+// with the mean square `mean_square`.
+aot::Node* quantized_linear(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
+                            int64_t out_features, double mean_square = 1);
+// The shape of x is [N, C, H, W].
+aot::Node* quantized_conv2d(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
+                            int64_t out_channels, const aot::nn::ConvOptions& options,
+                            double mean_square);
+
+}  // namespace vitrine::examples

@@ -1,0 +1,34 @@
+// The command stream of an Ethos-U NPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/delegates/byte_view.h"
+
+namespace vitrine::delegates::ethos_u {
+
+// Height, width and depth.
+using Shape = std::array<uint64_t, 3>;
+
+struct Command {
+  std::string name;  // "CONV", "ELEMENTWISE add", "DMA"
+  Shape ifm{}, ofm{};
+  uint64_t kernel_height = 1, kernel_width = 1;
+  uint64_t macs = 0;
+  uint64_t dma_bytes = 0;
+  bool has_shapes = false;
+};
+
+struct CommandStream {
+  std::string target;  // "128 MACs per cycle, architecture 1.0.6"; empty without a configuration
+  std::vector<Command> commands;
+  size_t unknown_commands = 0;
+};
+
+// Reads a cmd_data block. Throws a FormatError if it is damaged.
+CommandStream read_command_stream(Bytes block);
+
+}  // namespace vitrine::delegates::ethos_u

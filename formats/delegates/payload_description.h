@@ -1,0 +1,88 @@
+// The content of a delegate's payload, in the same words for every backend.
+//
+// Names come from files and may contain any bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace vitrine::delegates {
+
+// The sizes that a dimension may have. max is -1 if it is unbounded.
+struct Dim {
+  int64_t min = 0;
+  int64_t max = 0;
+};
+
+// The size and the place of a constant.
+struct ConstantData {
+  uint64_t bytes = 0;
+  std::string location;     // "payload", "named data 67a7/q.weight", "weights/weight.bin"
+  bool is_missing = false;  // true if neither the program nor the given data have the key
+};
+
+struct PayloadTensor {
+  std::string name;        // empty if the format has no names
+  std::string dtype;       // "f32"; "dtype 77" for a number that the format's table lacks
+  std::vector<Dim> shape;  // empty for scalars
+  std::string storage;     // memory and layout on the device; empty if the format does not say
+  std::optional<ConstantData> constant;
+  bool has_shape = true;  // false if the payload does not give a shape
+};
+
+struct PayloadArgument {
+  std::string name;  // empty if the format has no names
+  std::string text;  // "%3", "[1, 1]", "none"
+};
+
+struct PayloadOperator {
+  std::string name;
+  std::vector<PayloadArgument> arguments;  // without the outputs
+  std::vector<size_t> inputs, outputs;     // indices of tensors
+};
+
+// A function, chain or region of the payload.
+struct PayloadGraph {
+  std::string name;
+  std::vector<size_t> inputs, outputs;  // indices of tensors
+  std::vector<PayloadOperator> operators;
+};
+
+// A part of the payload: a file, block or section.
+struct PayloadPart {
+  std::string name;
+  uint64_t bytes = 0;
+  std::string content;  // a phrase; empty if the name says it
+};
+
+struct PayloadDescription {
+  std::string kind;                      // "Vulkan graph"
+  std::string version;                   // empty if the format has none
+  std::vector<PayloadArgument> options;  // the compile specs
+  std::vector<std::string> facts;        // "target ethos-u55-128"
+  std::vector<PayloadTensor> tensors;
+  std::vector<PayloadGraph> graphs;
+  std::vector<PayloadPart> parts;
+  std::vector<std::string> notes;  // warnings: missing data, parts of a newer schema
+  std::string closed;              // what cannot be read, and why; empty if everything is open
+  // A program inside the payload. The bytes belong to the payload.
+  std::span<const std::byte> program;
+
+  // Totals, which finish() computes from the tensors. A reader adds weights that are not tensors.
+  size_t operators = 0;
+  size_t constants = 0;
+  uint64_t constant_bytes = 0;
+  size_t missing_constants = 0;
+};
+
+// Computes the totals. Constants with the same key of named data count once.
+void finish(PayloadDescription& description);
+
+// "f32[1,3,1..16]"; a dimension without upper bound is "1..".
+std::string tensor_text(const PayloadTensor& tensor);
+
+}  // namespace vitrine::delegates

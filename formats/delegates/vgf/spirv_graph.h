@@ -1,0 +1,16 @@
+// The graph in a SPIR-V module of the extension SPV_ARM_graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/delegates/byte_view.h"
+#include "formats/delegates/payload_description.h"
+
+namespace vitrine::delegates::vgf {
+
+// Reads the TOSA operators of a module; its tensors are added to `tensors`. `words` is
+// little-endian. Throws a FormatError if an instruction is damaged.
+PayloadGraph read_spirv(Bytes words, std::vector<PayloadTensor>& tensors);
+
+}  // namespace vitrine::delegates::vgf

@@ -1,0 +1,38 @@
+// StopSignal tells an execution to end early: when another thread asks for it, or at a deadline.
+// The executor checks it before each instruction, and a delegate between its operators.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "vitrine/error.h"
+
+namespace vitrine {
+
+// The code of canceled executions. ExecuTorch does not have this code.
+inline constexpr auto kCanceled = static_cast<ErrorCode>(0x40);
+
+class StopSignal {
+ public:
+  // `is_canceled` is the flag that requests the end. It must outlive the signal.
+  explicit StopSignal(const std::atomic<bool>* is_canceled) : is_canceled_(is_canceled) {}
+
+  // Sets the deadline to `milliseconds` from now. 0 removes it.
+  void set_deadline(uint64_t milliseconds);
+
+  // Costs one relaxed load, plus one reading of the clock if there is a deadline.
+  bool is_set() const {
+    return is_canceled_->load(std::memory_order_relaxed) ||
+           (deadline_ns_ != 0 && is_past_deadline());
+  }
+  // Returns Canceled, or OutOfResources if the deadline has passed. Precondition: is_set().
+  Error error() const;
+
+ private:
+  bool is_past_deadline() const;
+
+  const std::atomic<bool>* is_canceled_;
+  uint64_t deadline_ns_ = 0;  // 0: none
+};
+
+}  // namespace vitrine

@@ -1,0 +1,42 @@
+// Finds ops that one of two lowerings computes separately and the other may have folded into the op
+// before: a batch norm into the weights of its convolution, a relu into the bounds of an operator.
+// The results of the op before then differ although both lowerings are right.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/etrecord/etrecord.h"
+#include "inspector/compare/comparison.h"
+
+namespace vitrine::inspector {
+
+// True if ops with this short name (op_names.h) can be folded into the op before.
+bool may_be_folded(std::string_view op);
+// True if a batch norm can be folded into this op, because the op has weights.
+bool may_hold_batch_norm(std::string_view op);
+
+class FoldedUsers {
+ public:
+  // Looks up the nodes of `graph` in `other`: by debug handle, or by op and module. The graphs must
+  // outlive the object.
+  FoldedUsers(const etrecord::EdgeGraph& graph, const etrecord::EdgeGraph& other,
+              Alignment alignment);
+
+  // Returns the users of the node's results that may_be_folded() and that the other graph lacks.
+  // Skips over quantize and dequantize.
+  std::vector<size_t> of(size_t node) const;
+
+ private:
+  std::string key_of(const etrecord::EdgeNode& node) const;
+
+  const etrecord::EdgeGraph& graph_;
+  bool by_handle_;
+  std::vector<std::vector<size_t>> users_;  // indexed by node
+  std::map<std::string, int> missing_;      // key: nodes in this graph minus nodes in the other
+};
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,24 @@
+// Chooses, among the operator maps that a delegate logged, the one that describes the operators
+// that ran.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "inspector/join/trace_rows.h"
+
+namespace vitrine::inspector {
+
+struct OperatorMapChoice {
+  const DelegateProfile* profile = nullptr;  // profile of the last operator map that was tried
+  OperatorMap operator_map;
+  std::string why_none;  // why the oldest operator map does not match; empty if one was chosen
+};
+
+// Returns the newest of `maps` (at least one) that describes exactly the operators of a call.
+// `identifiers` are the integers that the operators logged, in order.
+OperatorMapChoice choose_operator_map(std::span<const OperatorMapText> maps,
+                                      std::span<const int32_t> identifiers);
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,63 @@
+// Names of ops and verdicts in reports of comparisons.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text/number_texts.h"
+#include "base/text/text_table.h"
+#include "inspector/compare/comparison.h"
+
+namespace vitrine::inspector {
+
+// All texts are printable (text_layout.h).
+struct ComparedTexts {
+  std::string op;        // "convolution + batch_norm + hardtanh", "layout change for convolution"
+  std::string short_op;  // for narrow columns
+  std::string module;
+  std::string place_a, place_b;  // where A and B ran the op: "xnn 0", "portable x3"; may be empty
+};
+ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b);
+
+// Returns lines for the head of a report, at most `width` cells wide: the profile's model and
+// method, `facts`, and the source of the names.
+std::string side_line(std::string_view label, const Profile& profile,
+                      const std::vector<std::string>& facts, size_t width);
+
+// Returns an object with the members "op", "module", "rows_a" and "rows_b".
+nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts);
+
+// Returns "debug handles", "op and module" or "names in run order".
+const char* alignment_name(Alignment alignment);
+
+// Returns "too_few_runs", "no_change", "faster" or "slower".
+const char* verdict_name(Verdict verdict);
+
+// Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to
+// decide".
+std::string too_few_runs_text(const Comparison& comparison);
+
+// True if B is faster or slower.
+bool is_changed(const ComparedOp& op);
+
+// Returns "LABEL  A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
+std::string verdict_line(std::string_view label, const Comparison& comparison);
+
+// Returns an object with the times, the ratio and the change.
+nlohmann::ordered_json compared_times_json(const ComparedOp& op);
+
+// The columns of a table that compares times of A and B: the times, the ratio and its interval, the
+// change, and its share of the change of the wall time. A table leaves out a column whose cells are
+// all empty.
+struct ComparedColumns {
+  Unit unit;
+  double wall_change = 0;  // in ns; 0: no shares
+
+  // `what` is put before the unit in the titles: "p50 ".
+  void add_to(TextTable& table, std::string_view what) const;
+  std::vector<std::string> figures(const ComparedOp& op, bool in_a = true, bool in_b = true) const;
+};
+
+}  // namespace vitrine::inspector

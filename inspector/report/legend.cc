@@ -1,0 +1,86 @@
+#include "inspector/report/legend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text/text_layout.h"
+
+namespace vitrine::inspector {
+namespace {
+
+// The texts are also used as HTML, so they must not contain '<', '>' or '&'.
+struct Term {
+  std::string_view name;
+  std::string_view meaning;
+};
+constexpr Term kTerms[] = {
+    {"inputs", "values of the inputs: files, a test set, or random numbers with their seed"},
+    {"model fnv1a64:...", "digest of the program's file; equal files have equal digests"},
+    {"partition", "part of the model that a delegate executes"},
+    {"source op", "op of the exported model"},
+    {"not delegated", "kernels that ran outside of delegates"},
+    {"load", "time to read and check the program"},
+    {"init", "time to load the method, which creates the delegates"},
+    {"warm-up", "run before the measured runs; it counts only as the first run"},
+    {"tracing", "traced runs took this much longer than untraced ones"},
+    {"below noise", "traced runs were not slower than untraced ones"},
+    {"memory peak, steady", "resident memory of the process: its maximum, and after the last run"},
+    {"activations", "planned memory of the method"},
+    {"workspace", "memory of the delegates for values between their operators"},
+    {"packed weights", "weights in the layout of a delegate's kernels"},
+    {"other constants", "copies of constants that are not packed weights"},
+    {"first run, steady", "time of the first run, and the median of the runs after it"},
+    {"names", "record that gives the rows their source ops"},
+    {"#", "number of the row, in run order"},
+    {"ran in: xnn 0", "delegate call 0 of the backend whose name begins with xnn"},
+    {"ran in: portable, optimized", "library of the kernel"},
+    {"convolution +2", "a convolution and two ops that are folded into it"},
+    {"add (of 25)", "25 ops share a debug handle; the row runs one or more of them"},
+    {"~copy", "name of the kernel, because the record does not have the op"},
+    {"layout change for #2", "operator that lowering inserted because row 2 needs it"},
+    {"module", "path of the module in the model"},
+    {"kernel", "function that ran; its name is cut on the left"},
+    {"calls", "calls per run"},
+    {"p10, p50, p90, ...", "percentiles over the runs; p50 is the median"},
+    {"avg", "average over the runs, if runs executed different instructions"},
+    {"%", "share of the sum of all medians, including unattributed"},
+    {"cum %", "sum of the shares up to this row; in a tree, a share counts only once"},
+    {"MFLOP, GFLOP/s, GB/s", "operations of the row, and its rates at the median time"},
+    {"peak %",
+     "shortest time that this machine's limits allow, divided by the time of the row; "
+     "above 100 if the data come from caches"},
+    {"unattributed", "time outside of all rows: entry and exit of delegates, dispatch"},
+    {"wall", "time of a run"},
+    {"A, B", "the two sides of a comparison; A is the reference"},
+    {"B/A", "median of the ratios of runs; below 1, B is faster"},
+    {"interval", "95 % confidence interval of B/A; B is faster or slower only if it excludes 1"},
+    {"change", "median of B minus median of A"},
+    {"share %", "change of the row, divided by the change of the wall time"},
+    {"max diff, mean diff", "largest and mean absolute difference of the elements"},
+    {"SQNR", "signal to noise, 10 log10(sum a^2 / sum (a - b)^2), in dB; 40 dB is 1 % error"},
+    {"cosine", "cosine of the angle between the values as vectors"},
+};
+
+}  // namespace
+
+std::string legend_text(size_t width) {
+  size_t longest = 0;
+  for (const Term& term : kTerms) longest = std::max(longest, display_width(term.name));
+  std::string text;
+  for (const Term& term : kTerms) {
+    text += wrap_words(align_left(term.name, longest + 2), term.meaning, width);
+  }
+  return text;
+}
+
+std::string legend_html() {
+  std::string html;
+  for (const Term& term : kTerms) {
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", term.name, term.meaning);
+  }
+  return html;
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,38 @@
+// Names of the rows of a profile in reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspector/join/profile.h"
+
+namespace vitrine::inspector {
+
+// All texts are printable (text_layout.h).
+struct RowTexts {
+  std::string place;     // where the row ran: "xnn 0", "portable"
+  std::string op;        // "convolution + batch_norm + hardtanh", "layout change for #2"
+  std::string short_op;  // for narrow columns: "convolution +2", "view (of 25)", "layout for #2"
+  std::string module;    // the common path of the ops' modules
+  std::string kernel;
+};
+RowTexts row_texts(const ProfileRow& row);
+
+// Returns the type of a row's op, by which rows are summed: "convolution", "layout change", or
+// "unknown" without source ops.
+std::string op_type(const ProfileRow& row);
+
+// Returns the name in JSON and CSV: "delegate", "kernel" or "control".
+const char* where_name(Where where);
+
+// Returns where a row ran, by which rows are summed: "XNNPACK", "portable kernels", "control flow".
+std::string place_type(const ProfileRow& row);
+
+// Returns "features.0" for a convolution in features.0.0 with ops folded in from features.0.1 and
+// features.0.2. Returns the operator's own module if the common module is above its parent.
+std::string module_of(const ProfileRow& row);
+
+// Returns the longest common path of dotted paths. Ignores empty paths.
+std::string common_path(const std::vector<std::string>& paths);
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,44 @@
+#include "inspector/report/run_texts.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/text/text_layout.h"
+
+namespace vitrine::inspector {
+
+std::string warning_lines(std::string_view label, const RunInfo& run, size_t width) {
+  std::string lines;
+  for (const std::string& warning : run.warnings) {
+    lines += wrap_words("warning: ", std::string(label) + printable(warning), width);
+  }
+  return lines;
+}
+
+std::string origin_lines(const RunInfo& run, bool has_digest, size_t width) {
+  std::vector<std::string> facts;
+  if (!run.input_values.empty()) facts.push_back("inputs: " + run.input_values);
+  for (const std::string* fact : {&run.tool, &run.date, &run.machine}) {
+    if (!fact->empty()) facts.push_back(*fact);
+  }
+  if (has_digest && !run.model_digest.empty()) facts.push_back("model " + run.model_digest);
+  for (std::string& fact : facts) fact = printable(fact);
+  return facts.empty() ? "" : wrap("", facts, kDot, width);
+}
+
+nlohmann::ordered_json origin_json(const RunInfo& run) {
+  nlohmann::ordered_json json;
+  const std::pair<const char*, const std::string*> members[] = {
+      {"tool", &run.tool},
+      {"date", &run.date},
+      {"machine", &run.machine},
+      {"model_digest", &run.model_digest},
+      {"input_values", &run.input_values}};
+  for (const auto& [name, text] : members) {
+    json[name] = text->empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(*text);
+  }
+  return json;
+}
+
+}  // namespace vitrine::inspector

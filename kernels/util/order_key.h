@@ -1,0 +1,21 @@
+// Integers in the order of the elements that they are made from.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace vitrine {
+
+// The key of a NaN is larger than every other key.
+inline constexpr int64_t kNanKey = INT64_MAX;
+
+inline int64_t order_key(int64_t value) { return value; }
+
+inline int64_t order_key(double value) {
+  if (value != value) return kNanKey;
+  const int64_t bits = std::bit_cast<int64_t>(value);
+  // Converts from sign and magnitude, so that both zeros have the same key.
+  return bits < 0 ? -(bits & INT64_MAX) : bits;
+}
+
+}  // namespace vitrine

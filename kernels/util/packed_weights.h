@@ -1,0 +1,65 @@
+// Weights of a linear layer in torchao's universal layout (https://github.com/pytorch/ao,
+// kernels/cpu): symmetric int4 or int8 with one float scale per group of columns.
+//
+// The layout is a header of 16 int32, then blocks of 8 rows. A block has all groups of its rows,
+// and then 8 float biases if the layer has biases. A group has one packet per 16 columns, then 8
+// float scales and 8 int32 sums. A packet has columns 0 to 7 of the 8 rows, then columns 8 to 15.
+// int4 values are stored plus 8, in runs of 32: byte i has value i in its low half and value i + 16
+// in its high half.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vitrine/kernel_context.h"
+
+namespace vitrine {
+
+class PackedWeights {
+ public:
+  static constexpr int64_t kRows = 8;  // rows per block
+  static constexpr int64_t kPacketColumns = 16;
+
+  struct Shape {
+    int64_t rows;  // outputs
+    int64_t columns;
+    int64_t group_size;  // columns that share a scale
+    int64_t bits;        // 4 or 8
+  };
+
+  // Checks `shape`, the header, and that the `size` bytes at `data` fit the shape. `name` is the
+  // name of the argument in errors. The data needs no alignment and must outlive the result.
+  [[nodiscard]] bool read(KernelContext& context, const void* data, size_t size, const Shape& shape,
+                          const char* name);
+
+  const Shape& shape() const { return shape_; }
+  int64_t blocks() const { return (shape_.rows + kRows - 1) / kRows; }
+  int64_t groups() const { return shape_.columns / shape_.group_size; }
+
+  // Adds the products of one group of inputs with each of the 8 rows.
+  template <class Input, class Sum>
+  void multiply(const Input* inputs, const int8_t* values, Sum* sums) const {
+    for (int64_t column = 0; column < shape_.group_size; ++column, values += kRows) {
+      for (int64_t row = 0; row < kRows; ++row) {
+        sums[row] += static_cast<Sum>(inputs[column]) * static_cast<Sum>(values[row]);
+      }
+    }
+  }
+
+  // Writes the values of a group, [group_size, 8], and the scales of its 8 rows. Rows past the end
+  // are zeros.
+  void unpack(int64_t block, int64_t group, int8_t* values, float* scales) const;
+  // Writes the 8 biases of a block, or zeros if the layer has no biases.
+  void unpack_biases(int64_t block, float* biases) const;
+
+ private:
+  const std::byte* block_at(int64_t block) const { return blocks_ + block * block_bytes_; }
+
+  Shape shape_{};
+  const std::byte* blocks_ = nullptr;
+  int64_t group_bytes_ = 0;
+  int64_t block_bytes_ = 0;
+  bool has_bias_ = false;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,26 @@
+// Makes text from files safe to print: the result is UTF-8 and cannot control a terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace vitrine {
+
+struct CodePoint {
+  static constexpr uint32_t kInvalid = UINT32_MAX;
+  uint32_t value = kInvalid;
+  size_t bytes = 1;
+};
+
+// Decodes the first character of a text, which must not be empty. Returns kInvalid with a length of
+// one byte if the text does not begin with UTF-8.
+CodePoint first_code_point(std::string_view text);
+
+// Replaces each byte of a control character, and each byte that is not UTF-8, with '?'. Keeps '\t'
+// and '
+// '.
+void make_printable(std::span<char> text);
+
+}  // namespace vitrine

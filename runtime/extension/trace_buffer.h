@@ -1,0 +1,86 @@
+// A bounded buffer for trace records that does not allocate while recording.
+//
+// The constructor allocates all memory; recording copies one TraceRecord. Records that do not fit
+// are counted per block and never overwrite others, so a trace keeps its beginning. Not
+// thread-safe: one thread records, and reads when the run is over. Records hold pointers to strings
+// of kernels and delegates (vitrine/event_tracer.h), so serialize before those are gone.
+//
+//   TraceBuffer trace;
+//   ...                                // run with &trace as the tracer
+//   auto bytes = write_etdump(trace);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/extension/value_buffer.h"
+#include "vitrine/value_tracer.h"
+
+namespace vitrine {
+
+class TraceBuffer final : public ValueTracer {
+ public:
+  struct Block {
+    const char* name = nullptr;
+    size_t first = 0;        // index of its first record
+    size_t count = 0;        // number of records
+    uint64_t dropped = 0;    // number of its records that did not fit
+    size_t first_value = 0;  // index of its first value in ValueBuffer::entries()
+    size_t value_count = 0;  // number of entries
+    uint64_t dropped_values = 0;
+    int32_t bundled_input_index = kNoBundledInput;
+  };
+
+  static constexpr int32_t kNoBundledInput = -1;
+
+  static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
+  static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
+
+  // If the allocation fails, the capacities are 0 and everything is counted as dropped. `values`
+  // (not owned, must outlive this), if given, keeps the outputs of every instruction.
+  explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
+                       ValueBuffer* values = nullptr);
+
+  void begin_block(const char* name) override;
+  // Before the first block begins, records go to the block "Default".
+  void record(const TraceRecord& record) override;
+  bool wants_values() const override { return values_ != nullptr; }
+  void record_value(const TracedValue& value) override;
+
+  // Sets the test set of a bundled program that later blocks run.
+  void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
+
+  // Discards all records and keeps the memory.
+  void clear();
+
+  std::span<const Block> blocks() const { return {blocks_.get(), num_blocks_}; }
+  std::span<const TraceRecord> records(const Block& block) const {
+    return {records_.get() + block.first, block.count};
+  }
+
+  // Null if values are not kept.
+  const ValueBuffer* values() const { return values_; }
+
+  // Number of records that did not fit, including all records of blocks that did not fit.
+  uint64_t dropped() const { return dropped_; }
+  uint64_t dropped_blocks() const { return dropped_blocks_; }
+  size_t max_records() const { return max_records_; }
+  size_t max_blocks() const { return max_blocks_; }
+
+ private:
+  std::unique_ptr<TraceRecord[]> records_;
+  std::unique_ptr<Block[]> blocks_;
+  size_t max_records_ = 0;
+  size_t max_blocks_ = 0;
+  size_t num_records_ = 0;
+  size_t num_blocks_ = 0;
+  Block* current_ = nullptr;  // null before the first block and in a block that did not fit
+  uint64_t dropped_ = 0;
+  uint64_t dropped_blocks_ = 0;
+  ValueBuffer* values_ = nullptr;
+  int32_t bundled_input_index_ = kNoBundledInput;
+};
+
+}  // namespace vitrine

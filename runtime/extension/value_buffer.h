@@ -1,0 +1,82 @@
+// A bounded buffer for copies of instructions' results that does not allocate while recording.
+//
+// The constructor allocates all memory, without touching it; adding copies a tensor's bytes in
+// memory order. Values that do not fit are counted and never overwrite others. The bytes are the
+// debug buffer of the ETDump format: a second file, to which the trace's debug events refer by
+// offset (docs/formats/etdump.md). Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "vitrine/event_tracer.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine {
+
+class ValueBuffer {
+ public:
+  struct Entry {
+    enum class Kind : uint8_t {
+      kInt,
+      kDouble,
+      kBool,
+      kTensor,
+      kTensorList,  // its tensors are the next list_size entries
+    };
+    static constexpr uint64_t kNoData = UINT64_MAX;  // offset of a tensor without elements
+
+    TracedValue source;  // its `value` is null
+    size_t record = 0;   // number of records of the block before this value
+    Kind kind = Kind::kInt;
+    union {
+      int64_t integer = 0;
+      double real;
+      bool boolean;
+      size_t list_size;
+    };
+    // The fields below are for tensors. Strides count elements.
+    ScalarType dtype = ScalarType::kByte;
+    uint8_t rank = 0;
+    uint64_t offset = kNoData;  // into data(), a multiple of kAlignment
+    std::array<int32_t, kMaxRank> sizes = {};
+    std::array<int64_t, kMaxRank> strides = {};
+  };
+
+  static constexpr size_t kAlignment = 64;
+  static constexpr size_t kDefaultBytes = size_t{256} << 20;
+  static constexpr size_t kDefaultEntries = size_t{1} << 16;
+
+  // If the allocation fails, the capacities are 0 and everything is counted as dropped.
+  explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries);
+
+  // Adds numbers, tensors and lists of tensors; ignores other kinds and tensors without memory.
+  // `record` is the number of records that its block has so far.
+  void add(const TracedValue& value, size_t record);
+  // Counts a value that does not fit.
+  void drop() { ++dropped_; }
+  // Discards all values and keeps the memory.
+  void clear();
+
+  std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
+  std::span<const std::byte> data() const { return {data_.get(), used_}; }
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  bool add_entry(const Entry& entry);
+  bool add_tensor(Entry entry, const Tensor& tensor);
+  bool add_list(Entry entry, const EValue& list);
+
+  std::unique_ptr<std::byte[]> data_;
+  std::unique_ptr<Entry[]> entries_;
+  size_t max_bytes_ = 0;
+  size_t max_entries_ = 0;
+  size_t used_ = 0;
+  size_t num_entries_ = 0;
+  uint64_t dropped_ = 0;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,21 @@
+// Limits that control groups (cgroup v1 and v2 of Linux) set for this process.
+//
+// A group's limit also holds for the groups inside it. Both functions therefore return the smallest
+// limit along the path from the root to the group of this process, or UINT64_MAX if no group on the
+// path has a limit. The memory that a group already uses is subtracted from its limit. The
+// functions read /proc/self/cgroup and the files under /sys/fs/cgroup. `root` is prepended to these
+// paths; tests pass a folder with their own files.
+#pragma once
+
+#include <cstdint>
+
+namespace vitrine::platform {
+
+// Memory in bytes that the groups leave to this process. Cached pages of files count as free,
+// because the system can drop them.
+uint64_t control_group_memory(const char* root = "");
+
+// CPU quota divided by its period: processors that the process may keep busy, rounded up.
+uint64_t control_group_processors(const char* root = "");
+
+}  // namespace vitrine::platform

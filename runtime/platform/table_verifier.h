@@ -1,0 +1,54 @@
+// Verifies that all offsets of a flatbuffer stay inside it.
+//
+// Does the work of the verifier of the flatbuffers library, and also checks that elements of 8
+// bytes are aligned. Tables describe the schema, which needs a tenth of the code that flatc
+// generates; schema/table_shapes.py writes them. Format: https://flatbuffers.dev/internals.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "vitrine/budget.h"
+#include "vitrine/error.h"
+
+namespace vitrine {
+
+// Describes a field of a table.
+struct FieldShape {
+  enum Kind : uint8_t {
+    kNoField,
+    kScalar,  // `argument` is its size in bytes
+    kString,
+    kVector,  // vector of scalars; `argument` is the size of an element in bytes
+    kTable,   // `argument` is the index of the table's shape
+    kTables,  // vector of tables; `argument` is the index of their shape
+    // The previous field is the union's type. `argument` is an index into TableShapes::unions,
+    // where the shapes for type 1, 2 and so on are listed. Types above `count` are not verified.
+    kUnion,
+  };
+  Kind kind = kNoField;
+  uint8_t argument = 0;
+  uint8_t count = 0;
+};
+
+// Describes the tables of a schema. Table t has the fields [starts[t], starts[t + 1]), in the order
+// of the schema. No table may contain itself, so the schema limits the depth of nesting.
+struct TableShapes {
+  const FieldShape* fields;
+  const uint16_t* starts;
+  const uint8_t* unions;
+  uint8_t root;
+};
+
+// Returns true if the root table, whose offset is at byte `start`, and everything below it are
+// inside the buffer, and if scalars and elements of vectors are aligned. Charges one step for each
+// visit of a table, and returns false if no steps are left. `bytes` must be aligned for every
+// scalar.
+bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
+                   size_t start = 0);
+
+// Returns OutOfResources for a file that has used up its steps, one per byte of its flatbuffer.
+Error too_many_items(const Budget& steps);
+
+}  // namespace vitrine

@@ -1,0 +1,57 @@
+// ThreadPolicy decides for each parallel region of a run whether it uses the workers of a pool.
+//
+// - Work: a region of less than ThreadPool::kMinWorkNs runs on its caller. The first regions of a
+//   run, up to kWakeWorkNs in total, do so too, because waking the workers takes about 20 us.
+// - Callers: regions use the workers only if this process has two processors for each of its runs
+//   that has work for several threads.
+// - Pause: if other processes use the same processors, a caller waits for workers that do not run,
+//   or does not run itself. The wall time of a run minus the processor time of its caller measures
+//   both. If this loss exceeds the time that the workers save, the workers are not used for a
+//   while.
+//
+// All sums are estimates: callers on several threads may overwrite each other's updates.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine {
+
+class ThreadPolicy {
+ public:
+  static constexpr uint64_t kWakeWorkNs = 30'000;  // work of the first regions of a run
+
+  struct Clocks {
+    uint64_t (*wall_ns)();
+    uint64_t (*cpu_ns)();  // processor time of the calling thread
+  };
+  // State of a run. Only the run's thread uses it.
+  struct Run {
+    uint64_t work_ns = 0;     // work in regions that are large enough for threads
+    bool is_counted = false;  // true if `callers` includes this run
+    uint64_t wall_ns = 0;     // start of the current sample
+    uint64_t cpu_ns = 0;      // 0: no sample has begun
+  };
+
+  // `callers` is the number of runs in the process that have work for several threads.
+  ThreadPolicy(size_t threads, size_t processors, std::atomic<uint32_t>& callers, Clocks clocks);
+
+  // Returns true if a region that takes `work_ns` on one thread should use the workers.
+  bool allows(Run& run, uint64_t work_ns);
+  void end(Run& run);
+
+ private:
+  bool is_paused(uint64_t now_ns) const;
+  void record(Run& run, uint64_t now_ns);
+
+  const int64_t workers_;
+  const size_t processors_;
+  std::atomic<uint32_t>& callers_;
+  const Clocks clocks_;
+  std::atomic<int64_t> saved_ns_;  // time that the workers saved minus time lost; bounded
+  std::atomic<uint64_t> resume_ns_{0};
+  std::atomic<uint64_t> pause_ns_{0};  // length of the last pause that a loss caused
+};
+
+}  // namespace vitrine

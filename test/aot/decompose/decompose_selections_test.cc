@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "aot/graph/aot_error.h"
+#include "test/aot/optimize/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+TEST(DecomposeSelections, AddsCopiesAndFillsAtIndices) {
+  const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  const TensorData index = integers({2}, {2, 0});
+  const TensorData repeated = integers({2}, {1, 1});
+  const TensorData source = floats({2, 2}, {10, 20, 30, 40});
+  const auto by_columns = [](const Nodes& in) { return ArgumentList{in[0], 1, in[1], in[2]}; };
+  expect_near(lowered("aten.index_add.default", {x, index, source}, by_columns, {2, 3}),
+              {21, 2, 13, 44, 5, 36});
+  expect_near(
+      lowered("aten.index_add.default", {x, repeated, source}, by_columns, {2, 3}, {{"alpha", 2}}),
+      {1, 62, 3, 4, 145, 6});
+  expect_near(lowered("aten.index_copy.default", {x, index, source}, by_columns, {2, 3}),
+              {20, 2, 10, 40, 5, 30});
+  const auto filled = [](const Nodes& in) { return ArgumentList{in[0], -2, in[1], 7.0}; };
+  expect_near(lowered("aten.index_fill.int_Scalar", {x, integers({1}, {1})}, filled, {2, 3}),
+              {1, 2, 3, 7, 7, 7});
+}
+
+TEST(DecomposeSelections, TakesAndPutsElementsByIndex) {
+  const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_near(
+      lowered("aten.take.default", {x, integers({2, 2}, {5, 0, -1, 3})}, ArgumentList{}, {2, 2}),
+      {6, 1, 6, 4});
+  expect_near(lowered("aten.put.default", {x, integers({2}, {4, 4}), floats({2}, {1, 2})},
+                      ArgumentList{true}, {2, 3}),
+              {1, 2, 3, 4, 8, 6});
+  expect_near(lowered("aten.take_along_dim.default", {x, integers({2, 1}, {2, 0})}, ArgumentList{1},
+                      {2, 1}),
+              {3, 4});
+  // The one row of the index applies to all rows of `x`.
+  expect_near(lowered("aten.take_along_dim.default", {x, integers({1, 2}, {2, 0})}, ArgumentList{1},
+                      {2, 2}),
+              {3, 1, 6, 4});
+}
+
+TEST(DecomposeSelections, ScatterReducesWithAndWithoutTheOriginalElement) {
+  const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  const TensorData index = integers({4, 2}, {0, 0, 2, 0, 0, 2, 2, 2});
+  const Values values = {7, -1, 2, 8, -3, 4, 9, 1};
+  const std::vector<int64_t> rows = {0, 0, 2, 0, 0, 2, 2, 2};
+  for (const std::string reduce : {"sum", "mean", "prod", "amax", "amin"}) {
+    for (const bool include_self : {true, false}) {
+      SCOPED_TRACE(reduce + (include_self ? " with the original" : " without the original"));
+      Values expected = {1, 2, 3, 4, 5, 6};
+      for (size_t at = 0; at < 6; ++at) {
+        Values found;
+        if (include_self) found.push_back(expected[at]);
+        for (size_t i = 0; i < values.size(); ++i) {
+          if (rows[i] == static_cast<int64_t>(at / 2) && i % 2 == at % 2)
+            found.push_back(values[i]);
+        }
+        if (found.empty()) continue;
+        double sum = 0;
+        double product = 1;
+        for (const double each : found) {
+          sum += each;
+          product *= each;
+        }
+        expected[at] = reduce == "sum"    ? sum
+                       : reduce == "mean" ? sum / static_cast<double>(found.size())
+                       : reduce == "prod" ? product
+                       : reduce == "amax" ? *std::ranges::max_element(found)
+                                          : *std::ranges::min_element(found);
+      }
+      expect_near(lowered("aten.scatter_reduce.two", {x, index, floats({4, 2}, values)},
+                          [&](const Nodes& in) {
+                            return ArgumentList{in[0], 0, in[1], in[2], reduce};
+                          },
+                          {3, 2}, {{"include_self", include_self}}),
+                  expected);
+    }
+  }
+  const auto scatter_constant = [&](const char* reduction) {
+    return lowered("aten.scatter.value_reduce", {x, index},
+                   [&](const Nodes& in) {
+                     return ArgumentList{in[0], 0, in[1], 2};
+                   },
+                   {3, 2}, {{"reduce", reduction}});
+  };
+  expect_near(scatter_constant("add"), {5, 6, 3, 4, 9, 10});
+  expect_near(scatter_constant("multiply"), {4, 8, 3, 4, 20, 24});
+}
+
+TEST(DecomposeSelections, FindsBucketsAndMembers) {
+  const TensorData bounds = floats({4}, {1, 3, 3, 7});
+  const TensorData x = floats({2, 3}, {0, 1, 3, 5, 7, 9});
+  const auto buckets = [&](bool right) {
+    return lowered("aten.bucketize.Tensor", {x, bounds}, ArgumentList{}, {2, 3}, {{"right", right}},
+                   ScalarType::kLong);
+  };
+  expect_near(buckets(false), {0, 0, 1, 3, 3, 4});
+  expect_near(buckets(true), {0, 1, 3, 3, 4, 4});
+  expect_near(lowered("aten.searchsorted.Tensor",
+                      {floats({2, 2}, {1, 2, 10, 20}), floats({2, 3}, {0, 2, 3, 10, 15, 30})},
+                      ArgumentList{}, {2, 3}, {{"side", "right"}}, ScalarType::kLong),
+              {0, 2, 2, 1, 1, 2});
+  expect_near(lowered(
+                  "aten.bucketize.Scalar", {bounds},
+                  [](const Nodes& in) {
+                    return ArgumentList{3, in[0]};
+                  },
+                  {}, {{"right", true}}, ScalarType::kLong),
+              {3});
+  expect_near(
+      lowered("aten.searchsorted.Scalar", {bounds}, ArgumentList{2.5}, {}, {}, ScalarType::kLong),
+      {1});
+  // The sorter is the permutation that sorts the sequence.
+  expect_near(lowered(
+                  "aten.searchsorted.Tensor",
+                  {floats({3}, {20, 5, 10}), floats({4}, {1, 5, 7, 30}), integers({3}, {1, 2, 0})},
+                  [](const Nodes& in) {
+                    return ArgumentList{in[0], in[1], false, false, Argument(), in[2]};
+                  },
+                  {4}, {}, ScalarType::kLong),
+              {0, 0, 1, 3});
+  const TensorData numbers = integers({2, 2}, {1, 2, 3, 4});
+  expect_near(lowered("aten.isin.Tensor_Tensor", {numbers, integers({3}, {4, 1, 9})},
+                      ArgumentList{}, {2, 2}, {}, ScalarType::kBool),
+              {1, 0, 0, 1});
+  expect_near(lowered("aten.isin.Tensor_Scalar", {numbers}, ArgumentList{2}, {2, 2},
+                      {{"invert", true}}, ScalarType::kBool),
+              {1, 0, 1, 1});
+}
+
+TEST(DecomposeSelections, EmbeddingBagSumsAndAveragesItsRows) {
+  const TensorData table = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  const TensorData indices = integers({5}, {0, 2, 1, 1, 0});
+  const TensorData offsets = integers({3}, {0, 2, 2});  // the second bag is empty
+  const Value::Items results = {
+      contiguous_spec(ScalarType::kFloat, {3, 2}), contiguous_spec(ScalarType::kLong, {5}),
+      contiguous_spec(ScalarType::kLong, {3}), contiguous_spec(ScalarType::kLong, {3})};
+  const auto bags = [&](int mode, const Argument& padding) {
+    return lowered_item(
+        "aten.embedding_bag.padding_idx", {table, indices, offsets},
+        [&](const Nodes& in) {
+          return ArgumentList{in[0], in[1], in[2], false, mode, false, Argument(), false, padding};
+        },
+        results, 0);
+  };
+  expect_near(bags(0, Argument()), {6, 8, 0, 0, 7, 10});
+  expect_near(bags(1, Argument()), {3, 4, 0, 0, 7.0 / 3, 10.0 / 3});
+  expect_near(bags(1, Argument(1)), {3, 4, 0, 0, 1, 2});
+  expect_near(bags(2, Argument()), {5, 6, 0, 0, 3, 4});
+  expect_near(bags(2, Argument(1)), {5, 6, 0, 0, 1, 2});
+  expect_near(bags(2, Argument(-2)), {5, 6, 0, 0, 1, 2});
+  // In this operator, -1 means no padding.
+  for (const int mode : {0, 1, 2}) {
+    expect_near(lowered_item(
+                    "aten._embedding_bag_forward_only.default", {table, indices, offsets},
+                    [&](const Nodes& in) {
+                      return ArgumentList{in[0], in[1],      in[2], false, mode,
+                                          false, Argument(), false, -1};
+                    },
+                    results, 0),
+                values_of(lowered_item(
+                    "aten.embedding_bag.padding_idx", {table, indices, offsets},
+                    [&](const Nodes& in) {
+                      return ArgumentList{in[0], in[1],      in[2], false,     mode,
+                                          false, Argument(), false, Argument()};
+                    },
+                    results, 0)));
+  }
+}
+
+TEST(DecomposeSelections, RepeatsEachElementByItsCountInATensor) {
+  const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto repeated = [&](const TensorData& repeats, int64_t count, int64_t dim) {
+    return lowered("aten.repeat_interleave.self_Tensor", {x, repeats}, ArgumentList{dim},
+                   dim == 0 ? std::vector<SymInt>{count, 2} : std::vector<SymInt>{3, count});
+  };
+  expect_near(repeated(integers({3}, {2, 0, 1}), 3, 0), {1, 2, 1, 2, 5, 6});
+  expect_near(repeated(integers({2}, {1, 2}), 3, 1), {1, 2, 2, 3, 4, 4, 5, 6, 6});
+  expect_near(repeated(integers({1}, {2}), 6, 0), {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6});
+  expect_near(lowered("aten.repeat_interleave.self_Tensor", {x, integers({6}, {0, 1, 0, 2, 0, 0})},
+                      ArgumentList{}, {3}),
+              {2, 4, 4});
+  // Constant repeats become constant indices.
+  const Build constant = [](ModelBuilder& build, const Nodes& in) {
+    Node* repeats = build.buffer("repeats", integers({3}, {2, 0, 1}));
+    return build.call_as("aten.repeat_interleave.self_Tensor", {in[0], repeats, 0}, {},
+                         contiguous_spec(ScalarType::kFloat, {3, 2}));
+  };
+  std::string operators;
+  expect_near(run({x}, constant, &operators)[0], {1, 2, 1, 2, 5, 6});
+  EXPECT_EQ(operators.find("repeat_interleave"), std::string::npos) << operators;
+}
+
+TEST(DecomposeSelections, ErrorNamesTheNodeAndItsSourceLine) {
+  try {
+    lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, ArgumentList{}, {2});
+    FAIL() << "the unknown operator was accepted";
+  } catch (const AotError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("node no_such_operator (aten.no_such_operator.default), "),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("lowered_call.cc:"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot

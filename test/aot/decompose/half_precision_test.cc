@@ -1,0 +1,476 @@
+// Compares decomposed operators on f16 and bf16 with the same operators on f64, rounded once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "operators/operator.h"
+#include "test/aot/optimize/lowered_call.h"
+#include "test/support/read_text.h"
+#include "vitrine/half.h"
+
+namespace vitrine::aot::half {
+namespace {
+
+// Ranges of input values. All but the last four ranges reach the limits of the dtype.
+enum class Range : uint8_t {
+  kAny,
+  kPositive,
+  kSquarable,  // in bf16, squares of values must fit into f32
+  kSmall,      // -8 to 8
+  kUnit,       // 0 to 1
+  kNearOne,    // 0.75 to 1.25
+  kIndices,    // i64: 0, 1, 0, 1...
+  kDistinct,   // i64: 0, 1, 2, 3...
+  kSigns,      // 1 and -1
+};
+using enum Range;
+
+struct Input {
+  Range range = kAny;
+  std::vector<int64_t> sizes;
+};
+
+struct Case {
+  const char* target = nullptr;
+  std::vector<Input> inputs;
+  ArgumentList args;  // "$" represents the next input
+  std::vector<SymInt> sizes;
+  ArgumentMap kwargs = {};
+  std::optional<size_t> item = {};       // index of the result to compare, if there are several
+  std::optional<ScalarType> dtype = {};  // dtype of the result if it differs from the inputs'
+};
+
+double round_to(ScalarType dtype, double value) {
+  const auto narrow = static_cast<float>(value);
+  if (dtype == ScalarType::kHalf) return static_cast<float>(Half(narrow));
+  return static_cast<float>(BFloat16(narrow));
+}
+
+double value_at(Range range, ScalarType dtype, size_t i, size_t seed) {
+  const bool is_f16 = dtype == ScalarType::kHalf;
+  const double largest = is_f16 ? 65504 : range == kSquarable ? 0x1p63 : 0x1.fep127;
+  const double smallest = is_f16 ? 0x1p-24 : range == kSquarable ? 0x1p-60 : 0x1p-126;
+  double whole = 0;
+  const double u =
+      std::modf(static_cast<double>(i + 1) * 0.618034 + static_cast<double>(seed) * 0.37, &whole);
+  switch (range) {
+    case kSmall:
+      return (u - 0.5) * 16;
+    case kUnit:
+      return u;
+    case kNearOne:
+      return 0.75 + u / 2;
+    case kIndices:
+      return static_cast<double>(i % 2);
+    case kDistinct:
+      return static_cast<double>(i);
+    case kSigns:
+      return i % 2 == 0 ? 1 : -1;
+    default:
+      break;
+  }
+  const double low = std::log2(smallest);
+  const double high = std::log2(largest);
+  // Covers the ends of the range and its middle, where most functions bend.
+  const size_t kind = (i + seed) % 4;
+  const double magnitude = i == 1      ? largest
+                           : i == 2    ? smallest
+                           : kind == 0 ? 8 * u
+                                       : std::min(largest, std::exp2(low + u * (high - low)));
+  return i % 2 == 0 || range == kPositive ? magnitude : -magnitude;
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T value) {
+  const auto at = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+  bytes.insert(bytes.end(), at.begin(), at.end());
+}
+
+// Makes an input whose values `dtype` can represent, with `dtype` or f64 as its dtype.
+TensorData input_of(const Input& input, ScalarType dtype, bool is_wide, size_t seed) {
+  size_t count = 1;
+  for (const int64_t size : input.sizes) count *= static_cast<size_t>(size);
+  const bool is_integer = input.range == kIndices || input.range == kDistinct;
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < count; ++i) {
+    const double value = round_to(dtype, value_at(input.range, dtype, i, seed));
+    if (is_integer) {
+      append(bytes, static_cast<int64_t>(value));
+    } else if (is_wide) {
+      append(bytes, value);
+    } else if (dtype == ScalarType::kHalf) {
+      append(bytes, Half(static_cast<float>(value)).bits);
+    } else {
+      append(bytes, BFloat16(static_cast<float>(value)).bits);
+    }
+  }
+  const ScalarType made = is_integer ? ScalarType::kLong : is_wide ? ScalarType::kDouble : dtype;
+  return make_tensor_data(made, input.sizes, std::move(bytes));
+}
+
+Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
+  std::vector<TensorData> inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    inputs.push_back(input_of(test.inputs[i], dtype, is_wide, i));
+  }
+  const ScalarType computed = is_wide ? ScalarType::kDouble : dtype;
+  const ScalarType result = test.dtype.value_or(computed);
+  const Arguments arguments = [&](const std::vector<Node*>& nodes) {
+    ArgumentList args = test.args;
+    size_t next = 0;
+    for (Argument& each : args) {
+      const auto* text = each.get<std::string>();
+      if (text != nullptr && *text == "$") each = nodes.at(next++);
+    }
+    return args;
+  };
+  if (test.item) {
+    const TensorSpec spec = contiguous_spec(result, test.sizes);
+    return values_of(lowered_item(test.target, inputs, arguments, {spec, spec}, *test.item));
+  }
+  ArgumentMap kwargs = test.kwargs;
+  if (inputs.empty()) kwargs.emplace_back("dtype", computed);
+  return values_of(lowered(test.target, inputs, arguments, test.sizes, kwargs, result));
+}
+
+// Returns the number of steps between neighboring values of the dtype from a to b.
+int64_t units_between(ScalarType dtype, double a, double b) {
+  const auto position = [&](double x) {
+    const auto narrow = static_cast<float>(x);
+    const uint16_t bits = dtype == ScalarType::kHalf ? Half(narrow).bits : BFloat16(narrow).bits;
+    return (bits & 0x8000) != 0 ? -int64_t{bits & 0x7fff} : int64_t{bits};
+  };
+  return std::abs(position(a) - position(b));
+}
+
+const std::vector<SymInt> kScalar;
+
+std::vector<Case> cases() {
+  const std::vector<int64_t> row = {61};
+  const std::vector<SymInt> line = {61};
+  std::vector<Case> all;
+  const auto unary = [&](const char* target, Range range = kAny, ArgumentList rest = {},
+                         ArgumentMap kwargs = {}) {
+    rest.insert(rest.begin(), "$");
+    all.push_back({target, {{range, row}}, rest, line, std::move(kwargs)});
+  };
+  const auto binary = [&](const char* target, Range a = kAny, Range b = kAny,
+                          ArgumentList rest = {}, std::optional<ScalarType> dtype = {}) {
+    rest.insert(rest.begin(), {"$", "$"});
+    all.push_back({target, {{a, row}, {b, row}}, rest, line, {}, {}, dtype});
+  };
+  unary("aten.deg2rad.default");
+  unary("aten.hardsigmoid.default");
+  unary("aten.hardswish.default", kSquarable);
+  unary("aten.log_sigmoid.default");
+  unary("aten.logit.default", kUnit);
+  unary("aten.logit.default", kUnit, {0.1});
+  unary("aten.mish.default");
+  unary("aten.rad2deg.default", kSquarable);
+  unary("aten.round.decimals", kSquarable, {}, {{"decimals", 2}});
+  unary("aten.silu.default");
+  unary("aten.sinc.default", kUnit);
+  unary("aten.softplus.default");
+  unary("aten.softplus.default", kSquarable, {2.0, 10});
+  unary("aten.softshrink.default", kAny, {0.3});
+  unary("aten.special_entr.default", kSquarable);
+  unary("aten.special_ndtr.default", kSmall);
+  unary("aten.special_sinc.default", kUnit);
+  unary("aten.xlogy.Scalar_Other", kAny, {3.0});
+  unary("aten.special_xlogy.other_scalar", kAny, {3.0});
+  unary("aten.special_xlog1py.other_scalar", kAny, {3.0});
+  for (const char* target : {"aten.xlogy.Scalar_Self", "aten.special_xlogy.self_scalar",
+                             "aten.special_xlog1py.self_scalar"}) {
+    all.push_back({target, {{kPositive, row}}, {0.1, "$"}, line});
+  }
+  binary("aten.hypot.default", kSquarable, kSquarable);
+  binary("aten.isclose.default", kAny, kAny, {0.1}, ScalarType::kBool);
+  binary("aten.ldexp.Tensor", kAny, kSmall);
+  binary("aten.lerp.Scalar", kSquarable, kSquarable, {0.3});
+  binary("aten.lerp.Scalar", kSquarable, kSquarable, {0.7});
+  all.push_back({"aten.lerp.Tensor",
+                 {{kSquarable, row}, {kSquarable, row}, {kUnit, row}},
+                 {"$", "$", "$"},
+                 line});
+  binary("aten.logaddexp.default");
+  binary("aten.logaddexp2.default");
+  binary("aten.sigmoid_backward.default", kAny, kUnit);
+  binary("aten.special_xlog1py.default", kSquarable, kPositive);
+  binary("aten.special_xlogy.default", kSquarable, kPositive);
+  binary("aten.xlogy.Tensor", kSquarable, kPositive);
+  for (const char* target : {"aten.addcmul.default", "aten.addcdiv.default"}) {
+    all.push_back({target,
+                   {{kAny, row}, {kSquarable, row}, {kSquarable, row}},
+                   {"$", "$", "$"},
+                   line,
+                   {{"value", 0.01}}});
+  }
+  all.push_back({"aten.glu.default", {{kAny, {2, 62}}}, {"$"}, {2, 31}});
+  all.push_back({"aten.linspace.default", {}, {-3, 5, 4099}, {4099}});
+  all.push_back({"aten.logspace.default", {}, {-3, 4, 4099}, {4099}});
+
+  // Reductions.
+  const std::vector<int64_t> matrix = {4, 40};
+  const auto reduction = [&](const char* target, ArgumentList rest, ArgumentMap kwargs = {},
+                             Range range = kSquarable, std::vector<SymInt> sizes = {4}) {
+    rest.insert(rest.begin(), "$");
+    all.push_back({target, {{range, matrix}}, rest, std::move(sizes), std::move(kwargs)});
+  };
+  reduction("aten.std.default", {}, {}, kSquarable, {});
+  reduction("aten.std.dim", {Dims{1}});
+  reduction("aten.std.correction", {Dims{1}}, {{"correction", 0}});
+  for (const size_t item : {size_t{0}, size_t{1}}) {
+    all.push_back({"aten.std_mean.default", {{kSquarable, matrix}}, {"$"}, {}, {}, item});
+    all.push_back({"aten.std_mean.dim", {{kSquarable, matrix}}, {"$", Dims{1}}, {4}, {}, item});
+    all.push_back(
+        {"aten.std_mean.correction", {{kSquarable, matrix}}, {"$", Dims{1}}, {4}, {}, item});
+  }
+  for (const double order : {0.0, 0.5, 1.0, 2.0, kInfinity, -kInfinity}) {
+    reduction("aten.linalg_vector_norm.default", {order, Dims{1}});
+  }
+  reduction("aten.linalg_vector_norm.default", {3, Dims{1}}, {}, kSmall);
+  reduction("aten.norm.Scalar", {2}, {}, kSquarable, {});
+  reduction("aten.norm.ScalarOpt_dim", {2, Dims{1}});
+  reduction("aten.norm.ScalarOpt_dim_dtype", {2, Dims{1}, false}, {{"dtype", ScalarType::kFloat}});
+  reduction("aten.norm.ScalarOpt_dtype", {2}, {{"dtype", ScalarType::kFloat}}, kSquarable, {});
+  for (Case& test : all) {
+    if (test.kwargs.size() == 1 && test.kwargs[0].second == Argument(ScalarType::kFloat)) {
+      test.dtype = ScalarType::kFloat;
+    }
+  }
+  reduction("aten.logsumexp.default", {Dims{1}});
+  reduction("aten.logcumsumexp.default", {1}, {}, kSmall, {4, 40});
+  reduction("aten.cumprod.default", {1}, {}, kNearOne, {4, 40});
+  reduction("aten.nansum.default", {Dims{1}});
+  reduction("aten.nanmean.default", {Dims{1}});
+  reduction("aten.trapezoid.dx", {}, {{"dx", 0.1}});
+  reduction("aten.trapz.dx", {}, {{"dx", 0.1}});
+  reduction("aten.cumulative_trapezoid.dx", {}, {{"dx", 0.1}}, kSquarable, {4, 39});
+  const auto pair = [&](const char* target, ArgumentList rest, std::vector<SymInt> sizes,
+                        Range range = kSquarable) {
+    rest.insert(rest.begin(), {"$", "$"});
+    all.push_back({target, {{range, matrix}, {kSmall, matrix}}, rest, std::move(sizes)});
+  };
+  pair("aten.trapezoid.x", {}, {4});
+  pair("aten.trapz.x", {}, {4});
+  pair("aten.cumulative_trapezoid.x", {}, {4, 39});
+  pair("aten.cosine_similarity.default", {1}, {4});
+  pair("aten.dist.default", {}, {});
+  pair("aten.pairwise_distance.default", {}, {4});
+
+  // Products.
+  pair("aten.linalg_vecdot.default", {}, {4});
+  for (const char* target : {"aten.dot.default", "aten.vdot.default"}) {
+    all.push_back({target, {{kSquarable, row}, {kSmall, row}}, {"$", "$"}, {}});
+  }
+  all.push_back({"aten.mv.default", {{kSquarable, matrix}, {kSmall, {40}}}, {"$", "$"}, {4}});
+  for (const char* target : {"aten.cross.default", "aten.linalg_cross.default"}) {
+    all.push_back({target, {{kSquarable, {5, 3}}, {kSmall, {5, 3}}}, {"$", "$"}, {5, 3}});
+  }
+  const ArgumentMap factors = {{"beta", 0.3}, {"alpha", 0.01}};
+  all.push_back({"aten.addmv.default",
+                 {{kAny, {4}}, {kSquarable, matrix}, {kSmall, {40}}},
+                 {"$", "$", "$"},
+                 {4},
+                 factors});
+  all.push_back({"aten.addr.default",
+                 {{kAny, {4, 5}}, {kSquarable, {4}}, {kSmall, {5}}},
+                 {"$", "$", "$"},
+                 {4, 5},
+                 factors});
+  all.push_back({"aten.addbmm.default",
+                 {{kAny, {4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}},
+                 {"$", "$", "$"},
+                 {4, 5},
+                 factors});
+  all.push_back({"aten.baddbmm.default",
+                 {{kAny, {2, 4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}},
+                 {"$", "$", "$"},
+                 {2, 4, 5},
+                 factors});
+  all.push_back({"aten.bilinear.default",
+                 {{kSmall, {3, 4}}, {kSquarable, {3, 5}}, {kSmall, {2, 4, 5}}, {kAny, {2}}},
+                 {"$", "$", "$", "$"},
+                 {3, 2}});
+  all.push_back({"aten.scaled_dot_product_attention.default",
+                 {{kSquarable, {1, 2, 3, 4}}, {kSmall, {1, 2, 5, 4}}, {kAny, {1, 2, 5, 4}}},
+                 {"$", "$", "$"},
+                 {1, 2, 3, 4}});
+
+  // Layers and operators on images.
+  all.push_back(
+      {"aten._weight_norm.default", {{kSquarable, matrix}, {kSmall, {4, 1}}}, {"$", "$"}, {4, 40}});
+  all.push_back({"aten.rms_norm.default",
+                 {{kSquarable, matrix}, {kSmall, {40}}},
+                 {"$", Dims{40}, "$"},
+                 {4, 40}});
+  const std::vector<int64_t> volume = {1, 2, 4, 5, 6};
+  all.push_back({"aten._adaptive_avg_pool3d.default",
+                 {{kSquarable, volume}},
+                 {"$", Dims{2, 2, 2}},
+                 {1, 2, 2, 2, 2}});
+  all.push_back({"aten.adaptive_avg_pool3d.default",
+                 {{kSquarable, volume}},
+                 {"$", Dims{2, 2, 2}},
+                 {1, 2, 2, 2, 2}});
+  all.push_back(
+      {"aten.avg_pool3d.default", {{kSquarable, volume}}, {"$", Dims{2, 2, 2}}, {1, 2, 2, 2, 3}});
+  all.push_back({"aten.affine_grid_generator.default",
+                 {{kUnit, {1, 2, 3}}},
+                 {"$", Dims{1, 1, 5, 7}, false},
+                 {1, 5, 7, 2}});
+  all.push_back({"aten.col2im.default",
+                 {{kSquarable, {1, 8, 9}}},
+                 {"$", Dims{4, 4}, Dims{2, 2}, Dims{1, 1}, Dims{0, 0}, Dims{1, 1}},
+                 {1, 2, 4, 4}});
+  all.push_back({"aten.upsample_bicubic2d.vec",
+                 {{kSquarable, {1, 2, 4, 5}}},
+                 {"$", Dims{7, 3}, false, Argument()},
+                 {1, 2, 7, 3}});
+  all.push_back({"aten.upsample_trilinear3d.vec",
+                 {{kSquarable, volume}},
+                 {"$", Dims{5, 3, 8}, true, Argument()},
+                 {1, 2, 5, 3, 8}});
+
+  // Losses.
+  const auto loss = [&](const char* target, std::vector<Input> inputs, ArgumentList args,
+                        std::vector<SymInt> sizes = {}) {
+    all.push_back({target, std::move(inputs), std::move(args), std::move(sizes)});
+  };
+  for (const int64_t reduction_kind : {0, 1, 2}) {
+    const std::vector<SymInt> sizes = reduction_kind == 0 ? line : kScalar;
+    for (const char* target : {"aten.mse_loss.default", "aten.l1_loss.default",
+                               "aten.smooth_l1_loss.default", "aten.huber_loss.default"}) {
+      loss(target, {{kSquarable, row}, {kSmall, row}}, {"$", "$", reduction_kind}, sizes);
+    }
+  }
+  loss("aten.binary_cross_entropy.default", {{kUnit, row}, {kUnit, row}}, {"$", "$"});
+  loss("aten.binary_cross_entropy_with_logits.default", {{kSquarable, row}, {kUnit, row}},
+       {"$", "$"});
+  loss("aten.kl_div.default", {{kSmall, row}, {kUnit, row}}, {"$", "$"});
+  loss("aten.soft_margin_loss.default", {{kSmall, row}, {kSigns, row}}, {"$", "$"});
+  loss("aten.margin_ranking_loss.default", {{kSquarable, row}, {kSmall, row}, {kSigns, row}},
+       {"$", "$", "$", 0.1});
+  loss("aten.hinge_embedding_loss.default", {{kSquarable, row}, {kSigns, row}}, {"$", "$"});
+  loss("aten.cosine_embedding_loss.default", {{kSmall, matrix}, {kSmall, matrix}, {kSigns, {4}}},
+       {"$", "$", "$"});
+  loss("aten.triplet_margin_loss.default",
+       {{kSquarable, matrix}, {kSmall, matrix}, {kSmall, matrix}}, {"$", "$", "$"});
+  loss("aten.poisson_nll_loss.default", {{kSmall, row}, {kPositive, row}},
+       {"$", "$", true, true, 1e-8, 1});
+  loss("aten.cross_entropy_loss.default", {{kSquarable, matrix}, {kIndices, {4}}}, {"$", "$"});
+  loss("aten.cross_entropy_loss.default", {{kSmall, matrix}, {kIndices, {4}}, {kUnit, {40}}},
+       {"$", "$", "$", 1, -100, 0.1});
+  for (const char* target : {"aten.nll_loss.default", "aten.nll_loss_nd.default"}) {
+    loss(target, {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}}, {"$", "$", "$"});
+  }
+  loss("aten.nll_loss2d.default", {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}}, {"$", "$"});
+  for (const size_t item : {size_t{0}, size_t{1}}) {
+    all.push_back({"aten.nll_loss_forward.default",
+                   {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}},
+                   {"$", "$", "$", 1, -100},
+                   {},
+                   {},
+                   item});
+    all.push_back({"aten.nll_loss2d_forward.default",
+                   {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}},
+                   {"$", "$", Argument(), 1, -100},
+                   {},
+                   {},
+                   item});
+  }
+
+  // Operators that write at indices.
+  all.push_back({"aten.index_add.default",
+                 {{kSquarable, {4, 5}}, {kDistinct, {3}}, {kSquarable, {3, 5}}},
+                 {"$", 0, "$", "$"},
+                 {4, 5},
+                 {{"alpha", 0.1}}});
+  all.push_back({"aten.scatter.reduce",
+                 {{kSmall, {4, 5}}, {kIndices, {4, 5}}, {kSmall, {4, 5}}},
+                 {"$", 0, "$", "$"},
+                 {4, 5},
+                 {{"reduce", "multiply"}}});
+  all.push_back({"aten.scatter.value_reduce",
+                 {{kSmall, {4, 5}}, {kIndices, {4, 5}}},
+                 {"$", 0, "$", 1.5},
+                 {4, 5},
+                 {{"reduce", "add"}}});
+  return all;
+}
+
+TEST(HalfPrecision, DecompositionsRoundTheirResultsOnce) {
+  for (const Case& test : cases()) {
+    for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16}) {
+      SCOPED_TRACE(std::string(test.target) + " " + scalar_type_name(dtype));
+      const Values found = results_of(test, dtype, false);
+      const Values expected = results_of(test, dtype, true);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        const double rounded = round_to(dtype, expected[i]);
+        if (std::isnan(rounded) && std::isnan(found[i])) continue;
+        // Computing in f32 can move a result across the midpoint between two values.
+        EXPECT_LE(units_between(dtype, found[i], rounded), 1)
+            << "element " << i << ": expected " << rounded << ", found " << found[i];
+      }
+    }
+  }
+}
+
+// Returns the operators whose row in the operator table has OPMATH.
+std::set<std::string> opmath_targets() {
+  struct Row {
+    bool uses_opmath = false;
+    constexpr Row opmath() const { return {true}; }
+  };
+  constexpr Row kRows[] = {
+#define OP(signature, ...) Row() __VA_ARGS__,
+#define OPMATH .opmath()
+#include "operators/operators.inc"
+  };
+  std::set<std::string> targets;
+  for (size_t i = 0; i < operators().size(); ++i) {
+    if (kRows[i].uses_opmath) targets.insert(operators()[i].target);
+  }
+  return targets;
+}
+
+TEST(HalfPrecision, CasesCoverTheTable) {
+  std::set<std::string> covered;
+  for (const Case& test : cases()) covered.insert(test.target);
+  EXPECT_EQ(covered, opmath_targets());
+}
+
+// Returns the operators in the table of docs/kernels.md.
+std::set<std::string> documented_operators() {
+  const std::string page =
+      vitrine::test::read_text(std::string(VITRINE_SOURCE_DIR) + "/docs/kernels.md");
+  const size_t begin = page.find("operators computed in f32 |");
+  std::istringstream table(page.substr(begin, page.find("\n\n", begin) - begin));
+  std::set<std::string> names;
+  std::string quoted;
+  for (bool is_quoted = false; std::getline(table, quoted, '`'); is_quoted = !is_quoted) {
+    std::istringstream words(is_quoted ? quoted : "");
+    for (std::string word; words >> word;) names.insert(word);
+  }
+  return names;
+}
+
+TEST(HalfPrecision, DocumentationListsTheTable) {
+  std::set<std::string> names;
+  for (const std::string& name : opmath_targets()) {
+    const Target target = Target::of(name);
+    const bool is_round = target.op() == "round";
+    names.insert(is_round ? "round.decimals" : std::string(target.op()));
+  }
+  EXPECT_EQ(documented_operators(), names);
+}
+
+}  // namespace
+}  // namespace vitrine::aot::half

@@ -1,0 +1,108 @@
+#include "aot/optimize/fold_constants.h"
+
+#include <gtest/gtest.h>
+
+#include "aot/optimize/evaluate.h"
+#include "aot/passes/pipelines.h"
+#include "examples/models/layers.h"
+#include "test/aot/optimize/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+size_t count_calls(const ExportedProgram& program, std::string_view target) {
+  size_t count = 0;
+  for (const Node& node : program.graph->nodes()) {
+    count += node.is_call() && node.target().is(target) ? 1U : 0U;
+  }
+  return count;
+}
+
+// linear is lowered to addmm with a transposed weight.
+TEST(FoldConstants, ComputesCallsOfWeights) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 2});
+  Node* weight = build.parameter("weight", floats({3, 2}, {1, 2, 3, 4, 5, 6}));
+  Node* bias = build.parameter("bias", floats({3}, {0, 1, 2}));
+  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, weight, bias})});
+  to_edge(program);
+  ASSERT_EQ(count_calls(program, "aten.permute_copy.default"), 1U);
+  EXPECT_EQ(fold_constants(program), 1U);
+  EXPECT_EQ(count_calls(program, "aten.permute_copy.default"), 0U);
+  EXPECT_EQ(count_calls(program, "aten.addmm.default"), 1U);
+  EXPECT_EQ(values_of(program.constants.at("_prop_tensor_constant0")), (Values{1, 3, 5, 2, 4, 6}));
+  // Weights that become unused are removed.
+  EXPECT_FALSE(program.state_dict.contains("weight"));
+  EXPECT_TRUE(program.state_dict.contains("bias"));
+  const std::vector<TensorData> inputs = {floats({1, 2}, {1, 10})};
+  EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{21, 44, 67}));
+}
+
+TEST(FoldConstants, KeepsCallsOfInputsAndMutatedBuffers) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2});
+  Node* state = build.buffer("state", floats({2}, {1, 2}));
+  Node* doubled = build.call("aten.mul.Tensor", {state, state});
+  Node* sum = build.call("aten.add.Tensor", {x, doubled});
+  build.call("aten.copy_.default", {state, sum});
+  ExportedProgram program = build.finish({sum});
+  to_edge(program);
+  EXPECT_EQ(fold_constants(program), 0U);
+  EXPECT_EQ(count_calls(program, "aten.mul.Tensor"), 1U);
+}
+
+// A backend for int8 must still see that the weight is int8.
+TEST(FoldConstants, KeepsQuantizationOnRequest) {
+  const auto made = [] {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {2});
+    Node* weight = build.parameter(
+        "weight", make_tensor_data(ScalarType::kChar, {2}, {std::byte{2}, std::byte{4}}));
+    Node* real = build.call("quantized_decomposed.dequantize_per_tensor.default",
+                            {weight, 0.5, 0, -128, 127, ScalarType::kChar});
+    ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {x, real})});
+    to_edge(program);
+    return program;
+  };
+  ExportedProgram kept = made();
+  FoldOptions options;
+  options.keep_quantization = true;
+  EXPECT_EQ(fold_constants(kept, options), 0U);
+  ExportedProgram folded = made();
+  EXPECT_EQ(fold_constants(folded), 1U);
+}
+
+TEST(FoldConstants, KeepsCallsWithLargeResults) {
+  const auto repeated = [](int64_t times) {
+    ModelBuilder build("Net");
+    Node* row = build.parameter("row", floats({2}, {1, 2}));
+    Node* all = build.call("aten.repeat.default", {row, std::vector<int64_t>{times}});
+    ExportedProgram program = build.finish({build.call("aten.neg.default", {all})});
+    to_edge(program);
+    return program;
+  };
+  ExportedProgram large = repeated(1 << 20);
+  EXPECT_EQ(fold_constants(large), 0U);
+  ExportedProgram small = repeated(3);
+  EXPECT_EQ(fold_constants(small), 2U);
+  EXPECT_EQ(values_of(evaluate(small)[0]), (Values{-1, -2, -1, -2, -1, -2}));
+}
+
+// Calls without tensor inputs stay, but calls that use them are folded.
+TEST(FoldConstants, FoldsMasks) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3, 3});
+  Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{3, 3}});
+  Node* mask = build.call("aten.tril.default", {ones});
+  ExportedProgram program = build.finish(
+      {build.call("aten.mul.Tensor", {x, mask}), build.call("aten.add.Tensor", {x, ones})});
+  to_edge(program);
+  EXPECT_GT(fold_constants(program), 3U);
+  EXPECT_EQ(count_calls(program, "aten.where.self"), 0U);
+  EXPECT_EQ(count_calls(program, "aten.full.default"), 1U);
+  const std::vector<TensorData> inputs = {floats({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})};
+  EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{1, 0, 0, 4, 5, 0, 7, 8, 9}));
+}
+
+}  // namespace
+}  // namespace vitrine::aot

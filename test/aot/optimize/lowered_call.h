@@ -1,0 +1,54 @@
+// Lowers single operators and runs them with our kernels, for tests of decompositions.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "aot/decompose/decomposition.h"
+#include "aot/optimize/evaluate.h"
+#include "examples/models/model_builder.h"
+
+namespace vitrine::aot {
+
+using Values = std::vector<double>;
+using Nodes = std::vector<Node*>;
+
+inline const Values kPoints = {-30, -3, -1.5, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 1.5, 3, 5, 30};
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TensorData floats(std::vector<int64_t> sizes, const Values& values);
+TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& values);
+// Returns the elements in row-major order, converted to double.
+Values values_of(const TensorData& data);
+
+using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
+// Runs a program made by `make` and returns its result. Appends the targets of the calls after
+// lowering to `operators`, unless it is null.
+std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
+                            std::string* operators = nullptr);
+// Returns a copy of the first input after `write` changed it.
+using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
+Values written(const std::vector<TensorData>& inputs, const Write& write);
+// Returns a function that calls an operator that aot/shapes supports, with all inputs and then
+// `rest`.
+Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
+
+// Runs a call of any operator. Its result has these sizes and this dtype.
+using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
+                   const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
+                   ScalarType dtype = ScalarType::kFloat);
+// Runs a call whose arguments are the inputs and then `rest`.
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
+                   const ArgumentList& rest, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
+                   ScalarType dtype = ScalarType::kFloat);
+// Runs a call with several results and returns one of them.
+TensorData lowered_item(const char* target, const std::vector<TensorData>& inputs,
+                        const Arguments& arguments, const Value::Items& results, size_t item);
+
+// Expects elements within `tolerance`, which is relative for expected values above 1.
+void expect_near(const TensorData& found, const Values& expected, double tolerance = 2e-6);
+
+}  // namespace vitrine::aot

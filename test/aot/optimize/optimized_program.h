@@ -1,0 +1,27 @@
+// Small programs before and after --optimize, for tests of its rules.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/optimize/optimize.h"
+#include "examples/models/model_builder.h"
+
+namespace vitrine::aot {
+
+struct OptimizedProgram {
+  ExportedProgram stock;  // in the edge dialect
+  ExportedProgram program;
+  std::vector<Change> changes;
+
+  // Returns the operators of the calls, without their namespace.
+  std::vector<std::string> calls() const;
+  // Expects equal results of both programs, up to rounding.
+  void expect_same_results(const std::vector<TensorData>& inputs) const;
+};
+
+// Optimizes without delegation. If `for_backends` is set, rewrites calls for backends nevertheless.
+OptimizedProgram optimized(ModelBuilder& build, const std::vector<Node*>& results,
+                           bool for_backends = false);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,154 @@
+// Compares observers with values that follow from their definition.
+#include "aot/quantize/observers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// `count` values from 0 to 1 in equal steps.
+std::vector<float> ramp(size_t count, float factor = 1) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    values[i] = factor * static_cast<float>(i) / static_cast<float>(count - 1);
+  }
+  return values;
+}
+
+double total(const HistogramObserver& observer) {
+  return std::accumulate(observer.counts().begin(), observer.counts().end(), 0.0);
+}
+
+TEST(AffineParameters, IncludeZero) {
+  const AffineParameters both = affine_parameters(-1, 3, -128, 127);
+  EXPECT_EQ(both.scale, 4.0F / 255);
+  EXPECT_EQ(both.zero_point, -64);  // -128 + 63.75, rounded
+  EXPECT_EQ(affine_parameters(1, 2, -128, 127).scale, 2.0F / 255);
+  EXPECT_EQ(affine_parameters(1, 2, -128, 127).zero_point, -128);
+  EXPECT_EQ(affine_parameters(-2, -1, -128, 127).zero_point, 127);
+}
+
+TEST(AffineParameters, KeepTheSmallestScale) {
+  EXPECT_EQ(affine_parameters(0, 0, -128, 127).scale, kMinScale);
+  EXPECT_EQ(affine_parameters(0, 0.06F, -128, 127).scale, kMinScale);
+}
+
+TEST(AffineParameters, RejectNanAndRangesBeyondF32) {
+  EXPECT_THROW(affine_parameters(std::nanf(""), 1, -128, 127), AotError);
+  EXPECT_THROW(affine_parameters(-3e38F, 3e38F, -128, 127), AotError);
+}
+
+TEST(MinMaxObserver, ChoosesAScalePerChannel) {
+  MinMaxObserver observer(2);
+  const float values[] = {1, -2, 0.5F, 0, 0, 0};
+  observer.observe(values, 3);
+  EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, kMinScale}));
+}
+
+TEST(MinMaxObserver, FindsChannelsBehindOuterDims) {
+  MinMaxObserver observer(2);
+  const float values[] = {1, 10, 2, 20};  // [2, 2, 1]
+  observer.observe(values, 1);
+  EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, 20.0F / 127}));
+}
+
+TEST(MinMaxObserver, RejectsNanAndInfinity) {
+  MinMaxObserver observer(1);
+  const float nan[] = {1, std::nanf("")};
+  EXPECT_THROW(observer.observe(nan, 2), AotError);
+  const float infinite[] = {1, -kInfinity};
+  EXPECT_THROW(observer.observe(infinite, 2), AotError);
+}
+
+TEST(HistogramObserver, CountsValuesInBins) {
+  HistogramObserver observer;
+  std::vector<float> values(2049);
+  std::iota(values.begin(), values.end(), 0.0F);
+  observer.observe(values);
+  EXPECT_EQ(observer.low(), 0);
+  EXPECT_EQ(observer.high(), 2048);
+  EXPECT_EQ(observer.counts()[0], 1);
+  EXPECT_EQ(observer.counts()[2046], 1);
+  EXPECT_EQ(observer.counts()[2047], 2) << "the highest value belongs to the last bin";
+}
+
+TEST(HistogramObserver, DropsTheTopBinOfUniformValues) {
+  HistogramObserver observer;
+  observer.observe(ramp(5000));
+  const HistogramObserver::Range range = observer.search();
+  EXPECT_EQ(range.first_bin, 0U);
+  EXPECT_EQ(range.last_bin, 2046U);
+  EXPECT_EQ(range.high, 2047.0F / 2048);
+}
+
+TEST(HistogramObserver, CutsRareOutliers) {
+  HistogramObserver observer;
+  std::vector<float> values = ramp(1'000'000);
+  values.push_back(16);
+  observer.observe(values);
+  const HistogramObserver::Range range = observer.search();
+  EXPECT_GT(range.high, 0.98F);
+  EXPECT_LT(range.high, 1.02F);
+}
+
+TEST(HistogramObserver, KeepsTheCountWhenTheRangeGrows) {
+  HistogramObserver observer;
+  observer.observe(ramp(100));
+  observer.observe(ramp(100, -3));
+  observer.observe(ramp(100, 0.5F));
+  EXPECT_EQ(observer.low(), -3);
+  EXPECT_EQ(observer.high(), 1);
+  EXPECT_DOUBLE_EQ(total(observer), 300);
+}
+
+TEST(HistogramObserver, KeepsTheCountOfASingleValueWhenTheRangeGrows) {
+  HistogramObserver observer;
+  const float constant[] = {2, 2, 2};
+  observer.observe(constant);
+  const HistogramObserver::Range single = observer.search();
+  EXPECT_EQ(single.low, 2);
+  EXPECT_EQ(single.high, 2);
+  const float other[] = {0, 4};
+  observer.observe(other);
+  EXPECT_EQ(total(observer), 5);
+  EXPECT_EQ(observer.counts()[1024], 3);
+}
+
+TEST(HistogramObserver, IgnoresInfiniteValuesAndNotesThem) {
+  HistogramObserver observer;
+  const float only_infinite[] = {kInfinity};
+  observer.observe(only_infinite);
+  EXPECT_TRUE(observer.is_empty());
+  EXPECT_TRUE(observer.has_infinite());
+  const float values[] = {1, -kInfinity, 3};
+  observer.observe(values);
+  EXPECT_EQ(observer.low(), 1);
+  EXPECT_EQ(observer.high(), 3);
+  EXPECT_EQ(total(observer), 2);
+}
+
+TEST(HistogramObserver, IgnoresEmptyTensors) {
+  HistogramObserver observer;
+  observer.observe({});
+  EXPECT_TRUE(observer.is_empty());
+  EXPECT_FALSE(observer.has_infinite());
+}
+
+TEST(HistogramObserver, RejectsNanAndTooWideRanges) {
+  HistogramObserver observer;
+  const float nan[] = {1, std::nanf("")};
+  EXPECT_THROW(observer.observe(nan), AotError);
+  const float wide[] = {-1e37F, 1e37F};
+  EXPECT_THROW(observer.observe(wide), AotError);
+}
+
+}  // namespace
+}  // namespace vitrine::aot

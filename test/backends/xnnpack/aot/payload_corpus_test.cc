@@ -1,0 +1,275 @@
+// Compares payloads with those in ExecuTorch's own programs, and their results with PyTorch's.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <regex>
+#include <set>
+
+#include "aot/graph/aot_error.h"
+#include "aot/lowering/lowered_modules.h"
+#include "aot/lowering/to_backend.h"
+#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
+#include "runtime/program/program_access.h"
+#include "test/backends/xnnpack/aot/corpus_cases.h"
+#include "test/backends/xnnpack/aot/named_data_view.h"
+#include "test/backends/xnnpack/aot/payload_text.h"
+#include "test/corpus_check/case_file.h"
+#include "test/corpus_check/comparison.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/tensor_factory.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
+#include "vitrine/program.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+std::vector<std::shared_ptr<const LoweredBackendModule>> lower(const XnnpackCase& each,
+                                                               ExportedProgram& program) {
+  const auto partitioners = partitioners_of(each);
+  program = edge_program(each, partitioners);
+  to_backend(program, partitioners);
+  return get_lowered_backend_modules(*program.graph);
+}
+
+// Removes the allowed differences from a line: the order of the delegate's arguments, and the dims
+// of dynamically quantized images, which ExecuTorch writes in another order.
+std::string comparable(std::string line) {
+  line = std::regex_replace(line, std::regex("\\((in|out)[0-9]+"), "($1");
+  const size_t at = line.find("qdint8[");
+  if (at != std::string::npos) line.erase(at, line.find(']', at) - at);
+  return line;
+}
+
+// Collects the identifiers of the operators that ran.
+class IdentifierTracer final : public EventTracer {
+ public:
+  void begin_block(const char*) override {}
+  void record(const TraceRecord& record) override {
+    if (record.kind == TraceRecord::Kind::kDelegateOperator && record.name == nullptr)
+      identifiers.insert(record.delegate_debug_id);
+  }
+  std::set<int64_t> identifiers;
+};
+
+TEST(XnnpackPayloadCorpus, PayloadsHaveTheNodesOfExecuTorch) {
+  const std::vector<XnnpackCase> cases = xnnpack_cases();
+  VITRINE_NEEDS_CORPUS();
+  size_t num_equal = 0;
+  size_t num_payloads = 0;
+  size_t num_unsupported = 0;
+  for (const XnnpackCase& each : cases) {
+    SCOPED_TRACE(each.exported.string());
+    Result<std::unique_ptr<DataSource>> source = map_file((each.folder / "model.pte").c_str());
+    ASSERT_TRUE(source.ok()) << source.error().message();
+    const auto written = Program::load(std::move(*source));
+    ASSERT_TRUE(written.ok()) << written.error().message();
+    ExportedProgram program;
+    std::vector<std::shared_ptr<const LoweredBackendModule>> modules;
+    try {
+      modules = lower(each, program);
+    } catch (const AotError& error) {
+      const bool is_known = std::string(error.what()).find("no decomposition") != std::string::npos;
+      num_unsupported += is_known ? 1 : 0;
+      EXPECT_TRUE(is_known) << error.what();
+      continue;
+    }
+    for (const auto* plan : *ProgramAccess::root(**written).execution_plan()) {
+      if (plan->name()->str() != each.method) continue;
+      ASSERT_EQ(plan->delegates()->size(), modules.size());
+      for (uint32_t i = 0; i < modules.size(); ++i) {
+        SCOPED_TRACE(i);
+        const auto payload =
+            ProgramAccess::payload(**written, *plan->delegates()->Get(i)->processed());
+        ASSERT_TRUE(payload.ok()) << payload.error().message();
+        const PayloadText expected = describe_payload(payload->bytes());
+        const PayloadText found = describe_payload(*modules[i]->payload);
+        // ExecuTorch computes the exact function instead of the requested approximation.
+        if (each.folder.filename() == "gelu__tanh") continue;
+        ++num_payloads;
+        bool is_equal = found.nodes.size() == expected.nodes.size();
+        EXPECT_EQ(found.nodes.size(), expected.nodes.size());
+        for (size_t k = 0; k < std::min(found.nodes.size(), expected.nodes.size()); ++k) {
+          if (comparable(found.nodes[k]) != comparable(expected.nodes[k])) {
+            ADD_FAILURE() << k << "\n  " << found.nodes[k] << ", not\n  " << expected.nodes[k];
+            is_equal = false;
+            break;
+          }
+          // ExecuTorch writes no handle (65535) for some nodes with a source. In kv_cache_xnnpack,
+          // views of a mutated buffer are repeated at each use, and torch gives them the handles of
+          // their users.
+          if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
+            continue;
+          EXPECT_EQ(found.handles[k], expected.handles[k]) << found.nodes[k];
+        }
+        num_equal += is_equal ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(num_equal, num_payloads);
+  std::printf(
+      "%zu of %zu payloads have ExecuTorch's nodes; %zu programs have unsupported operators\n",
+      num_equal, num_payloads, num_unsupported);
+}
+
+// The delegate map contains the handle of every payload node and of every source call.
+TEST(XnnpackPayloadCorpus, DelegateMapsContainEveryNode) {
+  const std::vector<XnnpackCase> cases = xnnpack_cases();
+  VITRINE_NEEDS_CORPUS();
+  for (const XnnpackCase& each : cases) {
+    SCOPED_TRACE(each.exported.string());
+    ExportedProgram program;
+    std::vector<std::shared_ptr<const LoweredBackendModule>> modules;
+    try {
+      modules = lower(each, program);
+    } catch (const AotError&) {
+      continue;
+    }
+    for (const auto& module : modules) {
+      std::set<uint32_t> mapped;
+      std::set<uint32_t> identifiers;
+      for (const auto& [identifier, handles] : module->delegate_map) {
+        identifiers.insert(std::get<uint32_t>(identifier));
+        mapped.insert(handles.begin(), handles.end());
+        EXPECT_TRUE(std::ranges::is_sorted(handles));
+      }
+      for (const uint32_t handle : describe_payload(*module->payload).handles) {
+        EXPECT_TRUE(identifiers.contains(handle)) << handle;
+      }
+      for (const Node& node : module->original.graph->nodes()) {
+        if (node.is_call()) {
+          EXPECT_TRUE(mapped.contains(node.meta.debug_handle)) << node.name();
+        }
+      }
+    }
+  }
+}
+
+// Runs programs that consist of one delegate with the program's inputs and constants as arguments.
+class Runner {
+ public:
+  explicit Runner(const XnnpackCase& each) : case_(each) {}
+
+  // Returns an empty string if all outputs are as expected, otherwise the reason for the failure.
+  std::string run(bool& ran) {
+    ExportedProgram program;
+    const auto modules = lower(case_, program);
+    ran = false;
+    if (modules.size() != 1) return "";
+    for (const Node& node : program.graph->nodes()) {
+      if (node.is_call() && !node.calls(getitem()) && !node.calls(call_delegate())) return "";
+    }
+    const NamedDataView keys(modules[0]->named_data);
+    BackendInitContext context;
+    context.named_data = &keys;
+    IdentifierTracer tracer;
+    context.tracer = &tracer;
+    vitrine::XnnpackBackend backend;
+    Result<std::unique_ptr<Delegate>> loaded = backend.init(context, *modules[0]->payload, {});
+    if (!loaded.ok()) return loaded.error().message();
+    const corpus::Case about = corpus::read_case(case_.folder);
+    for (const corpus::CaseCall& call : about.calls) {
+      if (call.method != case_.method) continue;
+      ran = true;
+      std::string failure = run_call(program, **loaded, call, about.tolerance, tracer);
+      if (!failure.empty()) return failure;
+    }
+    for (const int64_t identifier : tracer.identifiers) {
+      const bool is_known = std::ranges::any_of(modules[0]->delegate_map, [&](const auto& entry) {
+        return std::get<uint32_t>(entry.first) == identifier;
+      });
+      if (!is_known) return fmt::format("the delegate map does not contain {}", identifier);
+    }
+    return tracer.identifiers.empty() ? "the delegate logged no operators" : "";
+  }
+
+ private:
+  std::string run_call(ExportedProgram& program, Delegate& delegate, const corpus::CaseCall& call,
+                       const corpus::Tolerance& tolerance, EventTracer& tracer) {
+    const Node* node = nullptr;
+    for (const Node& each : program.graph->nodes()) {
+      if (each.calls(call_delegate())) node = &each;
+    }
+    std::vector<Array> arrays;
+    std::vector<EValue> values;
+    const auto add = [&](ScalarType dtype, std::span<const int32_t> sizes,
+                         std::span<const uint8_t> order) -> Array& {
+      return arrays.emplace_back(tools::check(Array::zeros(dtype, sizes, order)));
+    };
+    for (size_t i = 1; i < node->args().size(); ++i) {
+      const Node& input = *node->args()[i].node();
+      const InputSpec& spec = *program.input_of(input.name());
+      if (const TensorData* data = program.data_of(spec)) {
+        const std::vector<int32_t> sizes(data->sizes.begin(), data->sizes.end());
+        tools::check(add(data->dtype, sizes, {}).copy_from(row_major_bytes(*data)));
+        continue;
+      }
+      const corpus::CaseValue& given = call.inputs.at(index_of_user_input(program, spec));
+      tools::check(add(given.dtype, given.sizes, given.dim_order)
+                       .copy_from(::vitrine::test::read_file_bytes(given.file)));
+    }
+    // The getitem call with index k returns output k of the delegate.
+    const size_t first_output = arrays.size();
+    const size_t count = node->meta.value.items()->size();
+    std::vector<size_t> output_of(count, SIZE_MAX);
+    const ArgumentList& results = *program.graph->output()->args()[0].list();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].node() == nullptr || !results[i].node()->calls(getitem())) continue;
+      output_of.at(static_cast<size_t>(*results[i].node()->args()[1].get<int64_t>())) = i;
+    }
+    for (size_t k = 0; k < count; ++k) {
+      const corpus::CaseValue& wanted = call.outputs.at(output_of[k]);
+      // PyTorch's result may be a view with another dim order than the program's.
+      const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
+      add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
+    }
+    for (Array& array : arrays) values.emplace_back(&array.mutable_tensor());
+    std::vector<EValue*> arguments;
+    for (EValue& value : values) arguments.push_back(&value);
+    const Error error = delegate.execute({.tracer = &tracer}, arguments);
+    if (!error.ok()) return error.message();
+    for (size_t k = 0; k < count; ++k) {
+      const corpus::CaseValue& wanted = call.outputs[output_of[k]];
+      const corpus::Comparison comparison =
+          corpus::compare(tools::row_major_bytes(arrays[first_output + k].tensor()),
+                          ::vitrine::test::read_file_bytes(wanted.file), wanted.dtype, tolerance);
+      if (!comparison.failure.empty()) return comparison.failure;
+    }
+    return "";
+  }
+
+  static size_t index_of_user_input(const ExportedProgram& program, const InputSpec& spec) {
+    size_t index = 0;
+    for (const InputSpec& each : program.signature.inputs) {
+      if (each.name == spec.name) return index;
+      index += each.kind == InputSpec::Kind::kUserInput ? 1 : 0;
+    }
+    return SIZE_MAX;
+  }
+
+  const XnnpackCase& case_;
+};
+
+TEST(XnnpackPayloadCorpus, ResultsMatchPyTorch) {
+  const std::vector<XnnpackCase> cases = xnnpack_cases();
+  VITRINE_NEEDS_CORPUS();
+  size_t count = 0;
+  for (const XnnpackCase& each : cases) {
+    SCOPED_TRACE(each.exported.string());
+    try {
+      bool ran = false;
+      EXPECT_EQ(Runner(each).run(ran), "");
+      count += ran ? 1 : 0;
+    } catch (const AotError& error) {
+      EXPECT_NE(std::string(error.what()).find("no decomposition"), std::string::npos)
+          << error.what();
+    }
+  }
+  std::printf("%zu programs that consist of one delegate ran\n", count);
+  EXPECT_GE(count, 120U);
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test

@@ -1,0 +1,119 @@
+#include "base/text/text_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace vitrine::inspector {
+namespace {
+
+TextTable sample_table() {
+  TextTable table;
+  table.add_column("#", TextTable::Kind::kFigure);
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("nothing", TextTable::Kind::kName);
+  table.add_column("module", TextTable::Kind::kTail);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row(
+      {{"1"}, {"convolution + relu", "convolution +1"}, {""}, {"net.features.0"}, {"12.5"}});
+  table.add_row({{"2"}, {"add"}, {""}, {"net.add"}, {"1234.5"}}, true);
+  table.add_total({"wall of all rows", "wall"}, 1, {"1247.0"}, 4);
+  return table;
+}
+
+TEST(TextTable, AlignsColumnsAndOmitsEmptyColumns) {
+  EXPECT_EQ(sample_table().text(80, false),
+            "#  op                  module              us\n"
+            "1  convolution + relu  net.features.0    12.5\n"
+            "2  add                 net.add         1234.5\n"
+            "─────────────────────────────────────────────\n"
+            "   wall of all rows                    1247.0\n");
+}
+
+TEST(TextTable, AbbreviatesThenCutsNames) {
+  EXPECT_EQ(sample_table().text(40, false),
+            "#  op              module             us\n"
+            "1  convolution +1  net.features.0   12.5\n"
+            "2  add             net.add        1234.5\n"
+            "────────────────────────────────────────\n"
+            "   wall of all rows               1247.0\n");
+  EXPECT_EQ(sample_table().text(32, false),
+            "#  op          module         us\n"
+            "1  convoluti…  …eatures.0   12.5\n"
+            "2  add         net.add    1234.5\n"
+            "────────────────────────────────\n"
+            "   wall of all rows       1247.0\n");
+}
+
+TEST(TextTable, AbbreviatesTheLabelOfATotal) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"add"}, {"1"}});
+  table.add_total({"wall of all rows", "sum"}, 0, {"1"}, 1);
+  EXPECT_EQ(table.text(80, false),
+            "op   us\n"
+            "add   1\n"
+            "───────\n"
+            "sum   1\n");
+}
+
+TEST(TextTable, WidensTheLabelColumnForTotals) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("rows", TextTable::Kind::kFigure);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"add"}, {"2"}, {"1"}});
+  table.add_total({"inputs and logits"}, 0, {"345"}, 2);
+  EXPECT_EQ(table.text(80, false),
+            "op           rows   us\n"
+            "add             2    1\n"
+            "──────────────────────\n"
+            "inputs and logits  345\n");
+}
+
+TEST(TextTable, OmitsOptionalColumnsBeforeNamesGetUnreadable) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("module", TextTable::Kind::kTail);
+  table.add_column("kernel", TextTable::Kind::kTail, true);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"convolution"}, {"net.features.10"}, {"aten::convolution"}, {"12.5"}});
+  EXPECT_EQ(table.text(45, false),
+            "op           module        kernel          us\n"
+            "convolution  …features.10  …:convolution 12.5\n");
+  EXPECT_EQ(table.text(38, false),
+            "op           module             us\n"
+            "convolution  net.features.10  12.5\n");
+}
+
+TEST(TextTable, PrintsLabelsOfTotalsWithoutRows) {
+  TextTable table;
+  table.add_column("#", TextTable::Kind::kFigure);
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_total({"3 rows filtered out", "filtered out"}, 1, {"12"}, 2);
+  table.add_total({"wall"}, 1, {"345"}, 2);
+  EXPECT_EQ(table.text(80, false),
+            "  op                    us\n"
+            "──────────────────────────\n"
+            "  3 rows filtered out   12\n"
+            "  wall                 345\n");
+  EXPECT_EQ(table.text(24, false),
+            "  op                  us\n"
+            "────────────────────────\n"
+            "  filtered out        12\n"
+            "  wall               345\n");
+}
+
+TEST(TextTable, ColorsHighlightedRowsOnlyIfRequested) {
+  EXPECT_THAT(sample_table().text(80, false), testing::Not(testing::HasSubstr("\x1b")));
+  const std::string text = sample_table().text(80, true);
+  EXPECT_THAT(text, testing::HasSubstr("\x1b[33m2  add"));
+  EXPECT_THAT(text, testing::HasSubstr("1234.5\x1b[0m\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\n1  convolution"));
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

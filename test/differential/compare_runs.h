@@ -1,0 +1,24 @@
+// Lowers and runs a model in several configurations, whose results must agree.
+#pragma once
+
+#include <string>
+
+#include "test/differential/random_model.h"
+
+namespace vitrine::test {
+
+struct Comparison {
+  // The first difference between a configuration and the reference, with both values and the
+  // model's graph; empty if all agree.
+  std::string difference;
+  size_t configurations = 0;  // number of compared configurations
+  size_t elements = 0;        // number of elements of all outputs of the reference
+  std::string error;          // the AotError if the model cannot be lowered
+};
+
+// Compares all configurations with the reference: portable kernels, and separate memory for every
+// tensor. Inputs follow a formula. Each configuration runs three times; a dynamic batch has another
+// size in the second run.
+Comparison compare_runs(const RandomModel& model);
+
+}  // namespace vitrine::test

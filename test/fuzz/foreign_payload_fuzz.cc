@@ -1,0 +1,11 @@
+// Fuzzes the readers of payloads of other backends.
+#include <cstdint>
+#include <span>
+
+#include "test/corruption/format_attempts.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  vitrine::test::attempt_foreign_payload(std::as_bytes(std::span(data, size)));
+  return 0;
+}

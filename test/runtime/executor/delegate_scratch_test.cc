@@ -1,0 +1,136 @@
+// Scratch memory of delegate calls (DelegateCall.scratch in programs of ExecuTorch 1.6).
+#include "test/runtime/executor/plan_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::Planned;
+using test::ScratchSpec;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// `input` at byte 0, then a delegate that doubles it. Memory 1 has 256 bytes.
+class DelegateScratchTest : public test::PlanTest {
+ protected:
+  void build(std::vector<ScratchSpec> scratch, uint64_t output = 32) {
+    x_ = input(0);
+    out_ = at(output);
+    call_delegate(x_, out_, std::move(scratch));
+    forward_.outputs = {out_};
+  }
+  void call_delegate(int32_t from, int32_t to, std::vector<ScratchSpec> scratch = {}) {
+    const int delegate = forward_.delegate({.id = "TestBackend",
+                                            .payload = test::multiply_by(2),
+                                            .compile_specs = {{"inputs", {std::byte{1}}}}});
+    forward_.delegate_call(delegate, {from, to}, std::move(scratch));
+  }
+  std::string refusal() {
+    const auto method = try_load(options());
+    if (method.ok()) return "";
+    EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+    return method.error().message();
+  }
+  static ScratchSpec scratch(uint64_t offset, uint64_t size) {
+    return {.planned = Planned{1, offset}, .size = size};
+  }
+};
+
+TEST_F(DelegateScratchTest, IsAtItsPlannedAddressInEachCall) {
+  build({scratch(64, 20), scratch(48, 16), scratch(96, 0)});
+  alignas(16) std::array<std::byte, 256> memory{};
+  const std::array buffers{std::span<std::byte>(memory)};
+  const auto method = load({.planned_memory = buffers, .check_plan = &refuse_overlaps});
+  ASSERT_NE(method, nullptr);
+  for (const float number : {1.F, 3.F}) {
+    ASSERT_TRUE(method->set_input(0, value({4}, {number, 0, 0, 5})).ok());
+    ASSERT_TRUE(method->execute().ok());
+    EXPECT_THAT(output(*method), ElementsAre(2 * number, 0, 0, 10));
+  }
+  ASSERT_THAT(backend_.scratch(), SizeIs(2));
+  for (const auto& spans : backend_.scratch()) {
+    ASSERT_THAT(spans, SizeIs(3));
+    EXPECT_EQ(spans[0].data(), memory.data() + 64);
+    EXPECT_EQ(spans[0].size(), 20U);
+    EXPECT_EQ(spans[1].data(), memory.data() + 48);
+    EXPECT_EQ(spans[1].size(), 16U);
+    EXPECT_TRUE(spans[2].empty());
+  }
+}
+
+TEST_F(DelegateScratchTest, MayUseTheMemoryOfValuesThatAreNoLongerNeeded) {
+  const int32_t x = input(0);
+  const int32_t dead = at(64);
+  const int32_t kept = at(16);
+  scale(x, dead);
+  scale(dead, kept);
+  const int32_t out = at(32);
+  call_delegate(kept, out, {scratch(64, 16)});
+  call_delegate(out, kept, {scratch(64, 16)});
+  forward_.outputs = {kept};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(DelegateScratchTest, RejectsOverlapsWithArguments) {
+  build({scratch(8, 16)});
+  EXPECT_THAT(refusal(), HasSubstr("needs values[0] (bytes 0 to 16 of memory 1) as written by "
+                                   "inputs[0], but chains[0].instructions[0] (TestBackend) has "
+                                   "overwritten it with scratch[0] (bytes 8 to 24 of memory 1)"));
+  start_over();
+  forward_.buffer_sizes = {0, 256};
+  build({scratch(40, 16)});
+  EXPECT_THAT(refusal(), HasSubstr("needs scratch[0] (bytes 40 to 56 of memory 1) as written by "
+                                   "chains[0].instructions[0] (TestBackend), but "
+                                   "chains[0].instructions[0] (TestBackend) has overwritten it "
+                                   "with values[1]"));
+}
+
+TEST_F(DelegateScratchTest, RejectsOverlapsWithValuesThatAreStillNeeded) {
+  const int32_t x = input(0);
+  const int32_t needed = at(64);
+  const int32_t out = at(16);
+  const int32_t sum = at(32);
+  scale(x, needed);
+  call_delegate(x, out, {scratch(112, 16), scratch(60, 8)});
+  add(needed, out, sum);
+  forward_.outputs = {sum};
+  EXPECT_THAT(refusal(), HasSubstr("has overwritten it with scratch[1] (bytes 60 to 68"));
+}
+
+TEST_F(DelegateScratchTest, RejectsOverlapsAmongTheMemoryOfOneCall) {
+  build({scratch(64, 32), scratch(80, 32)});
+  EXPECT_THAT(refusal(), HasSubstr("needs scratch[0] (bytes 64 to 96"));
+}
+
+TEST_F(DelegateScratchTest, OverwrittenInputsMustBeSetAgain) {
+  const int32_t x = input(0);
+  const int32_t y = at(64);
+  const int32_t out = at(32);
+  scale(x, y);
+  call_delegate(y, out, {scratch(0, 16)});
+  forward_.outputs = {out};
+  const auto method = load(options());
+  ASSERT_NE(method, nullptr);
+  ASSERT_TRUE(method->set_input(0, value({4}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(4, 8, 12, 16));
+  EXPECT_EQ(method->execute().code(), ErrorCode::kInvalidState);
+}
+
+TEST_F(DelegateScratchTest, RejectsMemoryOutsideOfItsBuffer) {
+  const auto damaged = [this](ScratchSpec spec) {
+    start_over();
+    forward_.buffer_sizes = {0, 256};
+    build({scratch(64, 16), spec});
+    const test::AlignedBytes file = builder_.build();
+    return std::string(Program::load(*view_buffer(file)).take_error().message());
+  };
+  EXPECT_THAT(damaged({.size = 16}), HasSubstr("scratch[1].allocation: is missing"));
+  EXPECT_THAT(damaged(scratch(250, 7)), HasSubstr("7 bytes at 250 exceed buffer 1 of 256 bytes"));
+  EXPECT_THAT(damaged(scratch(16, UINT64_MAX)), HasSubstr("exceed buffer 1"));
+  EXPECT_THAT(damaged({.planned = Planned{0, 0}, .size = 1}), HasSubstr("memory_id"));
+  EXPECT_THAT(damaged({.planned = Planned{2, 0}, .size = 1}), HasSubstr("memory_id"));
+}
+
+}  // namespace
+}  // namespace vitrine

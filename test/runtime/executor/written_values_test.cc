@@ -1,0 +1,119 @@
+// Tests warnings of outputs that nothing writes.
+#include "test/runtime/executor/plan_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::Planned;
+using testing::HasSubstr;
+
+class UnwrittenOutputsTest : public test::PlanTest {
+ protected:
+  // Adds a delegate call whose payload has `num_inputs` inputs and lacks argument 2.
+  void delegate_call(uint8_t num_inputs, std::vector<int32_t> args) {
+    const int delegate = forward_.delegate(
+        {.id = "TestBackend",
+         .payload = test::multiply_by(2),
+         .compile_specs = {{"inputs", {std::byte{num_inputs}}}, {"lost", {std::byte{2}}}}});
+    forward_.delegate_call(delegate, std::move(args));
+  }
+  // Empty if the method loads without a warning.
+  std::string refusal() {
+    const auto method = try_load();
+    if (method.ok()) return (*method)->warning().message();
+    EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+    return method.error().message();
+  }
+};
+
+TEST_F(UnwrittenOutputsTest, RefusesAnOutputThatNoInstructionUses) {
+  const int32_t x = input(0);
+  const int32_t written = at(16);
+  scale(x, written);
+  forward_.outputs = {written, at(32)};
+  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: no instruction writes it"));
+}
+
+TEST_F(UnwrittenOutputsTest, RefusesAnOutputThatIsOnlyRead) {
+  const int32_t x = input(0);
+  const int32_t unwritten = at(16);
+  const int32_t sum = at(32);
+  add(x, unwritten, sum);
+  forward_.outputs = {sum, unwritten};
+  EXPECT_THAT(refusal(), HasSubstr("outputs[1]: no instruction writes it"));
+}
+
+TEST_F(UnwrittenOutputsTest, NamesTheDelegateArgumentThatThePayloadLacks) {
+  const int32_t x = input(0);
+  const int32_t first = at(16);
+  const int32_t lost = at(32);
+  delegate_call(1, {x, first, lost});
+  forward_.outputs = {first, lost};
+  EXPECT_THAT(refusal(),
+              HasSubstr("outputs[1]: no instruction writes it; a delegate (TestBackend) is called "
+                        "with it as argument 2, but the payload does not define that output"));
+}
+
+TEST_F(UnwrittenOutputsTest, RefusesALostDelegateResultThatAnotherStepReads) {
+  const int32_t x = input(0);
+  const int32_t first = at(16);
+  const int32_t lost = at(32);
+  const int32_t sum = at(48);
+  delegate_call(1, {x, first, lost});
+  add(first, lost, sum);
+  forward_.outputs = {sum};
+  EXPECT_THAT(refusal(), HasSubstr(": no instruction writes it; a delegate (TestBackend)"));
+}
+
+TEST_F(UnwrittenOutputsTest, WarnsIfTheOptionAcceptsThem) {
+  const int32_t x = input(0);
+  const int32_t first = at(16);
+  const int32_t lost = at(32);
+  delegate_call(1, {x, first, lost});
+  forward_.outputs = {first, lost};
+  const auto method = load({.accept_unwritten_outputs = true});
+  ASSERT_NE(method, nullptr);
+  EXPECT_THAT(method->warning().message(), HasSubstr("outputs[1]: no instruction writes it"));
+}
+
+// The lost result cannot change any output.
+TEST_F(UnwrittenOutputsTest, AcceptsALostResultThatNothingReads) {
+  const int32_t x = input(0);
+  const int32_t first = at(16);
+  delegate_call(1, {x, first, at(32)});
+  forward_.outputs = {first};
+  EXPECT_EQ(refusal(), "");
+}
+
+// The lost output may have the memory of a value that is no longer needed.
+TEST_F(UnwrittenOutputsTest, RefusesALostOutputThatSharesMemory) {
+  const int32_t x = input(0);
+  const int32_t dead = at(32);
+  const int32_t kept = at(16);
+  scale(x, dead);
+  scale(dead, kept);
+  const int32_t first = at(48);
+  const int32_t lost = at(32);
+  delegate_call(1, {kept, first, lost});
+  forward_.outputs = {first, lost};
+  EXPECT_THAT(refusal(), HasSubstr("outputs[1]: no instruction writes it; a delegate"));
+}
+
+TEST_F(UnwrittenOutputsTest, AcceptsInputsConstantsStatesAndViews) {
+  const int32_t x = input(0);
+  const int32_t y = at(16, 8);
+  const int32_t view = at(32);  // the second half of y
+  const int32_t constant = forward_.tensor(
+      {.sizes = {4}, .data = builder_.constant(test::bytes_of(std::vector<float>{1, 2, 3, 4}))});
+  const int32_t state = forward_.tensor(
+      {.sizes = {4},
+       .planned = Planned{1, 64},
+       .data = builder_.initial_state(test::bytes_of(std::vector<float>{1, 2, 3, 4}))});
+  const int32_t empty = at(80, 0);
+  call("test::scale.out", {x, forward_.integer(2), y, y});
+  forward_.outputs = {x, y, view, constant, state, empty, forward_.integer(3)};
+  EXPECT_EQ(refusal(), "");
+}
+
+}  // namespace
+}  // namespace vitrine

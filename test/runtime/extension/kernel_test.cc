@@ -1,0 +1,300 @@
+#include "vitrine/kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "test/support/tensor_factory.h"
+
+namespace vitrine {
+namespace {
+
+using test::TensorFactory;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Text of the arguments of the latest call. It is global because kernels are plain functions.
+std::string called;  // NOLINT
+
+void take_tensors(KernelContext&, const Tensor& in, const Tensor* maybe, TensorSlot slot,
+                  Tensor& out) {
+  called = std::to_string(in.numel()) + (maybe == nullptr ? " none " : " some ") +
+           std::to_string(slot.tensor->numel());
+  out.mutable_data<float>()[0] = 1;
+}
+void take_tensor_lists(KernelContext&, std::span<const Tensor* const> in, OptionalTensorList maybe,
+                       std::span<Tensor* const> out) {
+  called = std::to_string(in.size()) + ' ';
+  for (const Tensor* tensor : maybe.tensors) called += tensor == nullptr ? '-' : 't';
+  called += ' ' + std::to_string(out.size());
+}
+void take_numbers(KernelContext&, int64_t i, double d, bool b, const Scalar& s, ScalarType dtype) {
+  called = std::to_string(i) + ' ' + std::to_string(static_cast<int>(d * 4)) + (b ? " t " : " f ") +
+           std::to_string(static_cast<int>(s.to<double>() * 4)) + ' ' + scalar_type_name(dtype);
+}
+void take_optionals(KernelContext&, std::optional<int64_t> i, std::optional<double> d,
+                    std::optional<bool> b, std::optional<Scalar> s, std::optional<ScalarType> dtype,
+                    std::optional<std::string_view> text,
+                    std::optional<std::span<const int64_t>> ints,
+                    std::optional<std::span<const double>> doubles) {
+  called.clear();
+  for (const bool there :
+       {i.has_value(), d.has_value(), b.has_value(), s.has_value(), dtype.has_value(),
+        text.has_value(), ints.has_value(), doubles.has_value()}) {
+    called += there ? '1' : '0';
+  }
+  if (s) called += ' ' + std::to_string(s->to<int64_t>());
+}
+void take_lists(KernelContext&, std::span<const int64_t> ints, std::span<const double> doubles,
+                std::span<const bool> bools, std::string_view text) {
+  called = std::to_string(ints.size()) + std::to_string(doubles.size()) +
+           std::to_string(bools.size()) + ' ' + std::string(text) + ' ' + std::to_string(ints[1]);
+}
+void give_value(KernelContext&, const EValue& any, EValue& result) {
+  called = tag_name(any.tag());
+  result = EValue(int64_t{42});
+}
+void give_nothing(KernelContext&) { called = "nothing"; }
+
+VITRINE_KERNEL(tensors, "test::tensors.out", take_tensors);
+VITRINE_KERNEL(tensor_lists, "test::tensor_lists.out", take_tensor_lists);
+VITRINE_KERNEL(numbers, "test::numbers", take_numbers);
+VITRINE_KERNEL(optionals, "test::optionals", take_optionals);
+VITRINE_KERNEL(lists, "test::lists", take_lists);
+VITRINE_KERNEL(value, "test::value", give_value);
+VITRINE_KERNEL(nothing, "test::nothing", give_nothing);
+
+class BoxingTest : public testing::Test {
+ protected:
+  void SetUp() override { called = "not called"; }
+
+  // Returns the error of the kernel or success.
+  Error call(const Kernel& kernel, std::vector<EValue> arguments) {
+    arguments.emplace_back();  // the return value, which some kernels have
+    std::vector<EValue*> pointers;
+    for (EValue& argument : arguments) pointers.push_back(&argument);
+    kernel.function(context_, pointers.data());
+    last_ = arguments;
+    return context_.take_error();
+  }
+  // Returns the error of a call that must not reach the kernel.
+  std::string refusal(const Kernel& kernel, std::vector<EValue> arguments) {
+    const Error error = call(kernel, std::move(arguments));
+    EXPECT_FALSE(error.ok());
+    EXPECT_EQ(called, "not called");
+    return error.message();
+  }
+
+  EValue tensor(std::vector<int32_t> sizes = {2}) {
+    return EValue(&factory_.make(ScalarType::kFloat, std::move(sizes)));
+  }
+  EValue tensor_without_memory() {
+    EValue value = tensor();
+    value.unchecked_tensor().set_data(nullptr);
+    return value;
+  }
+  EValue constant() {
+    EValue value = tensor();
+    value.unchecked_tensor().set_read_only();
+    return value;
+  }
+  EValue ints(std::vector<EValue> items) {
+    IntListBody& body = int_lists_.emplace_back();
+    body = {keep(std::move(items)), scratch_.emplace_back(8).data()};
+    return EValue(&body);
+  }
+  EValue tensors(std::vector<EValue> items, bool optional = false) {
+    TensorListBody& body = tensor_lists_.emplace_back();
+    body = {keep(std::move(items)), tensor_scratch_.emplace_back(8).data()};
+    return EValue(&body, optional);
+  }
+
+  TensorFactory factory_;
+  HeapArena temp_;
+  KernelContext context_{&temp_};
+  std::vector<EValue> last_;
+
+ private:
+  std::span<EValue* const> keep(std::vector<EValue> items) {
+    std::vector<EValue>& values = values_.emplace_back(std::move(items));
+    std::vector<EValue*>& pointers = pointers_.emplace_back();
+    for (EValue& value : values) pointers.push_back(&value);
+    return pointers;
+  }
+
+  std::deque<std::vector<EValue>> values_;
+  std::deque<std::vector<EValue*>> pointers_;
+  std::deque<IntListBody> int_lists_;
+  std::deque<TensorListBody> tensor_lists_;
+  std::deque<std::vector<int64_t>> scratch_;
+  std::deque<std::vector<Tensor*>> tensor_scratch_;
+};
+
+TEST_F(BoxingTest, CountsArgumentsWithTheReturnValue) {
+  EXPECT_STREQ(kernel_tensors.name, "test::tensors.out");
+  EXPECT_EQ(kernel_tensors.num_arguments, 5);
+  EXPECT_EQ(kernel_value.num_arguments, 2) << "the result is the return value";
+  EXPECT_EQ(kernel_nothing.num_arguments, 1);
+}
+
+TEST_F(BoxingTest, PassesTensors) {
+  EXPECT_TRUE(call(kernel_tensors, {tensor({3}), tensor(), tensor({4}), tensor()}).ok());
+  EXPECT_EQ(called, "3 some 4");
+  EXPECT_TRUE(call(kernel_tensors, {tensor({3}), EValue(), tensor({4}), tensor()}).ok());
+  EXPECT_EQ(called, "3 none 4");
+}
+
+TEST_F(BoxingTest, RejectsTensorsWithoutMemory) {
+  const EValue absent = tensor_without_memory();
+  EXPECT_THAT(refusal(kernel_tensors, {absent, EValue(), tensor(), tensor()}),
+              HasSubstr("argument 0 is a tensor without memory"));
+  EXPECT_THAT(refusal(kernel_tensors, {tensor(), absent, tensor(), tensor()}),
+              HasSubstr("argument 1 is a tensor without memory"));
+  EXPECT_THAT(refusal(kernel_tensors, {tensor(), EValue(), tensor(), absent}),
+              HasSubstr("argument 3 is a tensor without memory"));
+  EXPECT_TRUE(call(kernel_tensors, {tensor(), EValue(), absent, tensor()}).ok())
+      << "a TensorSlot accepts tensors without memory";
+}
+
+TEST_F(BoxingTest, EmptyTensorsNeedNoMemory) {
+  std::array sizes{0};
+  std::array<uint8_t, 1> order{0};
+  std::array<int64_t, 1> strides{};
+  Tensor empty(ScalarType::kFloat, sizes, order, strides, nullptr);
+  EXPECT_TRUE(call(kernel_tensors, {EValue(&empty), EValue(), tensor(), tensor()}).ok());
+}
+
+TEST_F(BoxingTest, RejectsConstantsAsOutputs) {
+  EXPECT_THAT(refusal(kernel_tensors, {tensor(), EValue(), tensor(), constant()}),
+              HasSubstr("argument 3 is an output of the operator but a constant"));
+  EXPECT_TRUE(call(kernel_tensors, {constant(), constant(), constant(), tensor()}).ok());
+}
+
+TEST_F(BoxingTest, PassesTensorLists) {
+  const EValue in = tensors({tensor(), constant()});
+  const EValue maybe = tensors({tensor(), EValue()}, true);
+  const EValue out = tensors({tensor()});
+  EXPECT_TRUE(call(kernel_tensor_lists, {in, maybe, out}).ok());
+  EXPECT_EQ(called, "2 t- 1");
+  EXPECT_TRUE(call(kernel_tensor_lists, {in, in, out}).ok())
+      << "a list of tensors is also a list of optional tensors";
+  EXPECT_EQ(called, "2 tt 1");
+}
+
+TEST_F(BoxingTest, RejectsInvalidTensorsInLists) {
+  const EValue good = tensors({tensor()});
+  for (const EValue& bad :
+       {tensors({tensor_without_memory()}), tensors({EValue(int64_t{1})}), tensors({EValue()})}) {
+    EXPECT_THAT(refusal(kernel_tensor_lists, {bad, good, good}),
+                HasSubstr("argument 0 is a list in which a tensor"));
+  }
+  EXPECT_THAT(refusal(kernel_tensor_lists, {good, good, tensors({constant()})}),
+              HasSubstr("argument 2 is a list in which a tensor"));
+  EXPECT_THAT(refusal(kernel_tensor_lists, {tensors({tensor()}, true), good, good}),
+              HasSubstr("argument 0"));
+  EXPECT_THAT(refusal(kernel_tensor_lists, {tensor(), good, good}),
+              HasSubstr("argument 0 is of kind Tensor"));
+}
+
+TEST_F(BoxingTest, PassesNumbers) {
+  const EValue one(int64_t{1});
+  const EValue half(0.5);
+  const EValue yes(true);
+  const EValue f32(int64_t{6});
+  EXPECT_TRUE(call(kernel_numbers, {one, half, yes, half, f32}).ok());
+  EXPECT_EQ(called, "1 2 t 2 f32");
+  EXPECT_TRUE(call(kernel_numbers, {one, one, yes, one, f32}).ok())
+      << "float parameters accept Int";
+  EXPECT_EQ(called, "1 4 t 4 f32");
+  EXPECT_TRUE(call(kernel_numbers, {one, half, yes, yes, f32}).ok())
+      << "Scalar parameters accept Bool";
+  EXPECT_EQ(called, "1 2 t 4 f32");
+}
+
+TEST_F(BoxingTest, RejectsNumbersOfOtherKinds) {
+  const EValue one(int64_t{1});
+  const EValue half(0.5);
+  const EValue yes(true);
+  EXPECT_THAT(refusal(kernel_numbers, {half, half, yes, one, one}),
+              HasSubstr("argument 0 is of kind Double"));
+  EXPECT_THAT(refusal(kernel_numbers, {yes, half, yes, one, one}),
+              HasSubstr("argument 0 is of kind Bool"));
+  EXPECT_THAT(refusal(kernel_numbers, {one, yes, yes, one, one}), HasSubstr("argument 1"));
+  EXPECT_THAT(refusal(kernel_numbers, {one, half, one, one, one}),
+              HasSubstr("argument 2 is the Int 1"));
+  EXPECT_THAT(refusal(kernel_numbers, {one, half, yes, EValue(), one}),
+              HasSubstr("argument 3 is of kind None"));
+  EXPECT_THAT(refusal(kernel_numbers, {constant(), half, yes, one, one}),
+              HasSubstr("argument 0 is of kind Tensor"));
+  for (const int64_t dtype : {int64_t{-1}, int64_t{30}, int64_t{1} << 40}) {
+    EXPECT_THAT(refusal(kernel_numbers, {one, half, yes, one, EValue(dtype)}),
+                HasSubstr("argument 4 is the Int " + std::to_string(dtype)));
+  }
+}
+
+TEST_F(BoxingTest, PassesOptionals) {
+  const EValue list = ints({EValue(int64_t{1})});
+  constexpr std::array<double, 1> kDoubles{1.0};
+  const EValue doubles{std::span<const double>(kDoubles)};
+  const EValue three(int64_t{3});
+  const EValue text(std::string_view("mean"));
+  EXPECT_TRUE(
+      call(kernel_optionals, {three, EValue(0.5), EValue(true), three, three, text, list, doubles})
+          .ok());
+  EXPECT_EQ(called, "11111111 3");
+  EXPECT_TRUE(call(kernel_optionals, std::vector<EValue>(8)).ok());
+  EXPECT_EQ(called, "00000000");
+  called = "not called";
+  EXPECT_THAT(refusal(kernel_optionals,
+                      {text, EValue(), EValue(), EValue(), EValue(), EValue(), EValue(), EValue()}),
+              HasSubstr("argument 0 is of kind String"));
+}
+
+TEST_F(BoxingTest, PassesLists) {
+  constexpr std::array<double, 3> kDoubles{};
+  constexpr std::array<bool, 1> kBools{};
+  const EValue doubles{std::span<const double>(kDoubles)};
+  const EValue bools{std::span<const bool>(kBools)};
+  const EValue text(std::string_view("tanh"));
+  EXPECT_TRUE(
+      call(kernel_lists, {ints({EValue(int64_t{1}), EValue(int64_t{9})}), doubles, bools, text})
+          .ok());
+  EXPECT_EQ(called, "231 tanh 9");
+  called = "not called";
+  EXPECT_THAT(
+      refusal(kernel_lists, {ints({EValue(int64_t{1}), EValue(2.0)}), doubles, bools, text}),
+      HasSubstr("argument 0 is of kind IntList"));
+  EXPECT_THAT(refusal(kernel_lists, {doubles, doubles, bools, text}), HasSubstr("argument 0"));
+  EXPECT_THAT(refusal(kernel_lists, {ints({}), bools, bools, text}), HasSubstr("argument 1"));
+  EXPECT_THAT(refusal(kernel_lists, {ints({}), doubles, doubles, text}), HasSubstr("argument 2"));
+  EXPECT_THAT(refusal(kernel_lists, {ints({}), doubles, bools, EValue()}), HasSubstr("argument 3"));
+}
+
+TEST_F(BoxingTest, ResultsReplaceOnlyNumbers) {
+  const EValue text(std::string_view("text"));
+  for (const EValue& there :
+       {EValue(), EValue(int64_t{1}), EValue(2.0), EValue(true), tensor(), text, ints({})}) {
+    std::array<EValue, 2> arguments{tensor(), there};
+    std::array<EValue*, 2> pointers{&arguments[0], &arguments[1]};
+    called = "not called";
+    kernel_value.function(context_, pointers.data());
+    const bool is_number =
+        !there.is_tensor() && !there.is_string() && there.tag() != EValue::Tag::kListInt;
+    EXPECT_EQ(context_.failed(), !is_number) << tag_name(there.tag());
+    EXPECT_EQ(called, is_number ? "Tensor" : "not called");
+    EXPECT_EQ(arguments[1].tag(), is_number ? EValue::Tag::kInt : there.tag());
+    if (is_number) {
+      EXPECT_EQ(arguments[1].unchecked_int(), 42);
+    } else {
+      EXPECT_THAT(context_.take_error().message(), HasSubstr("argument 1 is of kind"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,153 @@
+#include "vitrine/data_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "test/support/program_builder.h"
+#include "test/support/temporary_file.h"
+
+namespace vitrine {
+namespace {
+
+using test::bytes_of;
+using test::TemporaryFile;
+using testing::HasSubstr;
+
+constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+
+std::string text_of(const DataBuffer& buffer) {
+  return {reinterpret_cast<const char*>(buffer.data()), buffer.size()};
+}
+
+struct Kind {
+  const char* name;
+  std::function<Result<std::unique_ptr<DataSource>>(const TemporaryFile&,
+                                                    std::span<const std::byte>)>
+      make;
+};
+
+class DataSourceTest : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<DataSource>> source = GetParam().make(file_, bytes_);
+    ASSERT_TRUE(source.ok()) << source.error().message();
+    source_ = std::move(*source);
+  }
+
+  const test::Bytes bytes_ = bytes_of("0123456789");
+  const TemporaryFile file_{bytes_};
+  std::unique_ptr<DataSource> source_;
+};
+
+TEST_P(DataSourceTest, ReadsRanges) {
+  EXPECT_EQ(source_->size(), 10u);
+  EXPECT_EQ(text_of(*source_->read(0, 10)), "0123456789");
+  EXPECT_EQ(text_of(*source_->read(3, 4)), "3456");
+  EXPECT_EQ(text_of(*source_->read(10, 0)), "");
+}
+
+TEST_P(DataSourceTest, RejectsRangesOutside) {
+  for (const auto& [offset, size] : {std::pair<uint64_t, uint64_t>{0, 11},
+                                     {11, 0},
+                                     {10, 1},
+                                     {kLast, 2},
+                                     {2, kLast},
+                                     {kLast, kLast}}) {
+    const Error error = source_->read(offset, size).take_error();
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << offset << ' ' << size;
+    EXPECT_THAT(error.message(), HasSubstr("10 bytes"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, DataSourceTest,
+    testing::Values(
+        Kind{"File", [](const TemporaryFile& file, auto) { return open_file(file.path()); }},
+        Kind{"Mapped", [](const TemporaryFile& file, auto) { return map_file(file.path()); }},
+        Kind{"Buffer", [](const TemporaryFile&,
+                          std::span<const std::byte> bytes) { return view_buffer(bytes); }}),
+    [](const auto& instance) { return instance.param.name; });
+
+// A sparse file of 5 GB. With 32-bit addresses it must be rejected, not truncated.
+TEST(LargeFile, IsRejectedIfItExceedsTheAddressSpace) {
+  constexpr uint64_t kBytes = uint64_t{5} << 30;
+  const TemporaryFile file(bytes_of("begin"));
+  std::error_code code;
+  std::filesystem::resize_file(file.path(), kBytes, code);
+  if (code) GTEST_SKIP() << "cannot create a file of 5 GB: " << code.message();
+  for (const auto open : {&open_file, &map_file}) {
+    Result<std::unique_ptr<DataSource>> source = open(file.path());
+    if constexpr (sizeof(size_t) < sizeof kBytes) {
+      ASSERT_FALSE(source.ok());
+      EXPECT_EQ(source.error().code(), ErrorCode::kNotSupported);
+      EXPECT_THAT(source.error().message(), HasSubstr("has 5368709120 bytes"));
+      EXPECT_THAT(source.error().message(), HasSubstr(file.path()));
+    } else {
+      ASSERT_TRUE(source.ok()) << source.error().message();
+      EXPECT_EQ((*source)->size(), kBytes);
+      EXPECT_EQ((*source)->read(kBytes - 1, 1)->bytes()[0], std::byte{0});
+      EXPECT_EQ(text_of(*(*source)->read(0, 5)), "begin");
+    }
+  }
+}
+
+TEST(DataSource, ReportsMissingFilesByName) {
+  for (const auto open : {open_file, map_file}) {
+    const Error error = open("/nonexistent.pte").take_error();
+    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(error.message(), HasSubstr("/nonexistent.pte"));
+  }
+}
+
+TEST(DataSource, FilesAreReadIntoAlignedMemory) {
+  const TemporaryFile file(bytes_of("0123456789"));
+  const auto source = open_file(file.path());
+  ASSERT_TRUE(source.ok());
+  const Result<DataBuffer> buffer = (*source)->read(1, 5);
+  ASSERT_TRUE(buffer.ok());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % 64, 0u);
+}
+
+TEST(DataSource, BuffersAreNotCopied) {
+  const test::Bytes bytes = bytes_of("0123456789");
+  const auto source = view_buffer(bytes);
+  ASSERT_TRUE(source.ok());
+  Result<DataBuffer> buffer = (*source)->read(2, 3);
+  ASSERT_TRUE(buffer.ok());
+  EXPECT_EQ(buffer->data(), bytes.data() + 2);
+  EXPECT_EQ(buffer->owned_data(), nullptr);
+}
+
+TEST(DataSource, ReportsAFileThatShrank) {
+  const TemporaryFile file(bytes_of("0123456789"));
+  const auto source = open_file(file.path());
+  ASSERT_TRUE(source.ok());
+  std::filesystem::resize_file(file.path(), 4);
+  const Error error = (*source)->read(2, 8).take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
+  EXPECT_THAT(error.message(), HasSubstr("too short"));
+}
+
+TEST(DataBuffer, OwnsAllocatedMemory) {
+  Result<DataBuffer> buffer = DataBuffer::allocate(100);
+  ASSERT_TRUE(buffer.ok());
+  ASSERT_NE(buffer->owned_data(), nullptr);
+  buffer->owned_data()[99] = std::byte{7};
+  const DataBuffer moved = std::move(*buffer);
+  EXPECT_EQ(moved.bytes()[99], std::byte{7});
+}
+
+TEST(DataBuffer, ReportsFailedAllocation) {
+  const Error error = DataBuffer::allocate(SIZE_MAX / 2 + 1).take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
+}
+
+}  // namespace
+}  // namespace vitrine

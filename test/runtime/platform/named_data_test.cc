@@ -1,0 +1,134 @@
+#include "vitrine/named_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/support/program_builder.h"
+
+namespace vitrine {
+namespace {
+
+using testing::HasSubstr;
+
+// Bytes by key. A key without bytes exists but cannot be read. Every layout has the given dtype.
+class FakeMap final : public NamedDataMap {
+ public:
+  using Entries = std::map<std::string, test::Bytes, std::less<>>;
+
+  // If `asked` is not null, it counts the lookups of keys.
+  FakeMap(Entries entries, ScalarType dtype, size_t* asked = nullptr)
+      : entries_(std::move(entries)), dtype_(dtype), asked_(asked) {}
+  size_t size() const override { return entries_.size(); }
+  std::string_view key(size_t index) const override {
+    if (index >= size()) return {};
+    return std::next(entries_.begin(), static_cast<ptrdiff_t>(index))->first;
+  }
+  Result<DataBuffer> get(std::string_view key) const override {
+    count();
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return Error::make(ErrorCode::kNotFound, "not here");
+    if (found->second.empty()) return Error::make(ErrorCode::kAccessFailed, "cannot be read");
+    return DataBuffer(found->second);
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
+    count();
+    if (!entries_.contains(key)) return Error::make(ErrorCode::kNotFound, "not here");
+    return std::optional<TensorLayout>({dtype_, {}, {}});
+  }
+  void release(std::string_view /*key*/) const override { count(); }
+
+ private:
+  void count() const {
+    if (asked_ != nullptr) ++*asked_;
+  }
+
+  Entries entries_;
+  ScalarType dtype_;
+  size_t* asked_;
+};
+
+std::string text_of(const Result<DataBuffer>& data) {
+  if (!data.ok()) return data.error().message();
+  return {reinterpret_cast<const char*>(data->data()), data->size()};
+}
+
+class MergedNamedDataTest : public testing::Test {
+ protected:
+  FakeMap first_{{{"a", test::bytes_of("first a")}, {"broken", {}}}, ScalarType::kFloat};
+  FakeMap second_{{{"a", test::bytes_of("second a")},
+                   {"b", test::bytes_of("second b")},
+                   {"broken", test::bytes_of("sound")}},
+                  ScalarType::kInt};
+};
+
+TEST_F(MergedNamedDataTest, SearchesTheFirstMapThenTheSecond) {
+  const MergedNamedData merged(&first_, &second_);
+  EXPECT_EQ(text_of(merged.get("a")), "first a");
+  EXPECT_EQ(text_of(merged.get("b")), "second b");
+  EXPECT_EQ((*merged.layout("a"))->dtype, ScalarType::kFloat);
+  EXPECT_EQ((*merged.layout("b"))->dtype, ScalarType::kInt);
+}
+
+TEST_F(MergedNamedDataTest, ListsKeysOfBothMaps) {
+  const MergedNamedData merged(&first_, &second_);
+  ASSERT_EQ(merged.size(), 5u);
+  EXPECT_EQ(merged.key(0), "a");
+  EXPECT_EQ(merged.key(3), "b");
+  EXPECT_EQ(merged.key(5), "");
+}
+
+TEST_F(MergedNamedDataTest, ReportsAFailureOfTheFirstMap) {
+  const MergedNamedData merged(&first_, &second_);
+  EXPECT_EQ(merged.get("broken").error().code(), ErrorCode::kAccessFailed);
+}
+
+// A method that uses several data files merges their maps in the same way.
+TEST_F(MergedNamedDataTest, NestedMapsAreSearchedOnceEach) {
+  constexpr size_t kMaps = 20;
+  const FakeMap::Entries none;
+  std::vector<std::unique_ptr<const NamedDataMap>> maps;
+  size_t asked = 0;
+  const NamedDataMap* all = nullptr;
+  for (size_t i = 0; i < kMaps; ++i) {
+    maps.push_back(std::make_unique<FakeMap>(
+        i == 0 ? FakeMap::Entries{{"a", test::bytes_of("first a")}} : none, ScalarType::kFloat,
+        &asked));
+    const NamedDataMap* added = maps.back().get();
+    if (all != nullptr) {
+      maps.push_back(std::make_unique<MergedNamedData>(all, added));
+      added = maps.back().get();
+    }
+    all = added;
+  }
+  const auto cost = [&asked](auto&& look_up) {
+    asked = 0;
+    look_up();
+    return asked;
+  };
+  EXPECT_EQ(cost([&] { EXPECT_EQ(text_of(all->get("a")), "first a"); }), 1u);
+  EXPECT_EQ(cost([&] { EXPECT_TRUE(all->layout("a").ok()); }), 1u);
+  EXPECT_EQ(cost([&] { EXPECT_FALSE(all->get("none").ok()); }), kMaps);
+  EXPECT_EQ(cost([&] { EXPECT_FALSE(all->layout("none").ok()); }), kMaps);
+  EXPECT_LE(cost([&] { all->release("a"); }), kMaps);
+}
+
+TEST_F(MergedNamedDataTest, EitherMapMayBeNull) {
+  EXPECT_EQ(text_of(MergedNamedData(nullptr, &second_).get("a")), "second a");
+  EXPECT_EQ(text_of(MergedNamedData(&first_, nullptr).get("a")), "first a");
+  EXPECT_EQ(MergedNamedData(&first_, nullptr).get("b").error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(MergedNamedData(nullptr, &second_).key(1), "b");
+  const MergedNamedData none(nullptr, nullptr);
+  EXPECT_EQ(none.size(), 0u);
+  EXPECT_EQ(none.key(0), "");
+  EXPECT_THAT(none.get("x").error().message(), HasSubstr("x"));
+  EXPECT_EQ(none.layout("x").error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace vitrine

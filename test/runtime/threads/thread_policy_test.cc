@@ -1,0 +1,188 @@
+#include "runtime/threads/thread_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <vector>
+
+#include "vitrine/thread_pool.h"
+
+namespace vitrine {
+namespace {
+
+constexpr uint64_t kMinWork = ThreadPool::kMinWorkNs;
+constexpr uint64_t kLargeWork = ThreadPool::kLargeWorkNs;
+constexpr uint64_t kWakeWork = ThreadPolicy::kWakeWorkNs;
+constexpr uint64_t kMillisecond = 1'000'000;
+
+// Only the tests advance these clocks.
+uint64_t wall_ns = 0;
+uint64_t cpu_ns = 0;
+
+class ThreadPolicyTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    wall_ns = 100 * kMillisecond;
+    cpu_ns = kMillisecond;
+  }
+
+  static void pass(uint64_t wall, uint64_t cpu) {
+    wall_ns += wall;
+    cpu_ns += cpu;
+  }
+  // Does a run with one large region. Returns true if it may use the workers.
+  static bool run(ThreadPolicy& policy, uint64_t wall, uint64_t cpu) {
+    ThreadPolicy::Run run;
+    const bool in_parallel = policy.allows(run, kLargeWork);
+    pass(wall, cpu);
+    policy.end(run);
+    return in_parallel;
+  }
+  // Returns the number of runs with workers until the policy pauses, at most 1000.
+  static int runs_until_pause(ThreadPolicy& policy, uint64_t wall, uint64_t cpu) {
+    int runs = 0;
+    while (runs < 1000 && run(policy, wall, cpu)) ++runs;
+    return runs;
+  }
+  // Returns the length of a pause in ms. The pause must have just begun.
+  static uint64_t pause_length(ThreadPolicy& policy) {
+    uint64_t length = 1;  // counts the run that began the pause
+    while (length < 1000 && !run(policy, kMillisecond, kMillisecond)) ++length;
+    return length;
+  }
+
+  std::atomic<uint32_t> callers{0};
+  const ThreadPolicy::Clocks clocks{[] { return wall_ns; }, [] { return cpu_ns; }};
+};
+
+TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheirCaller) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy::Run run;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy.allows(run, kMinWork - 1));
+  EXPECT_EQ(run.work_ns, 0U);
+  EXPECT_TRUE(policy.allows(run, kLargeWork));
+  EXPECT_FALSE(policy.allows(run, kMinWork - 1));
+  EXPECT_TRUE(policy.allows(run, kMinWork));
+  policy.end(run);
+}
+
+TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  for (int i = 0; i < 3; ++i) {
+    ThreadPolicy::Run run;
+    EXPECT_FALSE(policy.allows(run, kMinWork));
+    EXPECT_FALSE(policy.allows(run, kWakeWork - kMinWork - 1));
+    EXPECT_TRUE(policy.allows(run, kMinWork));
+    EXPECT_TRUE(policy.allows(run, kMinWork));
+    policy.end(run);
+    EXPECT_EQ(run.work_ns, 0U);
+    EXPECT_TRUE(policy.allows(run, kWakeWork)) << "a single region is large enough";
+    policy.end(run);
+  }
+}
+
+TEST_F(ThreadPolicyTest, CountsRunsWithWorkForSeveralThreads) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy::Run run;
+  policy.allows(run, kMinWork);
+  EXPECT_EQ(callers, 0U);
+  policy.allows(run, kLargeWork);
+  policy.allows(run, kLargeWork);
+  EXPECT_EQ(callers, 1U);
+  policy.end(run);
+  policy.end(run);
+  EXPECT_EQ(callers, 0U);
+}
+
+TEST_F(ThreadPolicyTest, NeedsTwoProcessorsPerRun) {
+  for (const auto& [processors, runs, expected] : {std::tuple(size_t{1}, size_t{1}, false),
+                                                   {2, 1, true},
+                                                   {2, 2, false},
+                                                   {3, 2, false},
+                                                   {4, 2, true},
+                                                   {5, 3, false},
+                                                   {6, 3, true}}) {
+    SCOPED_TRACE(testing::Message() << processors << " processors, " << runs << " runs");
+    ThreadPolicy other(4, 64, callers, clocks);
+    std::vector<ThreadPolicy::Run> others(runs - 1);
+    for (ThreadPolicy::Run& each : others) EXPECT_TRUE(other.allows(each, kLargeWork));
+    ThreadPolicy policy(4, processors, callers, clocks);
+    EXPECT_EQ(run(policy, kMillisecond, kMillisecond), expected);
+    for (ThreadPolicy::Run& each : others) other.end(each);
+    EXPECT_EQ(run(policy, kMillisecond, kMillisecond), expected) << "other runs have just ended";
+    pass(60 * kMillisecond, 0);
+    EXPECT_EQ(run(policy, kMillisecond, kMillisecond), processors > 1);
+  }
+}
+
+TEST_F(ThreadPolicyTest, PausesIfCallersWaitLongerThanWorkersSave) {
+  // Each worker is assumed to save 0.4 of its caller's processor time.
+  for (const auto& [threads, cpu_percent, pauses] : {std::tuple(size_t{2}, uint64_t{100}, false),
+                                                     {2, 75, false},
+                                                     {2, 65, true},
+                                                     {2, 10, true},
+                                                     {5, 40, false},
+                                                     {5, 35, true}}) {
+    ThreadPolicy policy(threads, 16, callers, clocks);
+    const int runs = runs_until_pause(policy, kMillisecond, cpu_percent * kMillisecond / 100);
+    EXPECT_EQ(runs < 1000, pauses) << threads << " threads, " << cpu_percent << " %";
+    EXPECT_GT(runs, 10) << "a loss of 10 ms is small";
+  }
+}
+
+TEST_F(ThreadPolicyTest, TimeBetweenRunsIsNotALoss) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
+    pass(50 * kMillisecond, 0);
+  }
+}
+
+TEST_F(ThreadPolicyTest, PausesWithinALongRun) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy::Run run;
+  int regions = 0;
+  while (regions < 1000 && policy.allows(run, kLargeWork)) {
+    pass(kMillisecond, kMillisecond / 10);
+    ++regions;
+  }
+  EXPECT_LT(regions, 30);
+  pass(200 * kMillisecond, 0);
+  EXPECT_TRUE(policy.allows(run, kLargeWork)) << "time in a pause is not lost";
+  pass(kMillisecond, kMillisecond);
+  EXPECT_TRUE(policy.allows(run, kLargeWork));
+  policy.end(run);
+}
+
+TEST_F(ThreadPolicyTest, PauseThatAnotherRunCausedIsNotALoss) {
+  ThreadPolicy policy(2, 4, callers, clocks);
+  ThreadPolicy::Run waiting;
+  EXPECT_TRUE(policy.allows(waiting, kLargeWork));
+  EXPECT_LT(runs_until_pause(policy, kMillisecond, kMillisecond / 10), 1000);
+  EXPECT_FALSE(policy.allows(waiting, kLargeWork));
+  pass(200 * kMillisecond, 0);
+  EXPECT_TRUE(policy.allows(waiting, kLargeWork));
+  policy.end(waiting);
+  EXPECT_TRUE(run(policy, kMillisecond, kMillisecond));
+}
+
+TEST_F(ThreadPolicyTest, PausesGrowWithRepeatedLosses) {
+  ThreadPolicy policy(2, 2, callers, clocks);
+  uint64_t previous = 0;
+  for (const uint64_t expected : {10, 20, 40, 80, 160, 320, 500, 500}) {
+    const int runs = runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+    EXPECT_GT(runs, 1);
+    EXPECT_LT(runs, previous == 0 ? 20 : 5) << "losses after a pause are noticed sooner";
+    const uint64_t length = pause_length(policy);
+    EXPECT_LE(length, expected);
+    EXPECT_GE(length, expected - 1);
+    EXPECT_GE(length, previous);
+    previous = length;
+  }
+  pass(100 * 500 * kMillisecond, 0);
+  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  EXPECT_LE(pause_length(policy), 10U) << "a long time without losses resets the pause";
+}
+
+}  // namespace
+}  // namespace vitrine

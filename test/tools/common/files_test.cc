@@ -1,0 +1,131 @@
+#include "tools/common/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "test/support/read_text.h"
+#include "test/support/scratch_folder.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+using test::read_text;
+using test::ScratchFolder;
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const ToolError& error) {
+    return error.what();
+  }
+  return "(none)";
+}
+
+// Limits the size of files that this process writes: longer writes fail as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    former_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &former_);
+    rlimit limit = former_;
+    limit.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &former_);
+    std::signal(SIGXFSZ, former_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit former_{};
+  void (*former_handler_)(int);
+};
+
+size_t files_in(const ScratchFolder& scratch) {
+  const auto folder = (scratch / "").parent_path();
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(FilesTest, RejectsOutputsThatAreInputsOrTheSameFile) {
+  const ScratchFolder scratch;
+  using Paths = std::vector<std::filesystem::path>;
+  const auto error = [](const Paths& outputs, const Paths& inputs) {
+    return error_of([&] { check_outputs(outputs, inputs); });
+  };
+  const auto model = scratch / "model.pte";
+  const auto other = scratch / "other.pte";
+  write_file(model, std::string_view("model"));
+  std::filesystem::create_symlink(model, scratch / "link");
+  EXPECT_THAT(error({model}, {other, model}), HasSubstr("model.pte: is an input, which"));
+  EXPECT_THAT(error({scratch / "link"}, {model}), HasSubstr("is an input, which"));
+  EXPECT_THAT(error({other, scratch / "." / "other.pte"}, {model}), HasSubstr("for two outputs"));
+  EXPECT_EQ(error({other, "", ""}, {model, ""}), "(none)");
+  EXPECT_EQ(error({"/dev/null", "/dev/null"}, {"/dev/null"}), "(none)");
+}
+
+TEST(FilesTest, ReadsPipesUpToALimit) {
+  const ScratchFolder scratch;
+  const std::filesystem::path pipe = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string text(200'000, 'x');
+  std::thread writer([&] { std::ofstream(pipe) << text; });
+  const std::vector<std::byte> bytes = read_file(pipe);
+  writer.join();
+  EXPECT_EQ(bytes.size(), text.size());
+  EXPECT_THAT(error_of([] { read_file("/dev/zero"); }), HasSubstr("has more than 268435456 bytes"));
+}
+
+TEST(FilesTest, FailedWriteKeepsTheOldFileAndLeavesNoOtherFile) {
+  const ScratchFolder scratch;
+  const auto path = scratch / "report";
+  write_file(path, "good");
+  // The first write fails in append(), the second one when the buffer is written.
+  for (const size_t bytes : {size_t{1} << 20, size_t{2000}}) {
+    const FileSizeLimit limit(1000);
+    EXPECT_THAT(error_of([&] { write_file(path, std::string(bytes, 'x')); }),
+                HasSubstr("report: cannot write: File too large"));
+  }
+  EXPECT_EQ(read_text(path), "good");
+  EXPECT_EQ(files_in(scratch), 1u);
+}
+
+TEST(FilesTest, WritesDirectlyToDevices) {
+  write_file("/dev/null", "gone");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system lacks /dev/full";
+  EXPECT_THAT(error_of([] { write_file("/dev/full", "lost"); }),
+              HasSubstr("/dev/full: cannot write: No space left on device"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST(FilesTest, WritesThroughLinks) {
+  const ScratchFolder scratch;
+  write_file(scratch / "file", "old");
+  std::filesystem::create_symlink(scratch / "file", scratch / "link");
+  write_file(scratch / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+  EXPECT_EQ(read_text(scratch / "file"), "new");
+}
+
+TEST(FilesTest, ReportsThePathInAMissingFolder) {
+  const ScratchFolder scratch;
+  EXPECT_THAT(error_of([&] { write_file(scratch / "none" / "file", ""); }),
+              HasSubstr("none/file: cannot create: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace vitrine::tools

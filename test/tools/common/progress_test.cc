@@ -1,0 +1,81 @@
+#include "tools/common/progress.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace vitrine::tools {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ProgressText, ExtrapolatesTheRemainingTime) {
+  EXPECT_EQ(progress_text("running", 0, 10, 5), "running: 0 %");
+  EXPECT_EQ(progress_text("running", 1, 4, 10), "running: 25 %, 30 s left");
+  EXPECT_EQ(progress_text("running", 1, 100, 1), "running: 1 %, 1 min 39 s left");
+  EXPECT_EQ(progress_text("running", 999, 1000, 10), "running: 99 %, 1 s left");
+}
+
+TEST(Progress, PrintsNothingIfStderrIsNotATerminal) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("running");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+    progress.update(1, 2);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// Makes stderr a terminal, and returns what is written to it.
+class StderrTerminal {
+ public:
+  StderrTerminal() : before_(dup(STDERR_FILENO)), main_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (main_ < 0 || grantpt(main_) != 0 || unlockpt(main_) != 0) return;
+    const int terminal = open(ptsname(main_), O_RDWR | O_NOCTTY);
+    is_open_ = terminal >= 0 && dup2(terminal, STDERR_FILENO) >= 0;
+    if (terminal >= 0) close(terminal);
+  }
+  ~StderrTerminal() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    if (main_ >= 0) close(main_);
+  }
+  StderrTerminal(const StderrTerminal&) = delete;
+  StderrTerminal& operator=(const StderrTerminal&) = delete;
+
+  bool is_open() const { return is_open_; }
+  std::string text() const {
+    fcntl(main_, F_SETFL, O_NONBLOCK);
+    char bytes[1000];
+    const ssize_t count = read(main_, bytes, sizeof bytes);
+    return {bytes, count > 0 ? static_cast<size_t>(count) : 0};
+  }
+
+ private:
+  int before_;
+  int main_;
+  bool is_open_ = false;
+};
+
+TEST(Progress, ShowsALineOnATerminalAfterTwoSeconds) {
+  const StderrTerminal terminal;
+  if (!terminal.is_open()) GTEST_SKIP() << "this machine has no pseudoterminals";
+  {
+    Progress progress("running");
+    progress.update(1, 4);
+    EXPECT_EQ(terminal.text(), "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+    progress.update(1, 4);
+    EXPECT_THAT(terminal.text(), HasSubstr("running: 25 %, 7 s left"));
+  }
+  EXPECT_EQ(terminal.text(), "\r\033[K");
+}
+
+}  // namespace
+}  // namespace vitrine::tools

@@ -1,0 +1,181 @@
+// Tests that pte_inspect explains programs for other backends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/foreign_payloads.h"
+#include "test/support/program_builder.h"
+#include "tools/common/tool_error.h"
+#include "tools/pte_inspect/description.h"
+#include "tools/pte_inspect/description_text.h"
+#include "tools/pte_inspect/inspect.h"
+#include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/program_graph.h"
+#include "tools/pte_inspect/verification.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using tools::Json;
+
+Json described(const fs::path& path) {
+  const AlignedBytes bytes = read_file_bytes(path);
+  return tools::describe_file({path.string(), bytes});
+}
+
+const fs::path vulkan_sample() { return samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"; }
+
+// All files below a folder whose names end with one of `endings`.
+std::vector<fs::path> find_files(const fs::path& folder, const std::set<std::string>& endings) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && endings.contains(entry.path().extension().string())) {
+      files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+TEST(ForeignPayloadTest, DescribesAVulkanDelegate) {
+  const Json json = described(vulkan_sample());
+  const Json& delegate = json["methods"][0]["delegates"][0];
+  const Json& payload = delegate["payload"];
+  EXPECT_EQ(payload["operators"], 8);
+  EXPECT_EQ(payload["missing_constants"], 0);
+  // The sizes of the weights and biases of the model: 8x3x3x3, 8, 8x1x3x3, 8, 10x128, 10.
+  EXPECT_EQ(payload["constant_bytes"], 4 * (216 + 8 + 72 + 8 + 1280 + 10));
+  const std::string text = tools::description_text(json, {});
+  EXPECT_THAT(text, HasSubstr("[2] aten.hardswish.default(%8) -> %9 f32[1,8,8,8]"));
+  EXPECT_THAT(text, HasSubstr("constants in payloads of other backends: 6.4 kB"));
+}
+
+TEST(ForeignPayloadTest, PrintsOperatorsInTheGraph) {
+  const AlignedBytes bytes = read_file_bytes(vulkan_sample());
+  const auto graphs = tools::graphs_of_program(*tools::load_program({"a.pte", bytes}));
+  EXPECT_THAT(tools::graph_text(graphs.at(0)),
+              HasSubstr("        [6] aten.linear.default(%13, %4, %5) -> %14 f32[1,10]\n"));
+}
+
+TEST(ForeignPayloadTest, DescribesBareFiles) {
+  for (const ForeignPayload& sample : foreign_payloads()) {
+    if (std::string_view(sample.backend) == "NeutronBackend") continue;
+    const Json json = tools::describe_file({"payload", sample.bytes});
+    EXPECT_NE(json["payload"]["kind"], "") << sample.backend;
+    EXPECT_THAT(tools::description_text(json, {}), HasSubstr("payload of another backend"));
+  }
+}
+
+TEST(ForeignPayloadTest, DescribesASharedPayloadOnce) {
+  ProgramBuilder builder;
+  const AlignedBytes payload = vulkan_payload();
+  const Bytes bytes(payload.begin(), payload.end());
+  auto& forward = builder.method("forward");
+  forward.delegate({.id = "VulkanBackend", .payload = bytes});
+  forward.delegate({.id = "VulkanBackend", .payload = bytes, .index = 0});
+  const AlignedBytes file = builder.build();
+  const Json json = tools::describe_file({"a.pte", file});
+  const Json& delegates = json["methods"][0]["delegates"];
+  EXPECT_EQ(delegates[0]["payload"]["operators"], 2);
+  EXPECT_EQ(delegates[1]["same_as"], "delegate 0 of forward");
+  EXPECT_FALSE(delegates[1].contains("payload"));
+}
+
+TEST(ForeignPayloadTest, ReportsADamagedPayload) {
+  AlignedBytes bytes = read_file_bytes(vulkan_sample());
+  const std::string identifier = "VK00";
+  const auto at = std::search(bytes.begin(), bytes.end(), identifier.begin(), identifier.end(),
+                              [](std::byte a, char b) { return a == static_cast<std::byte>(b); });
+  ASSERT_NE(at, bytes.end());
+  *at = std::byte{0};
+  const Json json = tools::describe_file({"a.pte", bytes});
+  EXPECT_THAT(tools::description_text(json, {}), HasSubstr("damaged: Vulkan flatbuffer"));
+}
+
+TEST(ForeignPayloadTest, VerifiesThatConstantsExist) {
+  const AlignedBytes bytes = read_file_bytes(vulkan_sample());
+  const auto checks = tools::verify_file({"a.pte", bytes}, nullptr);
+  const auto payload =
+      std::ranges::find(checks, "method forward: delegate 0: payload", &tools::CheckResult::name);
+  ASSERT_NE(payload, checks.end());
+  EXPECT_EQ(payload->error, "");
+  ProgramBuilder builder;
+  const AlignedBytes inner = vulkan_payload();
+  builder.method("forward").delegate(
+      {.id = "VulkanBackend", .payload = Bytes(inner.begin(), inner.end())});
+  const AlignedBytes lacking = builder.build();
+  const auto failed = tools::verify_file({"b.pte", lacking}, nullptr);
+  ASSERT_GE(failed.size(), 3u);
+  EXPECT_THAT(failed[2].error, HasSubstr("1 of 2 constants are missing"));
+}
+
+TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
+  tools::InspectOptions options;
+  options.task = tools::Task::kExplain;
+  options.files = {sample("linear_relu/model.pte")};
+  options.etrecords = {sample("linear_relu/etrecord.bin")};
+  const std::string text = tools::inspect(options).text;
+  EXPECT_THAT(text, HasSubstr("method forward\n  [0] delegate 0: XnnpackBackend took "));
+  EXPECT_THAT(text, HasSubstr("        aten.relu.default  in "));
+}
+
+// The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it counts
+// the operators independently.
+TEST(ForeignPayloadTest, CountsVulkanOperatorsLikeTheDelegateMap) {
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  size_t compared = 0;
+  for (const auto& entry : fs::directory_iterator(corpus_foreign_dir())) {
+    std::ifstream file(entry.path() / "delegate_map.json");
+    if (!file) continue;
+    const Json maps = Json::parse(file);
+    const Json json = described(entry.path() / "model.pte");
+    for (const Json& method : json["methods"]) {
+      const Json& map = maps[method["name"].get<std::string>()];
+      size_t index = 0;
+      for (const auto& [instruction, delegate] : map.items()) {
+        if (delegate["name"] == "VulkanBackend") {
+          EXPECT_EQ(method["delegates"][index]["payload"]["operators"],
+                    delegate["delegate_map"].size())
+              << entry.path();
+          ++compared;
+        }
+        ++index;
+      }
+    }
+  }
+  EXPECT_GE(compared, 8u);
+}
+
+TEST(ForeignPayloadTest, ExplainsEveryFileOfTheCorpus) {
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  for (const fs::path& path : find_files(
+           corpus_foreign_dir(), {".pte", ".ptd", ".pt2", ".etdp", ".vgf", ".tosa", ".mil"})) {
+    const Json json = described(path);
+    const std::string text = tools::description_text(json, {});
+    EXPECT_THAT(text, Not(HasSubstr("damaged"))) << path;
+    EXPECT_THAT(text, Not(HasSubstr("unknown format"))) << path;
+    if (!json.contains("methods")) continue;
+    for (const Json& method : json["methods"]) {
+      for (const Json& delegate : method["delegates"]) {
+        if (!delegate.contains("payload")) continue;
+        const Json& payload = delegate["payload"];
+        EXPECT_TRUE(payload["operators"] != 0 || payload["closed"] != "" ||
+                    delegate.contains("program"))
+            << path;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,163 @@
+#include "tools/llm_runner/profile/step_tracer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace vitrine::llm {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+auto all_of(const TraceRecord& r) {
+  return std::tuple(r.start_ns, r.end_ns, r.name, r.metadata, r.metadata_size, r.chain_index,
+                    r.instruction_id, r.delegate_debug_id, r.kind);
+}
+auto all_of(const StepSums& s) {
+  return std::tuple(s.calls, s.total_ns, s.usual_ns, s.position_ns, s.squares_ns);
+}
+template <class T>
+auto all_of(const std::vector<T>& list) {
+  std::vector<decltype(all_of(list[0]))> result;
+  for (const T& item : list) result.push_back(all_of(item));
+  return result;
+}
+
+// The operators of a delegate. Two of them have the same identifier.
+const TracedOperator kOperators[] = {{"Product", 7, 12}, {"Copy", 4}, {"Product", 7, 12}};
+
+class LoggingDelegate {
+ public:
+  explicit LoggingDelegate(bool at_once) : at_once_(at_once) {}
+
+  void run(StepTracer& tracer, int32_t instruction, uint64_t start_ns, size_t count = 3) const {
+    std::vector<uint64_t> ends(count);
+    for (size_t i = 0; i < count; ++i) ends[i] = start_ns + (i + 1) * (10 + start_ns % 7);
+    const TracedOperators all = {std::span(kOperators).first(count), ends, start_ns, 0,
+                                 instruction};
+    if (at_once_) {
+      tracer.record_operators(all);
+    } else {
+      tracer.EventTracer::record_operators(all);
+    }
+    tracer.record({.start_ns = start_ns - 1,
+                   .end_ns = ends.back() + 1,
+                   .name = "Backend",
+                   .chain_index = 0,
+                   .instruction_id = instruction,
+                   .kind = TraceRecord::Kind::kDelegateCall});
+  }
+
+ private:
+  bool at_once_;
+};
+
+// Runs steps that call the delegate at two instructions, and at the second one twice, as in a loop.
+void run_steps(StepTracer& tracer, const LoggingDelegate& delegate) {
+  tracer.begin_block("Execute");
+  for (uint64_t i = 0; i < 20; ++i) {
+    const uint64_t start = 1000 + 1000 * i;
+    tracer.begin_step(i == 0 ? Phase::kPrefill : Phase::kDecode);
+    delegate.run(tracer, 1, start + 2);
+    tracer.record({.start_ns = start + 90,
+                   .end_ns = start + 95 + i,
+                   .name = "aten::add.out",
+                   .chain_index = 0,
+                   .instruction_id = 2,
+                   .kind = TraceRecord::Kind::kKernelCall});
+    for (const uint64_t at : {120, 220}) delegate.run(tracer, 3, start + at);
+    tracer.record({.start_ns = start, .end_ns = start + 400 + i, .name = "Method::execute"});
+    EXPECT_EQ(tracer.executed_ns(), 400 + i);
+    GenerationStep step;
+    step.start_ns = start;
+    step.end_ns = start + 500;
+    tracer.end_step(step, {}, i, i % 5 != 0);
+  }
+}
+
+TEST(StepTracer, OperatorsLoggedAtOnceMatchOperatorsLoggedSingly) {
+  StepTracer at_once, one_by_one;
+  run_steps(at_once, LoggingDelegate(true));
+  run_steps(one_by_one, LoggingDelegate(false));
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    EXPECT_EQ(all_of(at_once.phase(phase).records), all_of(one_by_one.phase(phase).records));
+    EXPECT_EQ(all_of(at_once.phase(phase).sums), all_of(one_by_one.phase(phase).sums));
+  }
+  const std::vector<StepSums>& sums = at_once.phase(Phase::kDecode).sums;
+  ASSERT_THAT(sums,
+              SizeIs(3 + 1 + 1 + 3 + 1 + 1));  // operators, call, kernel, operators, call, execute
+  EXPECT_EQ(sums[0].calls, 19);
+  EXPECT_EQ(sums[5].calls, 38);
+  // The times of an operator's two calls in a step are added up before squaring.
+  double squares = 0;
+  for (uint64_t i = 1; i < 20; ++i) {
+    const auto ns = static_cast<double>(20 + (1120 + 1000 * i) % 7 + (1220 + 1000 * i) % 7);
+    if (i % 5 != 0) squares += ns * ns;
+  }
+  EXPECT_EQ(sums[5].squares_ns, squares);
+  const auto kept = at_once.kept();
+  const auto same = one_by_one.kept();
+  ASSERT_EQ(kept.size(), same.size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(all_of(kept[i]->records), all_of(same[i]->records));
+    EXPECT_THAT(kept[i]->records, SizeIs(4 + 1 + 8 + 1));
+  }
+}
+
+TEST(StepTracer, AcceptsShorterListOfOperators) {
+  StepTracer tracer;
+  const LoggingDelegate delegate(true);
+  tracer.begin_block("Execute");
+  for (const size_t count : {3, 2, 3, 1}) {
+    tracer.begin_step(Phase::kDecode);
+    delegate.run(tracer, 1, 1000, count);
+    tracer.end_step({}, {}, 0, true);
+  }
+  // The lists of three are logged at once, two times; the shorter lists are logged operator by
+  // operator.
+  std::vector<uint64_t> calls;
+  for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls.push_back(sums.calls);
+  EXPECT_THAT(calls, ElementsAre(2, 2, 2, 4, 2, 1));
+}
+
+TEST(StepTracer, CountsRecordsBeyondLimit) {
+  StepTracer tracer;
+  const LoggingDelegate delegate(true);
+  tracer.begin_block("Execute");
+  for (int step = 0; step < 2; ++step) {
+    tracer.begin_step(Phase::kDecode);
+    // Each run logs four records. An empty list of operators logs nothing.
+    for (size_t i = 0; i < StepTracer::kMaxRecordsPerStep / 4 + 5; ++i) {
+      delegate.run(tracer, 1, 1000);
+      tracer.record_operators({});
+    }
+    tracer.record({.start_ns = 0, .end_ns = 9, .name = "Method::execute"});
+    tracer.end_step({}, {}, 0, true);
+  }
+  EXPECT_EQ(tracer.dropped(), 2 * 5 * 4);
+  EXPECT_EQ(tracer.executed_ns(), 9);
+  uint64_t calls = 0;
+  for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls += sums.calls;
+  EXPECT_EQ(calls, 2 * (StepTracer::kMaxRecordsPerStep + 1));
+}
+
+TEST(StepTracer, IgnoresRecordsBetweenSteps) {
+  StepTracer tracer;
+  const LoggingDelegate delegate(true);
+  delegate.run(tracer, 1, 1000);  // loading
+  EXPECT_THAT(tracer.loading(), SizeIs(4));
+  tracer.begin_block("Execute");
+  delegate.run(tracer, 1, 1000);
+  EXPECT_THAT(tracer.loading(), SizeIs(4));
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    EXPECT_THAT(tracer.phase(phase).records, SizeIs(0));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::llm

@@ -1,0 +1,283 @@
+// Tests the command `vitrine`: its subcommands, the links with the names of tools, --version, exit
+// codes, and messages about wrong command lines and wrong files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "test/support/corpus.h"
+#include "test/support/read_text.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+CommandResult vitrine(const std::string& arguments) { return run_tool(VITRINE_COMMAND, arguments); }
+
+const std::string kModel = "add_mul/model.pte";
+const std::string kExported = "linear_relu/model.pt2";
+
+constexpr const char* kTools[] = {VITRINE_EXECUTOR_RUNNER, VITRINE_LLM_RUNNER, VITRINE_PTE_INSPECT,
+                                  VITRINE_PTE_LOWER, VITRINE_RUN};
+
+TEST(VitrineCommand, RunsAndProfilesPrograms) {
+  const CommandResult run = vitrine("run " + sample(kModel));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("output 0: f32[2,3]"));
+  const CommandResult profile = vitrine("profile --executions 2 " + sample(kModel));
+  EXPECT_EQ(profile.exit_code, 0) << profile.err;
+  EXPECT_THAT(profile.out, AllOf(HasSubstr("aten"), HasSubstr("unattributed")));
+}
+
+TEST(VitrineCommand, LowersInspectsAndVerifies) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const CommandResult lower = vitrine("lower " + sample(kExported) + " -o " + program);
+  EXPECT_EQ(lower.exit_code, 0) << lower.err;
+  EXPECT_THAT(vitrine("inspect " + program).out, HasSubstr("program (.pte)"));
+  const std::string folder = sample("linear_relu");
+  const std::string verify = "verify " + program + " --inputs " + folder +
+                             "/input_0.bin --expected_output " + folder + "/expected_0.bin";
+  EXPECT_EQ(vitrine(verify).exit_code, 0) << vitrine(verify).err;
+}
+
+TEST(VitrineCommand, ComparesPrograms) {
+  const CommandResult times =
+      vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --executions 3");
+  EXPECT_EQ(times.exit_code, 0) << times.err;
+  EXPECT_THAT(times.out, HasSubstr("B/A"));
+  const CommandResult values =
+      vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --debug_outputs");
+  EXPECT_EQ(values.exit_code, 0) << values.err;
+  EXPECT_THAT(values.out, HasSubstr("SQNR"));
+}
+
+TEST(VitrineCommand, ComparesTracesAndTokenProfiles) {
+  const ScratchFolder scratch;
+  const std::string trace = (scratch / "t.etdp").string();
+  const CommandResult run =
+      vitrine("run --etdump_path " + trace + " --executions 3 " + sample(kModel));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const CommandResult traces = vitrine("compare " + trace + " " + trace);
+  EXPECT_EQ(traces.exit_code, 0) << traces.err;
+  EXPECT_THAT(traces.out, HasSubstr("B/A"));
+
+  const std::string tokens = (scratch / "t.json").string();
+  const std::string folder = sample("kjv_8da4w");
+  const CommandResult chat = vitrine("chat " + folder + "/model.pte --tokenizer " + folder +
+                                     "/tokenizer.model --prompt God --max_new_tokens 8 --profile " +
+                                     "--ignore_eos -o " + tokens);
+  ASSERT_EQ(chat.exit_code, 0) << chat.err;
+  const CommandResult compared = vitrine("compare " + tokens + " " + tokens);
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+}
+
+TEST(VitrineCommand, ChatsWithoutAPrompt) {
+  const std::string folder = sample("kjv_8da4w");
+  const CommandResult result =
+      run_tool("echo God | " VITRINE_COMMAND, "chat " + folder + "/model.pte --tokenizer " +
+                                                  folder + "/tokenizer.model --max_new_tokens 4");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PyTorchObserver"));
+}
+
+TEST(VitrineCommand, ComparesStoredProfiles) {
+  const ScratchFolder scratch;
+  const std::string stored = (scratch / "old.json").string();
+  const std::string model = sample(kModel);
+  ASSERT_EQ(vitrine("profile --executions 8 " + model + " -o " + stored).exit_code, 0);
+  const CommandResult both = vitrine("compare " + stored + " " + stored);
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("B/A 1.00"));
+  const CommandResult run =
+      vitrine("compare " + stored + " " + model + " --executions 8 --fail_above 0.0001");
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("A  model.pte"));
+  EXPECT_EQ(vitrine("compare " + model + " " + stored).exit_code, 64);
+  const CommandResult csv =
+      vitrine("compare " + stored + " " + stored + " -o " + (scratch / "c.csv").string());
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  EXPECT_THAT(read_text(scratch / "c.csv"), StartsWith("op,module,"));
+  const CommandResult page =
+      vitrine("compare " + model + " " + model + " --executions 3 --format html");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_THAT(page.out, StartsWith("<!doctype html>"));
+}
+
+TEST(Tools, WarnIfTheFilterMatchesNothing) {
+  const CommandResult result = vitrine("profile --filter zzz " + sample(kModel));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("warning: --filter zzz matches no row"));
+  EXPECT_EQ(vitrine("profile --filter add " + sample(kModel)).err, "");
+}
+
+TEST(VitrineCommand, NamesTheSubcommandInErrors) {
+  const CommandResult result = vitrine("profile nowhere.pte");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, StartsWith("vitrine profile: error: "));
+  EXPECT_THAT(vitrine("lower --help").out, HasSubstr("vitrine lower [OPTIONS]"));
+}
+
+TEST(VitrineCommand, SuggestsCommands) {
+  const CommandResult typo = vitrine("profil " + sample(kModel));
+  EXPECT_EQ(typo.exit_code, 64);
+  EXPECT_THAT(typo.err, HasSubstr("profil is not a command; did you mean profile?"));
+  const CommandResult file = vitrine(sample(kModel));
+  EXPECT_EQ(file.exit_code, 64);
+  EXPECT_THAT(file.err, HasSubstr("is a file: expected a command before it"));
+  EXPECT_EQ(vitrine("").exit_code, 64);
+  EXPECT_EQ(vitrine("compare a.pte").exit_code, 64);
+}
+
+TEST(VitrineCommand, RunsAsTheToolThatItIsNamedAfter) {
+  const ScratchFolder scratch;
+  const std::string link = (scratch / "executor_runner").string();
+  std::filesystem::create_symlink(VITRINE_COMMAND, link);
+  const CommandResult profile = run_tool(link, "--profile " + sample(kModel));
+  EXPECT_EQ(profile.exit_code, 0) << profile.err;
+  EXPECT_THAT(profile.out, HasSubstr("unattributed"));
+  EXPECT_THAT(run_tool(link, "nowhere.pte").err, StartsWith("executor_runner: error: "));
+}
+
+TEST(Tools, PrintTheirVersion) {
+  const std::string expected = vitrine("--version").out;
+  EXPECT_THAT(expected,
+              testing::MatchesRegex("vitrine [0-9.]+\n(commit [^\n]*\n)?XNNPACK [0-9a-f]+\n"));
+  for (const char* tool : kTools) {
+    const CommandResult result = run_tool(tool, "--version");
+    EXPECT_EQ(result.exit_code, 0) << tool;
+    EXPECT_EQ(result.out, expected) << tool;
+  }
+}
+
+TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
+  for (const char* tool : kTools) {
+    const CommandResult result = run_tool(tool, "--versoin");
+    EXPECT_EQ(result.exit_code, 64) << tool;
+    EXPECT_THAT(result.err, AllOf(HasSubstr(": error: "), HasSubstr("did you mean --version?")));
+    EXPECT_THAT(run_tool(tool, "--help").out, HasSubstr("Exit status:\n  0   success")) << tool;
+  }
+}
+
+TEST(Tools, AcceptTheSameSpellings) {
+  const std::string spellings[] = {"--threads 1 --method forward --executions 2",
+                                   "--cpu_threads 1 --method_name forward --num_executions 2",
+                                   "--cpu-threads -1 --method-name forward --num-executions 2"};
+  for (const std::string& options : spellings) {
+    for (const char* tool : {VITRINE_EXECUTOR_RUNNER, VITRINE_RUN}) {
+      if (tool == std::string_view(VITRINE_RUN) && options.find("cpu-") != std::string::npos) {
+        continue;  // this small program knows two spellings
+      }
+      const CommandResult result = run_tool(tool, sample(kModel) + " " + options);
+      EXPECT_EQ(result.exit_code, 0) << tool << " " << options << result.err;
+    }
+  }
+}
+
+TEST(Tools, RejectNumbersThatAreTooLarge) {
+  const CommandResult runs =
+      run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --executions 99999999999999999999");
+  EXPECT_EQ(runs.exit_code, 64);
+  EXPECT_THAT(runs.err, HasSubstr("99999999999999999999: expected 1 to 1000000000"));
+  const CommandResult threads =
+      run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --threads 1025");
+  EXPECT_THAT(threads.err, HasSubstr("1025: expected -1 to 1024"));
+}
+
+TEST(Tools, ChooseTheFormatByTheExtension) {
+  const ScratchFolder scratch;
+  const std::pair<const char*, const char*> starts[] = {
+      {"x.html", "<!"}, {"x.json", "{"}, {"x.csv", "row,"}, {"x.jsonl", "{"}, {"x.svg", "<svg"}};
+  for (const auto& [name, start] : starts) {
+    const std::string file = (scratch / name).string();
+    const CommandResult result = vitrine("profile " + sample(kModel) + " -o " + file);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(read_text(file), StartsWith(start)) << name;
+  }
+  const CommandResult table = vitrine("profile " + sample(kModel) + " --format csv --output -");
+  EXPECT_THAT(table.out, StartsWith("row,"));
+}
+
+TEST(Tools, ProfileWithSeveralNumbersOfThreads) {
+  const CommandResult table = vitrine("profile --threads 1,2 --executions 3 " + sample(kModel));
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
+                               HasSubstr("speed-up"), HasSubstr("unattributed")));
+  const CommandResult json =
+      vitrine("profile --threads 1,2 --executions 3 --format json " + sample(kModel));
+  EXPECT_THAT(json.out, StartsWith("["));
+  EXPECT_EQ(vitrine("run --threads 1,2 " + sample(kModel)).exit_code, 64);
+}
+
+TEST(Tools, ReportTheRunsBeforeCtrlC) {
+  const CommandResult result =
+      run_tool("timeout --preserve-status --signal INT --kill-after 60 4 " VITRINE_EXECUTOR_RUNNER,
+               "--profile --executions 100000000 " + sample("digits_portable/model.pte"));
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("warning: interrupted after "), HasSubstr("wall")));
+}
+
+TEST(Tools, ReadInputsFromStandardInput) {
+  const CommandResult result =
+      run_tool("cat " + sample("linear_relu/input_0.bin") + " | " VITRINE_EXECUTOR_RUNNER,
+               sample("linear_relu/model.pte") + " --inputs -");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult from_file =
+      run_tool(VITRINE_EXECUTOR_RUNNER,
+               sample("linear_relu/model.pte") + " --inputs " + sample("linear_relu/input_0.bin"));
+  EXPECT_EQ(result.out, from_file.out);
+}
+
+TEST(Tools, ExplainWithoutAnOutput) {
+  const CommandResult result =
+      run_tool(VITRINE_PTE_LOWER, sample(kExported) + " --backend xnnpack --explain");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_FALSE(result.out.empty());
+  const CommandResult without = run_tool(VITRINE_PTE_LOWER, sample(kExported));
+  EXPECT_EQ(without.exit_code, 64);
+  EXPECT_THAT(without.err, HasSubstr("--output is required"));
+}
+
+TEST(Tools, NameTheKindOfAWrongFile) {
+  const CommandResult model = run_tool(VITRINE_EXECUTOR_RUNNER, sample(kExported));
+  EXPECT_EQ(model.exit_code, 1);
+  EXPECT_THAT(model.err, HasSubstr("expected a program (.pte), found an exported model (.pt2): "
+                                   "lower it with 'vitrine lower " +
+                                   sample(kExported) + " --backend xnnpack -o "));
+  const CommandResult program = run_tool(VITRINE_PTE_LOWER, sample(kModel) + " -o x.pte");
+  EXPECT_EQ(program.exit_code, 1);
+  EXPECT_THAT(program.err, HasSubstr("expected an exported model (.pt2), found a program (.pte)"));
+  const CommandResult llm =
+      run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample(kExported) + " --prompt x");
+  EXPECT_THAT(llm.err, HasSubstr("found an exported model (.pt2)"));
+  const ScratchFolder scratch;
+  tools::write_file(scratch / "x.npy", "\x93NUMPY\x01 and elements");
+  const CommandResult input =
+      run_tool(VITRINE_EXECUTOR_RUNNER,
+               sample("linear_relu/model.pte") + " --inputs " + (scratch / "x.npy").string());
+  EXPECT_THAT(input.err, AllOf(HasSubstr("found a NumPy array (.npy)"), HasSubstr(".tofile(")));
+}
+
+TEST(Tools, NameTheOptionThatIsMissing) {
+  const std::string model = sample("kjv_8da4w/model.pte");
+  const CommandResult tokenizer =
+      run_tool(VITRINE_LLM_RUNNER, "--model_path " + model + " --prompt x");
+  EXPECT_EQ(tokenizer.exit_code, 1);
+  EXPECT_THAT(tokenizer.err, HasSubstr("give its file with --tokenizer"));
+  const CommandResult prompt =
+      run_tool(VITRINE_LLM_RUNNER, "--model_path " + model + " --tokenizer " +
+                                       sample("kjv_8da4w/tokenizer.model") + " --num_bos 0");
+  EXPECT_EQ(prompt.exit_code, 1);
+  EXPECT_THAT(prompt.err, HasSubstr("give at least one token (--prompt, "));
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,28 @@
+// Refuses regular expressions that Oniguruma could search with for an unbounded time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine {
+
+struct PatternFindings {
+  std::optional<std::string> refusal;  // names what is not accepted
+  // Offsets of [:punct:] and [:^punct:] in classes, in ascending order.
+  std::vector<size_t> punctuation;
+  // Bounds on the work between two retries: `work_per_byte` for each byte of the text, plus
+  // `repeats`.
+  uint64_t work_per_byte = 1;
+  uint64_t repeats = 0;
+};
+
+// Oniguruma limits how often a match retries, but not the work between two retries. This check
+// bounds that work: it refuses repeated look-arounds that scan the text, and counts with large
+// products or sums. It also refuses calls of groups, \K and \G, which the search does not support.
+// It assumes that Oniguruma compiles the expression, and accepts most malformed expressions.
+PatternFindings check_pattern(std::string_view expression);
+
+}  // namespace vitrine

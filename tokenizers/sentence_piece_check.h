@@ -1,0 +1,13 @@
+// Checks the parts of a model that the SentencePiece library uses without checking them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vitrine {
+
+// Checks the form of a model (a protocol buffer), its character maps, and the sizes of its pieces,
+// which bound the work for a byte of text. Throws TokenizerError. `place` names the file.
+void check_sentence_piece_model(std::string_view bytes, const std::string& place);
+
+}  // namespace vitrine

@@ -1,0 +1,81 @@
+// The limit on the cost of encoding or decoding one text. It holds for every tokenizer file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/platform/clock.h"
+
+namespace vitrine {
+
+// Maximum length of a step's output, in multiples of its input. NFKC turns U+FDFA into 11 times as
+// many bytes. Other steps of real tokenizer files stay far below.
+inline constexpr size_t kMaxTextGrowth = 12;
+
+// All steps that handle a text charge the same budget, so that a chain of cheap steps, or a step
+// that runs on many pieces, is bounded as a single step is. The limits grow linearly with the text.
+// Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
+class TextBudget {
+ public:
+  // `place` names the tokenizer file in errors and must outlive the budget.
+  TextBudget(std::string_view place, size_t text_bytes) : place_(place) { add_text(text_bytes); }
+
+  // Raises the limits for more input.
+  void add_text(size_t bytes);
+
+  // Charges work. A step takes about 10 ns: a byte that is copied or compared, a node of a trie
+  // that is visited, an alternative that a regular expression retries.
+  void take_steps(uint64_t steps) {
+    if (steps > steps_left_) refuse_steps();
+    steps_left_ -= steps;
+  }
+
+  // Calls search(), which uses a library that does not count all of its steps, and charges its
+  // time. A short time is read from the clock. A longer time may include other processes, so for
+  // some searches after a slow one, the processor time is read, which takes longer than most
+  // searches.
+  template <class Search>
+  auto timed(Search search) {
+    constexpr uint64_t kSlowNs = 100'000;
+    if (num_cpu_readings_ > 0) {
+      --num_cpu_readings_;
+      const uint64_t begin = platform::thread_cpu_ns();
+      auto result = search();
+      take_ns(platform::thread_cpu_ns() - begin);
+      return result;
+    }
+    const uint64_t begin = platform::quick_now_ns();
+    auto result = search();
+    const uint64_t ns = platform::quick_now_ns() - begin;
+    if (ns < kSlowNs) {
+      take_ns(ns);
+    } else {
+      num_cpu_readings_ = next_cpu_readings_;
+      next_cpu_readings_ *= 2;  // few slow searches remain uncharged
+    }
+    return result;
+  }
+
+  // Records that a step replaced `before` bytes of the text by `after` bytes.
+  void resize(size_t before, size_t after);
+  // Checks what resize() would, before a step allocates the memory.
+  void check_resize(size_t before, size_t after) const;
+
+ private:
+  void take_ns(uint64_t ns) {
+    if (ns > ns_left_) refuse_steps();
+    ns_left_ -= ns;
+  }
+  [[noreturn]] void refuse_steps() const;
+
+  std::string_view place_;
+  size_t text_bytes_ = 0;  // input
+  size_t bytes_ = 0;       // size of the text after the steps so far
+  uint64_t steps_left_ = 4'000'000;
+  uint64_t ns_left_ = 200'000'000;
+  uint64_t num_cpu_readings_ = 0;  // of the next searches
+  uint64_t next_cpu_readings_ = 16;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,28 @@
+// Command-line flags for backend options, shared by the runners.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vitrine/backend.h"
+
+namespace vitrine::tools {
+
+class OptionGroup;
+
+struct BackendFlags {
+  // --backend_option: "workspace_sharing_mode=2", or "SomeBackend:key=true" for a backend other
+  // than XNNPACK.
+  std::vector<std::string> options;
+  std::string weights_cache;           // --weights_cache: a file, or empty
+  std::vector<std::string> libraries;  // --load: libraries of operators and backends
+
+  // Loads the libraries. Throws ToolError.
+  void load_libraries() const;
+  // The result refers to the texts above. Throws ToolError for an option of another form.
+  std::vector<BackendOption> parsed() const;
+};
+
+void add_backend_flags(const OptionGroup& group, BackendFlags& flags);
+
+}  // namespace vitrine::tools

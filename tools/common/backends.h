@@ -1,0 +1,21 @@
+// The backends that tools run and profile: those of this build, and those that main() adds.
+#pragma once
+
+#include <string>
+
+#include "inspector/join/delegate_profile.h"
+#include "vitrine/backend.h"
+
+namespace vitrine::tools {
+
+// Loads a shared library of operators and backends (vitrine/extension.h). Throws ToolError.
+void load_extension(const std::string& path);
+
+// Adds a backend and its profile. Both must live until the process ends. Not thread-safe.
+void add_backend(const BackendInterface& backend, const inspector::DelegateProfile& profile);
+
+// The result lives until the process ends.
+const BackendRegistry& all_backends();
+inspector::DelegateProfiles all_delegate_profiles();
+
+}  // namespace vitrine::tools

@@ -1,0 +1,35 @@
+// Measures whether this process got as much processor time as it needed.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace vitrine::tools {
+
+// Times, summed over all threads of the process.
+struct CpuUse {
+  double wall_ns = 0;
+  double cpu_ns = 0;
+  double waited_ns = 0;  // time that ready threads waited for a processor; 0 if unknown
+};
+
+// Measures from its construction on.
+class CpuMeter {
+ public:
+  CpuMeter();
+  CpuUse read() const;
+
+ private:
+  CpuUse start_;
+};
+
+// Returns the number of processors that this process may use by its affinity and its control
+// groups.
+size_t allowed_processors();
+
+// Returns a warning for the top of a report if runs on `threads` threads, one of which always
+// computes, got too little processor time; else an empty text. Ignores losses of less than 5 ms,
+// about one time slice.
+std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,53 @@
+// Recognizes the kind of a file by its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace vitrine::tools {
+
+enum class FileKind : uint8_t {
+  kProgram,         // .pte
+  kBundledProgram,  // .bpte
+  kNamedData,       // .ptd
+  kTrace,           // ETDump
+  kXnnpackPayload,  // payload of an XNNPACK delegate
+  kRecord,          // ETRecord
+  kForeignPayload,  // payload of a delegate that Vitrine does not run
+  kExportedModel,   // .pt2
+  // Files that tools do not describe.
+  kProfile,       // JSON of a profile
+  kTokenProfile,  // JSON of a token profile
+  kArchive,       // another zip archive
+  kNumpyArray,    // .npy
+  kTfliteModel,   // .tflite
+  kGguf,          // .gguf
+  kElf,           // a compiled program or library
+};
+
+// Returns the kind of the file by its identifiers, or nullopt if it is unknown. A damaged archive
+// is kArchive.
+std::optional<FileKind> find_file_kind(std::span<const std::byte> bytes);
+
+// Returns the kind if tools can describe it. Otherwise throws a ToolError that begins with `name`
+// and contains the kind, or the first bytes of a file of an unknown kind.
+FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name);
+
+// "program (.pte)"
+const char* kind_name(FileKind kind);
+
+// Returns a message about a file of the wrong kind, with advice: "m.pt2: expected a program (.pte),
+// found an exported model (.pt2): lower it with 'vitrine lower m.pt2 ...'".
+std::string wrong_kind_text(const std::filesystem::path& file, const char* expected,
+                            FileKind found);
+
+// Throws a ToolError with wrong_kind_text() if the file has a known kind that is not in `allowed`.
+void check_kind(const std::filesystem::path& file, std::span<const std::byte> bytes,
+                const char* expected, std::initializer_list<FileKind> allowed);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,73 @@
+#include "tools/common/input_file.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "tools/common/file_kind.h"
+#include "tools/common/files.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// "2x16" -> {2, 16}; empty if `text` has another form.
+std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
+  std::vector<int32_t> sizes;
+  const char* at = text.data();
+  const char* end = text.data() + text.size();
+  while (at != end) {
+    int32_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0) return std::nullopt;
+    sizes.push_back(size);
+    if (next != end && (*next != 'x' || next + 1 == end)) return std::nullopt;
+    at = next == end ? end : next + 1;
+  }
+  if (sizes.empty()) return std::nullopt;
+  return sizes;
+}
+
+}  // namespace
+
+InputSpec parse_input_spec(const std::string& text, const char* option) {
+  if (text == "-") return {"/dev/stdin", std::nullopt};
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, std::nullopt};
+  auto sizes = parse_sizes(std::string_view(text).substr(colon + 1));
+  if (!sizes) {
+    throw ToolError(fmt::format("{} {}: expected a shape such as 2x16 after ':'", option, text));
+  }
+  const std::string file = text.substr(0, colon);
+  return {file == "-" ? "/dev/stdin" : file, std::move(sizes)};
+}
+
+Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option) {
+  const std::vector<std::byte> bytes = read_file(spec.file);
+  if (spec.sizes && spec.sizes->size() != info.sizes.size()) {
+    throw ToolError(fmt::format("{} {}: the shape has {} dimensions, but input {} is {}", option,
+                                spec.file.string(), spec.sizes->size(), index,
+                                describe(info.dtype, info.sizes)));
+  }
+  const std::span<const int32_t> sizes =
+      spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
+  Array array = check(Array::zeros(info.dtype, sizes, info.dim_order));
+  if (bytes.size() != array.bytes().size()) {
+    if (find_file_kind(bytes) == FileKind::kNumpyArray) {
+      throw ToolError(
+          wrong_kind_text(spec.file, "the raw elements of a tensor", FileKind::kNumpyArray));
+    }
+    throw ToolError(fmt::format(
+        "{} {}: the file has {} bytes, but input {} is {} and needs {} bytes{}", option,
+        spec.file.string(), bytes.size(), index, describe(info.dtype, sizes), array.bytes().size(),
+        info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
+            ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...", spec.file.string())
+            : ""));
+  }
+  check(array.copy_from(bytes));
+  return array;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,42 @@
+// Measures the limits of this machine: float32 multiply-adds and copied bytes per second.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspector/join/profile.h"
+#include "vitrine/scalar_type.h"
+
+namespace vitrine::tools {
+
+// Returns the processor's name, or its architecture if the name is unknown.
+std::string machine_name();
+
+// Returns the multiplications and additions per second on `threads` threads, by the instructions of
+// tools/common/multiply_add.h for f32, f16, bf16 or i8; 0 if the processor has no such instruction.
+double measure_operations(uint32_t threads, ScalarType dtype);
+
+// Measures on `threads` threads. This takes about half a second, and up to four seconds on a busy
+// machine. Only trials in which every thread got its processor count. A figure without such a trial
+// is 0.
+inspector::MachineLimits measure_machine_limits(uint32_t threads);
+
+// Returns the limits from the file `cache` if it has them for this processor and number of threads.
+// Otherwise, or if `measure_again`, measures and stores them. Ignores a cache that cannot be read
+// or written. An empty path means no cache. The figures are 0 if the machine was too busy.
+inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem::path& cache,
+                                        bool measure_again = false);
+
+// Returns the limits for a profile. If the machine was too busy to measure them, returns nullopt
+// and adds a warning to `warnings`.
+std::optional<inspector::MachineLimits> limits_for_profile(uint32_t threads,
+                                                           std::vector<std::string>& warnings);
+
+// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json, else the same below ~/.cache, else an empty
+// path.
+std::filesystem::path default_cache_file();
+
+}  // namespace vitrine::tools

@@ -1,0 +1,15 @@
+// Reads the memory plan of a method, with the lifetimes of its tensors, for the inspector.
+#pragma once
+
+#include "inspector/join/profile.h"
+#include "vitrine/method_meta.h"
+
+namespace vitrine::tools {
+
+// A tensor is alive from the first instruction that names it to the last. Inputs and state are
+// alive from the start, outputs and state to the end. A tensor that is alive at any instruction of
+// a loop is alive during the loop. Instructions are counted over all chains of the method. The
+// program must be verified.
+inspector::MemoryPlan memory_plan(const MethodMeta& method);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,25 @@
+// Messages on standard error, which begin with the name of the program, and the exit codes of
+// tools.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vitrine::tools {
+
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitBeyondLimit = 2;  // worse than an option allows
+inline constexpr int kExitUsage = 64;       // the command line is wrong
+
+// The name under which the user started the program: "llm_runner" or "vitrine profile". Empty in
+// programs that are not tools. Not thread-safe.
+const std::string& program_name();
+void set_program_name(std::string name);
+
+// Print "llm_runner: text", "llm_runner: warning: text" and "llm_runner: error: text", without the
+// name if it is empty. The text may come from files.
+void print_note(std::string_view text);
+void print_warning(std::string_view text);
+void print_error(std::string_view text);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,20 @@
+// Runs independent chains of multiply-adds in the processor's widest vectors, to measure its peak
+// arithmetic rate. Built with separate flags.
+#pragma once
+
+#include <cstddef>
+
+#include "vitrine/scalar_type.h"
+
+namespace vitrine::tools {
+
+struct MultiplyAdd {
+  size_t operations = 0;                 // in one round; a multiply-add counts as two
+  void (*run)(size_t rounds) = nullptr;  // null if the processor has no instruction for the dtype
+};
+
+// `dtype` is kFloat, which every processor supports, kHalf, kBFloat16 (summed in f32) or kChar
+// (summed in i32).
+MultiplyAdd multiply_add(ScalarType dtype);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,29 @@
+// Reads NumPy arrays from .npy files (NumPy Enhancement Proposal 1) and .npz archives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vitrine/scalar_type.h"
+
+namespace vitrine::tools {
+
+struct NumpyArray {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int64_t> sizes;
+  std::vector<std::byte> bytes;  // little-endian and row-major
+};
+
+// Accepts versions 1 to 3, C and Fortran order, and little-endian dtypes that tensors have. Throws
+// ToolError; errors begin with `source`.
+NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source);
+
+// The arrays of an archive by name, without ".npy". Throws ToolError and FormatError.
+std::map<std::string, NumpyArray> read_npz(const std::filesystem::path& file);
+
+}  // namespace vitrine::tools

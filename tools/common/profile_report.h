@@ -1,0 +1,75 @@
+// Options and functions with which tools print the inspector's reports.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "inspector/compare/comparison.h"
+#include "inspector/join/profile.h"
+#include "inspector/report/grouping.h"
+#include "inspector/report/report_table.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+enum class ReportFormat : uint8_t { kTable, kJson, kJsonl, kCsv, kHtml, kSvg, kTimeline };
+
+struct ReportOptions {
+  ReportFormat format = ReportFormat::kTable;
+  std::filesystem::path file;  // if empty, standard output
+  size_t width = 0;            // columns of tables; 0: the terminal's width, or 100
+  bool ids = false;            // tables show identifiers
+  inspector::View view;        // for tables and CSV
+  bool costs = false;          // tables show costs
+  // Labels for kJsonl: "device", "device_class", "commit", "run", ... See add_default_labels().
+  std::map<std::string, std::string> labels = {};
+};
+
+struct ReportFormatRow {
+  ReportFormat format;
+  std::string_view name;   // value of --format
+  std::string_view about;  // text for the help; may be empty
+  std::string (*make)(const inspector::Profile& profile, const ReportOptions& options);
+};
+std::span<const ReportFormatRow> report_formats();
+
+// Chooses color and width: a terminal gets color, unless NO_COLOR is set, and its own width.
+inspector::TableOptions table_options(const ReportOptions& options);
+
+// Returns the digest of the file's bytes (base/digest.h). Throws ToolError if it cannot read them.
+std::string model_digest(const std::filesystem::path& file);
+
+// Sets missing labels: "device" (host name), "device_class" (architecture), "commit" ("unknown"),
+// "run" (a new id), and "model_digest" (FNV-1a of the file's bytes).
+void add_default_labels(ReportOptions& options, const std::filesystem::path& model);
+
+// Prints a warning if View::filter matches no row.
+std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
+
+// Formats a comparison as table, JSON, CSV or HTML.
+std::string make_report(const inspector::Comparison& comparison, const inspector::Profile& a,
+                        const inspector::Profile& b, const ReportOptions& options);
+
+// Returns the value of RunInfo::memory. State that methods share counts as planned memory.
+inspector::MemoryInfo memory_info(const MemoryUsage& usage);
+
+// Writes to options.file or standard output. Throws ToolError.
+void write_report(std::string_view text, const ReportOptions& options);
+
+// Returns names for two compared files: file names, or longer parts of their paths if those are
+// equal.
+std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
+                                                const std::filesystem::path& b);
+
+// Returns true, and reports it on stderr, if B's wall time is certainly more than `limit` times
+// A's: even the lower bound of the ratio's interval exceeds the limit. Also reports, and returns
+// false, if the median of the ratio exceeds the limit within the noise, or if the runs are too few.
+bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
+
+}  // namespace vitrine::tools

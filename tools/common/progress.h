@@ -1,0 +1,34 @@
+// Shows the progress of long work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace vitrine::tools {
+
+// Prints one line on stderr with the share of work that is done and the remaining time, from two
+// seconds on. Prints nothing if stderr is not a terminal. The destructor removes the line.
+class Progress {
+ public:
+  explicit Progress(std::string what);  // "running"
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `done` of `all` parts are done. Cheap if nothing is printed.
+  void update(size_t done, size_t all);
+  // Removes the line.
+  void clear();
+
+ private:
+  std::string what_;
+  bool is_terminal_;
+  bool is_shown_ = false;
+  uint64_t start_ns_;
+  uint64_t last_ns_;  // time of the last text
+};
+
+// "running: 45 %, 1 min 05 s left"
+std::string progress_text(const std::string& what, size_t done, size_t all, double elapsed_s);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,27 @@
+// Fills in the facts about a run that every report shows: version, date, machine, model, inputs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "inspector/join/profile.h"
+#include "tools/common/cpu_use.h"
+
+namespace vitrine::tools {
+
+// Returns "vitrine 0.1.0 (commit 0123456789ab)", without the commit if the build did not know it.
+std::string tool_version();
+
+// Returns the text of --version, three lines: the version, the commit with its date, and the commit
+// of XNNPACK.
+std::string version_text();
+
+// Sets tool, date, machine, model digest and input values. Leaves out the digest if `model` is not
+// a regular file. Throws ToolError if the file cannot be read.
+void add_provenance(inspector::RunInfo& run, const std::filesystem::path& model,
+                    const std::string& input_values);
+
+// Adds a warning if the process got too little processor time. Precondition: run.threads is set.
+void add_cpu_shortage(inspector::RunInfo& run, const CpuUse& use);
+
+}  // namespace vitrine::tools

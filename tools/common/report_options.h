@@ -1,0 +1,30 @@
+// Command-line options for the reports of tools/common/profile_report.h, shared by tools.
+#pragma once
+
+#include <optional>
+
+#include "tools/common/command_line.h"
+#include "tools/common/profile_report.h"
+
+namespace vitrine::tools {
+
+// Adds --format, --output, --width, --group_by, --top, --filter, --costs and --ids.
+void add_report_options(const OptionGroup& group, ReportOptions& options);
+
+// Call this after parsing: chooses the format by the extension of the file, unless --format is
+// given. A file "-" is standard output.
+void choose_format(const CLI::App& app, ReportOptions& options);
+
+// Adds --legend, which explains the terms of reports. It works without other arguments.
+void add_legend(const OptionGroup& group);
+
+// Adds --fail_above, the limit for exceeds().
+void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
+
+// Throws ValidationError unless the format is kTable or kJson. `what` begins the message: "with
+// --verify".
+void check_is_table_or_json(const ReportOptions& options, const char* what);
+// Throws ValidationError if an option is set that comparisons would ignore.
+void check_fits_comparison(const ReportOptions& options);
+
+}  // namespace vitrine::tools

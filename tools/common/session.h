@@ -1,0 +1,70 @@
+// Session loads a program and its methods with all kernels and backends of this build.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/data_files.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "vitrine/method.h"
+#include "vitrine/program.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::tools {
+
+// The backend of options that do not name one.
+extern const char* const kDefaultBackend;
+
+struct SessionOptions {
+  std::filesystem::path model;                      // .pte or .bpte
+  std::vector<std::filesystem::path> data;          // .ptd files
+  size_t threads = 0;                               // 0: one per performance core
+  std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
+  bool optimized_kernels = true;
+  MethodLimits limits = {};
+  // Allows methods with outputs that nothing writes. load_method() then prints a warning.
+  bool accept_unwritten_outputs = false;
+  std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
+  bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways
+  // If not empty, the bytes of the program; `model` is then only its name in messages. The bytes
+  // must outlive the session.
+  std::span<const std::byte> program = {};
+};
+
+// Program, external data and thread pool of one model file. Throws ToolError.
+class Session {
+ public:
+  explicit Session(const SessionOptions& options);
+
+  const std::shared_ptr<const Program>& program() const { return program_; }
+  // Null if the model is a plain program. Valid while the session is alive.
+  const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
+  const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
+  uint64_t load_ns() const { return load_ns_; }
+
+  // Loads a method and allocates memory for outputs that the program does not plan. If the
+  // program's methods share state, only one of them may execute at a time. The session must outlive
+  // the method. `tracer` may be null.
+  std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
+
+ private:
+  std::unique_ptr<DataSource> open_model(const SessionOptions& options);
+
+  std::unique_ptr<DataSource> bundle_file_;  // the bundle's spans point into it
+  std::optional<bundled::BundledProgram> bundle_;
+  DataFiles data_;
+  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<SharedState> shared_state_;
+  std::vector<BackendOption> backend_options_;
+  bool optimized_kernels_;
+  MethodLimits limits_;
+  bool accept_unwritten_outputs_;
+  uint64_t load_ns_ = 0;
+};
+
+}  // namespace vitrine::tools

@@ -1,0 +1,20 @@
+// Reads profiles from files, for comparisons.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "inspector/join/profile.h"
+
+namespace vitrine::tools {
+
+// True if the file is a stored profile (JSON) or a trace (ETDump). Throws ToolError if it cannot be
+// read.
+bool is_stored_profile(const std::filesystem::path& file);
+
+// Reads such a file. `etrecord` is the ETRecord of a trace, or empty. Throws HostError.
+inspector::Profile read_stored_profile(const std::filesystem::path& file,
+                                       const std::filesystem::path& etrecord,
+                                       const std::string& method);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,28 @@
+// Helpers of tools for tensors: create inputs, read elements, describe types.
+#pragma once
+
+#include <cstddef>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vitrine/array.h"
+#include "vitrine/method_meta.h"
+
+namespace vitrine::tools {
+
+// Returns zeros with the dtype, sizes and dim order of an input or output. Throws ToolError.
+Array zeros_like(const TensorInfo& info);
+// Fills with uniform floats in [-1, 1), or integers and bools of 0 or 1 (valid as indices of most
+// tables).
+void fill_random(Array& array, std::mt19937_64& generator);
+
+// Returns the elements in row-major order. Throws ToolError if the tensor has no data.
+std::vector<std::byte> row_major_bytes(const Tensor& tensor);
+
+// Returns the dtype and sizes, "f32[1,3,224,224]".
+std::string describe(const Tensor& tensor);
+std::string describe(ScalarType dtype, std::span<const int32_t> sizes);
+
+}  // namespace vitrine::tools

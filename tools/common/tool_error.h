@@ -1,0 +1,34 @@
+// The exception of tools, and conversions of device-side errors to it.
+#pragma once
+
+#include <string>
+
+#include "base/host_error.h"
+#include "vitrine/error.h"
+
+namespace vitrine::tools {
+
+class ToolError : public HostError {
+ public:
+  using HostError::HostError;
+  // "InvalidProgram (0x23): execution_plan[0]..."
+  explicit ToolError(const Error& error);
+  ToolError(const std::string& text, ErrorCode code) : HostError(text), code_(code) {}
+  // The code of the runtime's error; kInternal if there was none.
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_ = ErrorCode::kInternal;
+};
+
+inline void check(const Error& error) {
+  if (!error.ok()) throw ToolError(error);
+}
+
+template <class T>
+T check(Result<T> result) {
+  if (!result.ok()) throw ToolError(result.error());
+  return std::move(*result);
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,322 @@
+// llm_runner: generates text with a language model and prints the statistics of ExecuTorch's
+// runner.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "runtime/platform/clock.h"
+#include "tools/common/command_line.h"
+#include "tools/common/files.h"
+#include "tools/common/input_file.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
+#include "tools/common/progress.h"
+#include "tools/common/session.h"
+#include "tools/common/tool_error.h"
+#include "tools/llm_runner/options.h"
+#include "tools/llm_runner/profiling.h"
+#include "tools/vitrine/commands.h"
+#include "vitrine/method_decoder.h"
+#include "vitrine/text_generator.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::tools {
+namespace {
+
+std::atomic<TextGenerator*> interrupted_generator = nullptr;
+
+// The first Ctrl-C ends the text, or the wait for a turn. A second Ctrl-C cancels the execution of
+// the model, and a third one ends the process.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(TextGenerator& generator) {
+    interrupted_generator = &generator;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      if (TextGenerator* running = interrupted_generator.exchange(nullptr)) {
+        running->stop();
+      } else {
+        cancel_executions();
+      }
+    };
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() {
+    sigaction(SIGINT, &before_, nullptr);
+    interrupted_generator = nullptr;
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+// Returns `format` with each {} replaced by `line`.
+std::string formatted_turn(std::string_view format, std::string_view line) {
+  std::string turn;
+  for (size_t at = 0; (at = format.find("{}")) != std::string_view::npos;) {
+    turn += format.substr(0, at);
+    turn += line;
+    format.remove_prefix(at + 2);
+  }
+  return turn += format;
+}
+
+// Shows the progress of long prompts, and passes the steps on to the profiler, if there is one.
+class PrefillProgress : public GenerationObserver {
+ public:
+  void set_next(GenerationObserver* next) { next_ = next; }
+
+  void on_prompt(uint64_t start_ns, uint64_t encoded_ns) override {
+    progress_.emplace("reading the prompt");
+    first_.reset();
+    if (next_ != nullptr) next_->on_prompt(start_ns, encoded_ns);
+  }
+  void begin_step(const GenerationStep& step) override {
+    if (step.is_prefill && progress_) {
+      if (!first_) first_ = step.position;
+      progress_->update(static_cast<size_t>(step.position - *first_),
+                        static_cast<size_t>(std::max<int64_t>(step.prompt_end - *first_, 1)));
+    }
+    if (next_ != nullptr) next_->begin_step(step);
+  }
+  void end_step(const GenerationStep& step) override {
+    if (next_ != nullptr) next_->end_step(step);
+  }
+  // Call this before the first text is printed.
+  void finish() { progress_.reset(); }
+
+ private:
+  GenerationObserver* next_ = nullptr;
+  std::optional<Progress> progress_;
+  std::optional<int64_t> first_;  // position where the prompt begins
+};
+
+int64_t wall_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+// Loads a program and its tokenizer, and runs them as the command line says.
+class LlmRunner {
+ public:
+  explicit LlmRunner(const LlmOptions& options)
+      : options_(options),
+        session_({options.model, options.data, options.threads, options.backend.parsed(),
+                  !options.portable}),
+        profile_(RunnerProfile::make(options)) {
+    if (options.tokenizer == kDefaultTokenizer && !std::filesystem::exists(options.tokenizer)) {
+      throw ToolError(fmt::format(
+          "no tokenizer was given, and the default, {}, does not exist: give its file with "
+          "--tokenizer, or ids with --prompt_ids",
+          kDefaultTokenizer));
+    }
+    if (!options.tokenizer.empty()) tokenizer_ = load_tokenizer(options.tokenizer);
+    load_start_ms_ = wall_ms();
+    const uint64_t start_ns = platform::now_ns();
+    const DecoderMethods methods = load_methods();
+    init_ns_ = platform::now_ns() - start_ns;
+    load_end_ms_ = wall_ms();
+    MethodDecoderOptions decoding = options.decoder;
+    if (encoder_ == nullptr && !options.row_token.empty()) {
+      throw GenerationError("--encoder_token: the program has no encoder");
+    }
+    if (encoder_ != nullptr) {
+      decoding.row_id = find_row_id(tokenizer_.get(), encoder_->meta().name(), options.row_token);
+    }
+    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods, decoding);
+    for (const std::string& note : decoder_->notes()) {
+      print_note(note);
+    }
+    generator_ = std::make_unique<TextGenerator>(*decoder_, tokenizer_.get());
+    read_features();
+  }
+
+  int run() {
+    generator_->set_observer(&prefill_);
+    if (options_.warmup) {
+      if (generate(options_.prompt, {}).reason == StopReason::kStopped) {
+        print_note("interrupted during the warm-up");
+        return 0;
+      }
+      generator_->reset();
+    }
+    if (profile_) {
+      for (size_t i = 0; i < methods_.size(); ++i) {
+        methods_[i]->set_tracer(&profile_->profiler().tracer(i));
+      }
+      prefill_.set_next(&profile_->profiler());
+    }
+    if (options_.chat) {
+      chat();
+    } else {
+      continue_prompt();
+    }
+    return profile_ ? profile_->report(session_, methods_, decoder_->info(), init_ns_) : 0;
+  }
+
+ private:
+  // Loads the methods; the first one decodes.
+  DecoderMethods load_methods() {
+    const DecoderMethodNames names = find_decoder_methods(*session_.program(), options_.methods);
+    const auto load = [this](const std::string& name) -> Method* {
+      if (name.empty()) return nullptr;
+      EventTracer* const tracer =
+          profile_ ? &profile_->profiler().tracer(methods_.size()) : nullptr;
+      methods_.push_back(session_.load_method(name, tracer));
+      methods_.back()->set_tracer(nullptr);
+      return methods_.back().get();
+    };
+    DecoderMethods methods;
+    methods.decode = load(names.decode);
+    methods.prefill = load(names.prefill);
+    methods.encoder = encoder_ = load(names.encoder);
+    methods.embedding = load(names.embedding);
+    methods.inputs = names.inputs;
+    return methods;
+  }
+
+  // Reads --encoder_input and passes it to the encoder. A model with features can do without a
+  // prompt: it then begins with its start id.
+  void read_features() {
+    prompt_ids_ = options_.prompt_ids;
+    const bool takes_features = encoder_ != nullptr && !decoder_->info().encodes_prompt;
+    const bool is_optional = decoder_->inserts_rows();  // a prompt may have no image
+    if (is_optional && !options_.features) return;
+    if (takes_features != options_.features.has_value()) {
+      throw GenerationError(
+          takes_features ? "the program has an encoder: give its input with --encoder_input"
+                         : "--encoder_input: the program has no encoder that takes features");
+    }
+    if (!takes_features) return;
+    features_ =
+        read_input(*options_.features, 0, encoder_->meta().input_tensor(0), "--encoder_input");
+    decoder_->encode(features_.mutable_tensor());
+    const std::optional<TokenId> start = decoder_->info().start_id;
+    if (options_.prompt.empty() && prompt_ids_.empty() && start) prompt_ids_ = {*start};
+  }
+
+  void continue_prompt() {
+    const bool prints_text = tokenizer_ != nullptr && !options_.print_ids;
+    if (prints_text) write(options_.prompt);
+    if (prints_text && decoder_->info().encodes_prompt)
+      write("\n");  // the answer starts a new line
+    Generation result;
+    try {
+      result = generate(options_.prompt, [&](const NewToken& token) {
+        if (prints_text) write(token.text);
+      });
+    } catch (...) {
+      if (prints_text) write("\n");  // the error message starts a new line
+      throw;
+    }
+    if (!prints_text) {
+      print_text(text_file(), fmt::format("prompt: {}\nanswer: {}", fmt::join(result.prompt, " "),
+                                          fmt::join(result.ids, " ")));
+    }
+    print_text(text_file(), "\n");
+    print_statistics(result);
+  }
+
+  // The file for the text: stderr if a report in a format for programs goes to stdout, else stdout.
+  std::FILE* text_file() const {
+    const ReportOptions& report = options_.report;
+    const bool has_report = options_.profile && report.format != ReportFormat::kTable;
+    return has_report && report.file.empty() ? stderr : stdout;
+  }
+
+  void write(std::string_view text) const {
+    print_text(text_file(), std::string(text));
+    std::fflush(text_file());
+  }
+
+  Generation generate(const std::string& prompt, const TokenCallback& on_token) {
+    const InterruptGuard guard(*generator_);
+    const auto on_first = [&](const NewToken& token) {
+      prefill_.finish();
+      if (on_token) on_token(token);
+    };
+    Generation result = prompt_ids_.empty()
+                            ? generator_->generate(prompt, options_.generate, on_first)
+                            : generator_->generate(prompt_ids_, options_.generate, on_first);
+    prefill_.finish();  // if the prompt was interrupted
+    return result;
+  }
+
+  void chat() {
+    if (tokenizer_ == nullptr) throw GenerationError("--chat needs a tokenizer");
+    GenerateOptions options = options_.generate;
+    for (bool has_room = true; has_room;) {
+      const InterruptGuard guard(*generator_);
+      std::string line;
+      if (!std::getline(std::cin, line)) return;
+      if (line.ends_with('\r')) line.pop_back();
+      if (line.empty()) continue;
+      has_room = answer_turn(formatted_turn(options_.chat_format, line), options);
+      options.encode.num_bos = 0;  // begin tokens go before the first turn only
+    }
+  }
+
+  // Returns false if the context has no room for an answer.
+  bool answer_turn(const std::string& turn, const GenerateOptions& options) {
+    Generation result;
+    try {
+      result = generator_->generate(turn, options, [this](const NewToken& token) {
+        prefill_.finish();
+        write(token.text);
+      });
+    } catch (const NoRoomError& error) {
+      if (generator_->position() == 0) throw;
+      print_note(fmt::format("the chat ends: {}", error.what()));
+      return false;
+    }
+    print_text(text_file(), "\n");
+    print_statistics(result);
+    return true;
+  }
+
+  void print_statistics(Generation result) const {
+    result.statistics.model_load_start_ms = load_start_ms_;
+    result.statistics.model_load_end_ms = load_end_ms_;
+    print_text(text_file(), fmt::format("PyTorchObserver {}\n", result.statistics.json()));
+    std::fflush(text_file());
+  }
+
+  const LlmOptions& options_;
+  Session session_;
+  std::unique_ptr<RunnerProfile> profile_;  // null without --profile and --etdump_path
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<std::unique_ptr<Method>> methods_;
+  Method* encoder_ = nullptr;        // one of methods_, or null
+  Array features_;                   // input of the encoder
+  std::vector<TokenId> prompt_ids_;  // if not empty, used instead of the prompt
+  std::unique_ptr<MethodDecoder> decoder_;
+  PrefillProgress prefill_;
+  std::unique_ptr<TextGenerator> generator_;
+  int64_t load_start_ms_ = 0;
+  int64_t load_end_ms_ = 0;
+  uint64_t init_ns_ = 0;
+};
+
+}  // namespace
+
+int llm_runner(int argc, char** argv) {
+  return run_tool("llm_runner", [&] {
+    int exit_code = 0;
+    const auto options = parse_llm_options(argc, argv, &exit_code);
+    if (!options) return exit_code;
+    options->backend.load_libraries();
+    return options->compare.size() == 2 ? compare_saved(*options) : LlmRunner(*options).run();
+  });
+}
+
+}  // namespace vitrine::tools

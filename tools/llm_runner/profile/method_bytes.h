@@ -1,0 +1,53 @@
+// Counts the bytes that each instruction of a method reads: weights, from the program and from the
+// payloads of XNNPACK delegates, and caches, the tensors that keep keys and values between calls.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vitrine/program.h"
+
+namespace vitrine::llm {
+
+// Bytes that a kernel moves in a call with one token.
+struct KernelBytes {
+  double weights = 0;             // read; a lookup counts one row of its table
+  double cache = 0;               // read or written, independent of the position
+  double cache_per_position = 0;  // bytes that are read for each position up to that of the token
+  bool is_lookup = false;
+  bool is_attention = false;
+};
+
+struct CacheBuffer {
+  std::string name;   // "layers.0.attention.kv_cache.k_cache"; empty if the program has no name
+  std::string layer;  // "layers.0" or "attention 0"; empty if unknown
+  std::string type;   // "f32[1,256,1,16]"
+  uint64_t bytes = 0;
+  int32_t instruction = 0;  // the first instruction that writes the cache
+  int32_t reader = -1;      // the first attention that reads it directly; -1 if there is none
+};
+
+struct MethodBytes {
+  std::map<int32_t, KernelBytes> kernels;  // keyed by instruction
+  // Bytes of weights that each node of a delegate reads, by instruction and debug handle. Several
+  // nodes may have the same handle.
+  std::map<std::pair<int32_t, uint32_t>, std::vector<double>> nodes;
+  std::vector<CacheBuffer> caches;
+  double weights = 0;  // bytes of constants in the file that no earlier method has counted
+};
+
+// Returns the path up to its first numeric component: "layers.0" for "layers.0.attention.kv_cache".
+// Empty if no component is a number.
+std::string layer_of(const std::string& path);
+
+// Returns one element per method. Payloads of other backends, and payloads that cannot be read,
+// count as 0 bytes. MethodBytes::weights counts each constant once, for the first method that has
+// it.
+std::vector<MethodBytes> read_method_bytes(const Program& program,
+                                           std::span<const MethodMeta> methods);
+
+}  // namespace vitrine::llm

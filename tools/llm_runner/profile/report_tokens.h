@@ -1,0 +1,28 @@
+// Writes a token profile as a table or an HTML page for people, and as JSON, CSV or trace events
+// for programs. See docs/language_models.md.
+#pragma once
+
+#include <string>
+
+#include "inspector/report/report_table.h"
+#include "tools/llm_runner/profile/token_profile.h"
+
+namespace vitrine::llm {
+
+inline constexpr int kTokenJsonVersion = 2;
+
+// Table with the phases side by side: rows of the model, then the time outside of the model, then
+// the wall time.
+std::string report_token_table(const TokenProfile& profile,
+                               const inspector::TableOptions& options = {});
+// JSON with all rows. Times are in ns.
+std::string report_token_json(const TokenProfile& profile);
+// HTML page with all decode tokens and the ops of the kept steps. Each method has its own section.
+std::string report_token_html(const TokenProfile& profile);
+// Trace events: one track with all steps, above the ops of the kept steps.
+std::string report_token_timeline(const TokenProfile& profile);
+// CSV with one line for each group of the view, one for each part outside of the model, and a last
+// line for the wall time. Times are in ns.
+std::string report_token_csv(const TokenProfile& profile, const inspector::View& view = {});
+
+}  // namespace vitrine::llm

@@ -1,0 +1,154 @@
+// TokenProfile contains the cost of a language model's tokens, in prefill and in decode, inside and
+// outside of the model.
+//
+// In each phase, and in each kept step, exactly
+//   sum of rows + unattributed + sum of parts == wall.
+// Rows are the times that the model's executions logged, `unattributed` is the rest of
+// Method::execute, and parts are the times outside of Method::execute.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/etrecord/etrecord.h"
+#include "inspector/join/make_profile.h"
+#include "tools/llm_runner/profile/method_bytes.h"
+#include "tools/llm_runner/profile/token_profiler.h"
+
+namespace vitrine::llm {
+
+// Time of a token at a position, in ns: at_start + per_position * position. The line is fitted to
+// usual steps by least squares. It is valid only within TokenProfile::fitted_positions.
+struct CostLine {
+  double at_start = 0;
+  double per_position = 0;
+  // The 95 % confidence interval of per_position is +- error. The error of a sum is the sum of the
+  // errors, which makes its interval too wide rather than too narrow.
+  double error = 0;
+
+  // False if the interval contains 0: then it is not known whether the time grows.
+  bool is_growth() const { return std::abs(per_position) > error; }
+  double at(double position) const { return at_start + per_position * position; }
+  CostLine& operator+=(const CostLine& other);
+};
+
+struct Times {
+  std::array<double, kPhases> ns{};  // total of each phase
+  double usual_ns = 0;               // total of decode's usual steps
+  std::optional<CostLine> line;      // fit to decode; unset if there are too few usual steps
+
+  // The line if the time is known to grow. Reports show only such lines.
+  std::optional<CostLine> growth() const { return line && line->is_growth() ? line : std::nullopt; }
+  Times& operator+=(const Times& other);
+};
+
+// The cost of one row or of several rows.
+struct TokenCost {
+  std::array<uint64_t, kPhases> calls{};  // over all steps
+  Times times;
+  // Bytes that a decode token reads (or writes, for caches), averaged over positions.
+  double weight_bytes = 0;
+  double cache_bytes = 0;
+
+  TokenCost& operator+=(const TokenCost& other);
+};
+
+struct TokenRow : TokenCost {
+  size_t method = 0;          // index in TokenProfile::methods
+  bool is_attention = false;  // reads caches
+  bool is_lookup = false;
+};
+
+// Cost of a token's attention over a cache, compared with its products with weights.
+struct AttentionGrowth {
+  CostLine attention;
+  double weights = 0;  // mean time of the products, ns; it does not depend on the position
+  // The position at which attention takes as long as the products. Unset if it is not in the fitted
+  // range.
+  std::optional<double> passes_weights;
+};
+
+// Facts about the run that the caller supplies.
+struct TokenProfileFacts {
+  inspector::RunInfo run = {};
+  const etrecord::EtRecord* record = nullptr;
+  inspector::DelegateProfiles delegates = {};
+  int64_t max_context = 0;
+};
+
+struct TokenMethod {
+  std::string name;
+  MethodBytes bytes;
+};
+
+// The times of a kept step, in ns.
+struct KeptTimes {
+  Phase phase = Phase::kDecode;
+  uint64_t index = 0;  // in TokenProfile::walls[phase]
+  StepWall wall;
+  double rows = 0;  // time of the rows of all methods
+  double unattributed = 0;
+  StepPartTimes parts{};
+};
+
+// The kept steps in which a method ran, as runs of a profile with names such as "decode at 12".
+struct KeptRuns {
+  inspector::Profile profile;
+  std::vector<size_t> steps;  // for each run, the index in TokenProfile::kept_times
+};
+
+struct TokenProfile {
+  inspector::RunInfo run;
+  std::vector<TokenMethod> methods;  // the first method decodes
+  int64_t max_context = 0;
+  std::array<uint64_t, kPhases> steps{};
+  std::array<uint64_t, kPhases> tokens{};          // number of tokens that the model read
+  uint64_t usual_steps = 0;                        // decode steps that entered the fits
+  std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
+  std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
+  // A profile with the names of `rows`. For grouping, the time of a row is its time in decode. Rows
+  // that ran only in prefill come after the rows of decode.
+  inspector::Profile names;
+  Times unattributed;
+  std::array<Times, kStepParts> parts;  // indexed by StepPart
+  Times wall;
+  std::vector<uint64_t> first_token_ns;              // one element for each prompt
+  inspector::TimeStatistics token;                   // of decode steps, ns
+  std::array<std::vector<StepWall>, kPhases> walls;  // all steps in order of time
+  double weights_in_file = 0;                        // bytes, counting each constant once
+  std::vector<CacheBuffer> caches;                   // of the method that decodes
+  std::optional<AttentionGrowth> attention;          // unset if its growth is not known
+  std::vector<KeptTimes> kept_times;                 // in order of time
+  std::vector<KeptRuns> kept;  // one element for each method that ran in a kept step
+  std::vector<std::string> notes;
+};
+
+// "decode + prefill"
+std::string method_names(const TokenProfile& profile);
+double tokens_per_second(const TokenProfile& profile, Phase phase);
+// "tokenizer: prompt", "between steps", ...
+const char* part_name(StepPart part);
+const char* phase_name(Phase phase);
+// The names and times of what is outside of all rows, in the order of reports: unattributed time
+// and the parts.
+std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
+// "decode at 12"
+std::string step_name(Phase phase, const StepWall& step);
+
+// `methods[i]` is the method that `profiler.tracer(i)` traced. Throws InspectorError if no step
+// ran.
+TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
+                                std::span<const MethodMeta> methods,
+                                const TokenProfileFacts& facts);
+
+// Serializes, as an ETDump, the trace of the method's loading and of the kept steps in which it
+// ran.
+std::vector<std::byte> kept_etdump(const TokenProfiler& profiler, size_t method = 0);
+
+}  // namespace vitrine::llm

@@ -1,0 +1,15 @@
+// Explains which source ops each delegate of a program took.
+#pragma once
+
+#include <string>
+
+#include "formats/etrecord/etrecord.h"
+#include "vitrine/program.h"
+
+namespace vitrine::tools {
+
+// Returns the instructions of each method in order: delegates with the source ops that they took,
+// and the kernels between them. The record must belong to the program.
+std::string explanation_text(const Program& program, const etrecord::EtRecord& record);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,20 @@
+// Describes the payloads of delegates that Vitrine does not run, as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/delegates/delegate_reader.h"
+#include "tools/pte_inspect/description.h"
+
+namespace vitrine::tools {
+
+// Returns {"payload": {...}}, or {"error": ...} if the payload is damaged, so that it does not hide
+// the other delegates. docs/inspecting.md lists the members.
+Json payload_json(const delegates::PayloadInput& input);
+
+// Returns the operators of a "payload", one per line: "[0] aten.relu.default(%3) -> %4 f32[1,8]".
+// If the payload has several graphs, a line without a number precedes the operators of each.
+std::vector<std::string> payload_lines(const Json& payload);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,150 @@
+// pte_lower: lowers exported models to programs.
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "aot/pipeline/lower.h"
+#include "demo_backend/lowering.h"
+#include "demo_backend/profile.h"
+#include "demo_backend/runtime.h"
+#include "tools/common/backends.h"
+#include "tools/common/command_line.h"
+#include "tools/common/file_kind.h"
+#include "tools/common/files.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
+#include "tools/common/tool_error.h"
+#include "tools/pte_lower/backends.h"
+#include "tools/pte_lower/calibration_files.h"
+#include "tools/pte_lower/load_check.h"
+#include "tools/pte_lower/options.h"
+#include "tools/pte_lower/report.h"
+#include "tools/vitrine/commands.h"
+
+namespace vitrine::tools {
+namespace {
+
+// Shows the current step in one line that the next step overwrites. Prints nothing if stderr is not
+// a terminal.
+class ProgressLine {
+ public:
+  ProgressLine() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::string_view step, std::string_view method) const {
+    if (!is_terminal_) return;
+    clear();
+    print_text(stderr, fmt::format("{}{}{} ...", method, method.empty() ? "" : ": ", step));
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (is_terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool is_terminal_;
+};
+
+// Adds the .ptd files to the output, in the folder of the program. Runners read them with
+// --data_path. Returns their temporary paths.
+std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& model,
+                                                      const std::filesystem::path& program,
+                                                      NewFiles& files) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [tag, bytes] : model.emitted.ptd) {
+    NewFile& file = files.add(program.parent_path() / (tag + ".ptd"));
+    file.append(bytes);
+    paths.push_back(file.temporary_path());
+  }
+  return paths;
+}
+
+void run(const LoweringOptions& options) {
+  aot::LowerOptions lowering;
+  lowering.partitioners = make_partitioners(options.backends, options.backend_options);
+  lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
+  lowering.bounds = options.bounds;
+  lowering.operators = options.operators;
+  lowering.attention = options.attention;
+  lowering.quantize = options.quantize;
+  lowering.emit = options.emit;
+  lowering.fold_constants = options.fold_constants;
+  lowering.optimize = options.optimize;
+  lowering.make_record = !options.record.empty();
+  const ProgressLine progress;
+  lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
+
+  std::vector<std::filesystem::path> inputs;
+  for (const auto& model : options.models) inputs.push_back(model.second);
+  inputs.insert(inputs.end(), options.calibrate.begin(), options.calibrate.end());
+  const std::filesystem::path written[] = {options.output, options.record, options.graphviz};
+  check_outputs(written, inputs);
+  NewFiles files;
+  NewFile* const program = options.output.empty() ? nullptr : &files.add(options.output);
+  lowering.sink = [&](std::span<const std::byte> bytes) {
+    if (program != nullptr) program->append(bytes);
+  };
+
+  progress.show("reading", "");
+  for (const auto& [name, model] : options.models) {
+    const std::unique_ptr<DataSource> file = check(map_file(model.c_str()));
+    check_kind(model, check(file->read(0, file->size())).bytes(), "an exported model (.pt2)",
+               {FileKind::kExportedModel, FileKind::kArchive});
+  }
+  aot::Methods methods = aot::import_methods(options.models);
+  if (!options.calibrate.empty()) {
+    lowering.calibration = find_calibration_data(options.calibrate, methods.begin()->second);
+  }
+  aot::LoweredModel model = aot::lower(std::move(methods), lowering);
+  if (program != nullptr) {
+    const auto data = add_external_files(model, options.output, files);
+    const std::filesystem::path written_program = program->temporary_path();
+    if (options.check_loading && !options.backends.empty() && !written_program.empty()) {
+      progress.show("loading the program", "");
+      files.finish();
+      if (auto note = check_loading(written_program, data)) {
+        model.notes.push_back(std::move(*note));
+      }
+    }
+  }
+  if (!options.record.empty()) files.add(options.record).append(model.record);
+  if (!options.graphviz.empty()) files.add(options.graphviz).append(graphviz_text(model));
+  files.commit();
+  progress.clear();
+  for (const std::string& note : model.notes) print_note(note);
+
+  std::string text;
+  const auto add = [&](bool is_requested, auto report) {
+    if (!is_requested) return;
+    if (!text.empty()) text += '\n';
+    text += report(model);
+  };
+  add(options.summary, summary_text);
+  add(options.explain,
+      [&](const auto& lowered) { return explain_text(lowered, options.explain_places); });
+  add(options.graph, graph_text);
+  print_text(stdout, std::move(text));
+}
+
+}  // namespace
+
+int pte_lower(int argc, char** argv) {
+  return run_tool("pte_lower", [&] {
+    add_backend(demo::backend(), demo::profile());
+    add_lowering_backend({"demo", "an example for backend authors: convolution with relu, tan",
+                          [](BackendOptions) -> std::shared_ptr<const aot::Partitioner> {
+                            return std::make_shared<demo::DemoPartitioner>();
+                          }});
+    int exit_code = 0;
+    const auto options = parse_lowering_options(argc, argv, &exit_code);
+    remove_files_on_interrupt();
+    if (options) run(*options);
+    return exit_code;
+  });
+}
+
+}  // namespace vitrine::tools
