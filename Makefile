@@ -10,6 +10,7 @@
 
 PRESET ?= release
 BUILD   = build/$(PRESET)
+# CTEST_OPTIONS are passed to ctest.
 # VITRINE_STRICT=ON, here or in the environment, makes warnings errors in `release`, too.
 CONFIGURE = cmake --preset $(PRESET) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
 
@@ -42,7 +43,7 @@ demo-llm: configure
 	  --prompt "In the beginning" --seed 3 --ignore_eos --max_new_tokens 200 --warmup --profile
 
 test: all
-	@ctest --preset $(PRESET) --parallel $$(nproc); status=$$?; \
+	@ctest --preset $(PRESET) --parallel $$(nproc) $(CTEST_OPTIONS); status=$$?; \
 	  python3 test/corpus/count_skipped.py $(BUILD)/Testing/Temporary/LastTest.log; exit $$status
 
 T ?= runtime_test
@@ -55,14 +56,14 @@ check: configure
 coverage: PRESET = coverage
 coverage: all
 	find $(BUILD) -name '*.gcda' -delete
-	ctest --preset $(PRESET) --parallel $$(nproc)
+	ctest --preset $(PRESET) --parallel $$(nproc) $(CTEST_OPTIONS)
 	test/coverage/report.sh $(BUILD)
 
 packages:
 	@cmake/setup.sh $(PRESET) python
 	$(CONFIGURE) -DVITRINE_BUILD_PACKAGE_TESTS=ON -DVITRINE_BUILD_PYTHON=ON
 	cmake --build --preset $(PRESET)
-	ctest --preset $(PRESET) --parallel $$(nproc) --tests-regex '^package_|^python_|^fleet_test'
+	ctest --preset $(PRESET) --parallel $$(nproc) $(CTEST_OPTIONS) --tests-regex '^package_|^python_|^fleet_test'
 
 sizes: configure
 	$(CONFIGURE) -DVITRINE_BUILD_SIZE_CHECKS=ON
