@@ -52,6 +52,10 @@ ZipArchive::ZipArchive(SharedBytes bytes, std::string source)
 }
 
 ZipArchive ZipArchive::open(const std::filesystem::path& file) {
+  return {map_shared(file), file.string()};
+}
+
+SharedBytes map_shared(const std::filesystem::path& file) {
   const Result<platform::File> opened = platform::File::open(file.c_str());
   if (!opened.ok()) throw FormatError(opened.error().message());  // the message names the file
   Result<platform::Mapping> mapped = platform::Mapping::map(*opened);
@@ -59,7 +63,7 @@ ZipArchive ZipArchive::open(const std::filesystem::path& file) {
     throw FormatError(fmt::format("{}: {}", file.string(), mapped.error().message()));
   }
   const auto mapping = std::make_shared<const platform::Mapping>(std::move(*mapped));
-  return {{mapping->bytes(), mapping}, file.string()};
+  return {mapping->bytes(), mapping};
 }
 
 void ZipArchive::fail(std::string_view location, std::string_view what) const {

@@ -23,6 +23,10 @@ struct SharedBytes {
   }
 };
 
+// Maps a file into memory. Throws a FormatError that names it. The file must not change while its
+// bytes are in use.
+SharedBytes map_shared(const std::filesystem::path& file);
+
 // Reads zip archives (format: PKWARE's APPNOTE 6.3): parses the directory itself and decompresses
 // with zlib. Not thread-safe. Errors are FormatErrors that begin with `source`.
 class ZipArchive {

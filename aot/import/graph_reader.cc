@@ -5,14 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "aot/import/import_limits.h"
 #include "aot/import/node_metadata.h"
 #include "aot/import/tensor_meta.h"
 
 namespace vitrine::aot {
 namespace {
-
-constexpr int kMaxGraphDepth = 16;
-constexpr size_t kMaxTargetLength = 256;
 
 // Finds keyword arguments in files of torch 2.7 and earlier, which do not record which arguments
 // were passed by keyword.

@@ -2,15 +2,10 @@
 
 #include "aot/import/expression_parser.h"
 #include "aot/import/import_error.h"
+#include "aot/import/import_limits.h"
 #include "base/serialized_dtypes.h"
 
 namespace vitrine::aot {
-namespace {
-
-constexpr size_t kMaxRank = 64;
-
-}  // namespace
-
 ScalarType read_dtype(const JsonValue& value) {
   const int64_t number = value.integer();
   const std::optional<ScalarType> dtype = dtype_of_number(DtypeNumbering::kTorchExport, number);

@@ -10,6 +10,8 @@
 #include "aot/emit/shared_buffers.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/pass.h"
+#include "aot/import/import_error.h"
+#include "aot/import/native.h"
 #include "aot/import/pt2.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
@@ -20,6 +22,8 @@
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
 #include "aot/passes/replace_attention.h"
+#include "base/zip_archive.h"
+#include "formats/native/native_package.h"
 
 namespace vitrine::aot {
 namespace {
@@ -354,7 +358,20 @@ std::optional<AttentionOperator> attention_operator(std::string_view name) {
 
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files) {
   Methods methods;
-  for (const auto& [name, file] : files) methods.emplace(name, import_pt2(file));
+  for (const auto& [name, file] : files) {
+    const SharedBytes bytes = map_shared(file);
+    if (!native::is_native_model(bytes.span)) {
+      methods.emplace(name, parse_pt2(bytes.span, bytes.owner, file.string()));
+      continue;
+    }
+    NativeMethods found = parse_native(bytes.span, bytes.owner, file.string());
+    if (files.size() == 1) return found;
+    if (found.size() != 1) {
+      throw ImportError(fmt::format("{}: has {} methods: lower it without other models",
+                                    file.string(), found.size()));
+    }
+    methods.emplace(name, std::move(found.begin()->second));
+  }
   return methods;
 }
 

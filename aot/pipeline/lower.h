@@ -68,7 +68,8 @@ struct LoweredModel {
   std::map<std::string, Int8Result, std::less<>> int8;
 };
 
-// Imports a .pt2 file per method. ImportErrors name the file.
+// Imports a .pt2 or .ptn file per method. A single .ptn gives all its methods, under its own names.
+// ImportErrors name the file.
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files);
 
 // Lowers `exported`. Throws AotErrors that name the method and the node, or the option that does

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
+#include "aot/import/native.h"
+#include "aot/passes/pipelines.h"
 #include "aot/pipeline/lower.h"
+#include "test/aot/import/native_writer.h"
 #include "tools/common/files.h"
 #include "tools/pte_lower/backends.h"
 #include "vitrine/data_source.h"
@@ -57,6 +61,17 @@ void require_no_larger_plan(const aot::LoweredModel& optimized,
   }
 }
 
+// Writes the methods as ExecuTorch writes a .ptn, and imports it.
+aot::Methods through_native(aot::Methods methods) {
+  aot::EdgeOptions edge;
+  edge.skip_dim_order = true;
+  edge.preserve_ops = {"aten.linear.default", "aten.addmm.default", "aten.matmul.default",
+                       "aten.scaled_dot_product_attention.default"};
+  for (auto& [name, method] : methods) aot::to_edge(method, edge);
+  const auto bytes = std::make_shared<std::vector<std::byte>>(test::write_native(methods));
+  return aot::parse_native(*bytes, bytes, "model.ptn");
+}
+
 }  // namespace
 
 bool lower_case(Case& test_case, const fs::path& case_folder, ExportedForm form,
@@ -77,7 +92,15 @@ bool lower_case(Case& test_case, const fs::path& case_folder, ExportedForm form,
   options.emit.external_constants = flags.external_constants || !test_case.data.empty();
   options.emit.memory_planning.share_mutable_buffers = shares_state(test_case.model);
   options.optimize = flags.optimize;
-  const aot::LoweredModel model = aot::lower(aot::import_methods(files), options);
+  aot::Methods methods = aot::import_methods(files);
+  if (flags.native) {
+    try {
+      methods = through_native(std::move(methods));
+    } catch (const test::NotExpressible&) {
+      return false;
+    }
+  }
+  const aot::LoweredModel model = aot::lower(std::move(methods), options);
   if (flags.optimize) require_no_larger_plan(model, files, options);
   test_case.model = folder / "model.pte";
   tools::write_file(test_case.model, model.emitted.pte);

@@ -19,10 +19,12 @@ struct LoweringFlags {
   std::string attention = "aten";   // like pte_lower --attention
   std::vector<std::string> backend_options = {};
   bool optimize = false;  // like --optimize; throws if planned memory grows
+  bool native = false;    // write the edge dialect as a .ptn first, and lower that
 };
 
 // Writes the program and its .ptd files to `folder`, and makes `test_case` use them. Returns false
-// if the case lacks an exported model of this form for one of its methods. Throws the errors that
+// if the case lacks an exported model of this form for one of its methods, or if a .ptn cannot
+// express it. Throws the errors that
 // pte_lower would print.
 bool lower_case(Case& test_case, const std::filesystem::path& case_folder, ExportedForm form,
                 const std::vector<std::string>& backends, const LoweringFlags& flags,

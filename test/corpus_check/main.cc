@@ -167,6 +167,8 @@ int main(int argc, char** argv) {
   app.add_option("--attention", flags.attention, "passed to --lower")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}));
   app.add_flag("--external_constants", flags.external_constants, "passed to --lower");
+  app.add_flag("--native", flags.native,
+               "with --lower, write each model as a .ptn first; skips what the format lacks");
   CLI11_PARSE(app, argc, argv);
 
   options.optimized_kernels = !portable;

@@ -8,12 +8,14 @@
 #include "aot/emit/record.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/print.h"
+#include "aot/import/native.h"
 #include "aot/import/pt2.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "demo_backend/lowering.h"
 #include "formats/etrecord/etrecord.h"
+#include "formats/native/native_package.h"
 #include "test/support/acceptance.h"
 #include "test/support/file_bytes.h"
 #include "vitrine/program.h"
@@ -45,7 +47,10 @@ void require_loadable(const std::vector<std::byte>& pte) {
 }
 
 void lower(std::span<const std::byte> pt2, LoweringPath path) {
-  aot::ExportedProgram program = aot::parse_pt2(pt2, nullptr, "model.pt2");
+  aot::ExportedProgram program =
+      native::is_native_model(pt2)
+          ? std::move(aot::parse_native(pt2, nullptr, "model.ptn").begin()->second)
+          : aot::parse_pt2(pt2, nullptr, "model.pt2");
   aot::format_graph(*program.graph);
   const auto partitioners = partitioners_of(path);
   aot::EdgeOptions options;

@@ -81,7 +81,7 @@ class NativeProgram {
     if (const std::vector<int32_t> order = meta->numbers<int32_t>(2); !order.empty()) {
       tensor.storage = "dim order " + numbers_text(order);
     }
-    if (meta->has(4)) tensor.storage += tensor.storage.empty() ? "quantized" : ", quantized";
+    if (meta->has(3)) tensor.storage += tensor.storage.empty() ? "quantized" : ", quantized";
     return tensor;
   }
 

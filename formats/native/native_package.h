@@ -1,0 +1,47 @@
+// Reads the files of ExecuTorch Native: a package (.ptn), or its graph without weights (.ptg).
+//
+// A package is a zip archive with the members program.ptg (a flatbuffer), program.safetensors and
+// aliases.json (docs/formats/native.md). The format is experimental in ExecuTorch 1.6.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/zip_archive.h"
+#include "vitrine/scalar_type.h"
+
+namespace vitrine::native {
+
+// A contiguous tensor of a package. Its bytes are as valid as the package.
+struct StoredTensor {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int64_t> sizes;
+  std::span<const std::byte> bytes;
+};
+
+struct NativePackage {
+  std::string source;  // names the package in errors
+  SharedBytes graph;   // a flatbuffer with the identifier NPTG, not yet verified
+  SharedBytes data;    // program.safetensors; empty if the package has no weights
+  // By data key. Aliases are separate entries with the same bytes.
+  std::map<std::string, StoredTensor, std::less<>> tensors;
+};
+
+inline constexpr std::string_view kGraphMember = "program.ptg";
+
+// True for a .ptg, by its identifier, and for an archive that contains one.
+bool is_native_model(std::span<const std::byte> bytes);
+
+// Reads a .ptn or .ptg. Throws a FormatError that begins with `source` if the archive, the
+// safetensors header or an alias is damaged. The package shares `bytes.owner`.
+NativePackage read_native_package(SharedBytes bytes, std::string source);
+
+// Returns the dtype of a number in the flatbuffer's ScalarType, or nullopt.
+std::optional<ScalarType> native_dtype(int64_t number);
+
+}  // namespace vitrine::native
