@@ -49,6 +49,41 @@ TEST(VitrineCommand, LowersInspectsAndVerifies) {
   EXPECT_EQ(vitrine(verify).exit_code, 0) << vitrine(verify).err;
 }
 
+TEST(VitrineCommand, LowersExportedModelsInMemory) {
+  const std::string folder = sample("linear_relu");
+  const CommandResult verify =
+      vitrine("verify " + sample(kExported) + " --inputs " + folder +
+              "/input_0.bin --expected_output " + folder + "/expected_0.bin");
+  EXPECT_EQ(verify.exit_code, 0) << verify.err;
+  EXPECT_THAT(verify.err, HasSubstr("model.pt2: lowered for XnnpackBackend in memory in "));
+  const CommandResult profile = vitrine("profile --executions 2 " + sample(kExported));
+  EXPECT_EQ(profile.exit_code, 0) << profile.err;
+  EXPECT_THAT(profile.out, HasSubstr("linear"));
+}
+
+TEST(VitrineCommand, RefusesToReplaceDelegatesByAnotherModel) {
+  const CommandResult run = vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") +
+                                    " --replace_delegates " + sample(kExported));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("--replace_delegates: is another model: input 0 is f32["));
+}
+
+TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {
+  const std::filesystem::path folder = corpus_foreign_dir() / "vk_conv_relu_linear";
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const CommandResult missing = vitrine("run " + file("model.pte"));
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("--replace_delegates MODEL.pt2"));
+  const CommandResult verify =
+      vitrine("verify " + file("model.pte") + " --replace_delegates " + file("model.pt2") +
+              " --inputs " + file("input_0.bin") + " --expected_output " + file("expected_0.bin") +
+              " --rtol 1e-3 --atol 1e-3");
+  EXPECT_EQ(verify.exit_code, 0) << verify.err << verify.out;
+  EXPECT_THAT(verify.err, AllOf(HasSubstr("delegate 0: VulkanBackend: Vulkan graph, "),
+                                HasSubstr("delegate 0: XnnpackBackend: ")));
+}
+
 TEST(VitrineCommand, ComparesPrograms) {
   const CommandResult times =
       vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --executions 3");
@@ -254,7 +289,8 @@ TEST(Tools, NameTheKindOfAWrongFile) {
                                    sample(kExported) + " --backend xnnpack -o "));
   const CommandResult program = run_tool(VITRINE_PTE_LOWER, sample(kModel) + " -o x.pte");
   EXPECT_EQ(program.exit_code, 1);
-  EXPECT_THAT(program.err, HasSubstr("expected an exported model (.pt2), found a program (.pte)"));
+  EXPECT_THAT(program.err,
+              HasSubstr("expected an exported model (.pt2 or .ptn), found a program (.pte)"));
   const CommandResult llm =
       run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample(kExported) + " --prompt x");
   EXPECT_THAT(llm.err, HasSubstr("found an exported model (.pt2)"));

@@ -8,6 +8,7 @@
 
 #include "base/zip_archive.h"
 #include "formats/delegates/delegate_reader.h"
+#include "formats/native/native_package.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
@@ -57,7 +58,11 @@ constexpr KindRow kKinds[] = {
      "describe it with 'vitrine inspect {0}'"},
     {FileKind::kRecord, "record (ETRecord)", "a", "give it with --etrecord, next to its program"},
     {FileKind::kExportedModel, "exported model (.pt2)", "an",
-     "lower it with 'vitrine lower {0} --backend xnnpack -o {1}'"},
+     "lower it with 'vitrine lower {0} --backend xnnpack -o {1}', or run it with 'vitrine run "
+     "{0}'"},
+    {FileKind::kNativeModel, "native model (.ptn)", "a",
+     "lower it with 'vitrine lower {0} --backend xnnpack -o {1}', or run it with 'vitrine run "
+     "{0}'"},
     {FileKind::kProfile, "stored profile (.json)", "a",
      "compare it with another one by 'vitrine compare {0} OTHER.json'"},
     {FileKind::kTokenProfile, "stored token profile (.json)", "a",
@@ -79,6 +84,7 @@ const KindRow& row_of(FileKind kind) { return *std::ranges::find(kKinds, kind, &
 FileKind kind_of_archive(std::span<const std::byte> bytes) try {
   const ZipArchive archive({bytes, nullptr}, "archive");
   if (archive.has("ETRECORD_V0")) return FileKind::kRecord;
+  if (archive.has(native::kGraphMember)) return FileKind::kNativeModel;
   const bool is_model = std::ranges::any_of(archive.names(), [](std::string_view member) {
     return member.ends_with("/archive_format") || member == "serialized_exported_program.json";
   });
@@ -138,10 +144,11 @@ FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name)
     const ZipArchive archive({bytes, nullptr}, name);  // throws if the archive is damaged
     throw ToolError(fmt::format(
         "{}: the file is a zip archive, but neither an ETRecord (no member ETRECORD_V0) nor a .pt2 "
-        "(no member archive_format or serialized_exported_program.json); {}",
+        "(no member archive_format or serialized_exported_program.json) nor a .ptn (no member "
+        "program.ptg); {}",
         name, row_of(*kind).advice));
   }
-  if (*kind > FileKind::kExportedModel) {
+  if (*kind > FileKind::kNativeModel) {
     throw ToolError(wrong_kind_text(name, "a program, model, trace or record", *kind));
   }
   return *kind;

@@ -20,6 +20,7 @@ enum class FileKind : uint8_t {
   kRecord,          // ETRecord
   kForeignPayload,  // payload of a delegate that Vitrine does not run
   kExportedModel,   // .pt2
+  kNativeModel,     // .ptn
   // Files that tools do not describe.
   kProfile,       // JSON of a profile
   kTokenProfile,  // JSON of a token profile

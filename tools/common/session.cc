@@ -1,11 +1,13 @@
 #include "tools/common/session.h"
 
+#include <fmt/format.h>
+
 #include "api/builtin.h"
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "runtime/platform/clock.h"
 #include "tools/common/backends.h"
+#include "tools/common/delegate_lines.h"
 #include "tools/common/file_kind.h"
-#include "tools/common/foreign_delegates.h"
 #include "tools/common/interrupt.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_error.h"
@@ -19,7 +21,14 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
   return std::move(*result);
 }
 
+ModelLowering& model_lowering() {
+  static ModelLowering lowering = nullptr;
+  return lowering;
+}
+
 }  // namespace
+
+void set_model_lowering(ModelLowering lowering) { model_lowering() = lowering; }
 
 const char* const kDefaultBackend = xnnpack::kBackendId;
 
@@ -39,7 +48,7 @@ Session::Session(const SessionOptions& options)
   }
   const uint64_t start = platform::now_ns();
   program_ = check_file(options.model, Program::load(open_model(options)));
-  load_ns_ = platform::now_ns() - start;
+  load_ns_ = platform::now_ns() - start - lowering_ns_;
 }
 
 // For a bundled program, returns the source of the program inside.
@@ -48,12 +57,28 @@ std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
   const std::filesystem::path& path = options.model;
   std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
   const DataBuffer all = check(file->read(0, file->size()));
+  const std::optional<FileKind> kind = find_file_kind(all.bytes());
+  if (model_lowering() != nullptr &&
+      (kind == FileKind::kExportedModel || kind == FileKind::kNativeModel)) {
+    return lower_model(path);
+  }
   check_kind(path, all.bytes(), "a program (.pte)",
              {FileKind::kProgram, FileKind::kBundledProgram});
   if (!bundled::is_bundled_program(all.bytes())) return file;
   bundle_ = bundled::parse_bundled_program(all.bytes(), path.string());
   bundle_file_ = std::move(file);
   return check(view_buffer(bundle_->program));
+}
+
+std::unique_ptr<DataSource> Session::lower_model(const std::filesystem::path& path) {
+  const uint64_t start = platform::now_ns();
+  lowered_ = model_lowering()(path);
+  lowering_ns_ = platform::now_ns() - start;
+  print_note(
+      fmt::format("{}: lowered for {} in memory in {:.2f} s; 'vitrine lower' writes a "
+                  "program (.pte), which opens faster",
+                  path.string(), kDefaultBackend, static_cast<double>(lowering_ns_) * 1e-9));
+  return check(view_buffer(lowered_));
 }
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
@@ -76,8 +101,14 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   if (!loaded.ok()) {
     const ToolError error(loaded.error());
     std::string text = error.what();
-    for (const std::string& line : missing_delegates(*program_, name, data_.all())) {
+    for (const std::string& line :
+         delegate_lines(*program_, name, data_.all(), DelegateChoice::kMissing)) {
       text += "\n  " + line;
+    }
+    if (text != error.what()) {
+      text +=
+          "\n  to lower the same model for this machine and run that: 'vitrine run PROGRAM "
+          "--replace_delegates MODEL.pt2'";
     }
     throw ToolError(text, error.code());
   }

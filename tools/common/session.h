@@ -19,8 +19,14 @@ namespace vitrine::tools {
 // The backend of options that do not name one.
 extern const char* const kDefaultBackend;
 
+// Lowers an exported model to a program in memory. Throws a HostError.
+using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model);
+// Lets sessions open exported models (.pt2, .ptn). Programs without the ahead-of-time half do not
+// call it; their sessions refuse such files. Not thread-safe.
+void set_model_lowering(ModelLowering lowering);
+
 struct SessionOptions {
-  std::filesystem::path model;                      // .pte or .bpte
+  std::filesystem::path model;                      // .pte or .bpte, or a model to lower
   std::vector<std::filesystem::path> data;          // .ptd files
   size_t threads = 0;                               // 0: one per performance core
   std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
@@ -44,6 +50,7 @@ class Session {
   // Null if the model is a plain program. Valid while the session is alive.
   const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
+  // Time to open and load the program, without lowering it.
   uint64_t load_ns() const { return load_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the
@@ -53,7 +60,9 @@ class Session {
 
  private:
   std::unique_ptr<DataSource> open_model(const SessionOptions& options);
+  std::unique_ptr<DataSource> lower_model(const std::filesystem::path& path);
 
+  std::vector<std::byte> lowered_;           // a program that this session lowered
   std::unique_ptr<DataSource> bundle_file_;  // the bundle's spans point into it
   std::optional<bundled::BundledProgram> bundle_;
   DataFiles data_;
@@ -64,6 +73,7 @@ class Session {
   bool optimized_kernels_;
   MethodLimits limits_;
   bool accept_unwritten_outputs_;
+  uint64_t lowering_ns_ = 0;
   uint64_t load_ns_ = 0;
 };
 

@@ -20,6 +20,7 @@
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profile_run.h"
+#include "tools/executor_runner/replacement.h"
 #include "tools/executor_runner/sweep.h"
 #include "tools/executor_runner/verification.h"
 #include "tools/vitrine/commands.h"
@@ -100,12 +101,22 @@ int run_method(Session& session, const RunnerOptions& options) {
   return 0;
 }
 
+// Describes the program that `session` replaces. Throws a ToolError if it is of another model.
+void print_replacement(const Session& session, const RunnerOptions& options) {
+  const std::filesystem::path& file = options.replaced;
+  const Session replaced({.model = file, .data = options.data, .threads = 1});
+  check_same_interface(*replaced.program(), *session.program(), options.method);
+  print_text(stderr, describe_replacement(*replaced.program(), file, *session.program(),
+                                          options.model, options.method));
+}
+
 int run(const RunnerOptions& options) {
   if (!options.sweep.empty()) {
     run_sweep(options);
     return 0;
   }
   Session session(session_options(options));
+  if (!options.replaced.empty()) print_replacement(session, options);
   if (options.verify) return run_verification(session, options);
   return run_method(session, options);
 }

@@ -79,6 +79,7 @@ struct CommandLine {
   std::vector<int> threads;
   std::vector<std::string> inputs;
   std::vector<std::string> labels;
+  std::filesystem::path replacement;
 };
 
 void add_run_options(CLI::App& app, CommandLine& line) {
@@ -125,6 +126,10 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_flag("--portable", options.portable, "run without the optimized kernels");
   run.add_flag("--accept_unwritten_outputs", options.accept_unwritten_outputs,
                "run a method even if nothing writes one of its outputs");
+  run.add_option("--replace_delegates", line.replacement,
+                 "run this model (.pte; vitrine: also .pt2) if backends of the program are missing")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("MODEL");
   add_backend_flags(run, options.backend);
 }
 
@@ -207,7 +212,7 @@ std::pair<std::string, std::string> parse_label(const std::string& text) {
 
 void check_files(const RunnerOptions& options) {
   std::vector<std::filesystem::path> read = {options.model, options.etrecord, options.compare,
-                                             options.compare_etrecord};
+                                             options.compare_etrecord, options.replaced};
   for (const auto* files : {&options.data, &options.compare_data, &options.expected}) {
     read.insert(read.end(), files->begin(), files->end());
   }
@@ -236,6 +241,10 @@ void check_sweep(const RunnerOptions& options) {
 void parse_values(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
+  if (!line.replacement.empty()) {
+    options.replaced = line.model;
+    options.model = line.replacement;
+  }
   for (const int threads : line.threads) {
     options.sweep.push_back(static_cast<size_t>(std::max(threads, 0)));
   }

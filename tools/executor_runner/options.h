@@ -32,6 +32,8 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
+  // The program whose delegates `model` replaces; empty without --replace_delegates.
+  std::filesystem::path replaced;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;
   bool profile = false;

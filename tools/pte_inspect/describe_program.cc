@@ -12,7 +12,7 @@
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "runtime/platform/vector_size.h"
 #include "runtime/program/program_access.h"
-#include "tools/common/foreign_delegates.h"
+#include "tools/common/delegate_lines.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/description.h"

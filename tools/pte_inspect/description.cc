@@ -27,6 +27,7 @@ constexpr Describer kDescribers[] = {
     {FileKind::kForeignPayload, describe_foreign_payload},
     {FileKind::kRecord, describe_record},
     {FileKind::kExportedModel, describe_exported_model},
+    {FileKind::kNativeModel, describe_native_model},
 };
 
 }  // namespace

@@ -38,5 +38,6 @@ void describe_payload(const OpenedFile& file, Json& json);
 void describe_foreign_payload(const OpenedFile& file, Json& json);
 void describe_record(const OpenedFile& file, Json& json);
 void describe_exported_model(const OpenedFile& file, Json& json);
+void describe_native_model(const OpenedFile& file, Json& json);
 
 }  // namespace vitrine::tools

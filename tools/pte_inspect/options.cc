@@ -9,7 +9,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   CLI::App app(
       "Shows the kind and content of files: programs (.pte, .bpte), external weights (.ptd), "
       "exported "
-      "models (.pt2), traces (ETDump), records (ETRecord) and payloads of delegates.\n"
+      "models (.pt2, .ptn), traces (ETDump), records (ETRecord) and payloads of delegates.\n"
       "  pte_inspect model.pte\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
       "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail_above 1.1",

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/format_error.h"
 #include "base/text/text_layout.h"
+#include "formats/native/native_package.h"
 #include "tools/pte_inspect/loading.h"
 
 namespace vitrine::tools {
@@ -102,6 +105,28 @@ Json nested_program_json(std::span<const std::byte> bytes) {
   return json;
 }
 
+// The tensors of a native model, by key.
+class PackageData final : public NamedDataMap {
+ public:
+  explicit PackageData(const native::NativePackage& package) : package_(package) {}
+  size_t size() const override { return package_.tensors.size(); }
+  std::string_view key(size_t index) const override {
+    if (index >= size()) return {};
+    return std::next(package_.tensors.begin(), static_cast<ptrdiff_t>(index))->first;
+  }
+  Result<DataBuffer> get(std::string_view key) const override {
+    const auto found = package_.tensors.find(key);
+    if (found == package_.tensors.end()) return Error::make(ErrorCode::kNotFound, "no such key");
+    return DataBuffer(found->second.bytes);
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view /*key*/) const override {
+    return std::optional<TensorLayout>();
+  }
+
+ private:
+  const native::NativePackage& package_;
+};
+
 }  // namespace
 
 Json payload_json(const delegates::PayloadInput& input) {
@@ -120,6 +145,14 @@ void describe_foreign_payload(const OpenedFile& file, Json& json) {
       delegates::describe_payload({.bytes = file.bytes, .data = file.data});
   json["payload"] = description_json(description);
   if (!description.program.empty()) json["program"] = nested_program_json(description.program);
+}
+
+void describe_native_model(const OpenedFile& file, Json& json) {
+  const native::NativePackage package =
+      native::read_native_package({file.bytes, nullptr}, file.name);
+  const PackageData data(package);
+  json["payload"] =
+      description_json(delegates::describe_payload({.bytes = package.graph.span, .data = &data}));
 }
 
 std::vector<std::string> payload_lines(const Json& payload) {

@@ -10,7 +10,7 @@
 #include "backends/xnnpack/runtime/reader/node_table.h"
 #include "base/text/text_layout.h"
 #include "runtime/program/program_access.h"
-#include "tools/common/foreign_delegates.h"
+#include "tools/common/delegate_lines.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/payload_json.h"

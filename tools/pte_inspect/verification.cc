@@ -11,7 +11,7 @@
 #include "inspector/join/make_profile.h"
 #include "runtime/program/program_access.h"
 #include "tools/common/backends.h"
-#include "tools/common/foreign_delegates.h"
+#include "tools/common/delegate_lines.h"
 #include "tools/common/session.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/loading.h"

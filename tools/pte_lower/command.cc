@@ -92,8 +92,10 @@ void run(const LoweringOptions& options) {
   progress.show("reading", "");
   for (const auto& [name, model] : options.models) {
     const std::unique_ptr<DataSource> file = check(map_file(model.c_str()));
-    check_kind(model, check(file->read(0, file->size())).bytes(), "an exported model (.pt2)",
-               {FileKind::kExportedModel, FileKind::kArchive});
+    check_kind(model, check(file->read(0, file->size())).bytes(),
+               "an exported model (.pt2 or .ptn)",
+               {FileKind::kExportedModel, FileKind::kNativeModel, FileKind::kForeignPayload,
+                FileKind::kArchive});
   }
   aot::Methods methods = aot::import_methods(options.models);
   if (!options.calibrate.empty()) {

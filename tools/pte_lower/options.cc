@@ -108,7 +108,8 @@ void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
 
 void add_model_options(CLI::App& app, CommandLine& line) {
   LoweringOptions& options = line.options;
-  app.add_option("model", line.model, "exported model (.pt2) of the method \"forward\"")
+  app.add_option("model", line.model,
+                 "exported model: a .pt2 is the method \"forward\", a .ptn has all methods")
       ->type_name("FILE");
   add_list(app, "--method", line.methods, "another method and its exported model; repeatable")
       ->type_name("NAME=FILE");
@@ -231,7 +232,7 @@ void parse_values(CommandLine& line) {
     throw ToolError("--method forward=...: the model is already the method forward");
   }
   if (options.models.empty())
-    throw ToolError("no model was given: give a .pt2 file or --method NAME=FILE");
+    throw ToolError("no model was given: give a .pt2 or .ptn file or --method NAME=FILE");
   const bool has_report = options.summary || options.graph || !line.explain.empty();
   if (options.output.empty() && !has_report) {
     throw ToolError(

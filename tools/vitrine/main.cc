@@ -18,6 +18,8 @@
 #include "tools/common/files.h"
 #include "tools/common/messages.h"
 #include "tools/common/provenance.h"
+#include "tools/common/session.h"
+#include "tools/pte_lower/lower_in_memory.h"
 #include "tools/vitrine/commands.h"
 #include "tools/vitrine/comparing.h"
 
@@ -58,11 +60,11 @@ struct Command {
   const char* first_argument = nullptr;  // an option to insert before those of the user
 };
 constexpr std::array<Command, 7> kCommands = {
-    {{"run", "run a program", executor_runner},
+    {{"run", "run a program, or an exported model", executor_runner},
      {"profile", "show where the time of a program goes", executor_runner, "--profile"},
      {"compare", "compare the times or values of two programs, or two stored profiles", compare},
      {"verify", "compare the outputs of a program with expected ones", executor_runner, "--verify"},
-     {"lower", "lower an exported model (.pt2) to a program (.pte)", pte_lower},
+     {"lower", "lower an exported model (.pt2, .ptn) to a program (.pte)", pte_lower},
      {"inspect", "describe, check and draw files of every kind", pte_inspect},
      {"chat", "chat with a language model, or continue a --prompt", chat}}};
 
@@ -158,6 +160,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int vitrine_main(int argc, char** argv) {
+  set_model_lowering(lower_in_memory);
   const std::string name = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
   const auto* const tool = std::ranges::find(kTools, name, &ToolName::name);
   if (tool != kTools.end()) return tool->run(argc, argv);

@@ -180,7 +180,8 @@ TEST(ImportNative, RejectsGraphsThatItCannotLower) {
   expect_error({.dim_order = {1}}, "its dim order does not list each dim once");
   expect_error({.dim_order = {0, 1}}, "its dim order does not list each dim once");
   expect_error({.target = ""}, "its target has 0 characters");
-  expect_error({.target = "torch.ops.aten.mul.Tensor"}, "aten.mul.Tensor has no argument \"alpha\"");
+  expect_error({.target = "torch.ops.aten.mul.Tensor"},
+               "aten.mul.Tensor has no argument \"alpha\"");
 }
 
 TEST(ImportNative, RejectsDamagedSafetensors) {

@@ -64,7 +64,8 @@ TEST(KindOfFile, AdvisesOnFilesOfOtherTools) {
 TEST(WrongKindText, NamesTheCommandThatLowersAModel) {
   EXPECT_EQ(wrong_kind_text("a/m.pt2", "a program (.pte)", FileKind::kExportedModel),
             "a/m.pt2: expected a program (.pte), found an exported model (.pt2): lower it with "
-            "'vitrine lower a/m.pt2 --backend xnnpack -o a/m.pte'");
+            "'vitrine lower a/m.pt2 --backend xnnpack -o a/m.pte', or run it with 'vitrine run "
+            "a/m.pt2'");
 }
 
 }  // namespace
