@@ -35,6 +35,25 @@ void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> str
   }
 }
 
+int64_t repeat_period(const Tensor& tensor, const Tensor& out) {
+  if (tensor.rank() > out.rank()) return 0;
+  const size_t shift = out.rank() - tensor.rank();
+  int64_t period = 1;  // elements in the dimensions that are inside the repeated ones
+  bool repeats = false;
+  for (size_t i = out.rank(); i-- > 0;) {
+    const size_t dim = out.dim_order()[i];
+    const int32_t size = dim < shift ? 1 : tensor.size(dim - shift);
+    if (size == 1) {
+      repeats = repeats || out.size(dim) != 1;
+    } else if (repeats || size != out.size(dim) || tensor.strides()[dim - shift] != period) {
+      return 0;
+    } else {
+      period *= size;
+    }
+  }
+  return out.numel() == 0 ? 0 : period;
+}
+
 bool check_broadcastable(KernelContext& context, const Tensor& tensor,
                          std::span<const int32_t> sizes) {
   bool fits = tensor.rank() <= sizes.size();

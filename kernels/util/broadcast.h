@@ -19,6 +19,13 @@ namespace vitrine {
 // has `rank` elements. The stride is zero along dimensions in which the tensor is repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
+// Returns the number of elements after which `tensor`, as broadcast to the shape of `out`, repeats
+// in the memory order of `out`: out.numel() if both have the same layout, the length of a row for
+// [1,3] in [2,3], and 1 for a single element. Returns 0 if the elements have another order, if
+// dimensions before the repeated ones differ ([2,1] in [2,3]), if `tensor` does not broadcast to
+// `out`, or if `out` has no elements.
+int64_t repeat_period(const Tensor& tensor, const Tensor& out);
+
 // Returns true if `tensor` broadcasts to `sizes`; otherwise fails the context. Kernels whose output
 // tensor may also be an input call this after resizing.
 [[nodiscard]] bool check_broadcastable(KernelContext& context, const Tensor& tensor,
