@@ -19,157 +19,268 @@ constexpr size_t kOperands = kMaxInputs + 1;  // operand 0 is the output
 using Loop = BoxLoop<kOperands>;
 
 constexpr int64_t kBufferLength = 1024;  // elements
+constexpr int64_t kMaxFilledPeriod = kBufferLength / 2;
 struct alignas(64) FloatBuffer {
   float elements[kBufferLength];
 };
 
-// An input operand: a tensor whose elements are converted, repeated or read in place, or a number.
+// An input: elements that follow each other in the order of the output and start again after
+// `period` elements.
 struct Source {
-  const std::byte* data = nullptr;  // null for a number
-  int64_t element_size = sizeof(float);
-  simd::Convert convert = nullptr;  // conversion from Half or BFloat16
-  float number = 0;
+  const std::byte* data;
+  int64_t element_size;
+  int64_t period;
+  simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
-class Task {
- public:
-  FloatOperator op;
-  size_t inputs = 0;
-  Source sources[kMaxInputs];
-  std::byte* out = nullptr;
-  int64_t out_size = 0;
-  simd::Convert convert_out = nullptr;
-  int64_t total_count = 0;  // elements of the result
+// Sets at least `count` elements, by blocks whose size the compiler knows.
+void fill(float value, int64_t count, float* buffer) {
+  constexpr int64_t kBlock = 16;
+  static_assert(kBufferLength % kBlock == 0);
+  float block[kBlock];
+  std::fill_n(block, kBlock, value);
+  for (int64_t i = 0; i < count; i += kBlock) std::memcpy(buffer + i, block, sizeof block);
+}
 
-  // Computes the elements [begin, end) of a row.
-  void run(const Loop& loop, const Loop::Offsets& row, int64_t begin, int64_t end) const {
-    const bool direct = convert_out == nullptr;
-    FloatBuffer buffers[kOperands];
-    bool repeats = false;  // true if a buffer holds a number or a repeated element
-    bool plain = direct;
-    const void* operands[kMaxInputs];
-    const int64_t max_count = std::min(kBufferLength, end - begin);
-    for (size_t i = 0; i < inputs; ++i) {
-      const Source& source = sources[i];
-      if (source.data == nullptr) {
-        std::fill_n(buffers[i].elements, max_count, source.number);
-      } else if (loop.row_stride(i + 1) == 0) {
-        repeat(source, source.data + row[i + 1] * source.element_size, max_count, buffers[i]);
-      } else {
-        plain = plain && source.convert == nullptr;
-        continue;
-      }
-      repeats = true;
-      operands[i] = buffers[i].elements;
-    }
-    // If all operands are read and written in place, one run covers all elements.
-    const int64_t step = plain && !repeats ? end - begin : kBufferLength;
-    for (int64_t at = begin; at < end; at += step) {
-      const int64_t count = std::min(step, end - at);
-      for (size_t i = 0; i < inputs; ++i) {
-        const Source& source = sources[i];
-        if (source.data == nullptr || loop.row_stride(i + 1) == 0) continue;
-        const std::byte* const from = source.data + (row[i + 1] + at) * source.element_size;
-        operands[i] = from;
-        if (source.convert == nullptr) continue;
-        source.convert(from, buffers[i].elements, count);
-        operands[i] = buffers[i].elements;
-      }
-      std::byte* const to = out + (row[0] + at) * out_size;
-      op.run(operands, op.parameters.data(),
-             direct ? static_cast<void*>(to) : buffers[kMaxInputs].elements, count, total_count);
-      if (!direct) convert_out(buffers[kMaxInputs].elements, to, count);
-    }
+// Repeats the first elements of an input until there are `count`, as floats unless they are bytes.
+void fill(const Source& source, const std::byte* from, int64_t count, float* buffer) {
+  auto* const to = reinterpret_cast<std::byte*>(buffer);
+  int64_t size = source.element_size;
+  if (source.convert != nullptr) {
+    source.convert(from, to, source.period);
+    size = sizeof(float);
+  } else {
+    std::memcpy(to, from, static_cast<size_t>(source.period * size));
+  }
+  if (source.period == 1 && size == sizeof(float)) return fill(*buffer, count, buffer);
+  for (int64_t done = source.period; done < count;) {
+    const int64_t more = std::min(done, count - done);
+    std::memcpy(to + done * size, to, static_cast<size_t>(more * size));
+    done += more;
+  }
+}
+
+// An operator on a line: elements that follow each other in the output and in each input, except
+// that inputs may repeat.
+struct Line {
+  const FloatOperator* op;
+  size_t inputs;
+  Source sources[kMaxInputs];
+  std::byte* out;
+  int64_t out_size;
+  simd::Convert convert_out;  // conversion to Half or BFloat16; null for other dtypes
+  int64_t total_count;        // elements of the result
+  int64_t length;
+  int64_t row;   // the longest period of the inputs that repeat; 1 if none repeats
+  int64_t step;  // elements that one call of the operator can compute
+
+  // A buffer holds an input that repeats short rows, so that one call computes many of them.
+  bool is_filled(const Source& source) const {
+    return source.period < length && source.period <= kMaxFilledPeriod;
   }
 
- private:
-  static void repeat(const Source& source, const std::byte* element, int64_t count,
-                     FloatBuffer& buffer) {
-    if (source.element_size == 1) {
-      std::memset(buffer.elements, static_cast<int>(*element), static_cast<size_t>(count));
-      return;
+  // Sets the length. Returns false if two inputs repeat rows of different lengths.
+  bool set_length(int64_t count) {
+    length = count;
+    row = 1;
+    bool in_place = convert_out == nullptr;  // true if no buffer is needed
+    for (size_t i = 0; i < inputs; ++i) {
+      const Source& source = sources[i];
+      in_place = in_place && source.convert == nullptr && !is_filled(source);
+      if (source.period == length || source.period == 1 || source.period == row) continue;
+      if (row != 1) return false;
+      row = source.period;
     }
-    float value;
-    if (source.convert != nullptr) {
-      source.convert(element, &value, 1);
-    } else {
-      std::memcpy(&value, element, sizeof value);
+    step = in_place ? length : kBufferLength;
+    if (!in_place && row != 1 && row <= kMaxFilledPeriod) step -= kBufferLength % row;
+    return true;
+  }
+
+  // Computes the elements [begin, end), where `begin` is a multiple of `row`. The line begins at
+  // first[0] in the output and at first[k] in input k - 1.
+  void run(const Loop::Offsets& first, int64_t begin, int64_t end) const {
+    FloatBuffer buffers[kOperands];
+    const void* operands[kMaxInputs];
+    const int64_t row_end = row > kMaxFilledPeriod ? row : length;
+    int64_t column = 0;  // position in a row that is read in place
+    for (int64_t at = begin; at < end;) {
+      const int64_t count = std::min({step, end - at, row_end - column});
+      for (size_t i = 0; i < inputs; ++i) {
+        const Source& source = sources[i];
+        float* const buffer = buffers[i].elements;
+        operands[i] = buffer;
+        const std::byte* from = source.data + first[i + 1] * source.element_size;
+        if (is_filled(source)) {
+          if (at == begin) fill(source, from, count, buffer);
+          continue;
+        }
+        from += (source.period == length ? at : column) * source.element_size;
+        if (source.convert != nullptr) {
+          source.convert(from, buffer, count);
+        } else {
+          operands[i] = from;
+        }
+      }
+      std::byte* const to = out + (first[0] + at) * out_size;
+      float* const buffer = buffers[kMaxInputs].elements;
+      op->run(operands, op->parameters.data(),
+              convert_out == nullptr ? static_cast<void*>(to) : buffer, count, total_count);
+      if (convert_out != nullptr) convert_out(buffer, to, count);
+      at += count;
+      column += count;
+      if (column == row_end) column = 0;
     }
-    std::fill_n(buffer.elements, count, value);
   }
 };
 
-}  // namespace
-
-bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
-                 std::initializer_list<Operand> operands, Tensor& out) {
-  if (!is_float(common) || out.dtype() != (op.returns_bool ? ScalarType::kBool : common)) {
-    return false;
-  }
-  const bool reduced = is_reduced_float(common);
-  Task task{};
-  task.op = op;
-  const Tensor* tensors[kMaxInputs];
-  size_t num_tensors = 0;
-  auto moved = static_cast<int64_t>(out.element_size());  // bytes read and written per element
+// Returns true if the operator accepts the inputs' dtypes.
+bool has_dtypes(const FloatOperator& op, ScalarType common,
+                std::initializer_list<Operand> operands) {
+  bool is_condition = op.first_is_bool;
   for (const Operand& operand : operands) {
-    Source& source = task.sources[task.inputs++];
-    source.number = operand.value;
-    if (operand.tensor == nullptr) continue;
-    const ScalarType dtype = operand.tensor->dtype();
-    if (task.inputs == 1 && op.first_is_bool) {
-      if (dtype != ScalarType::kBool && dtype != ScalarType::kByte) return false;
-    } else {
-      if (dtype != common) return false;
-      if (reduced) source.convert = simd::to_float(dtype);
+    if (operand.tensor != nullptr) {
+      const ScalarType dtype = operand.tensor->dtype();
+      if (is_condition ? dtype != ScalarType::kBool && dtype != ScalarType::kByte
+                       : dtype != common) {
+        return false;
+      }
     }
-    source.element_size = static_cast<int64_t>(operand.tensor->element_size());
-    moved += source.element_size;
-    tensors[num_tensors++] = operand.tensor;
+    is_condition = false;
+  }
+  return true;
+}
+
+// Computes a small result by one call of the operator. Returns false, with nothing done, unless
+// `out` has its final shape and every input is a number, one float, or a tensor with the layout of
+// `out`. Small calls are many in some models, so this function avoids the cost of a general loop.
+bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
+  FloatBuffer buffers[kMaxInputs];
+  const void* inputs[kMaxInputs];
+  const int64_t count = out.numel();
+  if (count > kBufferLength) return false;
+  bool has_shape = false;  // true if an input has the shape of `out`
+  size_t i = 0;
+  for (const Operand& operand : operands) {
+    const Tensor* const tensor = operand.tensor;
+    float* const buffer = buffers[i].elements;
+    const void*& input = inputs[i++];
+    input = buffer;
+    if (tensor == nullptr) {
+      fill(operand.value, count, buffer);
+    } else if (tensor->same_sizes(out) && tensor->same_dim_order(out)) {
+      input = tensor->raw_data();
+      has_shape = true;
+    } else if (tensor->dtype() == ScalarType::kFloat && tensor->numel() == 1 &&
+               tensor->rank() <= out.rank()) {
+      fill(*tensor->unchecked_data<float>(), count, buffer);
+    } else {
+      return false;
+    }
+  }
+  if (has_shape) op.run(inputs, op.parameters.data(), out.mutable_raw_data(), count, count);
+  return has_shape;
+}
+
+// Resizes `out` to the shape to which all tensors broadcast. Returns false and fails the context if
+// that is not possible.
+bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> operands,
+                         Tensor& out) {
+  const Tensor* tensors[kMaxInputs];
+  size_t count = 0;
+  for (const Operand& operand : operands) {
+    if (operand.tensor != nullptr) tensors[count++] = operand.tensor;
   }
   int32_t storage[kMaxRank];
-  const auto sizes = broadcast_sizes(context, std::span(tensors, num_tensors), storage);
-  if (!sizes || !context.resize(out, *sizes)) return true;
+  const auto sizes = broadcast_sizes(context, std::span(tensors, count), storage);
+  if (!sizes || !context.resize(out, *sizes)) return false;
+  // If `out` is also an input, resizing it has changed the input's shape.
+  return std::ranges::all_of(std::span(tensors, count), [&](const Tensor* tensor) {
+    return check_broadcastable(context, *tensor, out.sizes());
+  });
+}
+
+// Runs `line` over each row of a general loop. Returns false if the elements of a row are neither
+// contiguous nor equal.
+bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
+              int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();
   std::array<int64_t, kMaxRank> box{};
   std::ranges::copy(out.sizes(), box.begin());
   int64_t strides[kOperands][kMaxRank] = {};
   broadcast_strides(out, rank, strides[0]);
-  size_t i = 0;
+  size_t k = 0;
   for (const Operand& operand : operands) {
-    const size_t k = ++i;
-    if (operand.tensor == nullptr) continue;
-    // If `out` is also an input, resizing it has changed the input's shape.
-    if (!check_broadcastable(context, *operand.tensor, out.sizes())) return true;
-    broadcast_strides(*operand.tensor, rank, strides[k]);
-    task.sources[k - 1].data = operand.tensor->unchecked_data<std::byte>();
+    ++k;
+    if (operand.tensor != nullptr) broadcast_strides(*operand.tensor, rank, strides[k]);
   }
-  if (out.numel() == 0) return true;
   const Loop loop(std::span<const int64_t>(box.data(), rank),
                   {strides[0], strides[1], strides[2], strides[3]});
   if (loop.row_stride(0) != 1 && loop.row_length() > 1) return false;
-  for (size_t k = 1; k <= task.inputs; ++k) {
-    if (loop.row_stride(k) != 0 && loop.row_stride(k) != 1) return false;
+  for (size_t i = 0; i < line.inputs; ++i) {
+    const int64_t stride = loop.row_stride(i + 1);
+    if (stride != 0 && stride != 1) return false;
+    line.sources[i].period = stride == 0 ? 1 : loop.row_length();
   }
-  task.out = out.unchecked_mutable_data<std::byte>();
-  task.out_size = static_cast<int64_t>(out.element_size());
-  task.total_count = out.numel();
-  if (reduced && !op.returns_bool) task.convert_out = simd::from_float(common);
+  line.set_length(loop.row_length());
+  parallel_ranges(
+      context, loop.rows(), 1, work_each * line.length, [&](int64_t begin, int64_t end) {
+        loop.run_rows({}, begin, end,
+                      [&](const Loop::Offsets& row, int64_t length) { line.run(row, 0, length); });
+      });
+  return true;
+}
 
-  if (loop.rows() == 1) {
-    parallel_ranges(context, loop.row_length(), kGrain, moved,
-                    [&](int64_t begin, int64_t end) { task.run(loop, {}, begin, end); });
+// Computes any result. Returns false as elementwise() does. Never inline: its large frame would
+// slow small calls.
+[[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
+                                 std::initializer_list<Operand> operands, Tensor& out) {
+  const bool reduced = common != ScalarType::kFloat;
+  Line line;
+  line.op = &op;
+  line.inputs = 0;
+  line.out = out.unchecked_mutable_data<std::byte>();
+  line.out_size = static_cast<int64_t>(out.element_size());
+  line.convert_out = reduced && !op.returns_bool ? simd::from_float(common) : nullptr;
+  int64_t moved = line.out_size;  // bytes read and written per element
+  bool has_shape = false;         // true if an input has the shape of `out`
+  bool has_period = true;
+  for (const Operand& operand : operands) {
+    Source& source = line.sources[line.inputs++];
+    if (operand.tensor == nullptr) {
+      source = {reinterpret_cast<const std::byte*>(&operand.value), sizeof(float), 1, nullptr};
+      continue;
+    }
+    const Tensor& tensor = *operand.tensor;
+    source = {tensor.unchecked_data<std::byte>(), static_cast<int64_t>(tensor.element_size()),
+              repeat_period(tensor, out),
+              reduced && tensor.dtype() == common ? simd::to_float(common) : nullptr};
+    has_shape = has_shape || tensor.same_sizes(out);
+    has_period = has_period && source.period != 0;
+    moved += source.element_size;
+  }
+  if (has_shape && has_period && line.set_length(out.numel())) {
+    line.total_count = line.length;
+    parallel_ranges(context, line.length, line.row != 1 ? line.row : kGrain, moved,
+                    [&](int64_t begin, int64_t end) { line.run({}, begin, end); });
     return true;
   }
-  parallel_ranges(context, loop.rows(), 1, moved * loop.row_length(),
-                  [&](int64_t begin, int64_t end) {
-                    loop.run_rows({}, begin, end, [&](const Loop::Offsets& row, int64_t length) {
-                      task.run(loop, row, 0, length);
-                    });
-                  });
-  return true;
+  if (!resize_to_broadcast(context, operands, out) || out.numel() == 0) return true;
+  line.total_count = out.numel();
+  return run_rows(context, line, operands, moved, out);
+}
+
+}  // namespace
+
+bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
+                 std::initializer_list<Operand> operands, Tensor& out) {
+  if (!is_float(common) || out.dtype() != (op.returns_bool ? ScalarType::kBool : common) ||
+      !has_dtypes(op, common, operands)) {
+    return false;
+  }
+  return (common == ScalarType::kFloat && run_small(op, operands, out)) ||
+         run_large(context, op, common, operands, out);
 }
 
 bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,

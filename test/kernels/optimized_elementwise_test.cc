@@ -1,0 +1,175 @@
+// Compares optimized element-wise kernels with the portable ones for layouts in which operands
+// repeat, and calls them with outputs that are inputs or are resized.
+#include <gtest/gtest.h>
+
+#include "test/kernels/kernel_comparison.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine {
+namespace {
+
+using namespace test;
+
+struct Shape {
+  Sizes sizes;
+  Order order = {};
+};
+struct Layouts {
+  Shape a;
+  Shape b;
+  Shape out;
+};
+
+const Layouts kLayouts[] = {
+    {{{}}, {{}}, {{}}},
+    {{{1}}, {{}}, {{1}}},
+    {{{3, 4}}, {{3, 4}}, {{3, 4}}},
+    {{{3, 4}}, {{}}, {{3, 4}}},
+    {{{1, 1}}, {{3, 4}}, {{3, 4}}},
+    {{{200, 300}}, {{1}}, {{200, 300}}},   // threads
+    {{{3, 4}}, {{4}}, {{3, 4}}},           // a row
+    {{{4}}, {{1, 4}}, {{1, 4}}},           // a row that does not repeat
+    {{{2, 3, 4}}, {{3, 4}}, {{2, 3, 4}}},  // a row of two dimensions
+    {{{700, 5}}, {{5}}, {{700, 5}}},       // a row that fits a buffer many times
+    {{{3, 512}}, {{512}}, {{3, 512}}},     // the longest such row
+    {{{3, 513}}, {{513}}, {{3, 513}}},     // a row that is read in place
+    {{{5, 1030}}, {{1, 1030}}, {{5, 1030}}},
+    {{{4000, 7}}, {{7}}, {{4000, 7}}},       // threads
+    {{{20, 3000}}, {{3000}}, {{20, 3000}}},  // threads
+    {{{5, 1}}, {{1, 7}}, {{5, 7}}},          // the output has the shape of neither input
+    {{{5, 6}}, {{5, 1}}, {{5, 6}}},
+    {{{2, 3, 4, 5}, {0, 2, 3, 1}}, {{3, 1, 1}}, {{2, 3, 4, 5}, {0, 2, 3, 1}}},
+    {{{2, 3, 4, 5}}, {{3, 1, 1}}, {{2, 3, 4, 5}}},
+    {{{4, 5}, {1, 0}}, {{4, 5}}, {{4, 5}}},
+    {{{4, 5}, {1, 0}}, {{4, 5}, {1, 0}}, {{4, 5}}},
+    {{{6, 4, 5}}, {{4, 5}, {1, 0}}, {{6, 4, 5}}},
+    {{{0, 3}}, {{3}}, {{0, 3}}},
+    {{{3, 0}}, {{1}}, {{3, 0}}},
+    {{{0}}, {{0}}, {{0}}},
+    {{{3}}, {{4}}, {{4}}},        // fails
+    {{{2, 3}}, {{2}}, {{2, 3}}},  // fails
+};
+
+class OptimizedElementwise : public testing::TestWithParam<ScalarType> {
+ protected:
+  // Calls run(comparison, layouts) for each row of the table, with and without threads.
+  template <class Run>
+  static void for_each_layout(const Run& run) {
+    auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
+    ASSERT_TRUE(pool.ok());
+    uint32_t seed = 0;
+    for (const Layouts& layouts : kLayouts) {
+      SCOPED_TRACE(&layouts - kLayouts);
+      for (ThreadPool* const threads : {pool->get(), static_cast<ThreadPool*>(nullptr)}) {
+        Comparison c(++seed, threads);
+        run(c, layouts);
+      }
+    }
+  }
+};
+
+TEST_P(OptimizedElementwise, AddMatchesPortable) {
+  for_each_layout([](Comparison& c, const Layouts& layouts) {
+    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+    const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
+    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+    c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
+  });
+}
+
+TEST_P(OptimizedElementwise, LessMatchesPortable) {
+  for_each_layout([](Comparison& c, const Layouts& layouts) {
+    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+    const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
+    const auto out = c.out(ScalarType::kBool, layouts.out.sizes, layouts.out.order);
+    c.run("aten::lt.Tensor_out", {}, b, a, out);
+  });
+}
+
+TEST_P(OptimizedElementwise, AddOfNumberMatchesPortable) {
+  for_each_layout([](Comparison& c, const Layouts& layouts) {
+    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+    c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
+  });
+}
+
+TEST_P(OptimizedElementwise, WhereMatchesPortable) {
+  for_each_layout([](Comparison& c, const Layouts& layouts) {
+    const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
+    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+    const auto b = c.tensor(GetParam(), {1});
+    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+    c.run("aten::where.self_out", {}, condition, a, b, out);
+  });
+}
+
+// Rows of 3 and of 12 elements repeat in the same output.
+TEST_P(OptimizedElementwise, WhereOfDifferentRowsMatchesPortable) {
+  Comparison c(1, nullptr);
+  const auto condition = c.tensor(ScalarType::kBool, {3});
+  const auto a = c.tensor(GetParam(), {4, 3});
+  const auto b = c.tensor(GetParam(), {5, 4, 3});
+  c.run("aten::where.self_out", {}, condition, a, b, c.out(GetParam(), {5, 4, 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, OptimizedElementwise,
+                         testing::Values(ScalarType::kFloat, ScalarType::kHalf,
+                                         ScalarType::kBFloat16),
+                         [](const auto& tested) { return scalar_type_name(tested.param); });
+
+class OptimizedCall : public testing::Test {
+ protected:
+  OptimizedCall() {
+    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
+    call_.registry = &registry_;
+  }
+  Error add(Tensor& a, Tensor& b, Tensor& out) { return call_.run("aten::add.out", a, b, 1, out); }
+
+  KernelRegistry registry_;
+  KernelCall call_;
+};
+
+TEST_F(OptimizedCall, WritesOverAnInput) {
+  for (const int32_t rows : {1, 3, 200}) {
+    constexpr int32_t kColumns = 6;
+    const std::vector<float> values = count_up(static_cast<size_t>(rows * kColumns));
+    Tensor& x = call_.make<float>({rows, kColumns}, values);
+    Tensor& row = call_.make<float>({kColumns}, {1, 2, 3, 4, 5, 6});
+    ASSERT_TRUE(succeeds(add(x, row, x)));
+    ASSERT_TRUE(succeeds(add(x, x, x)));
+    const std::vector<float> sums = values_of<float>(x);
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(sums[i], 2 * (values[i] + static_cast<float>(i % kColumns + 1))) << i;
+    }
+  }
+}
+
+TEST_F(OptimizedCall, RejectsResizingAnInput) {
+  Tensor& x = call_.make<float>({1, 3}, {1, 2, 3}, {}, kDynamic);
+  Tensor& y = call_.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(fails(add(x, y, x), ErrorCode::kInvalidProgram, "also an input"));
+}
+
+TEST_F(OptimizedCall, ResizesTheOutput) {
+  Tensor& out = call_.make(ScalarType::kFloat, {4, 3}, {}, kDynamic);
+  Tensor& x = call_.make<float>({3, 4}, count_up(12));
+  Tensor& one = call_.make<float>({}, {1});
+  ASSERT_TRUE(succeeds(add(x, one, out))) << "with as many elements";
+  EXPECT_TRUE(out.same_sizes(x));
+  EXPECT_EQ(values_of<float>(out)[11], 12);
+  Tensor& y = call_.make<float>({1, 4}, count_up(4));
+  ASSERT_TRUE(succeeds(add(y, one, out)));
+  EXPECT_EQ(values_of<float>(out), (std::vector<float>{1, 2, 3, 4}));
+}
+
+// The row has the elements of the output, but the result has another rank.
+TEST_F(OptimizedCall, RejectsAnOutputOfAnotherRank) {
+  Tensor& out = call_.make(ScalarType::kFloat, {1, 3}, {}, kDynamic);
+  Tensor& row = call_.make<float>({3}, {1, 2, 3});
+  EXPECT_TRUE(fails(add(row, row, out), kBad, "its rank is fixed"));
+}
+
+}  // namespace
+}  // namespace vitrine
