@@ -81,6 +81,28 @@ TEST(ExecutorRunnerTest, CtrlCCancelsTheExecution) {
   EXPECT_EQ(result.exit_code, 128 + SIGINT);
 }
 
+TEST(ExecutorRunnerTest, TimeoutEndsTheExecution) {
+  const ScratchFolder scratch;
+  tools::write_file(scratch / "false.bin", std::vector<std::byte>(1));
+  const std::string loop =
+      sample("endless_loop/model.pte") + " --inputs " + (scratch / "false.bin").string();
+  for (const char* mode : {"", "--profile ", "--profile --warmup 0 ", "--profile --threads 1,2 "}) {
+    const CommandResult result = executor_runner(mode + loop + " --timeout 0.05");
+    EXPECT_EQ(result.exit_code, 1) << mode;
+    EXPECT_THAT(result.err, HasSubstr("error: OutOfResources (0x25): forward, chain 0"));
+    EXPECT_THAT(result.err, HasSubstr("allows; raise --timeout (0.05 s)"));
+    EXPECT_EQ(result.out, "");
+  }
+  const CommandResult compared = executor_runner("--profile --timeout 0.05 --compare " + loop +
+                                                 " " + sample("endless_loop/model.pte"));
+  EXPECT_THAT(compared.err, HasSubstr("raise --timeout (0.05 s)"));
+}
+
+TEST(ExecutorRunnerTest, TimeoutDoesNotAffectShorterExecutions) {
+  EXPECT_EQ(executor_runner(sample("add_mul/model.pte") + " --timeout 1000").exit_code, 0);
+  EXPECT_EQ(executor_runner(sample("add_mul/model.pte") + " --timeout 1e300").exit_code, 0);
+}
+
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -229,6 +251,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "--profile --fail_above nan --compare " + sample("add_mul/model.pte") + " " +
                        sample("add_mul/model.pte"),
                    "nan: expected a number above 0"},
+        BadCommand{"NoTime", "--timeout 0 " + sample("add_mul/model.pte"),
+                   "--timeout: 0: expected a number above 0"},
         BadCommand{
             "OutputOverTheModel",
             "--etdump_path " + sample("add_mul/model.pte") + " " + sample("add_mul/model.pte"),

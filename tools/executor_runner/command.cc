@@ -16,6 +16,7 @@
 #include "tools/common/stored_profile.h"
 #include "tools/common/tool_error.h"
 #include "tools/executor_runner/comparing.h"
+#include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
@@ -38,7 +39,7 @@ void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
     progress.update(i, runs);
     method.set_tracer(i < warmup ? nullptr : tracer);
     inputs.apply(method);
-    check(method.execute());
+    execute(method, options);
   }
 }
 

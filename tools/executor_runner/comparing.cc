@@ -21,6 +21,7 @@
 #include "tools/common/session.h"
 #include "tools/common/stored_profile.h"
 #include "tools/common/tool_error.h"
+#include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
@@ -36,13 +37,14 @@ struct TracedProgram {
         trace(options.trace_records, TraceBuffer::kDefaultBlocks,
               options.debug_outputs ? &values : nullptr),
         session(session_options),
-        method(session.load_method(options.method, &trace)) {}
+        method(session.load_method(options.method, &trace)),
+        run_options(options) {}
 
   uint64_t run(EventTracer* tracer) {
     inputs->apply(*method);
     method->set_tracer(tracer);
     const uint64_t start = platform::now_ns();
-    check(method->execute());
+    execute(*method, run_options);
     return platform::now_ns() - start;
   }
 
@@ -51,6 +53,7 @@ struct TracedProgram {
   Session session;
   std::unique_ptr<Method> method;
   std::optional<InputSet> inputs;
+  const RunnerOptions& run_options;
 };
 
 struct TracedRun {

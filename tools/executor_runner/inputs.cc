@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text/number_texts.h"
 #include "tools/common/files.h"
@@ -23,6 +24,12 @@ std::string expected_input(const Method& method, size_t index) {
   if (!method.input(index).is_tensor()) return tag_name(method.input(index).tag());
   const TensorInfo info = method.meta().input_tensor(index);
   return describe(info.dtype, info.sizes);
+}
+
+// Rounds up, since 0 means that there is no limit.
+uint64_t milliseconds(std::optional<double> seconds) {
+  constexpr double kMaxSeconds = 1e9;
+  return static_cast<uint64_t>(std::ceil(1000 * std::min(seconds.value_or(0), kMaxSeconds)));
 }
 
 }  // namespace
@@ -142,6 +149,7 @@ SessionOptions session_options(const RunnerOptions& options) {
           .threads = options.threads,
           .backend_options = options.backend.parsed(),
           .optimized_kernels = !options.portable,
+          .limits = {.max_milliseconds_per_run = milliseconds(options.timeout)},
           .accept_unwritten_outputs = options.accept_unwritten_outputs,
           .fixed_threads = options.fixed_threads};
 }

@@ -115,6 +115,10 @@ void add_run_options(CLI::App& app, CommandLine& line) {
                  "number of untimed runs before the timed runs (default: 0; --profile: 1 to 5)")
       ->check(between(0, kMaxRuns))
       ->type_name("N");
+  run.add_option("--timeout", options.timeout,
+                 "end an execution after this time, with exit code 1 (default: no limit)")
+      ->check(positive())
+      ->type_name("SECONDS");
   run.add_option("--threads,--cpu_threads", line.threads,
                  "number of threads (default: performance cores); --profile compares 1,2,4")
       ->delimiter(',')

@@ -29,6 +29,7 @@ struct RunnerOptions {
   size_t threads = 0;
   std::vector<size_t> sweep;  // two or more numbers of threads to profile with, or empty
   bool fixed_threads = false;
+  std::optional<double> timeout;  // limit of one execution in seconds
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;

@@ -10,26 +10,29 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool_error.h"
+#include "tools/executor_runner/execution.h"
 
 namespace vitrine::tools {
 namespace {
 
 // Times the first run, when caches are cold and memory is not mapped yet.
-uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace) {
+uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace,
+                        const RunnerOptions& options) {
   inputs.apply(method);
   method.set_tracer(&trace);
   const uint64_t start = platform::now_ns();
-  check(method.execute());
+  execute(method, options);
   const uint64_t end = platform::now_ns();
   trace.record({.start_ns = start, .end_ns = end, .name = etdump::kWarmUp});
   return end - start;
 }
 
-uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer) {
+uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer,
+                   const RunnerOptions& options) {
   inputs.apply(method);
   method.set_tracer(tracer);
   const uint64_t start = platform::now_ns();
-  check(method.execute());
+  execute(method, options);
   return platform::now_ns() - start;
 }
 
@@ -62,7 +65,8 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
   uint64_t last = 0;
   result.warmup = options.warmup.value_or(1);
   for (size_t i = 0; i < result.warmup; ++i) {
-    last = i == 0 ? timed_cold_run(method, inputs, trace) : timed_run(method, inputs, nullptr);
+    last = i == 0 ? timed_cold_run(method, inputs, trace, options)
+                  : timed_run(method, inputs, nullptr, options);
     if (i == 0 && !options.warmup) result.warmup = num_warmup_runs(last);
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);  // without a warm-up, assume long runs
@@ -78,8 +82,8 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
       break;
     }
     progress.update(i, runs);
-    untraced.push_back(timed_run(method, inputs, nullptr));
-    traced.push_back(timed_run(method, inputs, &trace));
+    untraced.push_back(timed_run(method, inputs, nullptr, options));
+    traced.push_back(timed_run(method, inputs, &trace, options));
   }
   result.cpu = meter.read();
   if (traced.size() >= kMinRunsForOverhead)

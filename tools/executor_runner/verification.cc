@@ -7,6 +7,7 @@
 #include "tools/common/files.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
+#include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/inputs.h"
 
 namespace vitrine::tools {
@@ -91,9 +92,9 @@ std::vector<ExpectedOutput> expected_outputs(const bundled::TestSet& set,
   return all;
 }
 
-void run(Method& method, InputSet& inputs) {
+void run(Method& method, InputSet& inputs, const RunnerOptions& options) {
   inputs.apply(method);
-  check(method.execute());
+  execute(method, options);
 }
 
 void verify_suite(Session& session, const bundled::TestSuite& suite, const RunnerOptions& options,
@@ -107,7 +108,7 @@ void verify_suite(Session& session, const bundled::TestSuite& suite, const Runne
     if (options.test_set && *options.test_set != i) continue;
     const std::string label = fmt::format("{}, test set {}", suite.method, i);
     InputSet inputs(*method, suite.sets[i], label);
-    run(*method, inputs);
+    run(*method, inputs, options);
     ++report.test_sets;
     if (suite.sets[i].expected_outputs.empty() && method->num_outputs() != 0) {
       ++report.without_expected;
@@ -140,7 +141,7 @@ void verify_files(Session& session, const RunnerOptions& options, VerificationRe
   }
   const std::unique_ptr<Method> method = session.load_method(options.method);
   InputSet inputs(*method, options.inputs, options.seed);
-  run(*method, inputs);
+  run(*method, inputs, options);
   report.test_sets = 1;
   std::vector<ExpectedOutput> expected;
   for (const std::filesystem::path& file : options.expected) {
