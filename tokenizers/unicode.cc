@@ -1,10 +1,11 @@
 #include "tokenizers/unicode.h"
 
 #include <fmt/format.h>
-#include <unicode/brkiter.h>
-#include <unicode/bytestream.h>
-#include <unicode/normalizer2.h>
+#include <unicode/ubrk.h>
 #include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+#include <unicode/utext.h>
+#include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
 #include <algorithm>
@@ -46,27 +47,39 @@ size_t complete_size(std::string_view text) {
   return static_cast<size_t>(end);
 }
 
-const icu::Normalizer2& normalizer(NormalForm form) {
+const UNormalizer2* normalizer(NormalForm form) {
+  // In the order of NormalForm.
+  static constexpr std::array kForms = {unorm2_getNFCInstance, unorm2_getNFDInstance,
+                                        unorm2_getNFKCInstance, unorm2_getNFKDInstance};
   UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* found = nullptr;
-  switch (form) {
-    case NormalForm::kNfc:
-      found = icu::Normalizer2::getNFCInstance(status);
-      break;
-    case NormalForm::kNfd:
-      found = icu::Normalizer2::getNFDInstance(status);
-      break;
-    case NormalForm::kNfkc:
-      found = icu::Normalizer2::getNFKCInstance(status);
-      break;
-    case NormalForm::kNfkd:
-      found = icu::Normalizer2::getNFKDInstance(status);
-      break;
-  }
+  const UNormalizer2* found = kForms[static_cast<size_t>(form)](&status);
   if (U_FAILURE(status) || found == nullptr) {
     throw TokenizerError("ICU cannot load its data for normal forms; install its data package");
   }
-  return *found;
+  return found;
+}
+
+std::u16string utf16(std::string_view text) {
+  std::u16string out(text.size(), 0);  // UTF-16 never has more units than UTF-8 has bytes
+  size_t size = 0;
+  for (size_t i = 0; i < text.size();) {
+    const Character character = character_at(text, i);
+    i += character.size;
+    U16_APPEND_UNSAFE(out.data(), size, character.value);
+  }
+  out.resize(size);
+  return out;
+}
+
+std::string utf8(std::u16string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    char32_t character = 0;
+    U16_NEXT_UNSAFE(text, i, character);
+    append_character(out, character);
+  }
+  return out;
 }
 
 bool has_category(char32_t character, uint32_t mask) {
@@ -127,15 +140,19 @@ size_t count_characters(std::string_view text) {
 
 std::string normalized(std::string_view text, NormalForm form) {
   if (std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; })) return std::string(text);
-  std::string out;
-  icu::StringByteSink<std::string> sink(&out);
-  UErrorCode status = U_ZERO_ERROR;
-  normalizer(form).normalizeUTF8(
-      0, icu::StringPiece(text.data(), static_cast<int32_t>(text.size())), sink, nullptr, status);
-  if (U_FAILURE(status)) {
-    throw TokenizerError(std::string("the text cannot be normalized: ") + u_errorName(status));
+  const UNormalizer2* const form_data = normalizer(form);
+  const std::u16string from = utf16(text);
+  std::u16string to(from.size() + from.size() / 2, 0);
+  for (;;) {
+    UErrorCode status = U_ZERO_ERROR;
+    const int32_t size = unorm2_normalize(form_data, from.data(), static_cast<int32_t>(from.size()),
+                                          to.data(), static_cast<int32_t>(to.size()), &status);
+    if (U_FAILURE(status) && status != U_BUFFER_OVERFLOW_ERROR) {
+      throw TokenizerError(std::string("the text cannot be normalized: ") + u_errorName(status));
+    }
+    to.resize(static_cast<size_t>(size));
+    if (U_SUCCESS(status)) return utf8(to);
   }
-  return out;
 }
 
 uint64_t sorting_steps(std::string_view text) {
@@ -173,18 +190,18 @@ std::string lower_case(std::string_view text) {
 
 void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit) {
   UErrorCode status = U_ZERO_ERROR;
-  const std::unique_ptr<icu::BreakIterator> breaks(
-      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
+  const std::unique_ptr<UBreakIterator, decltype(&ubrk_close)> breaks(
+      ubrk_open(UBRK_CHARACTER, "", nullptr, 0, &status), &ubrk_close);
   const std::unique_ptr<UText, decltype(&utext_close)> source(
       utext_openUTF8(nullptr, text.data(), static_cast<int64_t>(text.size()), &status),
       &utext_close);
-  if (U_SUCCESS(status)) breaks->setText(source.get(), status);
+  ubrk_setUText(breaks.get(), source.get(), &status);
   if (U_FAILURE(status)) {
     throw TokenizerError(std::string("the text cannot be split into characters: ") +
                          u_errorName(status));
   }
-  auto begin = static_cast<size_t>(breaks->first());
-  for (int32_t end = breaks->next(); end != icu::BreakIterator::DONE; end = breaks->next()) {
+  auto begin = static_cast<size_t>(ubrk_first(breaks.get()));
+  for (int32_t end = ubrk_next(breaks.get()); end != UBRK_DONE; end = ubrk_next(breaks.get())) {
     visit(text.substr(begin, static_cast<size_t>(end) - begin));
     begin = static_cast<size_t>(end);
   }

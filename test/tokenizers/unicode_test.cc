@@ -72,5 +72,17 @@ TEST(Normalized, SupportsAllFourForms) {
   EXPECT_EQ(lower_case("ÀΣİ"), "àσi\u0307");
 }
 
+// U+FDFA becomes 18 characters.
+TEST(Normalized, AcceptsTextsThatGrowAndCharactersBeyond16Bits) {
+  std::string text, expected;
+  for (int i = 0; i < 100; ++i) {
+    text += "\uFDFA";
+    expected += "صلى الله عليه وسلم";
+  }
+  EXPECT_EQ(normalized(text, NormalForm::kNfkd), expected);
+  EXPECT_EQ(normalized("\U0001D15E\U0001F600", NormalForm::kNfd), "\U0001D157\U0001D165\U0001F600");
+  EXPECT_EQ(normalized("\U0001D49C", NormalForm::kNfkc), "A");
+}
+
 }  // namespace
 }  // namespace vitrine
