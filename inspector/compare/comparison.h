@@ -45,7 +45,7 @@ struct OutputDifference {
 
 struct Comparison {
   Alignment alignment = Alignment::kHandles;
-  bool is_paired = false;      // run i of B came right after run i of A
+  bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
   // Number of runs that all figures cover. If there are ten or more, the slowest tenth of A and of
   // B is left out (of paired runs, both runs of a pair), because other load on the machine would

@@ -64,7 +64,7 @@ std::string verdict_text(const Ratio& ratio, const Comparison& comparison) {
     case Verdict::kNoChange:
       break;
   }
-  return ratio.is_above(1) || ratio.is_below(1) ? "a change of less than 1 %"
+  return ratio.is_above(1) || ratio.is_below(1) ? kSmallChange
                                                 : "no change beyond the noise of the runs";
 }
 

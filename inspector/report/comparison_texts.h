@@ -35,6 +35,9 @@ const char* alignment_name(Alignment alignment);
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
+// The reason why a ratio whose interval excludes 1 is not called a change.
+inline constexpr const char* kSmallChange = "the change may be less than 2 %";
+
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to
 // decide".
 std::string too_few_runs_text(const Comparison& comparison);

@@ -55,7 +55,7 @@ constexpr Term kTerms[] = {
     {"wall", "time of a run"},
     {"A, B", "the two sides of a comparison; A is the reference"},
     {"B/A", "median of the ratios of runs; below 1, B is faster"},
-    {"interval", "95 % confidence interval of B/A; B is faster or slower only if it excludes 1"},
+    {"interval", "95 % confidence interval of B/A; a change if all of it is over 2 % from 1"},
     {"change", "median of B minus median of A"},
     {"share %", "change of the row, divided by the change of the wall time"},
     {"max diff, mean diff", "largest and mean absolute difference of the elements"},

@@ -173,7 +173,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
     print_note(fmt::format(
         "B/A {:.3f} ({:.3f} to {:.3f}) is above {}, but {}", ratio.p50, ratio.decision_low(),
         ratio.decision_high(), *limit,
-        ratio.is_above(*limit) ? "is a change of less than 1 %" : "within the noise of the runs"));
+        ratio.is_above(*limit) ? inspector::kSmallChange : "within the noise of the runs"));
   }
   return false;
 }

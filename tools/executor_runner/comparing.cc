@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <random>
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
@@ -96,7 +97,9 @@ TracedRun read_run(const TracedProgram& side, const std::string& name,
   return result;
 }
 
-// Runs A and B in turn.
+// Runs A and B in pairs. The order within a pair is random, so the time slices of another process
+// cannot keep hitting the same program, and the sign test of the ratios holds for equal programs
+// whatever the runs have in common.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);
@@ -109,6 +112,7 @@ ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOpt
   const size_t runs = options.executions.value_or(
       num_runs_within(3 * kSecond, last, inspector::kMinRunsToDecide, 50));
   const CpuMeter meter;
+  std::mt19937 order;
   Progress progress("comparing");
   for (size_t i = 0; i < runs; ++i) {
     if (stop_flag() && i > 0) {
@@ -116,8 +120,11 @@ ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOpt
       break;
     }
     progress.update(i, runs);
-    a.run(&a.trace);
-    b.run(&b.trace);
+    const bool a_is_first = order() % 2 == 0;
+    TracedProgram& first = a_is_first ? a : b;
+    TracedProgram& second = a_is_first ? b : a;
+    first.run(&first.trace);
+    second.run(&second.trace);
   }
   result.cpu = meter.read();
   result.warmup = warmup;
