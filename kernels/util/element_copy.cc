@@ -12,7 +12,8 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kStrip = 64;     // columns or rows of a strip, which has full cache lines
+constexpr int64_t kStrip = 64;           // columns or rows of a strip, which has full cache lines
+constexpr int64_t kMaxElementSize = 16;  // bytes, of complex128
 constexpr int64_t kMinPlanes = 8;  // with fewer planes, each plane is divided among the threads
 
 template <size_t size>
@@ -175,9 +176,16 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   if (!mover) return false;
   const BoxLoop<2> loop(to_layout.size_span(),
                         {to_layout.strides.data(), from_layout.strides.data()});
-  const BoxLoop<2> planes = loop.planes();
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
+  // A single row of little work needs no planes and no threads.
+  if (loop.rows() == 1 && loop.row_stride(0) == loop.row_stride(1) &&
+      loop.row_length() < kParallelWork / (2 * kMaxElementSize)) {
+    mover->move(from.raw_data(), start[1], loop.row_stride(1), to.mutable_raw_data(), start[0],
+                loop.row_stride(0), loop.row_length());
+    return true;
+  }
+  const BoxLoop<2> planes = loop.planes();
   const int64_t tile = from.dtype() == to.dtype() ? transpose_tile_size(to.element_size()) : 0;
   const int64_t elements = planes.row_length() * loop.row_length();
   // Strided elements cost more than contiguous runs. If the tensors overlap, the order of copying
