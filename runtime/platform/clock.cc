@@ -15,9 +15,11 @@ uint64_t read_ns(clockid_t clock) {
 #if defined(__x86_64__) || defined(__aarch64__)
 
 // The rate of the counter is measured over a period between these limits, and is used for a period
-// of the same length.
-constexpr uint64_t kMinPeriodNs = 1'000'000;
-constexpr uint64_t kMaxPeriodNs = 4 * kMinPeriodNs;
+// of the same length. The lower limit is short, because a thread reads the clock until it has
+// measured two rates. It is long enough for counters of 20 MHz, whose rate it measures to within a
+// thousandth.
+constexpr uint64_t kMinPeriodNs = 128'000;
+constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
 struct Counter {
   // Clock and counter at the last reading of the clock.
