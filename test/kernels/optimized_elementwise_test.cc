@@ -94,7 +94,7 @@ TEST_P(OptimizedElementwise, AddOfNumberMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, WhereMatchesPortable) {
+TEST_P(OptimizedElementwise, SelectionMatchesPortable) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
@@ -105,7 +105,7 @@ TEST_P(OptimizedElementwise, WhereMatchesPortable) {
 }
 
 // Rows of 3 and of 12 elements repeat in the same output.
-TEST_P(OptimizedElementwise, WhereOfDifferentRowsMatchesPortable) {
+TEST_P(OptimizedElementwise, SelectionByDifferentRowsMatchesPortable) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});
   const auto a = c.tensor(GetParam(), {4, 3});
