@@ -200,3 +200,7 @@ function(vitrine_build_third_party)
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()
 vitrine_build_third_party()
+
+if(VITRINE_BUILD_HOST)
+  include(GraphLayout)
+endif()

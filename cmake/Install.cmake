@@ -164,7 +164,7 @@ set(script ${PROJECT_SOURCE_DIR}/cmake/package/notices.py)
 add_custom_command(OUTPUT ${notices} VERBATIM COMMENT "Third-party notices"
   DEPENDS ${script} ${PROJECT_SOURCE_DIR}/cmake/third_party/pins.cmake
   COMMAND ${VITRINE_PYTHON3} ${script} --version ${PROJECT_VERSION} --sources ${VITRINE_SOURCES_DIR}
-          --output ${PROJECT_BINARY_DIR}/package ${pins})
+          --output ${PROJECT_BINARY_DIR}/package --dagre "${VITRINE_DAGRE_FOLDER}" ${pins})
 add_custom_target(vitrine_notices ALL DEPENDS ${notices})
 list(APPEND VITRINE_INSTALLED_TARGETS vitrine_notices)
 set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

@@ -3,7 +3,8 @@
 
     notices.py --version 0.1.0 --sources DIR --output DIR --pin 'NAME|COMMIT|REPOSITORY|TARBALL|SHA256' ...
 
---sources has the unpacked pinned sources, one folder per pin. The licenses of libraries from the distribution come from
+--sources has the unpacked pinned sources, one folder per pin. --dagre is the folder of the library in the pages of
+graphs, if the build has it (cmake/GraphLayout.cmake). The licenses of libraries from the distribution come from
 /usr/share/doc/PACKAGE/copyright. A missing license text is an error, since a package must contain it.
 """
 import argparse
@@ -43,7 +44,15 @@ def read_components(options):
         name, commit, repository, tarball, sha256 = row.split('|')
         text = pathlib.Path(options.sources, name, 'LICENSE').read_text()
         components.append({'name': name, 'version': commit, 'license': PIN_LICENSES[name], 'how': 'compiled in',
-                           'location': f'git+{repository}@{commit}', 'text': text, 'tarball': tarball, 'sha256': sha256})
+                           'location': f'git+{repository}@{commit}', 'text': text,
+                           'comment': f"Alternative source: Debian's {tarball}, SHA-256 {sha256}"})
+    if options.dagre:
+        archive, sha256 = pathlib.Path(options.dagre, 'archive').read_text().split('|')
+        version = re.search(r'[-_](\d.*?)(_all\.deb|\.tgz)$', archive).group(1)
+        components.append({'name': 'dagre', 'version': version, 'license': 'MIT', 'how': 'compiled in',
+                           'location': 'git+https://github.com/dagrejs/dagre.git',
+                           'text': pathlib.Path(options.dagre, 'LICENSE').read_text(),
+                           'comment': f'The JavaScript file of {archive}, SHA-256 {sha256}'})
     for name, package, license_id, how in LIBRARIES:
         path = pathlib.Path('/usr/share/doc', package, 'copyright')
         version = package_version(package)
@@ -75,8 +84,8 @@ def spdx(options, components):
         package = {'SPDXID': identifier, 'name': part['name'], 'versionInfo': part['version'],
                    'downloadLocation': part['location'], 'filesAnalyzed': False, 'licenseConcluded': part['license'],
                    'licenseDeclared': part['license'], 'copyrightText': 'NOASSERTION'}
-        if 'tarball' in part:
-            package['comment'] = f"Alternative source: Debian's {part['tarball']}, SHA-256 {part['sha256']}"
+        if 'comment' in part:
+            package['comment'] = part['comment']
         packages.append(package)
         relations.append({'spdxElementId': 'SPDXRef-Vitrine', 'relatedSpdxElement': identifier,
                           'relationshipType': 'CONTAINS' if part['how'] == 'compiled in' else 'DYNAMIC_LINK'})
@@ -92,6 +101,7 @@ def main():
     parser.add_argument('--version', required=True)
     parser.add_argument('--sources', required=True)
     parser.add_argument('--output', required=True)
+    parser.add_argument('--dagre', default='')
     parser.add_argument('--pin', action='append', default=[])
     options = parser.parse_args()
     # https://reproducible-builds.org/docs/source-date-epoch

@@ -117,35 +117,6 @@ std::string innermost_source_line(std::string_view trace) {
   return fmt::format("{}:{}", path, trace.substr(0, digits));
 }
 
-// Returns the innermost frame outside PyTorch, or else the innermost, as "folder/model.py:167".
-std::string innermost_model_line(std::string_view trace) {
-  constexpr std::string_view kFile = "File \"";
-  constexpr std::string_view kLine = "\", line ";
-  std::string innermost;
-  size_t end = trace.size();
-  while (end != 0) {
-    const size_t file = trace.rfind(kFile, end - 1);
-    if (file == std::string_view::npos) break;
-    end = file;
-    std::string_view frame = trace.substr(file + kFile.size());
-    const size_t line = frame.find(kLine);
-    if (line == std::string_view::npos) continue;
-    std::string_view path = frame.substr(0, line);
-    const bool is_torch = std::any_of(std::begin(kTorchFolders), std::end(kTorchFolders),
-                                      [&](auto folder) { return path.find(folder) != path.npos; });
-    if (const size_t slash = path.rfind('/'); slash != std::string_view::npos && slash != 0) {
-      const size_t folder = path.rfind('/', slash - 1);
-      path.remove_prefix(folder == std::string_view::npos ? 0 : folder + 1);
-    }
-    frame.remove_prefix(line + kLine.size());
-    std::string text =
-        fmt::format("{}:{}", path, frame.substr(0, frame.find_first_not_of("0123456789")));
-    if (!is_torch) return text;
-    if (innermost.empty()) innermost = std::move(text);
-  }
-  return innermost;
-}
-
 DebugHandle parse_handle(const JsonValue& value) {
   if (!value.is_string()) return value.integer<DebugHandle>();
   const std::string& text = value.string();
@@ -319,6 +290,34 @@ class GraphReader {
 };
 
 }  // namespace
+
+std::string innermost_model_line(std::string_view trace) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  std::string innermost;
+  size_t end = trace.size();
+  while (end != 0) {
+    const size_t file = trace.rfind(kFile, end - 1);
+    if (file == std::string_view::npos) break;
+    end = file;
+    std::string_view frame = trace.substr(file + kFile.size());
+    const size_t line = frame.find(kLine);
+    if (line == std::string_view::npos) continue;
+    std::string_view path = frame.substr(0, line);
+    const bool is_torch = std::any_of(std::begin(kTorchFolders), std::end(kTorchFolders),
+                                      [&](auto folder) { return path.find(folder) != path.npos; });
+    if (const size_t slash = path.rfind('/'); slash != std::string_view::npos && slash != 0) {
+      const size_t folder = path.rfind('/', slash - 1);
+      path.remove_prefix(folder == std::string_view::npos ? 0 : folder + 1);
+    }
+    frame.remove_prefix(line + kLine.size());
+    std::string text =
+        fmt::format("{}:{}", path, frame.substr(0, frame.find_first_not_of("0123456789")));
+    if (!is_torch) return text;
+    if (innermost.empty()) innermost = std::move(text);
+  }
+  return innermost;
+}
 
 std::string normalized_module_path(std::string_view path) {
   // getattr(L['s'].blocks, '0').conv  ->  L['s'].blocks.0.conv

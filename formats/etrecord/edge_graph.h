@@ -15,4 +15,8 @@ EdgeGraph parse_edge_program(std::string_view json, const std::string& location)
 // Returns "features.0" for "features.0" and for TorchDynamo's "L['self'].features[0]".
 std::string normalized_module_path(std::string_view path);
 
+// Returns the innermost frame of a stack trace outside PyTorch's own files, or else the innermost,
+// as "folder/model.py:167". Empty if the text has no frame.
+std::string innermost_model_line(std::string_view trace);
+
 }  // namespace vitrine::etrecord

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inspector/join/statistics.h"
+#include "inspector/report/fill_page.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/html/page_text.h"
 #include "inspector/report/legend.h"
@@ -133,37 +134,6 @@ Json texts_json(const Profile& profile) {
   return texts;
 }
 
-// Escapes '<', because text in a script element must not look like a tag.
-std::string without_tags(std::string_view json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-// Replaces the placeholders of the page. Does not search inserted text for placeholders.
-std::string fill(std::string_view page,
-                 const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
-  std::string text;
-  while (!page.empty()) {
-    const auto starts = [&](const auto& part) { return page.starts_with(part.first); };
-    const size_t next = page.find("{{");
-    text += page.substr(0, next);
-    if (next == std::string_view::npos) break;
-    page.remove_prefix(next);
-    const auto part = std::find_if(parts.begin(), parts.end(), starts);
-    text += part == parts.end() ? page.substr(0, 2) : part->second;
-    page.remove_prefix(part == parts.end() ? 2 : part->first.size());
-  }
-  return text;
-}
-
 Json page_json(const ProfilePage& page) {
   const Profile& profile = *page.profile;
   Json data = profile_json(profile);
@@ -185,16 +155,17 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
     return std::string(a).append(b);
   };
   const std::string style = joined(html::kStyle, head->style);
-  const std::string script = joined(joined(html::kScript, head->script), html::kStart);
+  const std::string script =
+      joined(joined(joined(html::kElements, html::kScript), head->script), html::kStart);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   const std::string legend = legend_html();
   const std::string head_json = without_tags(head->data);
-  return fill(html::kPage, {{"{{style}}", style},
-                            {"{{head}}", head->elements},
-                            {"{{legend}}", legend},
-                            {"{{data}}", json},
-                            {"{{head data}}", head_json},
-                            {"{{script}}", script}});
+  return fill_page(html::kPage, {{"{{style}}", style},
+                                 {"{{head}}", head->elements},
+                                 {"{{legend}}", legend},
+                                 {"{{data}}", json},
+                                 {"{{head data}}", head_json},
+                                 {"{{script}}", script}});
 }
 
 std::string report_html(const Profile& profile, const PageSteps* steps) {

@@ -19,6 +19,7 @@ int pte_inspect(int argc, char** argv) {
     for (const auto* more : {&options->data, &options->etrecords, &options->debug_buffers}) {
       read.insert(read.end(), more->begin(), more->end());
     }
+    if (!options->trace.empty()) read.push_back(options->trace);
     check_outputs({{options->report.file}}, read);
     const Inspection result = inspect(*options);
     write_report(result.text, options->report);

@@ -14,6 +14,8 @@
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/read_profile.h"
+#include "inspector/report/report_graph.h"
+#include "inspector/report/report_model_explorer.h"
 #include "inspector/report/report_values.h"
 #include "tools/common/backends.h"
 #include "tools/common/file_kind.h"
@@ -24,6 +26,7 @@
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/explanation.h"
 #include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/picture.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"
 
@@ -223,13 +226,28 @@ void add_profile(const OpenedFile& file, const InspectOptions& options, Json& js
   }
 }
 
+// Draws the graph of a program, a payload or an exported model as a page.
+std::string draw(const OpenedFile& file, const InspectOptions& options) {
+  std::optional<TracedRun> run;
+  if (!options.trace.empty()) {
+    const MappedFile trace(options.trace);
+    run = read_trace(trace.opened(), file.name, record_of(0, options), options);
+  }
+  return inspector::report_graph_html(
+      picture_of_file(file, record_of(0, options), run ? &run->profile : nullptr));
+}
+
 std::string describe_one(const OpenedFile& file, const InspectOptions& options) {
-  if (kind_of_file(file.bytes, file.name) == FileKind::kTrace && !options.json) {
+  const FileKind kind = kind_of_file(file.bytes, file.name);
+  if (options.report.format == ReportFormat::kHtml && kind != FileKind::kTrace) {
+    return draw(file, options);
+  }
+  if (kind == FileKind::kTrace && !options.json) {
     return describe_with_profile(file, options);
   }
   if (options.json) {
     Json json = describe_file(file);
-    if (kind_of_file(file.bytes, file.name) == FileKind::kTrace) add_profile(file, options, json);
+    if (kind == FileKind::kTrace) add_profile(file, options, json);
     return dump(json);
   }
   const inspector::TableOptions table = table_options(options.report);
@@ -298,6 +316,10 @@ Inspection inspect(const InspectOptions& options) {
       case Task::kGraphText:
       case Task::kGraphDot:
         for (ProgramGraph& graph : graphs_of(file)) graphs.push_back(std::move(graph));
+        break;
+      case Task::kGraphModelExplorer:
+        result.text =
+            inspector::report_model_explorer(picture_of_file(file, record_of(0, options)));
         break;
       case Task::kExplain:
         result.text +=

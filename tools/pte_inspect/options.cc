@@ -11,6 +11,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       "exported "
       "models (.pt2, .ptn), traces (ETDump), records (ETRecord) and payloads of delegates.\n"
       "  pte_inspect model.pte\n"
+      "  pte_inspect model.pte --output graph.html\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
       "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail_above 1.1",
       "pte_inspect");
@@ -21,9 +22,11 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   app.add_option("files", options.files, "files to inspect")->required()->type_name("FILE");
   app.add_flag("--ops", ops,
                "print the operators that the programs call, one per line (for selective builds)");
-  app.add_flag("--graph{text}", graph,
-               "print the instructions in order; --graph=dot prints a graph for Graphviz")
-      ->check(CLI::IsMember({"text", "dot"}).description(""));
+  app.add_flag(
+         "--graph{text}", graph,
+         "print the instructions in order; --graph=dot and --graph=model_explorer print a graph "
+         "for Graphviz and for Model Explorer; --format html draws a page")
+      ->check(CLI::IsMember({"text", "dot", "model_explorer"}).description(""));
   app.add_flag(
       "--explain", explain,
       "print the source ops that each delegate took, and what runs between delegates; needs "
@@ -42,6 +45,11 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                "ETRecord of a trace, or a program that contains it; with --compare one for both "
                "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
+  app.add_option("--trace", options.trace,
+                 "with --format html: trace or stored profile (.json) of the program, whose times "
+                 "color the graph")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
   app.add_option("--method,--method_name", options.method, "method that the trace recorded")
       ->capture_default_str();
   const OptionGroup report(app, "Profiles and comparisons");
@@ -66,6 +74,10 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
     if (compare && options.files.size() != 2) {
       throw CLI::ValidationError("--compare", "needs two traces or stored profiles, old and new");
     }
+    const bool draws = !compare && options.report.format == ReportFormat::kHtml;
+    if ((draws || graph == "model_explorer") && options.files.size() != 1) {
+      throw CLI::ValidationError("--format html and --graph=model_explorer", "need one file");
+    }
     if (compare) check_fits_comparison(options.report);
     if (!compare && (options.fail_above || options.min_sqnr || !options.debug_buffers.empty())) {
       throw CLI::ValidationError("--fail_above, --min_sqnr and --debug_buffer", "need --compare");
@@ -81,7 +93,11 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;
   options.has_format = app.count("--format") > 0 || options.report.format != ReportFormat::kTable;
   if (ops) options.task = Task::kOperators;
-  if (!graph.empty()) options.task = graph == "dot" ? Task::kGraphDot : Task::kGraphText;
+  if (!graph.empty()) {
+    options.task = graph == "dot"              ? Task::kGraphDot
+                   : graph == "model_explorer" ? Task::kGraphModelExplorer
+                                               : Task::kGraphText;
+  }
   if (explain) options.task = Task::kExplain;
   if (verify) options.task = Task::kVerify;
   if (compare) options.task = Task::kCompare;

@@ -15,6 +15,7 @@ enum class Task : uint8_t {
   kOperators,
   kGraphText,
   kGraphDot,
+  kGraphModelExplorer,
   kExplain,
   kVerify,
   kCompare
@@ -27,6 +28,7 @@ struct InspectOptions {
   bool all = false;
   std::vector<std::filesystem::path> data;       // external weights (.ptd)
   std::vector<std::filesystem::path> etrecords;  // one for all traces, or one per trace
+  std::filesystem::path trace;                   // for the colors of a page; may be empty
   std::string method = "forward";
   ReportOptions report;
   bool has_format = false;                           // print only the profile, in report.format

@@ -40,6 +40,7 @@ class MethodGraph {
                                   ? ""
                                   : describe(static_cast<ScalarType>(tensor->scalar_type()),
                                              {tensor->sizes()->data(), tensor->sizes()->size()}));
+      graph_.constants.push_back(is_constant(graph_.values.size() - 1));
     }
     add_all(plan_.inputs(), graph_.inputs);
     add_all(plan_.outputs(), graph_.outputs);
@@ -51,6 +52,7 @@ class MethodGraph {
         GraphInstruction& instruction = graph_.instructions.emplace_back();
         instruction.id =
             plan_.chains()->size() == 1 ? std::to_string(i) : fmt::format("{}.{}", chain, i);
+        if (chain == 0) instruction.instruction = static_cast<int32_t>(i);
         read(*instructions->Get(i), instruction);
       }
     }
@@ -204,6 +206,7 @@ class MethodGraph {
       charge((tensors.size() + 1) * sizeof(size_t));
       auto& list = is_output ? instruction.outputs : instruction.inputs;
       list.insert(list.end(), tensors.begin(), tensors.end());
+      instruction.tensors.insert(instruction.tensors.end(), tensors.begin(), tensors.end());
       if (!is_output) instruction.arguments.push_back(argument_text(arg));
     }
     try {
@@ -211,8 +214,7 @@ class MethodGraph {
       if (instruction.name != xnnpack::kBackendId) {
         return read_foreign(payload_input(delegate, data.bytes()), instruction);
       }
-      const ProgramGraph inside =
-          graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload", steps_));
+      ProgramGraph inside = graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload", steps_));
       for (const GraphInstruction& node : inside.instructions) {
         std::string line =
             fmt::format("[{}] {}({})", node.id, node.name, fmt::join(node.arguments, ", "));
@@ -222,6 +224,7 @@ class MethodGraph {
         charge(line.size());
         instruction.inside.push_back(std::move(line));
       }
+      instruction.payload.push_back(std::move(inside));
     } catch (const ToolError& error) {
       instruction.inside.push_back(std::string("damaged: ") + printable(error.what()));
     }
@@ -236,6 +239,10 @@ class MethodGraph {
       charge(line.size());
       instruction.inside.push_back(std::move(line));
     }
+    // Each graph has a copy of the tensors.
+    charge(json["payload"]["graphs"].size() * json["payload"]["tensors"].size() *
+           sizeof(std::string));
+    instruction.payload = graphs_of_payload(json["payload"]);
     const auto& closed = json["payload"]["closed"].get_ref<const std::string&>();
     if (!closed.empty()) instruction.inside.push_back("closed: " + printable(closed));
   }
@@ -274,6 +281,7 @@ ProgramGraph graph_of_xnnpack(const XnnpackGraph& loaded) {
   for (size_t i = 0; i < from.values.size(); ++i) {
     const xnnpack::Value& value = from.values[i];
     graph.values.push_back(describe_value(value));
+    graph.constants.push_back(value.is_constant());
     if (value.is_input) graph.inputs.push_back(i);
     if (value.is_output) graph.outputs.push_back(i);
   }
@@ -282,6 +290,7 @@ ProgramGraph graph_of_xnnpack(const XnnpackGraph& loaded) {
     GraphInstruction& instruction = graph.instructions.emplace_back();
     instruction.id = std::to_string(i);
     instruction.name = node.kind->name;
+    instruction.debug_handle = node.debug_handle;
     for (const uint32_t input : node.input_values()) {
       instruction.inputs.push_back(input);
       instruction.arguments.push_back(
@@ -290,7 +299,40 @@ ProgramGraph graph_of_xnnpack(const XnnpackGraph& loaded) {
     }
     for (const uint32_t output : node.output_values()) instruction.outputs.push_back(output);
   }
+  for (const uint32_t value : from.externals) {
+    graph.externals.push_back(value == xnnpack::kNone ? SIZE_MAX : value);
+  }
   return graph;
+}
+
+std::vector<ProgramGraph> graphs_of_payload(const Json& payload) {
+  std::vector<ProgramGraph> graphs;
+  ProgramGraph values;
+  for (const Json& tensor : payload["tensors"]) {
+    values.values.push_back(tensor["type"].get<std::string>());
+    values.constants.push_back(tensor.contains("constant"));
+  }
+  for (const Json& from : payload["graphs"]) {
+    ProgramGraph& graph = graphs.emplace_back(values);
+    graph.name = from["name"].get<std::string>();
+    from["inputs"].get_to(graph.inputs);
+    from["outputs"].get_to(graph.outputs);
+    graph.externals = graph.inputs;
+    graph.externals.insert(graph.externals.end(), graph.outputs.begin(), graph.outputs.end());
+    for (const Json& op : from["operators"]) {
+      GraphInstruction& to = graph.instructions.emplace_back();
+      to.id = std::to_string(graph.instructions.size() - 1);
+      to.name = op["name"].get<std::string>();
+      op["inputs"].get_to(to.inputs);
+      op["outputs"].get_to(to.outputs);
+      for (const Json& argument : op["arguments"]) {
+        const std::string name =
+            argument.contains("name") ? argument["name"].get<std::string>() + "=" : "";
+        to.arguments.push_back(name + argument["value"].get<std::string>());
+      }
+    }
+  }
+  return graphs;
 }
 
 std::string graph_text(const ProgramGraph& graph) {

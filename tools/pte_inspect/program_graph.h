@@ -1,6 +1,8 @@
 // Shows what a program or an XNNPACK payload executes, in order, as text or for Graphviz.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +11,9 @@
 
 namespace vitrine::tools {
 
-// An instruction of a method, or a node of an XNNPACK graph.
+struct ProgramGraph;
+
+// An instruction of a method, or a node of a payload.
 struct GraphInstruction {
   std::string id;    // "3"; "1.3" if the method has several chains
   std::string name;  // "aten::add.out", "XnnpackBackend", "jump to 7 unless %4"
@@ -18,17 +22,25 @@ struct GraphInstruction {
   std::vector<size_t> inputs;          // indices of the tensors among the arguments
   std::vector<size_t> outputs;         // indices of the tensors that it computes or changes
   std::vector<std::string> inside;     // one line for each node of a delegate
+  std::optional<int32_t> instruction;  // its key in records; only in the first chain
+  uint32_t debug_handle = 0;           // of a node of an XNNPACK graph
+  std::vector<size_t> tensors;         // of a delegate: its arguments in order
+  std::vector<ProgramGraph> payload;   // of a delegate: the graphs that could be read
 };
 
 struct ProgramGraph {
   std::string name;
   std::vector<std::string> values;  // "f32[2,3]" for each value; empty if it is not a tensor
+  std::vector<bool> constants;      // for each value
   std::vector<size_t> inputs, outputs;
+  std::vector<size_t> externals;  // of a payload: the value of each argument of the delegate
   std::vector<GraphInstruction> instructions;
 };
 
 std::vector<ProgramGraph> graphs_of_program(const Program& program);
 ProgramGraph graph_of_xnnpack(const XnnpackGraph& graph);
+// Returns the graphs of a "payload" (payload_json.h).
+std::vector<ProgramGraph> graphs_of_payload(const Json& payload);
 
 std::string graph_text(const ProgramGraph& graph);
 // Returns one digraph with a cluster for each graph.

@@ -8,7 +8,15 @@ namespace vitrine::inspector::html {
 // Contains the placeholders {{style}}, {{head}}, {{data}}, {{head data}} and {{script}}.
 extern const std::string_view kPage;
 extern const std::string_view kStyle;
+extern const std::string_view kElements;  // helpers, which must precede the other scripts
 extern const std::string_view kScript;
 extern const std::string_view kStart;  // must be the end of the script
+
+// The page of a graph has the placeholders {{style}}, {{data}}, {{layout}}, {{elements}} and
+// {{script}}.
+extern const std::string_view kGraphPage;
+extern const std::string_view kGraphStyle;   // follows kStyle
+extern const std::string_view kGraphLayout;  // the library dagre; empty if the build lacks it
+extern const std::string_view kGraphScript;
 
 }  // namespace vitrine::inspector::html

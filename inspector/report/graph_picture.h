@@ -1,0 +1,62 @@
+// GraphPicture is a graph to draw: boxes that contain boxes, and the tensors between them.
+//
+// The tools make one from a program or an exported model; report_graph.h writes it as a page. Names
+// come from files and may contain any bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vitrine::inspector {
+
+struct GraphPicture {
+  static constexpr size_t kNoParent = SIZE_MAX;
+
+  enum class Kind : uint8_t { kOp, kInput, kOutput, kMethod, kDelegate, kModule, kSegment };
+  struct Node {
+    Kind kind = Kind::kOp;
+    std::string label;            // "convolution"
+    std::string note;             // second line: "weight f32[16,3,3,3]"; may be empty
+    size_t parent = kNoParent;    // the box that contains it
+    std::string module_path;      // "features.0"; empty if unknown
+    std::string backend;          // "XnnpackBackend", "kernels"; empty if unknown
+    std::string type;             // the first result: "f32[1,16]"; empty if unknown
+    uint64_t constant_bytes = 0;  // weights
+    double time_ns = 0;           // of a run, if the picture shows a profile; boxes: only their own
+    std::vector<std::pair<std::string, std::string>> facts;  // the node's row: name, text
+  };
+  struct Edge {
+    size_t from = 0;
+    size_t to = 0;
+    std::string type;  // of the tensor
+    friend auto operator<=>(const Edge&, const Edge&) = default;
+  };
+
+  std::string title;               // "model.pte"
+  std::vector<std::string> facts;  // the subtitle
+  std::vector<std::string> notes;  // warnings
+  bool has_times = false;
+  std::vector<Node> nodes;  // in execution order, boxes anywhere
+  std::vector<Edge> edges;
+  // Classes of modules by path: "torch.nn.modules.conv.Conv2d".
+  std::vector<std::pair<std::string, std::string>> module_classes;
+};
+
+// Returns the bytes of a tensor of this type: 602112 for "f32[1,3,224,224]". 0 if the type has
+// other than known sizes, or a dtype without a width.
+uint64_t bytes_of_type(std::string_view type);
+
+// Adds boxes for the modules in each box, and for parts of boxes that would otherwise have more
+// than kMaxChildren children.
+//
+// A module gets one box, unless the box would both feed and need another one: then the module gets
+// a box for each run of nodes without other nodes between them. Therefore edges between boxes have
+// no cycles. A module with one child gets no box. The nodes of each box must be in topological
+// order.
+void add_module_boxes(GraphPicture& picture);
+inline constexpr size_t kMaxChildren = 60;
+
+}  // namespace vitrine::inspector

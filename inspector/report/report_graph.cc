@@ -1,0 +1,85 @@
+#include "inspector/report/report_graph.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "inspector/join/profile.h"
+#include "inspector/report/fill_page.h"
+#include "inspector/report/html/page_text.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A browser needs about a second for 10,000 nodes.
+constexpr size_t kMaxNodes = 100'000;
+constexpr size_t kMaxEdges = 500'000;
+
+constexpr std::array<std::string_view, 7> kKinds = {"op",       "input",  "output", "method",
+                                                    "delegate", "module", "part"};
+
+Json picture_json(const GraphPicture& picture) {
+  Json types = Json::array();
+  std::map<std::string_view, size_t> numbers;
+  const auto number_of = [&](const std::string& type) {
+    const auto [at, is_new] = numbers.try_emplace(type, types.size());
+    if (is_new) types.push_back({type, bytes_of_type(type)});
+    return at->second;
+  };
+  Json nodes = Json::array(), edges = Json::array();
+  for (const GraphPicture::Node& node : picture.nodes) {
+    Json json = {{"kind", kKinds[static_cast<size_t>(node.kind)]}, {"label", node.label}};
+    if (node.parent != GraphPicture::kNoParent) json["parent"] = node.parent;
+    if (!node.note.empty()) json["note"] = node.note;
+    if (!node.module_path.empty()) json["module"] = node.module_path;
+    if (!node.backend.empty()) json["backend"] = node.backend;
+    if (!node.type.empty()) json["type"] = number_of(node.type);
+    if (node.constant_bytes != 0) json["constant_bytes"] = node.constant_bytes;
+    if (picture.has_times && node.time_ns > 0) json["time_ns"] = node.time_ns;
+    if (!node.facts.empty()) {
+      json["facts"] = Json::array();
+      for (const auto& [name, text] : node.facts) json["facts"].push_back({name, text});
+    }
+    nodes.push_back(std::move(json));
+  }
+  for (const GraphPicture::Edge& edge : picture.edges) {
+    edges.push_back({edge.from, edge.to, number_of(edge.type)});
+  }
+  return {{"title", picture.title}, {"facts", picture.facts},
+          {"notes", picture.notes}, {"has_times", picture.has_times},
+          {"types", types},         {"nodes", nodes},
+          {"edges", edges}};
+}
+
+}  // namespace
+
+bool has_graph_layout() { return !html::kGraphLayout.empty(); }
+
+std::string report_graph_html(const GraphPicture& picture) {
+  if (!has_graph_layout()) {
+    throw InspectorError(
+        "this build cannot draw graphs, because dagre was not available when it was configured; "
+        "configure it again on a machine with Debian's package mirror or npm "
+        "(docs/dependencies.md), or use --graph=dot");
+  }
+  if (picture.nodes.size() > kMaxNodes || picture.edges.size() > kMaxEdges) {
+    throw InspectorError(fmt::format(
+        "the graph has {} nodes and {} edges; the page draws at most {} and {}; use --graph",
+        picture.nodes.size(), picture.edges.size(), kMaxNodes, kMaxEdges));
+  }
+  const std::string json =
+      without_tags(picture_json(picture).dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string style = std::string(html::kStyle).append(html::kGraphStyle);
+  return fill_page(html::kGraphPage, {{"{{style}}", style},
+                                      {"{{data}}", json},
+                                      {"{{layout}}", html::kGraphLayout},
+                                      {"{{elements}}", html::kElements},
+                                      {"{{script}}", html::kGraphScript}});
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,19 @@
+// Writes a GraphPicture as one page for a browser. The page needs no network and no other files,
+// and works from a file: path. The layout comes from dagre, which the build adds to the page
+// (cmake/GraphLayout.cmake).
+#pragma once
+
+#include <string>
+
+#include "inspector/report/graph_picture.h"
+
+namespace vitrine::inspector {
+
+// False if dagre was not available when this build was configured.
+bool has_graph_layout();
+
+// Throws InspectorError if has_graph_layout() is false or if the picture is too large. Names are
+// shown as text, never as markup.
+std::string report_graph_html(const GraphPicture& picture);
+
+}  // namespace vitrine::inspector

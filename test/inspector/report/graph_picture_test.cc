@@ -1,0 +1,120 @@
+#include "inspector/report/graph_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace vitrine::inspector {
+namespace {
+
+using Kind = GraphPicture::Kind;
+
+size_t add_op(GraphPicture& picture, const std::string& module) {
+  GraphPicture::Node& node = picture.nodes.emplace_back();
+  node.label = "op";
+  node.module_path = module;
+  return picture.nodes.size() - 1;
+}
+
+// Returns a chain of ops in these modules.
+GraphPicture chain(const std::vector<std::string>& modules) {
+  GraphPicture picture;
+  for (const std::string& module : modules) {
+    const size_t node = add_op(picture, module);
+    if (node != 0) picture.edges.push_back({node - 1, node, "f32[1]"});
+  }
+  return picture;
+}
+
+// Returns the labels of the boxes around a node, innermost first: "b < a".
+std::string boxes_around(const GraphPicture& picture, size_t node) {
+  std::string text;
+  for (size_t at = picture.nodes[node].parent; at != GraphPicture::kNoParent;
+       at = picture.nodes[at].parent) {
+    text += (text.empty() ? "" : " < ") + picture.nodes[at].label;
+  }
+  return text;
+}
+
+TEST(BytesOfType, MultipliesSizesByTheWidthOfTheDtype) {
+  EXPECT_EQ(bytes_of_type("f32[1,3,224,224]"), 4u * 3 * 224 * 224);
+  EXPECT_EQ(bytes_of_type("f32[]"), 4u);
+  EXPECT_EQ(bytes_of_type("bool[2, 3]"), 6u);
+  EXPECT_EQ(bytes_of_type("qcint4[5]"), 3u) << "20 bits";
+}
+
+TEST(BytesOfType, IsZeroForUnknownSizesAndDtypes) {
+  for (const char* type : {"", "?", "f32", "f32[s0]", "f32[1..4]", "dtype 77[1]", "x[2]",
+                           "f32[4294967295,4294967295,4294967295]", "f32[-1]"}) {
+    EXPECT_EQ(bytes_of_type(type), 0u) << type;
+  }
+}
+
+TEST(AddModuleBoxes, NestsModules) {
+  GraphPicture picture = chain({"a.x", "a.x", "a.y", "a.y", "b", "b"});
+  add_module_boxes(picture);
+  EXPECT_EQ(boxes_around(picture, 0), "x < a");
+  EXPECT_EQ(boxes_around(picture, 3), "y < a");
+  EXPECT_EQ(boxes_around(picture, 5), "b");
+  EXPECT_EQ(picture.nodes.size(), 6u + 4);
+  EXPECT_EQ(picture.nodes[picture.nodes[0].parent].module_path, "a.x");
+}
+
+TEST(AddModuleBoxes, OmitsBoxesOfOneNodeAndJoinsChainsOfModules) {
+  GraphPicture picture = chain({"a.b.c", "a.b.c", "d.e", ""});
+  add_module_boxes(picture);
+  EXPECT_EQ(boxes_around(picture, 0), "a.b.c");
+  EXPECT_EQ(boxes_around(picture, 2), "");
+  EXPECT_EQ(boxes_around(picture, 3), "");
+}
+
+TEST(AddModuleBoxes, CutsAModuleWhoseBoxWouldFeedAndNeedAnother) {
+  GraphPicture picture = chain({"a", "a", "b", "b", "a", "a"});
+  add_module_boxes(picture);
+  EXPECT_EQ(boxes_around(picture, 0), "a");
+  EXPECT_EQ(boxes_around(picture, 4), "a");
+  EXPECT_NE(picture.nodes[0].parent, picture.nodes[4].parent);
+}
+
+TEST(AddModuleBoxes, KeepsAModuleWholeIfTheOrderAllowsIt) {
+  GraphPicture picture;
+  for (const char* module : {"a", "b", "a", "b"}) add_op(picture, module);
+  picture.edges = {{0, 2, "f32[1]"}, {1, 3, "f32[1]"}};
+  add_module_boxes(picture);
+  EXPECT_EQ(picture.nodes[0].parent, picture.nodes[2].parent);
+  EXPECT_EQ(picture.nodes[1].parent, picture.nodes[3].parent);
+}
+
+TEST(AddModuleBoxes, AddsBoxesInsideDelegates) {
+  GraphPicture picture = chain({"a", "a", "b", "b"});
+  picture.nodes.emplace_back().kind = Kind::kDelegate;
+  for (size_t i = 0; i < 4; ++i) picture.nodes[i].parent = 4;
+  picture.nodes[4].label = "XNNPACK";
+  add_module_boxes(picture);
+  EXPECT_EQ(boxes_around(picture, 0), "a < XNNPACK");
+  EXPECT_EQ(boxes_around(picture, 3), "b < XNNPACK");
+}
+
+TEST(AddModuleBoxes, LimitsTheChildrenOfEachBox) {
+  GraphPicture picture = chain(std::vector<std::string>(5000));
+  add_module_boxes(picture);
+  std::map<size_t, size_t> children;
+  for (const GraphPicture::Node& node : picture.nodes) ++children[node.parent];
+  for (const auto& [parent, count] : children) EXPECT_LE(count, kMaxChildren) << parent;
+  std::set<std::string> ends;
+  for (size_t i = 0; i < 5000; ++i) ends.insert(boxes_around(picture, i));
+  EXPECT_GT(ends.size(), 5000 / kMaxChildren);
+}
+
+TEST(AddModuleBoxes, SharesABoxBelowDeepModules) {
+  std::string deep;
+  for (int i = 0; i < 10'000; ++i) deep += "a.";
+  GraphPicture picture = chain({deep + "x", deep + "x", deep + "y", "b"});
+  add_module_boxes(picture);
+  EXPECT_LT(picture.nodes.size(), 50u);
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

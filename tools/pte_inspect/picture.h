@@ -1,0 +1,42 @@
+// Makes pictures of programs and exported models (inspector/report/graph_picture.h).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/import/native.h"
+#include "formats/etrecord/etrecord.h"
+#include "inspector/join/profile.h"
+#include "inspector/report/graph_picture.h"
+#include "tools/pte_inspect/description.h"
+#include "tools/pte_inspect/program_graph.h"
+
+namespace vitrine::tools {
+
+// Draws each method, and the graph inside each delegate that can be read. `record`, which may be
+// null, gives source ops, modules and lines. `profile`, which may be null, gives the times of the
+// method that it measured.
+inspector::GraphPicture picture_of_program(const std::vector<ProgramGraph>& methods,
+                                           const etrecord::EtRecord* record,
+                                           const inspector::Profile* profile = nullptr);
+
+inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model);
+inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);
+
+// Draws a program, a payload or an exported model. `etrecord` may be empty; then a program's
+// embedded record is used. Throws a HostError for other files.
+inspector::GraphPicture picture_of_file(const OpenedFile& file,
+                                        const std::filesystem::path& etrecord,
+                                        const inspector::Profile* profile = nullptr);
+
+// Returns the operator's signature: "aten.relu.default(Tensor self) -> Tensor". Empty for an
+// operator that is not in the table.
+std::string schema_text(std::string_view target);
+
+// Cuts the text of a fact, which may be long in hostile files.
+std::string short_fact(std::string text);
+
+}  // namespace vitrine::tools

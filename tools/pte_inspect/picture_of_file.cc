@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "aot/import/native.h"
+#include "aot/import/pt2.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "tools/common/program_record.h"
+#include "tools/common/tool_error.h"
+#include "tools/pte_inspect/description_text.h"
+#include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/payload_json.h"
+#include "tools/pte_inspect/picture.h"
+
+namespace vitrine::tools {
+
+inspector::GraphPicture picture_of_file(const OpenedFile& file,
+                                        const std::filesystem::path& etrecord,
+                                        const inspector::Profile* profile) {
+  inspector::GraphPicture picture;
+  std::vector<std::string> warnings;
+  const auto draw_program = [&](const OpenedFile& program_file) {
+    const std::shared_ptr<const Program> program = load_program(program_file);
+    const std::optional<etrecord::EtRecord> record =
+        record_for_program(*program, etrecord, warnings);
+    picture = picture_of_program(graphs_of_program(*program), record ? &*record : nullptr, profile);
+    if (!record) {
+      warnings.emplace_back(
+          "the program contains no record, so source ops and modules are unknown: give one with "
+          "--etrecord");
+    }
+  };
+  const FileKind kind = kind_of_file(file.bytes, file.name);
+  switch (kind) {
+    case FileKind::kProgram:
+      draw_program(file);
+      break;
+    case FileKind::kBundledProgram: {
+      const auto bundle = bundled::parse_bundled_program(file.bytes, file.name);
+      const AlignedBytes program(bundle.program);
+      draw_program({file.name + ": program", program.bytes(), file.data});
+      break;
+    }
+    case FileKind::kXnnpackPayload:
+      picture = picture_of_program({graph_of_xnnpack(load_xnnpack_graph(file))}, nullptr);
+      break;
+    case FileKind::kForeignPayload: {
+      Json json;
+      describe_foreign_payload(file, json);
+      picture = picture_of_program(graphs_of_payload(json["payload"]), nullptr);
+      break;
+    }
+    case FileKind::kExportedModel:
+      picture = picture_of_model(aot::parse_pt2(file.bytes, nullptr, file.name));
+      break;
+    case FileKind::kNativeModel:
+      picture = picture_of_methods(aot::parse_native(file.bytes, nullptr, file.name));
+      break;
+    default:
+      throw ToolError(
+          fmt::format("{}: a graph needs a program, a payload or an exported model, but the "
+                      "file is a {}",
+                      file.name, kind_name(kind)));
+  }
+  picture.title = std::filesystem::path(file.name).filename().string();
+  picture.facts = {kind_name(kind), bytes_text(file.bytes.size())};
+  picture.notes = std::move(warnings);
+  return picture;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,334 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text/number_texts.h"
+#include "inspector/join/delegate_profile.h"
+#include "inspector/join/op_names.h"
+#include "tools/common/backends.h"
+#include "tools/pte_inspect/picture.h"
+
+namespace vitrine::tools {
+namespace {
+
+using etrecord::DebugHandle;
+using etrecord::EdgeNode;
+using inspector::GraphPicture;
+using NodeKind = GraphPicture::Kind;
+
+constexpr size_t kNone = GraphPicture::kNoParent;
+constexpr size_t kShownOps = 12;  // of a list of source ops
+
+// Returns the components that two module paths begin with: "features.0".
+std::string common_path(std::string_view a, std::string_view b) {
+  size_t end = 0;
+  for (size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
+    const bool ends_a = i == a.size() || a[i] == '.', ends_b = i == b.size() || b[i] == '.';
+    if (ends_a && ends_b) end = i;
+    if (i == a.size() || i == b.size() || a[i] != b[i]) break;
+  }
+  return std::string(a.substr(0, end));
+}
+
+class ProgramPicture {
+ public:
+  ProgramPicture(const etrecord::EtRecord* record, const inspector::Profile* profile)
+      : record_(record), profile_(profile) {
+    if (profile == nullptr) return;
+    picture_.has_times = true;
+    for (const inspector::ProfileRow& row : profile->rows) {
+      times_[{row.instruction, row.identifier}] += profile->typical(row.time);
+    }
+  }
+
+  GraphPicture make(const std::vector<ProgramGraph>& methods) {
+    for (const ProgramGraph& method : methods) {
+      size_t parent = kNone;
+      if (methods.size() > 1) parent = add_node(NodeKind::kMethod, method.name, kNone);
+      method_ = nullptr;
+      if (record_ != nullptr) {
+        const auto found = record_->methods.find(method.name);
+        if (found != record_->methods.end()) method_ = &found->second;
+      }
+      has_times_ = profile_ != nullptr && profile_->method == method.name;
+      add_method(method, parent);
+    }
+    if (record_ != nullptr) add_module_classes();
+    inspector::add_module_boxes(picture_);
+    return std::move(picture_);
+  }
+
+ private:
+  // The node that wrote each value last; kNone if none did.
+  using Producers = std::vector<size_t>;
+
+  size_t add_node(NodeKind kind, std::string label, size_t parent) {
+    GraphPicture::Node& node = picture_.nodes.emplace_back();
+    node.kind = kind;
+    node.label = std::move(label);
+    node.parent = parent;
+    return picture_.nodes.size() - 1;
+  }
+
+  static void add_fact(GraphPicture::Node& node, const char* name, std::string text) {
+    if (!text.empty()) node.facts.emplace_back(name, short_fact(std::move(text)));
+  }
+
+  void add_edge(size_t from, size_t to, const std::string& type) {
+    if (from != kNone && from != to) picture_.edges.push_back({from, to, type});
+  }
+
+  // Returns the time of the row with this instruction and identifier, once.
+  double take_time(const GraphInstruction& instruction, const std::string& identifier) {
+    if (!has_times_ || !instruction.instruction) return 0;
+    const auto found = times_.find({*instruction.instruction, identifier});
+    if (found == times_.end()) return 0;
+    const double time = found->second;
+    times_.erase(found);
+    return time;
+  }
+
+  // ---- Source ops
+
+  std::vector<const EdgeNode*> nodes_of(const std::vector<DebugHandle>& handles) const {
+    std::vector<const EdgeNode*> nodes;
+    std::set<size_t> seen;
+    for (const DebugHandle handle : handles) {
+      const auto found = method_->graph.nodes_of_handle.find(handle);
+      if (found == method_->graph.nodes_of_handle.end()) continue;
+      for (const size_t node : found->second) {
+        if (seen.insert(node).second) nodes.push_back(&method_->graph.nodes[node]);
+      }
+    }
+    return nodes;
+  }
+
+  std::vector<const EdgeNode*> nodes_of_instruction(const GraphInstruction& instruction) const {
+    if (method_ == nullptr || !instruction.instruction) return {};
+    const auto found = method_->handles_of_instruction.find(*instruction.instruction);
+    if (found == method_->handles_of_instruction.end()) return {};
+    return nodes_of(found->second);
+  }
+
+  // Returns the source nodes of a node of a payload.
+  std::vector<const EdgeNode*> nodes_of_operator(const GraphInstruction& call,
+                                                 const GraphInstruction& op) const {
+    using inspector::OperatorIdentity;
+    const inspector::DelegateProfile* profile =
+        inspector::find_profile(all_delegate_profiles(), call.name);
+    if (method_ == nullptr || !call.instruction || profile == nullptr || op.debug_handle == 0) {
+      return {};
+    }
+    const OperatorIdentity identity = profile->identify(static_cast<int32_t>(op.debug_handle), {});
+    if (identity.kind == OperatorIdentity::Kind::kDebugHandle) return nodes_of({identity.handle});
+    const auto map = method_->delegates.find(*call.instruction);
+    if (identity.kind != OperatorIdentity::Kind::kMapped || map == method_->delegates.end()) {
+      return {};
+    }
+    const auto found = map->second.handles_of_id.find(std::to_string(op.debug_handle));
+    return found == map->second.handles_of_id.end() ? std::vector<const EdgeNode*>()
+                                                    : nodes_of(found->second);
+  }
+
+  // Adds source ops, lines and the module to a node.
+  static void add_sources(const std::vector<const EdgeNode*>& sources, GraphPicture::Node& node) {
+    if (sources.empty()) return;
+    std::vector<std::string> ops, lines;
+    for (const EdgeNode* source : sources) {
+      if (ops.size() == kShownOps) {
+        ops.push_back(fmt::format("… {} in all", sources.size()));
+        break;
+      }
+      ops.push_back(source->target);
+      const bool is_new = std::ranges::find(lines, source->model_line) == lines.end();
+      if (is_new && !source->model_line.empty()) lines.push_back(source->model_line);
+    }
+    node.module_path = sources.front()->module_path;
+    for (const EdgeNode* source : sources) {
+      node.module_path = common_path(node.module_path, source->module_path);
+    }
+    add_fact(node, sources.size() == 1 ? "source op" : "source ops",
+             fmt::format("{}", fmt::join(ops, "\n")));
+    add_fact(node, "source line", fmt::format("{}", fmt::join(lines, "\n")));
+    if (sources.size() == 1) add_fact(node, "schema", schema_text(sources.front()->target));
+  }
+
+  void add_module_classes() {
+    std::map<std::string, std::string> classes;
+    for (const auto& [name, method] : record_->methods) {
+      for (const EdgeNode& node : method.graph.nodes) {
+        if (!node.module_class.empty()) classes.emplace(node.module_path, node.module_class);
+      }
+    }
+    picture_.module_classes.assign(classes.begin(), classes.end());
+  }
+
+  // ---- Nodes
+
+  void add_method(const ProgramGraph& graph, size_t parent) {
+    Producers producers(graph.values.size(), kNone);
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const size_t value = graph.inputs[i];
+      producers[value] = add_node(NodeKind::kInput, fmt::format("input {}", i), parent);
+      picture_.nodes.back().type = graph.values[value];
+      picture_.nodes.back().note = graph.values[value];
+    }
+    for (const GraphInstruction& instruction : graph.instructions) {
+      if (instruction.name.starts_with("free ")) continue;
+      if (instruction.is_delegate) {
+        add_delegate(graph, instruction, parent, producers);
+      } else {
+        const size_t node = add_op(graph, instruction, parent, producers);
+        if (instruction.name.find("::") != std::string::npos) {  // else a jump or a move
+          add_fact(picture_.nodes[node], "kernel", instruction.name);
+          picture_.nodes[node].backend = "kernels";
+        }
+        picture_.nodes[node].time_ns = take_time(instruction, "");
+        add_sources(nodes_of_instruction(instruction), picture_.nodes[node]);
+      }
+    }
+    for (size_t i = 0; i < graph.outputs.size(); ++i) {
+      const std::string& type = graph.values[graph.outputs[i]];
+      const size_t node = add_node(NodeKind::kOutput, fmt::format("output {}", i), parent);
+      picture_.nodes[node].type = type;
+      picture_.nodes[node].note = type;
+      add_edge(producers[graph.outputs[i]], node, type);
+    }
+  }
+
+  // Adds a kernel call, or a node of a payload.
+  size_t add_op(const ProgramGraph& graph, const GraphInstruction& instruction, size_t parent,
+                Producers& producers) {
+    const std::string& name = instruction.name;
+    std::string label = name;
+    if (name.find("::") != std::string::npos) {
+      label = inspector::short_name(inspector::op_of_kernel(name));
+    } else if (name.find(' ') == std::string::npos && name.find('.') != std::string::npos) {
+      label = inspector::short_name(name);
+    }
+    const size_t node = add_node(NodeKind::kOp, std::move(label), parent);
+    connect(graph, instruction, node, producers);
+    GraphPicture::Node& op = picture_.nodes[node];
+    add_fact(op, "arguments", fmt::format("{}", fmt::join(instruction.arguments, ", ")));
+    add_fact(op, "position", instruction.id);
+    return node;
+  }
+
+  // Adds the edges from the inputs, the constants and the type of the result.
+  void connect(const ProgramGraph& graph, const GraphInstruction& instruction, size_t node,
+               Producers& producers) {
+    GraphPicture::Node& op = picture_.nodes[node];
+    uint64_t largest = 0;
+    for (const size_t input :
+         std::set<size_t>(instruction.inputs.begin(), instruction.inputs.end())) {
+      const std::string& type = graph.values[input];
+      add_edge(producers[input], node, type);
+      if (producers[input] != kNone || !graph.constants[input]) continue;
+      const uint64_t bytes = inspector::bytes_of_type(type);
+      op.constant_bytes += bytes;
+      if (bytes >= largest) op.note = type;
+      largest = std::max(largest, bytes);
+    }
+    if (!instruction.outputs.empty()) op.type = graph.values[instruction.outputs.front()];
+    for (const size_t output : instruction.outputs) producers[output] = node;
+  }
+
+  void add_delegate(const ProgramGraph& graph, const GraphInstruction& call, size_t parent,
+                    Producers& producers) {
+    const inspector::DelegateProfile* profile =
+        inspector::find_profile(all_delegate_profiles(), call.name);
+    const size_t node = add_node(NodeKind::kDelegate, call.name, parent);
+    GraphPicture::Node& delegate = picture_.nodes[node];
+    if (profile != nullptr && !profile->name().empty()) delegate.label = profile->name();
+    delegate.backend = call.name;
+    add_fact(delegate, "position", call.id);
+    add_sources(nodes_of_instruction(call), delegate);
+    // The graph of the payload connects to the rest if it has a value for each argument.
+    const ProgramGraph* inside = call.payload.size() == 1 ? &call.payload.front() : nullptr;
+    if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
+    const Producers before = producers;
+    if (inside == nullptr) connect(graph, call, node, producers);
+    for (const ProgramGraph& payload : call.payload) {
+      const size_t box =
+          call.payload.size() == 1 ? node : add_node(NodeKind::kMethod, payload.name, node);
+      add_payload(call, payload, box, inside == nullptr ? nullptr : &before);
+      if (inside == nullptr) continue;
+      for (size_t i = 0; i < call.tensors.size(); ++i) {
+        const size_t value = inside->externals[i];
+        const bool is_output =
+            std::ranges::find(call.outputs, call.tensors[i]) != call.outputs.end();
+        if (is_output && value < inner_.size() && inner_[value] != kNone) {
+          producers[call.tensors[i]] = inner_[value];
+        } else if (is_output) {
+          producers[call.tensors[i]] = node;
+        }
+      }
+    }
+    // Times of operators that are not nodes of the payload belong to the delegate.
+    while (has_times_ && call.instruction) {
+      const auto rest = times_.lower_bound({*call.instruction, ""});
+      if (rest == times_.end() || rest->first.first != *call.instruction) break;
+      picture_.nodes[node].time_ns += rest->second;
+      times_.erase(rest);
+    }
+    if (call.payload.empty()) {
+      add_fact(picture_.nodes[node], "content", fmt::format("{}", fmt::join(call.inside, "\n")));
+    }
+  }
+
+  // `outside` has the producers of the delegate's arguments; null if they are not connected.
+  void add_payload(const GraphInstruction& call, const ProgramGraph& payload, size_t parent,
+                   const Producers* outside) {
+    inner_.assign(payload.values.size(), kNone);
+    for (size_t i = 0; outside != nullptr && i < call.tensors.size(); ++i) {
+      const size_t value = payload.externals[i];
+      if (value < inner_.size()) inner_[value] = (*outside)[call.tensors[i]];
+    }
+    const size_t first = picture_.nodes.size();
+    std::map<uint32_t, size_t> op_count;  // by debug handle
+    for (const GraphInstruction& op : payload.instructions) ++op_count[op.debug_handle];
+    for (const GraphInstruction& instruction : payload.instructions) {
+      const size_t node = add_op(payload, instruction, parent, inner_);
+      GraphPicture::Node& op = picture_.nodes[node];
+      op.backend = call.name;
+      if (op_count[instruction.debug_handle] == 1) {
+        op.time_ns = take_time(call, std::to_string(instruction.debug_handle));
+      }
+      add_sources(nodes_of_operator(call, instruction), op);
+    }
+    // The delegate belongs to the module that contains all of its nodes.
+    std::string path;
+    bool is_first = true;
+    for (size_t i = first; i < picture_.nodes.size(); ++i) {
+      const std::string& module = picture_.nodes[i].module_path;
+      if (module.empty()) continue;
+      path = is_first ? module : common_path(path, module);
+      is_first = false;
+    }
+    if (!is_first && picture_.nodes[parent].kind == NodeKind::kDelegate) {
+      picture_.nodes[parent].module_path = path;
+    }
+  }
+
+  Producers inner_;  // of the payload that was added last
+  const etrecord::EtRecord* record_;
+  const inspector::Profile* profile_;
+  bool has_times_ = false;  // the profile measured this method
+  // Times of the profile's rows that have no node yet, by instruction and identifier.
+  std::map<std::pair<int32_t, std::string>, double> times_;
+  const etrecord::MethodRecord* method_ = nullptr;
+  GraphPicture picture_;
+};
+
+}  // namespace
+
+inspector::GraphPicture picture_of_program(const std::vector<ProgramGraph>& methods,
+                                           const etrecord::EtRecord* record,
+                                           const inspector::Profile* profile) {
+  return ProgramPicture(record, profile).make(methods);
+}
+
+}  // namespace vitrine::tools
