@@ -59,7 +59,7 @@ const runDagre = (() => {
     }
     dagre.layout(graph);
     const result = {nodes: nodes.map((_, i) => graph.node(String(i))), edges: edges.map(([from, to]) => graph.edge(String(from), String(to)))};
-    const ends = [...result.nodes.flatMap(({x, width}) => [x - width / 2, x + width / 2]), ...result.edges.flatMap(({points}) => points.map(({x}) => x))];
+    const ends = [...result.nodes.flatMap(({x, width}) => [x - width / 2, x + width / 2]), ...result.edges.flatMap(({points, x, width}) => [...points.map((point) => point.x), ...(width ? [x - width / 2, x + width / 2] : [])])];
     result.left = least(ends);  // dagre's own width omits bends
     result.right = largest(ends);
     results.set(key, result);

@@ -5,7 +5,7 @@
 // enters or leaves an open box at a port on its border.
 const MAX_PORTS = 24;        // on a side of a box; more tensors share one port
 const START_FOLDED = 300;    // modules of larger graphs are closed at first
-const MAX_START = 150;       // and delegates too, if the picture would have more nodes than this
+const MAX_START = 150;       // and other boxes too, if the picture would have more nodes than this
 
 function makeGraph(data) {
   const items = data.nodes.map((node, id) => ({
@@ -70,7 +70,7 @@ function openFirst(graph) {
   for (const item of graph.ordered) {
     if (item === graph.root || !item.children.length) continue;
     const opens = nodes <= START_FOLDED || item.kind === 'method' ||
-                  (item.kind === 'delegate' && shown + item.children.length <= MAX_START);
+                  (item.kind !== 'module' && shown + item.children.length <= MAX_START);
     item.open = opens && item.parent.open;
     if (item.open) shown += item.children.length;
   }

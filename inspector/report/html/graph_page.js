@@ -185,6 +185,11 @@ function colorModes(graph) {
   setColor(Object.keys(modes)[0]);
   view.layOut(null);
   view.finish();
+  if (root.layout.w * READABLE > $('stage').clientWidth) {  // too wide to read
+    graph.items.filter((item) => item.kind === 'module').forEach((item) => { item.open = false; markDirty(item); });
+    view.layOut(null);
+    view.finish();
+  }
   view.fit(false);
   view.draw();
   window.picture = {graph, view};  // for tests and the console

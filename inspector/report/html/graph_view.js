@@ -243,13 +243,16 @@ function makeView(graph, canvas, minimap, onSelect) {
     view.scale = scale;
     schedule();
   };
-  // Shows the whole picture, or the top of it if labels would be too small.
+  // Shows the whole picture, or the part around its first node if labels would be too small.
   view.fit = (isWhole = true) => {
     const {w, h} = root.layout, across = (width - 24) / w, whole = Math.min(across, (height - 24) / h);
-    view.scale = clamp(Math.min(1.15, isWhole || whole >= 0.6 ? whole : Math.max(whole, Math.min(across, 0.9))));
+    view.scale = clamp(Math.min(1.15, isWhole || whole >= 0.6 ? whole : Math.max(whole, Math.min(across, 0.9), 0.55)));
     view.x = (width - w * view.scale) / 2;
     view.y = Math.max(12, (height - h * view.scale) / 2);
-    if (w * view.scale > width) view.x = 12;
+    if (w * view.scale > width) {
+      const first = root.children[0], middle = width / 2 - (first.left + sizeOf(first).w / 2) * view.scale;
+      view.x = Math.min(12, Math.max(width - 12 - w * view.scale, middle));
+    }
     schedule();
   };
   // Opens what is around the item, and moves it to the center.
