@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/payload_json.h"
+#include "tools/pte_inspect/prepared_delegates.h"
 #include "vitrine/budget.h"
 #include "vitrine/extended_header.h"
 
@@ -409,8 +411,14 @@ void describe_program(const OpenedFile& file, Json& json) {
   json["flatbuffer_bytes"] = header ? header->program_size : file.bytes.size();
   json["methods"] = Json::array();
   DescribedPayloads described(file.bytes.size());
+  std::optional<DelegatePreparer> preparer;
+  if (file.prepares_delegates) preparer.emplace(*program, file.data);
   for (const fbs::ExecutionPlan* plan : *root.execution_plan()) {
-    json["methods"].push_back(MethodDescriber(*program, *plan, file.data, described).describe());
+    Json method = MethodDescriber(*program, *plan, file.data, described).describe();
+    if (preparer && size_of(plan->delegates()) != 0) {
+      method["delegate_memory"] = preparer->prepare(*plan);
+    }
+    json["methods"].push_back(std::move(method));
   }
   json["segments"] = Json::array();
   const auto uses = segment_uses(*program);

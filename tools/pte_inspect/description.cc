@@ -51,7 +51,8 @@ void describe_bundle(const OpenedFile& file, Json& json) {
   }
   const AlignedBytes program(bundle.program);
   json["program"] = {{"bytes", program.bytes().size()}};
-  describe_program({file.name + ": program", program.bytes(), file.data}, json["program"]);
+  describe_program({file.name + ": program", program.bytes(), file.data, file.prepares_delegates},
+                   json["program"]);
 }
 
 void describe_named_data(const OpenedFile& file, Json& json) {

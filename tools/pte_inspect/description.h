@@ -24,6 +24,8 @@ struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;
   const NamedDataMap* data = nullptr;  // external weights of a program; may be null
+  // True: loads the delegates of a program to report their memory (prepared_delegates.h).
+  bool prepares_delegates = false;
 };
 
 // Throws a HostError that names the file, the position and the problem.

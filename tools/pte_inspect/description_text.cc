@@ -158,15 +158,19 @@ class Printer {
     }
     add_memory(memory, method["constants"], "constant");
     add_memory(memory, method["state"], "initialized state");
-    uint64_t foreign = 0;
+    uint64_t weights = 0, foreign = 0;
     for (const Json& delegate : method["delegates"]) {
+      if (delegate.contains("xnnpack"))
+        weights += delegate["xnnpack"]["constant_bytes"].get<uint64_t>();
       if (delegate.contains("payload"))
         foreign += delegate["payload"]["constant_bytes"].get<uint64_t>();
     }
+    if (weights != 0) memory.push_back("weights of delegates: " + bytes_text(weights));
     if (foreign != 0) {
       memory.push_back("constants in payloads of other backends: " + bytes_text(foreign));
     }
     line("  memory  ", memory);
+    if (method.contains("delegate_memory")) print_loaded(method);
     line("  values  ", with_commas(by_frequency(method["values"])), " ");
     if (!method["external"].empty()) {
       std::vector<std::string> keys = method["external"].get<std::vector<std::string>>();
@@ -175,6 +179,34 @@ class Printer {
     }
     print_operators(method);
     print_delegates(method["delegates"]);
+  }
+
+  // Prints the memory of the method once it is loaded, and the delegates for which it is unknown.
+  void print_loaded(const Json& method) {
+    const Json& delegates = method["delegate_memory"];
+    uint64_t planned = 0;
+    for (const Json& arena : method["memory"]) planned += arena["bytes"].get<uint64_t>();
+    uint64_t total = planned;
+    std::vector<std::string> parts;
+    if (planned != 0) parts.push_back("activations " + bytes_text(planned));
+    constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+        {"packed_weights_bytes", "packed weights"},
+        {"workspace_bytes", "workspace"},
+        {"constants_bytes", "other constants"}};
+    for (const auto& [key, label] : kParts) {
+      const auto bytes = delegates[std::string(key)].get<uint64_t>();
+      total += bytes;
+      if (bytes != 0) parts.push_back(fmt::format("{} {}", label, bytes_text(bytes)));
+    }
+    const Json& unknown = delegates["unknown"];
+    parts.insert(parts.begin(),
+                 fmt::format("{}{} in all", unknown.empty() ? "" : "at least ", bytes_text(total)));
+    if (unknown.size() < method["delegates"].size()) {
+      parts.push_back(
+          fmt::format("{}, {}", text(delegates["how"]), counted(delegates["threads"], "thread")));
+    }
+    line("  loaded  ", parts);
+    for (const Json& reason : unknown) line("          not in it: ", {text(reason)});
   }
 
   // Formats the numbers of instructions of each kind.

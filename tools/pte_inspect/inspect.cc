@@ -237,7 +237,8 @@ std::string draw(const OpenedFile& file, const InspectOptions& options) {
       picture_of_file(file, record_of(0, options), run ? &run->profile : nullptr));
 }
 
-std::string describe_one(const OpenedFile& file, const InspectOptions& options) {
+std::string describe_one(OpenedFile file, const InspectOptions& options) {
+  file.prepares_delegates = true;
   const FileKind kind = kind_of_file(file.bytes, file.name);
   if (options.report.format == ReportFormat::kHtml && kind != FileKind::kTrace) {
     return draw(file, options);

@@ -199,16 +199,28 @@ Error XnnpackDelegate::give_up(xnn_status status) {
   return fail(Error::make(ErrorCode::kInternal, "XNNPACK failed to run: %s", status_text(status)));
 }
 
+Error XnnpackDelegate::plan_for_shapes() {
+  VITRINE_RETURN_IF_ERROR(tables_.grow(graph_, shapes_));
+  data_valid_ = false;
+  Error error = reshape();
+  workspace_->take_growth(memory_, workspace_taken_);
+  if (!error.ok()) return fail(std::move(error));
+  tables_.settle(graph_, shapes_);
+  return invocation_.prepare(runtime_.get(), pool_);
+}
+
+// The next call plans its memory again, because shapes_valid_ stays false.
+Error XnnpackDelegate::plan_memory() {
+  const std::lock_guard lock(workspace_->mutex);
+  if (!runtime_ || shapes_valid_) return Error();
+  VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, arguments_.has_empty_input());
+  if (nothing_to_do) return Error();
+  VITRINE_RETURN_IF_ERROR(arguments_.allocate_copies());
+  return plan_for_shapes();
+}
+
 Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
-  if (shapes_changed) {
-    VITRINE_RETURN_IF_ERROR(tables_.grow(graph_, shapes_));
-    data_valid_ = false;
-    Error error = reshape();
-    workspace_->take_growth(memory_, workspace_taken_);
-    if (!error.ok()) return fail(std::move(error));
-    tables_.settle(graph_, shapes_);
-    VITRINE_RETURN_IF_ERROR(invocation_.prepare(runtime_.get(), pool_));
-  }
+  if (shapes_changed) VITRINE_RETURN_IF_ERROR(plan_for_shapes());
   VITRINE_RETURN_IF_ERROR(arguments_.resize_outputs(arguments));
   bool data_changed = !data_valid_;
   data_valid_ = false;

@@ -46,6 +46,7 @@ class XnnpackDelegate final : public Delegate {
   // Writes the file of the weights cache, if there is one and it is out of date. AccessFailed if it
   // cannot be written; the delegate works nevertheless.
   Error finish_load() override;
+  Error plan_memory() override;
   void report_memory(DelegateMemory& report) const override;
 
  private:
@@ -59,6 +60,8 @@ class XnnpackDelegate final : public Delegate {
                           std::span<EValue* const> arguments, bool unchanged);
   // Reshapes and sets up the XNNPACK runtime as needed. The workspace must be locked.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
+  // Plans the memory of the runtime for shapes_. The workspace must be locked.
+  Error plan_for_shapes();
   Error give_up(xnn_status status);
   // Resets the state after XNNPACK failed, and returns the error.
   Error fail(Error error);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "backends/xnnpack/runtime/reader/bf16.h"
+#include "backends/xnnpack/runtime/reader/datatype.h"
 #include "backends/xnnpack/runtime/reader/slack.h"
 #include "backends/xnnpack/runtime/reader/tensor_shape.h"
 
@@ -171,6 +173,21 @@ Error DelegateArguments::grow_copy(size_t binding, size_t bytes) {
     return made.take_error();
   }
   copy = *std::move(made);
+  return Error();
+}
+
+Error DelegateArguments::allocate_copies() {
+  for (size_t i = 0; i < bindings_.size(); ++i) {
+    if (!bindings_[i].is_bf16()) continue;
+    const uint32_t value = bindings_[i].value;
+    const std::optional<size_t> bytes =
+        tensor_bytes(*graph_.values[value].datatype, shapes_[value]);
+    if (!bytes) {
+      return Error::make(ErrorCode::kOutOfResources, "argument %u is too large",
+                         bindings_[i].argument);
+    }
+    VITRINE_RETURN_IF_ERROR(grow_copy(i, *bytes));
+  }
   return Error();
 }
 

@@ -40,6 +40,9 @@ class DelegateArguments {
   // The addresses to pass to XNNPACK.
   std::span<const xnn_external_value> addresses() const { return {data_.data(), data_.size()}; }
   size_t copied_bytes() const;
+  // Allocates the fp32 copies of bf16 arguments for the current shapes. choose_addresses() would do
+  // it otherwise.
+  Error allocate_copies();
 
   // Returns true if the arguments have the same memory and shapes as in the last call. This is a
   // fast path: a small delegate runs for less time than check() takes.

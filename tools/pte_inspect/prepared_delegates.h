@@ -1,0 +1,44 @@
+// Finds out how much memory the delegates of a program need, without running it.
+//
+// The backends of this build load each payload and plan its memory, as executor_runner does up to
+// its first run. The figures are therefore exact for this machine: the layout of packed weights
+// depends on the processor.
+#pragma once
+
+#include <memory>
+
+#include "runtime/program/program_access.h"
+#include "tools/pte_inspect/description.h"
+#include "vitrine/backend.h"
+#include "vitrine/budget.h"
+#include "vitrine/named_data.h"
+#include "vitrine/program.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::tools {
+
+class DelegatePreparer {
+ public:
+  // Both must outlive this object; `external` may be null. Throws ToolError if no thread pool can
+  // be made.
+  DelegatePreparer(const Program& program, const NamedDataMap* external);
+
+  // Returns the memory of the method's delegates while all of them are loaded:
+  // {"how": "prepared on this machine", "threads": 2, "packed_weights_bytes": 4608,
+  //  "workspace_bytes": 384, "constants_bytes": 0, "unknown": []}. "unknown" lists the delegates
+  // that the figures leave out, with the reasons: "delegate 1: this build lacks VulkanBackend".
+  // The methods of a program share one bound on memory and one on work, since a hostile file may
+  // name a payload many times (docs/trust.md).
+  Json prepare(const schema::program::ExecutionPlan& plan);
+
+ private:
+  std::unique_ptr<Delegate> load(const schema::program::BackendDelegate& delegate);
+
+  const Program& program_;
+  MergedNamedData data_;
+  std::unique_ptr<ThreadPool> pool_;
+  Budget memory_;
+  Budget steps_;
+};
+
+}  // namespace vitrine::tools
