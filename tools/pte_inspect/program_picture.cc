@@ -20,7 +20,8 @@ using inspector::GraphPicture;
 using NodeKind = GraphPicture::Kind;
 
 constexpr size_t kNone = GraphPicture::kNoParent;
-constexpr size_t kShownOps = 12;  // of a list of source ops
+constexpr size_t kShownOps = 12;      // of a list of source ops
+constexpr size_t kMaxSources = 2000;  // of an instruction; a record may repeat nodes without limit
 
 // Returns the components that two module paths begin with: "features.0".
 std::string common_path(std::string_view a, std::string_view b) {
@@ -100,6 +101,7 @@ class ProgramPicture {
       const auto found = method_->graph.nodes_of_handle.find(handle);
       if (found == method_->graph.nodes_of_handle.end()) continue;
       for (const size_t node : found->second) {
+        if (nodes.size() == kMaxSources) return nodes;
         if (seen.insert(node).second) nodes.push_back(&method_->graph.nodes[node]);
       }
     }
@@ -139,7 +141,8 @@ class ProgramPicture {
     std::vector<std::string> ops, lines;
     for (const EdgeNode* source : sources) {
       if (ops.size() == kShownOps) {
-        ops.push_back(fmt::format("… {} in all", sources.size()));
+        ops.push_back(fmt::format("… {}{} in all", sources.size() == kMaxSources ? "at least " : "",
+                                  sources.size()));
         break;
       }
       ops.push_back(source->target);
@@ -251,6 +254,7 @@ class ProgramPicture {
     if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
     const Producers before = producers;
     if (inside == nullptr) connect(graph, call, node, producers);
+    const std::set<size_t> outputs(call.outputs.begin(), call.outputs.end());
     for (const ProgramGraph& payload : call.payload) {
       const size_t box =
           call.payload.size() == 1 ? node : add_node(NodeKind::kMethod, payload.name, node);
@@ -258,8 +262,7 @@ class ProgramPicture {
       if (inside == nullptr) continue;
       for (size_t i = 0; i < call.tensors.size(); ++i) {
         const size_t value = inside->externals[i];
-        const bool is_output =
-            std::ranges::find(call.outputs, call.tensors[i]) != call.outputs.end();
+        const bool is_output = outputs.contains(call.tensors[i]);
         if (is_output && value < inner_.size() && inner_[value] != kNone) {
           producers[call.tensors[i]] = inner_[value];
         } else if (is_output) {
