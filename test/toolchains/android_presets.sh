@@ -36,10 +36,10 @@ mkdir "$scratch/none"
 expect_error 'set ANDROID_NDK or ANDROID_NDK_ROOT to the folder of an NDK, r26 or newer' android-arm64-v8a
 expect_error 'is not an Android NDK: it has no source.properties' android-arm64-v8a -DANDROID_NDK="$scratch/none"
 expect_error 'is r25, which is too old: install r26 or newer' android-arm64-v8a -DANDROID_NDK="$scratch/old"
-expect_error 'reached: x86_64 android-26 c++_static' android-x86_64 -DANDROID_NDK_ROOT="$scratch/new"
+expect_error 'reached: x86_64 android-31 c++_static' android-x86_64 -DANDROID_NDK_ROOT="$scratch/new"
 export ANDROID_NDK_ROOT="$scratch/new"
-expect_error 'reached: armeabi-v7a android-26 c++_static' android-armeabi-v7a
-expect_error 'reached: arm64-v8a android-30 c++_shared' android-arm64-v8a -DANDROID_PLATFORM=android-30 -DANDROID_STL=c++_shared
+expect_error 'reached: armeabi-v7a android-31 c++_static' android-armeabi-v7a
+expect_error 'reached: arm64-v8a android-34 c++_shared' android-arm64-v8a -DANDROID_PLATFORM=android-34 -DANDROID_STL=c++_shared
 expect_error 'ANDROID_PLATFORM=24: too low, set android-26 or higher' android-arm64-v8a -DANDROID_PLATFORM=24
 export ANDROID_NDK="$scratch/old"  # ANDROID_NDK has precedence
 expect_error 'is r25, which is too old: install r26 or newer' android-arm64-v8a

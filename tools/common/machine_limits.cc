@@ -89,7 +89,10 @@ double best_rate(uint32_t threads, Work work) {
 json read_cache(const std::filesystem::path& file) {
   json cache;
   try {
-    cache = json::parse(read_file(file), nullptr, false);
+    const std::vector<std::byte> bytes = read_file(file);
+    // libc++ has no character traits for bytes.
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    cache = json::parse(text, text + bytes.size(), nullptr, false);
   } catch (const ToolError&) {
     // An unreadable cache counts as empty.
   }

@@ -65,9 +65,6 @@ def check_runnable(path, facts):
 
 def advice(facts):
     system = "android" if facts.abis else "linux"
-    if system == "android":
-        return ("the presets for Android build only vitrine_run; docs/cross-compiling.md says how to build "
-                "executor_runner; name it with --runner")
     presets = [preset for machine in machines_of(facts) for preset in PRESETS.get((system, machine), ())]
     if not presets:
         return "no preset builds for this processor; name an executable with --runner"

@@ -184,13 +184,13 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("is for linux aarch64, but the device is linux armv7l: build one with make PRESET=armv7",
                    "--ssh", "board", runner=arm)
         self.android("arm64-v8a,armeabi-v7a")
-        self.fails("is for linux aarch64, but the device is android arm64-v8a armeabi-v7a: the presets for Android "
-                   "build only vitrine_run; docs/cross-compiling.md", "--adb", runner=arm)
+        self.fails("is for linux aarch64, but the device is android arm64-v8a armeabi-v7a: build one with "
+                   "make PRESET=android-arm64-v8a", "--adb", runner=arm)
         # This runner is accepted but fails, because this machine cannot run it.
         arm = elf(self.folder / "arm", 183, "/system/bin/linker64")
         self.fails("executor_runner failed", "--adb", runner=arm)
         self.fails("not an executable for a device", "--adb", runner=SAMPLE / "model.pte")
-        self.fails("no such file; the presets for Android", "--adb", runner="absent")
+        self.fails("no such file; build one with make PRESET=android-arm64-v8a", "--adb", runner="absent")
 
     def test_waits_for_steady_temperature(self):
         self.frequencies(3, "scaling_max_freq", 1000000)
