@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
@@ -82,6 +83,58 @@ TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {
   EXPECT_EQ(verify.exit_code, 0) << verify.err << verify.out;
   EXPECT_THAT(verify.err, AllOf(HasSubstr("delegate 0: VulkanBackend: Vulkan graph, "),
                                 HasSubstr("delegate 0: XnnpackBackend: ")));
+}
+
+// Strips a lowered program, and compares it with the same model lowered without debug maps.
+TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
+  const ScratchFolder scratch;
+  const auto path = [&](const char* name) { return (scratch / name).string(); };
+  const std::string lower = "lower " + sample(kExported) + " --backend xnnpack -o ";
+  ASSERT_EQ(vitrine(lower + path("whole.pte")).exit_code, 0);
+  ASSERT_EQ(vitrine(lower + path("plain.pte") + " --no-debug-maps").exit_code, 0);
+  const CommandResult strip = vitrine("strip " + path("whole.pte") + " -o " + path("small.pte") +
+                                      " --etrecord " + path("whole.etrecord"));
+  ASSERT_EQ(strip.exit_code, 0) << strip.err;
+  EXPECT_THAT(strip.err, HasSubstr("removed a record of"));
+  // The digest of the record and its entries in lists stay.
+  const auto size_of = [&](const char* name) { return std::filesystem::file_size(path(name)); };
+  EXPECT_LT(size_of("small.pte"), size_of("plain.pte") + 512);
+  EXPECT_LT(size_of("small.pte") + size_of("whole.etrecord"), size_of("whole.pte") + 256);
+
+  const std::string input = " --inputs " + sample("linear_relu/input_0.bin");
+  std::vector<std::string> outputs;
+  for (const char* name : {"whole.pte", "small.pte", "plain.pte"}) {
+    const CommandResult run =
+        vitrine("run " + path(name) + input + " --output_file " + path("out"));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    outputs.push_back(read_text(path("out-0.bin")));
+  }
+  EXPECT_FALSE(outputs[0].empty());
+  EXPECT_EQ(outputs[1], outputs[0]);
+  EXPECT_EQ(outputs[2], outputs[0]);
+
+  // The separate record gives the profile its names back; a record of another model is refused.
+  const std::string profile = "profile --executions 2 " + path("small.pte");
+  EXPECT_THAT(vitrine(profile).out, Not(HasSubstr("linear")));
+  const CommandResult named = vitrine(profile + " --etrecord " + path("whole.etrecord"));
+  EXPECT_THAT(named.out, AllOf(HasSubstr("linear"), Not(HasSubstr("may not be the record"))));
+  EXPECT_EQ(vitrine(profile + " --etrecord " + sample("add_mul/etrecord.bin")).exit_code, 1);
+
+  // There is nothing left to strip.
+  const CommandResult again = vitrine("strip " + path("small.pte") + " -o " + path("again.pte"));
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.err, HasSubstr("does not contain a record"));
+  EXPECT_EQ(read_text(path("again.pte")), read_text(path("small.pte")));
+}
+
+TEST(VitrineCommand, StripRefusesOtherFilesAndItsOwnInput) {
+  const ScratchFolder scratch;
+  const std::string output = " -o " + (scratch / "out.pte").string();
+  const CommandResult wrong = vitrine("strip " + sample(kExported) + output);
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("exported model (.pt2)"));
+  EXPECT_EQ(vitrine("strip " + sample(kModel) + " -o " + sample(kModel)).exit_code, 1);
+  EXPECT_EQ(vitrine("strip " + sample(kModel)).exit_code, 64);
 }
 
 TEST(VitrineCommand, ComparesPrograms) {

@@ -22,6 +22,7 @@
 #include "tools/pte_lower/lower_in_memory.h"
 #include "tools/vitrine/commands.h"
 #include "tools/vitrine/comparing.h"
+#include "tools/vitrine/stripping.h"
 
 namespace vitrine::tools {
 namespace {
@@ -59,12 +60,13 @@ struct Command {
   Main run;
   const char* first_argument = nullptr;  // an option to insert before those of the user
 };
-constexpr std::array<Command, 7> kCommands = {
+constexpr std::array<Command, 8> kCommands = {
     {{"run", "run a program, or an exported model", executor_runner},
      {"profile", "show where the time of a program goes", executor_runner, "--profile"},
      {"compare", "compare the times or values of two programs, or two stored profiles", compare},
      {"verify", "compare the outputs of a program with expected ones", executor_runner, "--verify"},
      {"lower", "lower an exported model (.pt2, .ptn) to a program (.pte)", pte_lower},
+     {"strip", "remove the names for profiles from a program", strip},
      {"inspect", "describe, check and draw files of every kind", pte_inspect},
      {"chat", "chat with a language model, or continue a --prompt", chat}}};
 

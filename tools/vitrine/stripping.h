@@ -1,0 +1,9 @@
+// The command `vitrine strip`.
+#pragma once
+
+namespace vitrine::tools {
+
+// Removes the record from a program. Returns the exit code.
+int strip(int argc, char** argv);
+
+}  // namespace vitrine::tools
