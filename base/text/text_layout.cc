@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 #include "runtime/core/printable.h"
 
@@ -34,6 +35,70 @@ bool is_in(const Range (&ranges)[n], uint32_t value) {
 size_t width_of(uint32_t value) {
   if (is_in(kCombining, value)) return 0;
   return is_in(kWide, value) ? 2 : 1;
+}
+
+// A part of a dotted path.
+struct PathPart {
+  std::string_view text;
+  // Parts with a low weight are left out first: 0 without digits, 1 with some, 2 for numbers. The
+  // last part has the highest weight.
+  int weight = 0;
+  bool is_kept = true;
+};
+constexpr int kNumber = 2;
+constexpr int kLastPart = 3;
+
+std::vector<PathPart> split_path(std::string_view path) {
+  std::vector<PathPart> parts;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t dot = std::min(path.find('.', at), path.size());
+    const std::string_view text = path.substr(at, dot - at);
+    const auto digits = std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_number = digits == std::ssize(text);
+    parts.push_back({text, digits == 0 ? 0 : is_number ? kNumber : 1});
+    at = dot + 1;
+  }
+  parts.back().weight = kLastPart;
+  return parts;
+}
+
+// Joins the kept parts from `parts`. An ellipsis replaces the others.
+std::string join_kept(const std::vector<PathPart>& parts) {
+  std::string text;
+  bool has_gap = false;
+  for (const PathPart& part : parts) {
+    if (part.is_kept) {
+      if (has_gap) {
+        text += kEllipsis;
+      } else if (!text.empty()) {
+        text += '.';
+      }
+      text += part.text;
+    }
+    has_gap = !part.is_kept;
+  }
+  return text;
+}
+
+// A text that cannot be broken, with the text between it and the previous one on the same line.
+struct Piece {
+  std::string_view separator, text;
+};
+
+// Splits a part that is wider than `width` at its spaces.
+void add_pieces(std::string_view separator, std::string_view part, size_t width,
+                std::vector<Piece>& pieces) {
+  const bool is_broken = display_width(part) > width;
+  while (is_broken) {
+    const size_t space = part.find(' ', part.find_first_not_of(' '));
+    if (space == std::string_view::npos) break;
+    pieces.push_back({separator, part.substr(0, space)});
+    part.remove_prefix(space);
+    const size_t next = std::min(part.find_first_not_of(' '), part.size());
+    separator = part.substr(0, next);
+    part.remove_prefix(next);
+  }
+  pieces.push_back({separator, part});
 }
 
 }  // namespace
@@ -90,6 +155,34 @@ std::string cut_right(std::string_view text, size_t width) {
   return head + std::string(kEllipsis);
 }
 
+std::string cut_middle(std::string_view text, size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  const size_t tail = width / 2;
+  return cut_right(text, width - tail) + cut_left(text, tail + 1).substr(kEllipsis.size());
+}
+
+std::string cut_path(std::string_view path, size_t width) {
+  size_t used = display_width(path);
+  if (used <= width) return std::string(path);
+  std::vector<PathPart> parts = split_path(path);
+  for (int weight = 0; weight < kNumber; ++weight) {
+    for (PathPart& part : parts) {
+      if (used <= width || part.weight != weight) continue;
+      part.is_kept = false;
+      used -= display_width(part.text);
+      if (&part != parts.data()) used -= 1;  // the separator; the first part leaves an ellipsis
+    }
+  }
+  if (used <= width) return join_kept(parts);
+  constexpr size_t kMinLastPart = 4;
+  const std::string_view last = parts.back().text;
+  const std::vector<PathPart> numbers(parts.begin(), parts.end() - 1);
+  const std::string head = join_kept(numbers);
+  const size_t head_width = display_width(head);
+  if (head.empty() || head_width + kMinLastPart >= width) return cut_left(path, width);
+  return head + cut_left(last, std::min(width - head_width, display_width(last) - 1));
+}
+
 std::string align_left(std::string_view text, size_t width) {
   const size_t used = display_width(text);
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');
@@ -103,19 +196,23 @@ std::string align_right(std::string_view text, size_t width) {
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width) {
   const size_t indent = display_width(first);
+  std::vector<Piece> pieces;
+  for (const std::string& part : parts) {
+    add_pieces(separator, part, width > indent ? width - indent : 0, pieces);
+  }
   std::string lines(first);
   size_t used = indent;
   bool is_line_empty = true;
-  for (const std::string& part : parts) {
-    const size_t needed = display_width(part) + (is_line_empty ? 0 : display_width(separator));
+  for (const Piece& piece : pieces) {
+    const size_t needed = display_width(piece.separator) + display_width(piece.text);
     if (!is_line_empty && used + needed > width) {
       lines += '\n' + std::string(indent, ' ');
       used = indent;
       is_line_empty = true;
     }
-    if (!is_line_empty) lines += separator;
-    lines += part;
-    used += is_line_empty ? display_width(part) : needed;
+    if (!is_line_empty) lines += piece.separator;
+    lines += piece.text;
+    used += is_line_empty ? display_width(piece.text) : needed;
     is_line_empty = false;
   }
   return lines + '\n';

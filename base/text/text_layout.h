@@ -10,7 +10,7 @@
 namespace vitrine::inspector {
 
 // Limits and separators that reports share.
-inline constexpr size_t kMinWidth = 80;  // minimum width of a report, in cells
+inline constexpr size_t kMinWidth = 40;  // minimum width of a report, in cells
 inline constexpr size_t kLongOp = 60;    // wider lists of ops are abbreviated in every report
 inline constexpr std::string_view kDot = " · ";
 inline constexpr std::string_view kBetween = "   ";
@@ -27,12 +27,21 @@ size_t display_width(std::string_view text);
 std::string cut_left(std::string_view text, size_t width);
 std::string cut_right(std::string_view text, size_t width);
 
+// Cuts out the middle of a text, for names that differ at either end.
+std::string cut_middle(std::string_view text, size_t width);
+
+// Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells:
+// "…0…apply". Leaves out whole parts, first those without digits from the left. Keeps the last part
+// and, while at least four cells of the last part fit, the numbers, which tell layers apart.
+std::string cut_path(std::string_view path, size_t width);
+
 // Pads text with spaces to `width` cells.
 std::string align_left(std::string_view text, size_t width);
 std::string align_right(std::string_view text, size_t width);
 
-// Joins `parts` with `separator` and breaks lines between parts at `width`. The first line starts
-// with `first`, further lines with spaces of the same width. Lines end with '\n'.
+// Joins `parts` with `separator` and breaks lines between parts at `width`. Breaks a part that is
+// wider than a line at its spaces. The first line starts with `first`, further lines with spaces of
+// the same width. Lines end with '\n'.
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width);
 

@@ -1,6 +1,8 @@
 #include "base/text/text_table.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/text/text_layout.h"
@@ -10,33 +12,52 @@ namespace {
 
 constexpr size_t kGap = 2;
 constexpr size_t kTightGap = 1;
-constexpr size_t kMinName = 6;
-constexpr size_t kReadableName = 12;
+constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-const std::string& fitting(const TextTable::Cell& cell, size_t width) {
-  return display_width(cell.text) <= width || cell.brief.empty() ? cell.text : cell.brief;
+// How far names are cut to make a table fit. Stages are tried in turn.
+struct CuttingStage {
+  size_t min_name;           // names are not cut below this width
+  bool keeps_different;      // different names of a column stay different
+  bool leaves_out_columns;   // columns are left out before names are cut further
+  bool keeps_rows_distinct;  // only columns without which rows still differ are left out
+};
+constexpr CuttingStage kStages[] = {{24, true, true, true},
+                                    {10, true, false, true},
+                                    {kMinDistinctName, true, true, false},
+                                    {kMinDistinctName, false, false, false},
+                                    {1, false, false, false}};
+
+const std::string& brief_of(const TextTable::Cell& cell) {
+  return cell.brief.empty() ? cell.text : cell.brief;
 }
 
-std::string aligned(const std::string& text, TextTable::Kind kind, size_t width) {
+const std::string& fitting(const TextTable::Cell& cell, size_t width) {
+  return display_width(cell.text) <= width ? cell.text : brief_of(cell);
+}
+
+std::string cut(std::string_view text, TextTable::Kind kind, size_t width) {
   switch (kind) {
-    case TextTable::Kind::kFigure:
-      return align_right(text, width);
     case TextTable::Kind::kName:
-      return align_left(cut_right(text, width), width);
+      return cut_right(text, width);
+    case TextTable::Kind::kUniform:
+      return cut_middle(text, width);
     case TextTable::Kind::kTail:
-      return align_left(cut_left(text, width), width);
+      return cut_left(text, width);
+    case TextTable::Kind::kPath:
+      return cut_path(text, width);
+    case TextTable::Kind::kFigure:
     case TextTable::Kind::kBar:
       break;
   }
-  return text;
+  return std::string(text);
 }
 
 }  // namespace
 
-void TextTable::add_column(std::string title, Kind kind, bool is_optional) {
-  columns_.push_back({std::move(title), kind, is_optional});
+void TextTable::add_column(Cell title, Kind kind, size_t rank) {
+  columns_.push_back({std::move(title), kind, rank});
 }
 
 void TextTable::add_row(std::vector<Cell> cells, bool is_highlighted) {
@@ -65,25 +86,38 @@ size_t TextTable::Layout::total() const {
 }
 
 bool TextTable::is_name(size_t column) const {
-  return columns_[column].kind == Kind::kName || columns_[column].kind == Kind::kTail;
+  return columns_[column].kind != Kind::kFigure && columns_[column].kind != Kind::kBar;
 }
 
 size_t TextTable::natural_width(size_t column, bool brief) const {
+  const auto width_of = [brief](const Cell& cell) {
+    return display_width(brief ? brief_of(cell) : cell.text);
+  };
   size_t width = 0;
   for (const auto* rows : {&rows_, &totals_}) {
-    for (const Row& row : *rows) {
-      const Cell& cell = row.cells[column];
-      const bool abbreviate = brief && !cell.brief.empty();
-      width = std::max(width, display_width(abbreviate ? cell.brief : cell.text));
-    }
+    for (const Row& row : *rows) width = std::max(width, width_of(row.cells[column]));
   }
   // Without rows, the label column must be as wide as the labels of totals.
   for (const Row& row : totals_) {
     if (!rows_.empty() || row.label_column != column) continue;
-    const bool abbreviate = brief && !row.label.brief.empty();
-    width = std::max(width, display_width(abbreviate ? row.label.brief : row.label.text));
+    width = std::max(width, width_of(row.label));
   }
-  return width == 0 ? 0 : std::max(width, display_width(columns_[column].title));
+  return width == 0 ? 0 : std::max(width, width_of(columns_[column].title));
+}
+
+// Returns the smallest width at which different abbreviated names of the column are different, or 0
+// if that takes more than `max`.
+size_t TextTable::distinct_width(size_t column, size_t max) const {
+  std::set<std::string_view> names;
+  for (const Row& row : rows_) names.insert(brief_of(row.cells[column]));
+  for (size_t width = kMinDistinctName; width <= max; ++width) {
+    std::set<std::string> seen;
+    const bool are_distinct = std::ranges::all_of(names, [&](std::string_view name) {
+      return seen.insert(cut(name, columns_[column].kind, width)).second;
+    });
+    if (are_distinct) return width;
+  }
+  return 0;
 }
 
 // A label spans the columns up to the first figure of its row. Widens the label column if these are
@@ -92,69 +126,147 @@ void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
     size_t available = layout.widths[row.label_column];
     if (available == 0) continue;
-    for (size_t c = row.label_column + 1; c < columns_.size() && row.cells[c].text.empty(); ++c) {
-      if (layout.widths[c] != 0) available += layout.gap(c) + layout.widths[c];
+    for (size_t c = row.label_column + 1; c < columns_.size(); ++c) {
+      if (layout.widths[c] == 0) continue;
+      if (!row.cells[c].text.empty()) break;
+      available += layout.gap(c) + layout.widths[c];
     }
-    const size_t needed = display_width(row.label.brief.empty() ? row.label.text : row.label.brief);
+    const size_t needed = display_width(brief_of(row.label));
     if (needed > available) layout.widths[row.label_column] += needed - available;
   }
 }
 
-// Narrows the widest name column by one cell. Columns of short names are narrowed only if there are
-// no others. Returns false if no column can be narrowed.
-bool TextTable::narrow_a_name(Layout& layout, const std::vector<size_t>& needed) const {
-  for (const size_t max_kept : {kReadableName, size_t{0}}) {
-    size_t* widest = nullptr;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      size_t& width = layout.widths[c];
-      if (!is_name(c) || width <= kMinName || needed[c] <= max_kept) continue;
-      if (widest == nullptr || width > *widest) widest = &width;
-    }
-    if (widest == nullptr) continue;
-    --*widest;
-    return true;
-  }
-  return false;
-}
-
-bool TextTable::has_unreadable_names(const Layout& layout) const {
+// Distributes the free cells, including those that cut paths do not fill: first to names that are
+// cut, then to names that are abbreviated, if that shows more of them in full.
+void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const size_t needed = std::min(natural_width(c, true), kReadableName);
-    if (is_name(c) && layout.widths[c] < needed) return true;
+    if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
+    if (std::ranges::count(totals_, c, &Row::label_column) != 0) continue;  // labels fill it
+    size_t used = std::min(display_width(brief_of(columns_[c].title)), layout.widths[c]);
+    for (const Row& row : rows_) {
+      const std::string shown = cut(brief_of(row.cells[c]), Kind::kPath, layout.widths[c]);
+      used = std::max(used, display_width(shown));
+    }
+    layout.widths[c] = used;
   }
-  return false;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (layout.widths[c] == 0) continue;
+    const size_t available = layout.widths[c] + width - layout.total();
+    layout.widths[c] = std::max(layout.widths[c], std::min(natural.brief[c], available));
+  }
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].kind != Kind::kUniform || layout.widths[c] == 0) continue;
+    const size_t available = layout.widths[c] + width - layout.total();
+    layout.is_abbreviated[c] = natural.full[c] > available;
+    if (!layout.is_abbreviated[c]) layout.widths[c] = natural.full[c];
+  }
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].kind == Kind::kUniform || layout.widths[c] == 0) continue;
+    const size_t available = layout.widths[c] + width - layout.total();
+    if (natural.full[c] <= available) {
+      layout.widths[c] = std::max(layout.widths[c], natural.full[c]);
+      continue;
+    }
+    for (const Row& row : rows_) {
+      const size_t useful = display_width(row.cells[c].text);
+      if (useful <= available) layout.widths[c] = std::max(layout.widths[c], useful);
+    }
+  }
 }
 
-TextTable::Layout TextTable::lay_out(size_t width) const {
-  Layout layout = lay_out(width, true);
-  return has_unreadable_names(layout) ? lay_out(width, false) : layout;
-}
-
-TextTable::Layout TextTable::lay_out(size_t width, bool with_optional) const {
-  const auto natural = [&](size_t column, bool brief) {
-    return with_optional || !columns_[column].is_optional ? natural_width(column, brief) : 0;
-  };
+// Returns a layout with the shown columns in which no name is narrower than its minimum, or
+// nullopt if that takes more than `width`.
+std::optional<TextTable::Layout> TextTable::fit(const std::vector<bool>& is_shown,
+                                                const NaturalWidths& natural,
+                                                const std::vector<size_t>& min_widths,
+                                                size_t width) const {
   Layout layout;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    layout.widths.push_back(natural(c, false));
+    layout.widths.push_back(is_shown[c] ? natural.full[c] : 0);
+    layout.is_abbreviated.push_back(false);
     layout.is_figure.push_back(columns_[c].kind == Kind::kFigure);
   }
   widen_for_labels(layout);
   if (layout.total() <= width) return layout;
 
   layout.figure_gap = kTightGap;
-  const std::vector<size_t> full = layout.widths;
-  for (size_t c = 0; c < columns_.size(); ++c) layout.widths[c] = natural(c, true);
-  widen_for_labels(layout);
-  const std::vector<size_t> needed = layout.widths;
-  while (layout.total() > width) {
-    if (!narrow_a_name(layout, needed)) return layout;
-  }
-  // Distributes the remaining cells to abbreviated columns.
   for (size_t c = 0; c < columns_.size(); ++c) {
-    layout.widths[c] = std::min(full[c], layout.widths[c] + width - layout.total());
+    layout.widths[c] = is_shown[c] ? natural.brief[c] : 0;
+    if (is_name(c)) layout.widths[c] = std::min(layout.widths[c], width);
   }
+  widen_for_labels(layout);
+  while (layout.total() > width) {
+    size_t* widest = nullptr;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      size_t& column = layout.widths[c];
+      if (!is_name(c) || column <= min_widths[c]) continue;
+      if (widest == nullptr || column > *widest) widest = &column;
+    }
+    if (widest == nullptr) return std::nullopt;
+    --*widest;
+  }
+  widen_names(layout, natural, width);
   return layout;
+}
+
+size_t TextTable::count_distinct_rows(const std::vector<bool>& is_shown) const {
+  std::set<std::vector<std::string_view>> names;
+  for (const Row& row : rows_) {
+    std::vector<std::string_view> of_row;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (is_shown[c] && is_name(c)) of_row.push_back(brief_of(row.cells[c]));
+    }
+    names.insert(std::move(of_row));
+  }
+  return names.size();
+}
+
+// Returns the column to leave out next: the shown column with the highest rank.
+std::optional<size_t> TextTable::next_to_leave_out(const std::vector<bool>& is_shown,
+                                                   bool keeps_rows_distinct) const {
+  const size_t before = keeps_rows_distinct ? count_distinct_rows(is_shown) : 0;
+  std::optional<size_t> next;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (!is_shown[c] || columns_[c].rank <= (next ? columns_[*next].rank : 0)) continue;
+    std::vector<bool> without = is_shown;
+    without[c] = false;
+    const bool is_needed =
+        keeps_rows_distinct && is_name(c) && count_distinct_rows(without) != before;
+    if (!is_needed) next = c;
+  }
+  return next;
+}
+
+TextTable::Layout TextTable::lay_out(size_t width) const {
+  NaturalWidths natural;
+  std::vector<bool> is_shown;
+  std::vector<size_t> distinct;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    natural.full.push_back(natural_width(c, false));
+    natural.brief.push_back(natural_width(c, true));
+    is_shown.push_back(natural.full[c] != 0);
+    // Names that differ only far from their ends are not worth more than two thirds of the width.
+    const size_t max = std::min(natural.brief[c], width * 2 / 3);
+    distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
+  }
+  std::vector<size_t> min_widths(columns_.size());
+  for (const CuttingStage& stage : kStages) {
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const size_t min = std::max(stage.min_name, stage.keeps_different ? distinct[c] : 0);
+      min_widths[c] = std::min(natural.brief[c], min);
+    }
+    for (;;) {
+      if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
+      if (!stage.leaves_out_columns) break;
+      const auto next = next_to_leave_out(is_shown, stage.keeps_rows_distinct);
+      if (!next) break;
+      is_shown[*next] = false;
+    }
+  }
+  // The figures alone are wider than the table should be.
+  for (;; ++width) {
+    if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
+  }
 }
 
 std::string TextTable::line(const Row& row, const Layout& layout) const {
@@ -174,7 +286,11 @@ std::string TextTable::line(const Row& row, const Layout& layout) const {
       text = std::string(label_start, ' ') + cut_right(label, end - label_start);
     }
     if (!is_total || !cell.text.empty()) {
-      text = align_left(text, start) + aligned(fitting(cell, width), columns_[c].kind, width);
+      const Kind kind = columns_[c].kind;
+      const bool is_brief = kind == Kind::kUniform && layout.is_abbreviated[c];
+      const std::string shown = cut(is_brief ? brief_of(cell) : fitting(cell, width), kind, width);
+      text = align_left(text, start);
+      text += kind == Kind::kFigure ? align_right(shown, width) : shown;
     }
     start += width;
   }
@@ -185,7 +301,7 @@ std::string TextTable::line(const Row& row, const Layout& layout) const {
 std::string TextTable::text(size_t width, bool color) const {
   const Layout layout = lay_out(width);
   Row title;
-  for (const Column& column : columns_) title.cells.emplace_back(column.title);
+  for (const Column& column : columns_) title.cells.push_back(column.title);
   std::string text = line(title, layout) + '\n';
   for (const Row& row : rows_) {
     const bool is_colored = color && row.is_highlighted;

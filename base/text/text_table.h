@@ -1,9 +1,11 @@
 // Formats a table of aligned columns for a given width. Names are abbreviated and cut to fit;
-// figures are not.
+// figures are not. A table that is too wide first loses columns that matter little. Then names are
+// cut, but different names of a column stay different as long as the width allows it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,26 +15,31 @@ namespace vitrine::inspector {
 class TextTable {
  public:
   enum class Kind : uint8_t {
-    kFigure,  // aligned to the right, never cut
-    kName,    // aligned to the left, cut at its end
-    kTail,    // aligned to the left, cut at its start, for paths, whose end matters most
-    kBar,     // aligned to the left, never cut
+    kFigure,   // aligned to the right, never cut
+    kName,     // aligned to the left, cut at its end
+    kUniform,  // aligned to the left, cut in its middle; if one must be abbreviated, all are
+    kTail,     // aligned to the left, cut at its start, for names whose end matters most
+    kPath,     // aligned to the left, cut by cut_path()
+    kBar,      // aligned to the left, never cut
   };
   struct Cell {
     Cell(std::string full) : text(std::move(full)) {}  // NOLINT(google-explicit-constructor)
+    Cell(const char* full) : text(full) {}             // NOLINT(google-explicit-constructor)
     Cell(std::string full, std::string abbreviated)
         : text(std::move(full)), brief(std::move(abbreviated)) {}
     std::string text;
     std::string brief = {};  // used if `text` does not fit; if empty, `text` is cut
   };
 
-  // A column without any text is left out. An optional column is also left out if other names would
-  // become unreadably short.
-  void add_column(std::string title, Kind kind, bool is_optional = false);
+  // A column without any text is left out. If names would get too short, the table leaves out the
+  // columns with a rank above 0, highest rank first. It keeps a column of names without which rows
+  // would look the same, unless nothing else is left.
+  void add_column(Cell title, Kind kind, size_t rank = 0);
   // `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);
-  // Adds a row below a rule, for sums over rows. `label` spans the columns from `label_column` to
-  // the first figure; `figures` fill the columns from `first_figure` on.
+  // Adds a row below a rule, for sums over rows. `label` spans the columns from `label_column`,
+  // which must have the rank 0, to the first figure; `figures` fill the columns from `first_figure`
+  // on.
   void add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                  size_t first_figure);
 
@@ -41,9 +48,9 @@ class TextTable {
 
  private:
   struct Column {
-    std::string title;
+    Cell title;
     Kind kind;
-    bool is_optional;
+    size_t rank;
   };
   struct Row {
     std::vector<Cell> cells;
@@ -52,19 +59,29 @@ class TextTable {
     size_t label_column = 0;
   };
   struct Layout {
-    std::vector<size_t> widths;  // indexed by column; 0 if the column is left out
-    size_t figure_gap = 2;       // cells before a figure
+    std::vector<size_t> widths;        // indexed by column; 0 if the column is left out
+    std::vector<bool> is_abbreviated;  // for kUniform
+    size_t figure_gap = 2;             // cells before a figure
     size_t total() const;
     std::vector<bool> is_figure;
     size_t gap(size_t column) const;
   };
 
+  // Widths at which no name of a column is cut; 0 for a column without text.
+  struct NaturalWidths {
+    std::vector<size_t> full, brief;
+  };
+
   bool is_name(size_t column) const;
   size_t natural_width(size_t column, bool brief) const;
+  size_t distinct_width(size_t column, size_t max) const;
   void widen_for_labels(Layout& layout) const;
-  bool narrow_a_name(Layout& layout, const std::vector<size_t>& needed) const;
-  bool has_unreadable_names(const Layout& layout) const;
-  Layout lay_out(size_t width, bool with_optional) const;
+  void widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const;
+  std::optional<Layout> fit(const std::vector<bool>& is_shown, const NaturalWidths& natural,
+                            const std::vector<size_t>& min_widths, size_t width) const;
+  size_t count_distinct_rows(const std::vector<bool>& is_shown) const;
+  std::optional<size_t> next_to_leave_out(const std::vector<bool>& is_shown,
+                                          bool keeps_rows_distinct) const;
   Layout lay_out(size_t width) const;
   std::string line(const Row& row, const Layout& layout) const;
 

@@ -13,7 +13,7 @@ TextTable sample_table() {
   table.add_column("#", TextTable::Kind::kFigure);
   table.add_column("op", TextTable::Kind::kName);
   table.add_column("nothing", TextTable::Kind::kName);
-  table.add_column("module", TextTable::Kind::kTail);
+  table.add_column("module", TextTable::Kind::kPath);
   table.add_column("us", TextTable::Kind::kFigure);
   table.add_row(
       {{"1"}, {"convolution + relu", "convolution +1"}, {""}, {"net.features.0"}, {"12.5"}});
@@ -39,9 +39,9 @@ TEST(TextTable, AbbreviatesThenCutsNames) {
             "────────────────────────────────────────\n"
             "   wall of all rows               1247.0\n");
   EXPECT_EQ(sample_table().text(32, false),
-            "#  op          module         us\n"
-            "1  convoluti…  …eatures.0   12.5\n"
-            "2  add         net.add    1234.5\n"
+            "#  op             module      us\n"
+            "1  convolution …  …0        12.5\n"
+            "2  add            net.add 1234.5\n"
             "────────────────────────────────\n"
             "   wall of all rows       1247.0\n");
 }
@@ -73,19 +73,93 @@ TEST(TextTable, WidensTheLabelColumnForTotals) {
             "inputs and logits  345\n");
 }
 
-TEST(TextTable, OmitsOptionalColumnsBeforeNamesGetUnreadable) {
+using Kind = TextTable::Kind;
+
+TEST(TextTable, LeavesOutColumnsByRankBeforeItCutsNames) {
   TextTable table;
-  table.add_column("op", TextTable::Kind::kName);
-  table.add_column("module", TextTable::Kind::kTail);
-  table.add_column("kernel", TextTable::Kind::kTail, true);
-  table.add_column("us", TextTable::Kind::kFigure);
-  table.add_row({{"convolution"}, {"net.features.10"}, {"aten::convolution"}, {"12.5"}});
-  EXPECT_EQ(table.text(45, false),
-            "op           module        kernel          us\n"
-            "convolution  …features.10  …:convolution 12.5\n");
-  EXPECT_EQ(table.text(38, false),
+  table.add_column("op", Kind::kName);
+  table.add_column("module", Kind::kPath);
+  table.add_column("kernel", Kind::kName, 1);
+  table.add_column("us", Kind::kFigure);
+  table.add_column("cum %", Kind::kFigure, 2);
+  table.add_row({"convolution", "net.features.10", "aten::conv.out", "12.5", "3.1"});
+  EXPECT_EQ(table.text(60, false),
+            "op           module           kernel            us  cum %\n"
+            "convolution  net.features.10  aten::conv.out  12.5    3.1\n");
+  EXPECT_EQ(table.text(50, false),
+            "op           module           kernel            us\n"
+            "convolution  net.features.10  aten::conv.out  12.5\n");
+  EXPECT_EQ(table.text(48, false),
             "op           module             us\n"
             "convolution  net.features.10  12.5\n");
+  EXPECT_EQ(table.text(28, false),
+            "op           module       us\n"
+            "convolution  …10        12.5\n");
+}
+
+TEST(TextTable, KeepsAColumnWithoutWhichRowsWouldLookTheSame) {
+  TextTable table;
+  table.add_column("op", Kind::kName);
+  table.add_column("place", Kind::kName, 1);
+  table.add_column("kernel", Kind::kName, 2);
+  table.add_column("us", Kind::kFigure);
+  table.add_row({"mean", "xnn", "first kernel", "1"});
+  table.add_row({"mean", "xnn", "second kernel", "1"});
+  EXPECT_EQ(table.text(23, false),
+            "op    kernel         us\n"
+            "mean  first kernel    1\n"
+            "mean  second kernel   1\n");
+}
+
+TEST(TextTable, KeepsDifferentNamesDifferent) {
+  TextTable table;
+  table.add_column("module", Kind::kPath);
+  table.add_column("comment", Kind::kName);
+  for (const char* layer : {"0", "1", "27"}) {
+    table.add_row({std::string("layers.") + layer + ".attention.rope.apply", "0123456789"});
+    table.add_row({std::string("layers.") + layer + ".ffn.rope.apply", "0123456789"});
+  }
+  EXPECT_EQ(table.text(30, false),
+            "module              comment\n"
+            "…0…rope.apply       0123456789\n"
+            "…0.ffn.rope.apply   0123456789\n"
+            "…1…rope.apply       0123456789\n"
+            "…1.ffn.rope.apply   0123456789\n"
+            "…27…rope.apply      0123456789\n"
+            "…27.ffn.rope.apply  0123456789\n");
+}
+
+TEST(TextTable, AbbreviatesUniformColumnsAsAWhole) {
+  TextTable table;
+  table.add_column("kernel", Kind::kUniform);
+  table.add_column("us", Kind::kFigure);
+  table.add_row({{"Convolution (NHWC, F32) IGEMM", "IGEMM f32"}, "1"});
+  table.add_row({{"Add (ND)", "Add"}, "2"});
+  EXPECT_EQ(table.text(40, false),
+            "kernel                         us\n"
+            "Convolution (NHWC, F32) IGEMM   1\n"
+            "Add (ND)                        2\n");
+  EXPECT_EQ(table.text(20, false),
+            "kernel    us\n"
+            "IGEMM f32  1\n"
+            "Add        2\n");
+}
+
+TEST(TextTable, AbbreviatesTitles) {
+  TextTable table;
+  table.add_column("op", Kind::kName);
+  table.add_column({"A p50 us", "A us"}, Kind::kFigure);
+  table.add_row({"add", "1"});
+  EXPECT_EQ(table.text(14, false), "op   A p50 us\nadd         1\n");
+  EXPECT_EQ(table.text(10, false), "op  A us\nadd    1\n");
+}
+
+TEST(TextTable, KeepsFiguresThatAreWiderThanTheTable) {
+  TextTable table;
+  table.add_column("op", Kind::kName);
+  table.add_column("us", Kind::kFigure);
+  table.add_row({"convolution", "123456789"});
+  EXPECT_EQ(table.text(4, false), "…        us\n… 123456789\n");
 }
 
 TEST(TextTable, PrintsLabelsOfTotalsWithoutRows) {
