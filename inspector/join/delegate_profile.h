@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,9 @@ class DelegateProfile {
   // Returns the name in rows, at most 8 columns wide, "xnn". If empty, reports use the first
   // letters of the id.
   virtual std::string_view short_name() const { return {}; }
+  // Returns a name for narrow tables, "GEMM f32", for an operator that is logged as `kernel`
+  // ("Fully Connected (NC, F32) GEMM"). If empty, reports use `kernel`.
+  virtual std::string short_kernel_name(std::string_view /*kernel*/) const { return {}; }
 
   // ---- Operators
 

@@ -127,6 +127,7 @@ class ProfileMaker {
         if (const DelegateProfile* profile = find_profile(delegates_, row.delegate)) {
           row.delegate_name = profile->name();
           row.delegate_short_name = profile->short_name();
+          row.short_kernel = profile->short_kernel_name(row.kernel);
         }
         row.partition = partitions_.at(trace_row.instruction);
         break;

@@ -73,9 +73,10 @@ struct ProfileRow {
   std::string delegate_name, delegate_short_name;
   int partition = -1;  // 0-based, in the order of delegate instructions; -1 for kernels
   int32_t instruction = 0;
-  std::string identifier;  // the logged identifier of a delegate's operator; empty for kernels
-  std::string kernel;      // "Convolution (NHWC, F32) IGEMM", "aten::add.out"
-  std::string library;     // of a kernel: "portable", "optimized"; empty if not in the trace
+  std::string identifier;    // the logged identifier of a delegate's operator; empty for kernels
+  std::string kernel;        // "Convolution (NHWC, F32) IGEMM", "aten::add.out"
+  std::string short_kernel;  // for narrow tables: "IGEMM f32"; empty if the backend defines none
+  std::string library;       // of a kernel: "portable", "optimized"; empty if not in the trace
 
   Join join = Join::kNone;
   std::vector<std::string> source_ops;  // "aten.convolution.default", in graph order

@@ -1,6 +1,7 @@
 #include "backends/xnnpack/profile/kernel_names.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace vitrine::xnnpack {
 namespace {
@@ -111,6 +112,24 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
+// Operations that are products of matrices. The name of their algorithm is enough.
+constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
+                                          "Dynamic Fully Connected", "Fully Connected"};
+
+// Returns "qdu8-f32-qb4w" for "NC, QDU8, F32, QB4W". The first item is the layout.
+std::string data_types(std::string_view items) {
+  std::string types;
+  for (size_t comma = items.find(','); comma != std::string_view::npos; comma = items.find(',')) {
+    items.remove_prefix(comma + 1);
+    const std::string_view item = items.substr(0, items.find(','));
+    if (!types.empty()) types += '-';
+    for (const char c : item) {
+      if (c != ' ') types += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return types;
+}
+
 }  // namespace
 
 bool may_run(std::string_view kernel, std::string_view op) {
@@ -123,6 +142,23 @@ bool may_run(std::string_view kernel, std::string_view op) {
   }
   return std::any_of(std::begin(kUnaryKernels), std::end(kUnaryKernels), begins) &&
          std::find(std::begin(kUnaryOps), std::end(kUnaryOps), op) != std::end(kUnaryOps);
+}
+
+std::string short_kernel_name(std::string_view kernel) {
+  const size_t open = kernel.find(" (");
+  const size_t close = kernel.find(')', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(kernel);
+  const std::string_view operation = kernel.substr(0, open);
+  std::string_view rest = kernel.substr(close + 1);  // " GEMM #2"
+  const bool has_algorithm = rest.size() > 1 && rest[1] != '#';
+  const bool is_implied = has_algorithm && std::ranges::count(kProducts, operation) != 0;
+  std::string name(is_implied ? "" : operation);
+  if (is_implied) rest.remove_prefix(1);
+  const std::string types = data_types(kernel.substr(open + 2, close - open - 2));
+  const size_t number = std::min(rest.find(" #"), rest.size());
+  name += rest.substr(0, number);
+  if (!types.empty()) name += ' ' + types;
+  return name.append(rest.substr(number));
 }
 
 bool is_transposition(std::string_view kernel) { return kernel.starts_with("Transpose"); }

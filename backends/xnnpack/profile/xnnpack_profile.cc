@@ -15,6 +15,9 @@ class XnnpackProfile final : public inspector::DelegateProfile {
   std::string_view backend_id() const override { return xnnpack::kBackendId; }
   std::string_view name() const override { return "XNNPACK"; }
   std::string_view short_name() const override { return "xnn"; }
+  std::string short_kernel_name(std::string_view kernel) const override {
+    return xnnpack::short_kernel_name(kernel);
+  }
 
   // The identifier is the debug handle of the payload's node.
   OperatorIdentity identify(int32_t id, std::string_view) const override {
