@@ -172,9 +172,9 @@ bool is_changed(const ComparedOp& op) {
          (op.ratio->verdict == Verdict::kFaster || op.ratio->verdict == Verdict::kSlower);
 }
 
-std::string verdict_line(std::string_view label, const Comparison& comparison) {
+std::string verdict_line(const Comparison& comparison) {
   const ComparedOp& wall = comparison.wall;
-  std::string line = fmt::format("{}A {}   B {}", label, unit_for(wall.a.p50).with_name(wall.a.p50),
+  std::string line = fmt::format("A {}   B {}", unit_for(wall.a.p50).with_name(wall.a.p50),
                                  unit_for(wall.b.p50).with_name(wall.b.p50));
   if (wall.ratio.has_value()) {
     const std::string interval = interval_text(*wall.ratio);
@@ -182,7 +182,7 @@ std::string verdict_line(std::string_view label, const Comparison& comparison) {
                         interval.empty() ? "" : " (" + interval + ")",
                         verdict_text(*wall.ratio, comparison));
   }
-  return line + '\n';
+  return line;
 }
 
 Json compared_times_json(const ComparedOp& op) {
@@ -195,12 +195,23 @@ Json compared_times_json(const ComparedOp& op) {
 }
 
 void ComparedColumns::add_to(TextTable& table, std::string_view what) const {
-  for (const std::string& title :
-       {fmt::format("A {}{}", what, unit.name), fmt::format("B {}{}", what, unit.name),
-        std::string("B/A"), std::string("interval"), fmt::format("change {}", unit.name),
-        std::string("share %")}) {
-    table.add_column(title, TextTable::Kind::kFigure);
+  using Kind = TextTable::Kind;
+  constexpr size_t kRanks[] = {0, 0, 0, kIntervalRank, kChangeRank, kShareRank};
+  const std::vector<std::string> all = titles();
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::string full = all[i];
+    if (i < 2) full.insert(2, what);  // "A us" -> "A p50 us"
+    table.add_column({std::move(full), all[i]}, Kind::kFigure, kRanks[i]);
   }
+}
+
+std::vector<std::string> ComparedColumns::titles() const {
+  return {fmt::format("A {}", unit.name),
+          fmt::format("B {}", unit.name),
+          "B/A",
+          "interval",
+          fmt::format("change {}", unit.name),
+          "share %"};
 }
 
 std::vector<std::string> ComparedColumns::figures(const ComparedOp& op, bool in_a,

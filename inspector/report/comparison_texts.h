@@ -45,8 +45,8 @@ std::string too_few_runs_text(const Comparison& comparison);
 // True if B is faster or slower.
 bool is_changed(const ComparedOp& op);
 
-// Returns "LABEL  A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
-std::string verdict_line(std::string_view label, const Comparison& comparison);
+// Returns "A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
+std::string verdict_line(const Comparison& comparison);
 
 // Returns an object with the times, the ratio and the change.
 nlohmann::ordered_json compared_times_json(const ComparedOp& op);
@@ -55,11 +55,17 @@ nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 // change, and its share of the change of the wall time. A table leaves out a column whose cells are
 // all empty.
 struct ComparedColumns {
+  // Ranks in a TextTable. Columns of names rank between the interval and the change.
+  static constexpr size_t kIntervalRank = 1, kChangeRank = 4, kShareRank = 5;
+
   Unit unit;
   double wall_change = 0;  // in ns; 0: no shares
 
-  // `what` is put before the unit in the titles: "p50 ".
+  // `what` is put before the unit in the titles: "p50 ". Narrow tables leave it out, then the
+  // share, the change and the interval.
   void add_to(TextTable& table, std::string_view what) const;
+  // Returns all titles without `what`.
+  std::vector<std::string> titles() const;
   std::vector<std::string> figures(const ComparedOp& op, bool in_a = true, bool in_b = true) const;
 };
 

@@ -41,7 +41,11 @@ constexpr Term kTerms[] = {
     {"~copy", "name of the kernel, because the record does not have the op"},
     {"layout change for #2", "operator that lowering inserted because row 2 needs it"},
     {"module", "path of the module in the model"},
-    {"kernel", "function that ran; its name is cut on the left"},
+    {"kernel", "function that ran; narrow tables show a short name, files the full one"},
+    {"GEMM f32, DWConv qc8",
+     "short kernel names: algorithm and dtypes; IGEMM: indirect GEMM, DWConv: depthwise "
+     "convolution"},
+    {"…", "part of a name that is left out; layer numbers are kept"},
     {"calls", "calls per run"},
     {"p10, p50, p90, ...", "percentiles over the runs; p50 is the median"},
     {"avg", "average over the runs, if runs executed different instructions"},

@@ -118,15 +118,15 @@ class ProfileReader {
     ProfileRow& row = profile_.rows.emplace_back();
     row.where = where_of(json.at("where"));
     row.delegate = text_or_empty(json, "delegate");
-    for (const DelegateProfile* known : delegates_) {
-      if (known->backend_id() != row.delegate) continue;
-      row.delegate_name = known->name();
-      row.delegate_short_name = known->short_name();
-    }
     if (json.holds("partition")) row.partition = json.at("partition").integer<int>();
     row.instruction = json.at("instruction").integer<int32_t>();
     row.identifier = text_or_empty(json, "identifier");
     row.kernel = json.at("kernel").string();
+    if (const DelegateProfile* known = find_profile(delegates_, row.delegate)) {
+      row.delegate_name = known->name();
+      row.delegate_short_name = known->short_name();
+      row.short_kernel = known->short_kernel_name(row.kernel);
+    }
     row.library = text_or_empty(json, "library");
     row.join = join_of(json.at("join"));
     read_ops(json, row);

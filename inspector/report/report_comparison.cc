@@ -54,7 +54,7 @@ class ComparisonTable {
     write_side("A  ", a_, comparison_.runs_a);
     write_side("B  ", b_, comparison_.runs_b);
     out_ += origin_lines(a_.run, false, width_);
-    out_ += verdict_line("wall p50  ", comparison_);
+    out_ += wrap("wall p50  ", {verdict_line(comparison_)}, "", width_);
     out_ += wrap("",
                  {fmt::format("aligned by {}: {} of {} rows of A, {} of {} of B",
                               alignment_name(comparison_.alignment), comparison_.aligned_rows_a,
@@ -96,9 +96,9 @@ class ComparisonTable {
     TextTable table;
     table.add_column("#", Kind::kFigure);
     table.add_column("source op", Kind::kName);
-    table.add_column("module", Kind::kTail);
-    table.add_column("A ran in", Kind::kName);
-    table.add_column("B ran in", Kind::kName);
+    table.add_column("module", Kind::kPath);
+    table.add_column("A ran in", Kind::kName, 2);
+    table.add_column("B ran in", Kind::kName, 3);
     if (options_.ids) table.add_column("rows A : B", Kind::kName);
     columns_.add_to(table, "p50 ");
     const std::vector<bool> is_shown = among_largest();

@@ -59,7 +59,7 @@ std::string report_sweep(const std::vector<Profile>& profiles, const TableOption
   TextTable table;
   table.add_column("#", Kind::kFigure);
   table.add_column("source op", Kind::kName);
-  table.add_column("module", Kind::kTail);
+  table.add_column("module", Kind::kPath, 1);
   for (const Profile& profile : profiles) {
     table.add_column(fmt::format("{} {}", counted(*profile.run.threads, "thread"), unit.name),
                      Kind::kFigure);

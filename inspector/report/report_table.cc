@@ -22,6 +22,17 @@ namespace {
 constexpr size_t kMinWidthForBars = 120;  // narrower tables need the space for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
+// Ranks of columns: narrow tables leave out the highest first.
+enum Rank : size_t {
+  kShareRank = 1,
+  kPlaceRank,
+  kKernelRank,
+  kRowsRank,
+  kCallsRank,
+  kFlopRank,
+  kCumulatedRank,
+  kBarRank,
+};
 constexpr double kSmallShare = 0.005;  // op types below this share of the wall time become one
 
 class TableReport {
@@ -166,18 +177,13 @@ class TableReport {
   void write_wall() {
     const TimeStatistics& wall = profile_.wall;
     const Unit unit = unit_for(wall.p50);
-    const std::string left =
-        fmt::format("wall  min {}   p50 {}   p90 {}   max {} {}", unit.text(wall.min),
-                    unit.text(wall.p50), unit.text(wall.p90), unit.text(wall.max), unit.name);
-    const std::string source =
-        "names: " +
-        (profile_.run.record.empty() ? "from the program alone" : printable(profile_.run.record));
-    const size_t used = display_width(left) + display_width(source);
-    if (used + 2 <= width_) {
-      out_ += left + std::string(width_ - used, ' ') + source + '\n';
-    } else {
-      out_ += left + '\n' + source + '\n';
-    }
+    const std::string& record = profile_.run.record;
+    out_ +=
+        wrap("wall  ",
+             {fmt::format("min {}   p50 {}   p90 {}   max {} {}", unit.text(wall.min),
+                          unit.text(wall.p50), unit.text(wall.p90), unit.text(wall.max), unit.name),
+              "names: " + (record.empty() ? "from the program alone" : printable(record))},
+             kDot, width_);
     std::vector<std::string> spread;
     if (profile_.runs + profile_.cold_runs > 1 && wall.steady > 0) {
       const Unit first = unit_for(wall.first);
@@ -205,10 +211,10 @@ class TableReport {
     using Kind = TextTable::Kind;
     TextTable table;
     table.add_column("#", Kind::kFigure);
-    table.add_column("ran in", Kind::kName);
+    table.add_column("ran in", Kind::kName, kPlaceRank);
     table.add_column("source op", Kind::kName);
-    table.add_column("module", Kind::kTail);
-    table.add_column("kernel", Kind::kTail);
+    table.add_column("module", Kind::kPath);
+    table.add_column("kernel", Kind::kUniform, kKernelRank);
     if (options_.ids) table.add_column("ids", Kind::kName);
     if (has_calls_) table.add_column("calls", Kind::kFigure);
     add_figure_columns(table);
@@ -227,12 +233,15 @@ class TableReport {
   void add_figure_columns(TextTable& table) const {
     using Kind = TextTable::Kind;
     table.add_column(fmt::format("{} {}", profile_.statistic(), unit_.name), Kind::kFigure);
-    for (const char* title : {"%", "cum %"}) table.add_column(title, Kind::kFigure);
+    table.add_column("%", Kind::kFigure, kShareRank);
+    table.add_column("cum %", Kind::kFigure, kCumulatedRank);
     if (options_.costs) {
-      for (const char* title : {"MFLOP", "GFLOP/s", "GB/s"}) table.add_column(title, Kind::kFigure);
+      table.add_column("MFLOP", Kind::kFigure, kFlopRank);
+      table.add_column("GFLOP/s", Kind::kFigure);
+      table.add_column("GB/s", Kind::kFigure);
       if (profile_.run.limits.has_value()) table.add_column("peak %", Kind::kFigure);
     }
-    if (has_bars()) table.add_column("", Kind::kBar);
+    if (has_bars()) table.add_column("", Kind::kBar, kBarRank);
   }
 
   // Adds the lines below the rows: rows that are not shown, unattributed time, and the total.
@@ -258,22 +267,21 @@ class TableReport {
   }
 
   void write_groups(const Grouping& grouping) {
-    struct Title {
-      GroupBy by;
-      const char* text;
-    };
-    constexpr Title kTitles[] = {{GroupBy::kOp, "op"},
-                                 {GroupBy::kDelegate, "ran in"},
-                                 {GroupBy::kModule, "module"},
-                                 {GroupBy::kLine, "source line"}};
     using Kind = TextTable::Kind;
+    struct NameColumn {
+      GroupBy by;
+      const char* title;
+      Kind kind;
+    };
+    constexpr NameColumn kGroupColumns[] = {{GroupBy::kOp, "op", Kind::kName},
+                                            {GroupBy::kDelegate, "ran in", Kind::kName},
+                                            {GroupBy::kModule, "module", Kind::kName},
+                                            {GroupBy::kLine, "source line", Kind::kTail}};
     TextTable table;
-    const auto* title =
-        std::find_if(std::begin(kTitles), std::end(kTitles),
-                     [&](const Title& known) { return known.by == options_.view.by; });
-    table.add_column(title == std::end(kTitles) ? "" : title->text, Kind::kName);
-    table.add_column("rows", Kind::kFigure);
-    table.add_column("calls", Kind::kFigure);
+    const auto* names = std::ranges::find(kGroupColumns, options_.view.by, &NameColumn::by);
+    table.add_column(names->title, names->kind);
+    table.add_column("rows", Kind::kFigure, kRowsRank);
+    table.add_column("calls", Kind::kFigure, kCallsRank);
     add_figure_columns(table);
     double sum = 0;
     double longest = 0;
@@ -311,8 +319,11 @@ class TableReport {
     const std::string brief = op_mark(row) + texts.short_op;
     std::string op = op_mark(row) + texts.op;
     if (display_width(op) > kLongOp) op = brief;
-    std::vector<TextTable::Cell> cells = {
-        std::to_string(index + 1), texts.place, {op, brief}, texts.module, texts.kernel};
+    std::vector<TextTable::Cell> cells = {std::to_string(index + 1),
+                                          texts.place,
+                                          {op, brief},
+                                          texts.module,
+                                          {texts.kernel, texts.short_kernel}};
     if (options_.ids) cells.emplace_back(ids(row));
     if (has_calls_) cells.emplace_back(fmt::format("{:.4g}", row.calls));
     for (std::string& figure : figures(row.time, row.share, percent(cumulated))) {

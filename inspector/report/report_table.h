@@ -10,7 +10,7 @@
 namespace vitrine::inspector {
 
 struct TableOptions {
-  size_t width = 100;  // in columns, at least 80; long names are cut, figures are not
+  size_t width = 100;  // in columns, at least kMinWidth
   bool color = false;  // uses ANSI colors, for terminals
   View view = {};
   bool costs = false;  // adds MFLOP, GFLOP/s, GB/s, and the share of the machine's limits if known

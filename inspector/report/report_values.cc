@@ -15,24 +15,12 @@
 #include "inspector/report/comparison_texts.h"
 #include "inspector/report/difference_texts.h"
 #include "inspector/report/run_texts.h"
+#include "inspector/report/value_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Returns the names of a value's op. If no row has the op alone, the name is the node's.
-template <class Value>
-ComparedTexts texts_of(const Value& value, const Profile& a, const Profile& b) {
-  ComparedTexts texts = compared_texts(value.op, a, b);
-  if (texts.op.empty()) texts.op = texts.short_op = printable(value.node_op);
-  return texts;
-}
-
-std::string sqnr_text(double db) {
-  if (db == std::numeric_limits<double>::infinity()) return "same";
-  return fmt::format("{:.1f}", db);
-}
 
 class ValueTable {
  public:
@@ -43,7 +31,7 @@ class ValueTable {
         b_(b),
         options_(options),
         width_(std::max(options.width, kMinWidth)) {
-    for (const ComparedValue& value : comparison.values) texts_.push_back(texts_of(value, a, b));
+    for (const ComparedValue& value : comparison.values) texts_.push_back(value_texts(value, a, b));
   }
 
   std::string report() {
@@ -78,7 +66,7 @@ class ValueTable {
     constexpr size_t kMaxNames = 8;
     std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
     for (const UncomparedValue& value : comparison_.not_compared) {
-      const ComparedTexts texts = texts_of(value, a_, b_);
+      const ComparedTexts texts = value_texts(value, a_, b_);
       auto reason =
           std::ranges::find(by_reason, value.reason, &decltype(by_reason)::value_type::first);
       if (reason == by_reason.end()) reason = by_reason.insert(reason, {value.reason, {}});
@@ -108,14 +96,15 @@ class ValueTable {
     TextTable table;
     table.add_column("#", Kind::kFigure);
     table.add_column("source op", Kind::kName);
-    table.add_column("module", Kind::kTail);
-    table.add_column("A ran in", Kind::kName);
-    table.add_column("B ran in", Kind::kName);
-    table.add_column("output", Kind::kName);
+    table.add_column("module", Kind::kPath);
+    table.add_column("A ran in", Kind::kName, 3);
+    table.add_column("B ran in", Kind::kName, 4);
+    table.add_column("output", Kind::kName, 2);
     if (options_.ids) table.add_column("rows A : B", Kind::kName);
-    for (const char* title : {"max diff", "mean diff", "cosine", "SQNR dB"}) {
-      table.add_column(title, Kind::kFigure);
-    }
+    table.add_column("max diff", Kind::kFigure);
+    table.add_column("mean diff", Kind::kFigure, 5);
+    table.add_column("cosine", Kind::kFigure, 1);
+    table.add_column("SQNR dB", Kind::kFigure);
     const std::vector<size_t> shown = shown_values();
     for (const size_t i : shown) add_row(table, i);
     out_ += table.text(width_, options_.color);
@@ -143,17 +132,15 @@ class ValueTable {
     const ComparedTexts& texts = texts_[i];
     const OutputDifference& difference = value.difference;
     const std::string op = display_width(texts.op) > kLongOp ? texts.short_op : texts.op;
-    const std::string result = difference.index == 0 ? "" : fmt::format(" [{}]", difference.index);
+    const std::string result = result_text(value);
     std::vector<TextTable::Cell> cells = {
         std::to_string(i + 1), {op + result, texts.short_op + result},
         texts.module,          texts.place_a,
         texts.place_b,         printable(difference.a)};
     if (options_.ids) cells.emplace_back(row_of(value.op.rows_a) + " : " + row_of(value.op.rows_b));
-    const TensorDifference& figures = difference.figures;
-    cells.emplace_back(fmt::format("{:.2g}", figures.max_abs));
-    cells.emplace_back(fmt::format("{:.2g}", figures.mean_abs));
-    cells.emplace_back(fmt::format("{:.6f}", figures.cosine));
-    cells.emplace_back(sqnr_text(figures.sqnr_db));
+    for (std::string& figure : value_figures(difference.figures)) {
+      cells.emplace_back(std::move(figure));
+    }
     table.add_row(std::move(cells), comparison_.first_below == i);
   }
 
@@ -162,19 +149,12 @@ class ValueTable {
   }
 
   void write_verdict() {
-    const std::string limit = fmt::format("{:.4g} dB", comparison_.min_sqnr_db);
-    if (!comparison_.first_below.has_value()) {
-      if (!comparison_.values.empty()) out_ += fmt::format("no op is below {}\n", limit);
-      return;
+    if (const auto first = first_below(comparison_, a_, b_); !first.empty()) {
+      out_ += wrap(fmt::format("first below {:.4g} dB  ", comparison_.min_sqnr_db), first, kDot,
+                   width_);
+    } else if (!comparison_.values.empty()) {
+      out_ += fmt::format("no op is below {:.4g} dB\n", comparison_.min_sqnr_db);
     }
-    const size_t i = *comparison_.first_below;
-    const ComparedValue& value = comparison_.values[i];
-    std::string text = fmt::format("#{} {}", i + 1, texts_[i].op);
-    if (!texts_[i].module.empty()) text += " " + texts_[i].module;
-    std::vector<std::string> parts = {
-        text, fmt::format("SQNR {:.1f} dB", value.difference.figures.sqnr_db)};
-    for (const std::string& line : value.lines) parts.push_back(printable(line));
-    out_ += wrap(fmt::format("first below {}  ", limit), parts, kDot, width_);
   }
 
   const ValueComparison& comparison_;
@@ -197,14 +177,14 @@ std::string report_values_json(const ValueComparison& comparison, const Profile&
                                const Profile& b) {
   Json values = Json::array();
   for (const ComparedValue& value : comparison.values) {
-    Json json = compared_json(value.op, texts_of(value, a, b));
+    Json json = compared_json(value.op, value_texts(value, a, b));
     json["lines"] = value.lines;
     json.update(output_json(value.difference));
     values.push_back(std::move(json));
   }
   Json not_compared = Json::array();
   for (const UncomparedValue& value : comparison.not_compared) {
-    Json json = compared_json(value.op, texts_of(value, a, b));
+    Json json = compared_json(value.op, value_texts(value, a, b));
     json["reason"] = value.reason;
     not_compared.push_back(std::move(json));
   }

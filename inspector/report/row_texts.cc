@@ -58,6 +58,14 @@ std::string without_number(std::string_view kernel) {
   return std::string(is_number ? kernel.substr(0, mark) : kernel);
 }
 
+// Returns the name without its namespace, "add.out", for kernels.
+std::string short_kernel_name(const ProfileRow& row) {
+  if (!row.short_kernel.empty()) return printable(row.short_kernel);
+  const size_t colons = row.kernel.find("::");
+  if (row.where != Where::kKernel || colons == std::string::npos) return printable(row.kernel);
+  return printable(std::string_view(row.kernel).substr(colons + 2));
+}
+
 }  // namespace
 
 std::string module_of(const ProfileRow& row) {
@@ -98,6 +106,7 @@ std::string common_path(const std::vector<std::string>& paths) {
 RowTexts row_texts(const ProfileRow& row) {
   RowTexts texts;
   texts.kernel = printable(row.kernel);
+  texts.short_kernel = short_kernel_name(row);
   switch (row.where) {
     case Where::kDelegate:
       texts.place = fmt::format("{} {}", short_delegate_name(row), row.partition);
@@ -126,7 +135,7 @@ RowTexts row_texts(const ProfileRow& row) {
   for (const std::string& name : folded) texts.op += " + " + name;
   if (own.empty()) {
     texts.op = row.where == Where::kControl ? texts.kernel : "?";
-    if (row.where == Where::kControl) texts.kernel.clear();
+    if (row.where == Where::kControl) texts.kernel = texts.short_kernel = "";
   }
   texts.short_op = own.empty() ? texts.op : printable(short_name(row.source_ops[row.main_op]));
   if (row.source_ops.size() > 1) texts.short_op += fmt::format(" (of {})", row.source_ops.size());

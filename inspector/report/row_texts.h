@@ -15,6 +15,7 @@ struct RowTexts {
   std::string short_op;  // for narrow columns: "convolution +2", "view (of 25)", "layout for #2"
   std::string module;    // the common path of the ops' modules
   std::string kernel;
+  std::string short_kernel;  // for narrow columns: "IGEMM f32", "add.out"
 };
 RowTexts row_texts(const ProfileRow& row);
 

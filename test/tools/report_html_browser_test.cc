@@ -54,7 +54,13 @@ seen.hash = location.hash;
 type('no such text');
 seen.none = rows().length;
 type('');
-for (const by of ['op', 'module', 'delegate', 'line']) { view(by); seen[by] = rows().length; }
+seen.columns = all('#table thead th').filter((title) => title.offsetParent).map((title) => title.textContent);
+seen.cut = [];
+const note_cut = () => seen.cut.push(...all('#views button').filter((button) => button.getBoundingClientRect().right > innerWidth)
+    .concat(innerWidth < 720 ? all('#table td.name > div').filter((cell) => cell.offsetParent && cell.scrollWidth > cell.clientWidth) : [])
+    .map((element) => element.textContent));
+note_cut();
+for (const by of ['op', 'module', 'delegate', 'line']) { view(by); seen[by] = rows().length; note_cut(); }
 view('none');
 rows()[1].click();
 seen.detail = all('tr.detail dd').map((element) => element.textContent).join('|');
@@ -96,6 +102,10 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
     EXPECT_EQ(seen.at("filtered"), json({"linear"}));
     EXPECT_NE(seen.at("hash").get<std::string>().find("filter=LINEAR"), std::string::npos);
     EXPECT_EQ(seen.at("none"), 0);
+    for (const char* column : {"ran in", "source op", "module"}) {
+      EXPECT_EQ(std::ranges::count(seen.at("columns"), column), 1) << column;
+    }
+    EXPECT_EQ(seen.at("cut"), json::array());
     for (const char* by : {"op", "module", "delegate", "line"}) {
       EXPECT_EQ(seen.at(by), data.at("groups").at(by).size()) << by;
     }

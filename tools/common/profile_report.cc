@@ -21,6 +21,7 @@
 #include "inspector/report/report_jsonl.h"
 #include "inspector/report/report_svg.h"
 #include "inspector/report/report_timeline.h"
+#include "inspector/report/report_values.h"
 #include "runtime/core/printable.h"
 #include "tools/common/files.h"
 #include "tools/common/messages.h"
@@ -97,7 +98,7 @@ std::span<const ReportFormatRow> report_formats() {
        [](const Profile& profile, const Options& options) {
          return inspector::report_svg(profile, options.view);
        }},
-      {ReportFormat::kTimeline, "timeline", "ui.perfetto.dev",
+      {ReportFormat::kTimeline, "timeline", "for ui.perfetto.dev",
        [](const Profile& profile, const Options&) { return inspector::report_timeline(profile); }},
   }};
   return kRows;
@@ -123,6 +124,20 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
       return inspector::report_comparison_html(comparison, a, b);
     default:  // check_fits_comparison() rejects the others
       return inspector::report_comparison(comparison, a, b, table_options(options));
+  }
+}
+
+std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
+                        const inspector::Profile& b, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kJson:
+      return inspector::report_values_json(comparison, a, b);
+    case ReportFormat::kCsv:
+      return inspector::report_values_csv(comparison, a, b);
+    case ReportFormat::kHtml:
+      return inspector::report_values_html(comparison, a, b);
+    default:  // check_fits_comparison() rejects the others
+      return inspector::report_values(comparison, a, b, table_options(options));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "inspector/compare/comparison.h"
+#include "inspector/compare/value_comparison.h"
 #include "inspector/join/profile.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/report_table.h"
@@ -54,6 +55,10 @@ std::string make_report(const inspector::Profile& profile, const ReportOptions& 
 
 // Formats a comparison as table, JSON, CSV or HTML.
 std::string make_report(const inspector::Comparison& comparison, const inspector::Profile& a,
+                        const inspector::Profile& b, const ReportOptions& options);
+
+// Formats a comparison of values in the same formats.
+std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
 // Returns the value of RunInfo::memory. State that methods share counts as planned memory.

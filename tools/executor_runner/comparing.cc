@@ -10,7 +10,6 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
-#include "inspector/report/report_values.h"
 #include "runtime/platform/clock.h"
 #include "tools/common/backends.h"
 #include "tools/common/interrupt.h"
@@ -139,11 +138,7 @@ int report_value_comparison(const TracedRun& a, const TracedRun& b,
       inspector::compare_values(a.values(options.method), b.values(options.method),
                                 options.min_sqnr.value_or(inspector::kDefaultMinSqnrDb));
   comparison.outputs = std::move(outputs);
-  write_report(options.report.format == ReportFormat::kJson
-                   ? inspector::report_values_json(comparison, a.profile, b.profile)
-                   : inspector::report_values(comparison, a.profile, b.profile,
-                                              table_options(options.report)),
-               options.report);
+  write_report(make_report(comparison, a.profile, b.profile, options.report), options.report);
   if (dropped != 0) {
     print_note(fmt::format(
         "{} outputs did not fit into memory and are not compared: raise --debug_buffer_size",

@@ -32,6 +32,19 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
   return llm::report_token_table(profile, table_options(options));
 }
 
+std::string text_of(const llm::TokenComparison& comparison, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kJson:
+      return llm::report_token_comparison_json(comparison);
+    case ReportFormat::kCsv:
+      return llm::report_token_comparison_csv(comparison);
+    case ReportFormat::kHtml:
+      return llm::report_token_comparison_html(comparison);
+    default:  // check_profiling_flags() rejects the others
+      return llm::report_token_comparison(comparison, table_options(options));
+  }
+}
+
 std::string saved_text(const std::filesystem::path& file) {
   const std::vector<std::byte> bytes = read_file(file);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -41,10 +54,7 @@ int write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
                      const LlmOptions& options) {
   const ReportOptions& report = options.report;
   const llm::TokenComparison comparison = llm::compare_tokens(a, b, report.view.by);
-  write_report(report.format == ReportFormat::kJson
-                   ? llm::report_token_comparison_json(comparison)
-                   : llm::report_token_comparison(comparison, table_options(report)),
-               report);
+  write_report(text_of(comparison, report), report);
   return exceeds(comparison.tokens, options.fail_above) ? kExitBeyondLimit : 0;
 }
 

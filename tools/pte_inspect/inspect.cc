@@ -169,13 +169,14 @@ Inspection compare(const InspectOptions& options) {
   TracedRun b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
   const inspector::Comparison comparison = inspector::compare_profiles(a.profile, b.profile, false);
   const bool json = options.json || options.report.format == ReportFormat::kJson;
-  const inspector::TableOptions table = table_options(options.report);
   ReportOptions report = options.report;
   if (json) report.format = ReportFormat::kJson;
   Inspection result;
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  const bool has_values = report.format == ReportFormat::kTable || json;
+  // CSV and pages hold one comparison: of values if an option asks for them, otherwise of times.
+  const bool has_both = report.format == ReportFormat::kTable || json;
+  const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;
   const inspector::ValueComparison values = inspector::compare_values(
       {a.profile, a.trace, a.method_record()}, {b.profile, b.trace, b.method_record()},
@@ -185,7 +186,8 @@ Inspection compare(const InspectOptions& options) {
     all["values"] = Json::parse(inspector::report_values_json(values, a.profile, b.profile));
     result.text = dump(all);
   } else {
-    result.text += "\n\n" + inspector::report_values(values, a.profile, b.profile, table);
+    const std::string text = make_report(values, a.profile, b.profile, report);
+    result.text = has_both ? result.text + "\n\n" + text : text;
   }
   if (options.min_sqnr && values.is_below()) result.exit_code = kExitBeyondLimit;
   if (!values.has_figures()) {

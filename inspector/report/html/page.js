@@ -122,8 +122,8 @@ const showProfile = (data) => {
   const VIEWS = {
     none: {title: 'Operators', lines: () => data.rows.map((row, i) => ({
       rows: [i], row: i, share: row.share, class: row.where,
-      cells: [['#', number(i + 1, String(i + 1))], ['ran in', name(data.texts[i].place, true)], ['source op', name(data.texts[i].op)],
-              ['module', name(data.texts[i].module, true)], ['kernel', name(data.texts[i].kernel, true)],
+      cells: [['#', number(i + 1, String(i + 1))], ['ran in', name(data.texts[i].place)], ['source op', name(data.texts[i].op)],
+              ['module', name(data.texts[i].module)], ['kernel', name(data.texts[i].kernel, true)],
               ...figures(row.time_ns, row.share), ...costCells(row.cost)]}))}};
   for (const [key, title] of [['op', 'Op types'], ['module', 'Modules'], ['delegate', 'Delegates'], ['line', 'Source lines']]) {
     VIEWS[key] = {title, lines: () => data.groups[key].map((group) => ({

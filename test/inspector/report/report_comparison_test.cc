@@ -49,6 +49,7 @@ TEST(ReportComparison, WritesCsvAndAPage) {
   const std::string page = inspector::report_comparison_html(comparison, a.profile, b.profile);
   EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
   EXPECT_THAT(page, HasSubstr("<td>convolution + batch_norm + relu</td>"));
+  EXPECT_THAT(page, HasSubstr("fill=\"var(--slower)\""));
   EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
 }
 

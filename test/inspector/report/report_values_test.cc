@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "test/inspector/compare/recorded_side.h"
 
@@ -39,6 +42,51 @@ TEST(ReportValues, TopKeepsTheLowestSqnrs) {
   EXPECT_THAT(table, HasSubstr("16.0"));
   EXPECT_THAT(table, testing::Not(HasSubstr("convolution")));
   EXPECT_THAT(table, HasSubstr("2 outputs beyond the top"));
+}
+
+std::vector<std::string> csv_lines(const std::string& csv) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < csv.size();) {
+    const size_t end = csv.find("\r\n", at);
+    lines.push_back(csv.substr(at, end - at));
+    at = end + 2;
+  }
+  return lines;
+}
+
+TEST(ReportValues, WritesCsvAndAPage) {
+  RecordedSide a, b;
+  run_portable(a);
+  run_portable(b, 0.5f);
+  ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  inspector::UncomparedValue uncompared;
+  uncompared.node_op = "aten.mul.Tensor";
+  uncompared.reason = "folded <into> relu";
+  result.not_compared.push_back(uncompared);
+  inspector::OutputDifference output;
+  output.a = output.b = "f32[1,10]";
+  output.figures = {.elements = 10, .max_abs = 0.5, .mean_abs = 0.25, .mismatches = 3};
+  output.figures.sqnr_db = 32.25;
+  result.outputs = {output};
+
+  const std::vector<std::string> lines =
+      csv_lines(inspector::report_values_csv(result, a.profile(), b.profile()));
+  ASSERT_EQ(lines.size(), 1 + result.values.size() + 2);
+  for (size_t i = 0; i + 1 < lines.size(); ++i) {
+    EXPECT_EQ(std::ranges::count(lines[i], ','), 15) << lines[i];
+  }
+  EXPECT_THAT(lines[2],
+              testing::StartsWith("op,relu,r,kernel,kernel,0,f32[2],f32[2],2,1,0.5,0.25,12.04"));
+  EXPECT_THAT(lines[lines.size() - 2], HasSubstr(",folded <into> relu,"));
+  EXPECT_EQ(lines.back(), "output,,,,,0,\"f32[1,10]\",\"f32[1,10]\",10,3,0.5,0.25,32.25,1,,");
+
+  const std::string page = inspector::report_values_html(result, a.profile(), b.profile());
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("first below 40 dB: #2 relu r · SQNR 12.0 dB"));
+  EXPECT_THAT(page, HasSubstr("<tr class=\"marked\"><td class=\"figure\">2</td><td>relu</td>"));
+  EXPECT_THAT(page, HasSubstr("folded &lt;into&gt; relu"));
+  EXPECT_THAT(page, HasSubstr("output 0 · f32[1,10] · max diff 0.5"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
 }
 
 }  // namespace

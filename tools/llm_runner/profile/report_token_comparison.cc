@@ -19,16 +19,7 @@ using inspector::TextTable;
 using inspector::unit_for;
 using Json = nlohmann::ordered_json;
 
-// Indices of the rows that ran in the phase, with the largest change first.
-std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase) {
-  const std::vector<ComparedTokens>& rows = comparison.rows;
-  std::vector<size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order, [&](size_t i) { return rows[i].a[phase] == 0 && rows[i].b[phase] == 0; });
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](size_t i) { return std::fabs(rows[i].change(phase)); });
-  return order;
-}
+std::string with_unit(double ns) { return unit_for(ns).with_name(ns); }
 
 class TokenComparisonTable {
  public:
@@ -41,7 +32,8 @@ class TokenComparisonTable {
     write_side("A  ", comparison_.a);
     write_side("B  ", comparison_.b);
     if (comparison_.tokens.wall.ratio) {
-      out_ += inspector::verdict_line("decode p50  ", comparison_.tokens);
+      out_ += inspector::wrap("decode p50  ", {inspector::verdict_line(comparison_.tokens)}, "",
+                              width_);
     }
     out_ += fmt::format("rows matched by {}; times are per token\n", comparison_.matched_by);
     for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) write_phase(phase);
@@ -51,33 +43,9 @@ class TokenComparisonTable {
   }
 
  private:
-  static std::string time_text(double ns) { return unit_for(ns).with_name(ns); }
-
   void write_side(const char* label, const SavedTokens& side) {
-    std::vector<std::string> facts = {printable(side.label), printable(side.model),
-                                      printable(side.method)};
-    if (side.threads) {
-      facts.push_back(inspector::counted(static_cast<size_t>(*side.threads), "thread"));
-    }
-    facts.push_back(fmt::format("context {}", side.max_context));
-    facts.push_back("names: " + (side.record.empty() ? std::string("from the program alone")
-                                                     : printable(side.record)));
-    out_ += inspector::wrap(label, facts, inspector::kDot, width_);
-    std::vector<std::string> speeds = {"time to first token " + time_text(side.first_token_ns)};
-    for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
-      const auto which = static_cast<size_t>(phase);
-      if (side.wall.ns[which] <= 0) continue;
-      const auto tokens = static_cast<double>(side.tokens[which]);
-      speeds.push_back(
-          fmt::format("{} {}, {:.0f} tokens/s", phase_name(phase),
-                      inspector::counted(static_cast<size_t>(side.tokens[which]), "token"),
-                      tokens * 1e9 / side.wall.ns[which]));
-    }
-    if (side.steps[kDecode] > 0) {
-      speeds.push_back(
-          fmt::format("p50 {}, p99 {}", time_text(side.token_p50), time_text(side.token_p99)));
-    }
-    out_ += inspector::wrap("   ", speeds, inspector::kDot, width_);
+    out_ += inspector::wrap(label, side_facts(side), inspector::kDot, width_);
+    out_ += inspector::wrap("   ", side_speeds(side), inspector::kDot, width_);
   }
 
   void write_phase(Phase which) {
@@ -93,16 +61,12 @@ class TokenComparisonTable {
         .unit = inspector::unit_for_rows(std::min(wall.a[phase], wall.b[phase])),
         .wall_change = wall.change(phase)};
     TextTable table;
-    table.add_column(phase_name(which), comparison_.matched_by == "op" ? Kind::kName : Kind::kTail);
-    table.add_column("rows A : B", Kind::kFigure);
+    const bool is_by_op = comparison_.matched_by.starts_with("op");
+    table.add_column(phase_name(which), is_by_op ? Kind::kName : Kind::kPath);
+    table.add_column("rows A : B", Kind::kFigure, inspector::ComparedColumns::kShareRank + 1);
     columns.add_to(table, "");
     const auto texts = [&](const ComparedTokens& row) {
-      inspector::ComparedOp op;
-      op.change = row.change(phase);
-      op.a.p50 = row.a[phase];
-      op.b.p50 = row.b[phase];
-      if (op.a.p50 > 0 && op.b.p50 > 0) op.ratio = inspector::Ratio{.p50 = op.b.p50 / op.a.p50};
-      return columns.figures(op, row.rows_a != 0, row.rows_b != 0);
+      return columns.figures(compared_op(row, phase), row.rows_a != 0, row.rows_b != 0);
     };
     ComparedTokens others;
     size_t count = 0;
@@ -164,6 +128,55 @@ Json compared_json(const ComparedTokens& row, size_t phase) {
 }
 
 }  // namespace
+
+std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase) {
+  const std::vector<ComparedTokens>& rows = comparison.rows;
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::erase_if(order, [&](size_t i) { return rows[i].a[phase] == 0 && rows[i].b[phase] == 0; });
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](size_t i) { return std::fabs(rows[i].change(phase)); });
+  return order;
+}
+
+inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase) {
+  inspector::ComparedOp op;
+  op.change = row.change(phase);
+  op.a.p50 = row.a[phase];
+  op.b.p50 = row.b[phase];
+  if (op.a.p50 > 0 && op.b.p50 > 0) op.ratio = inspector::Ratio{.p50 = op.b.p50 / op.a.p50};
+  return op;
+}
+
+std::vector<std::string> side_facts(const SavedTokens& side) {
+  std::vector<std::string> facts = {printable(side.label), printable(side.model),
+                                    printable(side.method)};
+  if (side.threads) {
+    facts.push_back(inspector::counted(static_cast<size_t>(*side.threads), "thread"));
+  }
+  facts.push_back(fmt::format("context {}", side.max_context));
+  facts.push_back("names: " + (side.record.empty() ? std::string("from the program alone")
+                                                   : printable(side.record)));
+  return facts;
+}
+
+std::vector<std::string> side_speeds(const SavedTokens& side) {
+  std::vector<std::string> speeds = {"time to first token " + with_unit(side.first_token_ns)};
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    const auto which = static_cast<size_t>(phase);
+    if (side.wall.ns[which] <= 0) continue;
+    const auto tokens = static_cast<double>(side.tokens[which]);
+    speeds.push_back(
+        fmt::format("{} {}, {:.0f} tokens/s", phase_name(phase),
+                    inspector::counted(static_cast<size_t>(side.tokens[which]), "token"),
+                    tokens * 1e9 / side.wall.ns[which]));
+  }
+  if (side.steps[kDecode] > 0) {
+    speeds.push_back(
+        fmt::format("p50 {}, p99 {}", with_unit(side.token_p50), with_unit(side.token_p99)));
+  }
+  return speeds;
+}
 
 std::string report_token_comparison(const TokenComparison& comparison,
                                     const inspector::TableOptions& options) {

@@ -22,6 +22,29 @@ using inspector::wrap;
 
 constexpr double kThousand = 1000;
 
+// Ranks of columns: narrow tables leave out the highest first.
+enum Rank : size_t {
+  kPeakRank = 1,
+  kRateRank,
+  kGrowthRank,
+  kPlaceRank,
+  kKernelRank,
+  kWeightsRank,
+  kCacheRank,
+  kRowsRank,
+};
+
+// The first column of a table by groups.
+struct NameColumn {
+  GroupBy by;
+  const char* title;
+  TextTable::Kind kind;
+};
+constexpr NameColumn kNameColumns[] = {{GroupBy::kOp, "op", TextTable::Kind::kName},
+                                       {GroupBy::kDelegate, "ran in", TextTable::Kind::kName},
+                                       {GroupBy::kModule, "module", TextTable::Kind::kPath},
+                                       {GroupBy::kLine, "source line", TextTable::Kind::kTail}};
+
 std::string time_text(double ns) { return unit_for(ns).with_name(ns); }
 
 std::string bytes_text(double bytes) {
@@ -113,20 +136,21 @@ class TokenTable {
   }
 
   void write_phases() {
-    out_ += fmt::format("prefill {} in {}, {}: {:.0f} tokens/s\n",
-                        inspector::counted(profile_.tokens[kPrefill], "token"),
-                        inspector::counted(profile_.steps[kPrefill], "call"),
-                        time_text(profile_.wall.ns[kPrefill]),
-                        tokens_per_second(profile_, Phase::kPrefill));
+    const auto add_line = [this](const std::string& line) { out_ += wrap("", {line}, "", width_); };
+    add_line(fmt::format("prefill {} in {}, {}: {:.0f} tokens/s",
+                         inspector::counted(profile_.tokens[kPrefill], "token"),
+                         inspector::counted(profile_.steps[kPrefill], "call"),
+                         time_text(profile_.wall.ns[kPrefill]),
+                         tokens_per_second(profile_, Phase::kPrefill)));
     if (profile_.steps[kDecode] == 0) return;
     const inspector::TimeStatistics& token = profile_.token;
     const Unit unit = unit_for(token.p50);
-    out_ += fmt::format(
-        "decode  {} in {}: {:.0f} tokens/s\n", inspector::counted(profile_.steps[kDecode], "token"),
-        time_text(profile_.wall.ns[kDecode]), tokens_per_second(profile_, Phase::kDecode));
-    out_ += fmt::format("a token min {}   p50 {}   p90 {}   p99 {}   max {} {}\n",
-                        unit.text(token.min), unit.text(token.p50), unit.text(token.p90),
-                        unit.text(token.p99), unit.text(token.max), unit.name);
+    add_line(fmt::format(
+        "decode  {} in {}: {:.0f} tokens/s", inspector::counted(profile_.steps[kDecode], "token"),
+        time_text(profile_.wall.ns[kDecode]), tokens_per_second(profile_, Phase::kDecode)));
+    add_line(fmt::format("a token min {}   p50 {}   p90 {}   p99 {}   max {} {}",
+                         unit.text(token.min), unit.text(token.p50), unit.text(token.p90),
+                         unit.text(token.p99), unit.text(token.max), unit.name));
   }
 
   // ---- Rows
@@ -142,14 +166,14 @@ class TokenTable {
     const bool is_single = options_.view.by == GroupBy::kNone;
     TextTable table;
     if (is_single) {
-      table.add_column("ran in", Kind::kName);
+      table.add_column("ran in", Kind::kName, kPlaceRank);
       table.add_column("source op", Kind::kName);
-      table.add_column("module", Kind::kTail);
-      table.add_column("kernel", Kind::kTail, true);
+      table.add_column("module", Kind::kPath);
+      table.add_column("kernel", Kind::kUniform, kKernelRank);
     } else {
-      const bool is_op = options_.view.by == GroupBy::kOp;
-      table.add_column(is_op ? "op" : "part of the model", is_op ? Kind::kName : Kind::kTail);
-      table.add_column("rows", Kind::kFigure);
+      const auto* names = std::ranges::find(kNameColumns, options_.view.by, &NameColumn::by);
+      table.add_column(names->title, names->kind);
+      table.add_column("rows", Kind::kFigure, kRowsRank);
     }
     first_figure_ = is_single ? 4 : 2;
     label_column_ = is_single ? 1 : 0;
@@ -157,17 +181,17 @@ class TokenTable {
     table.add_column("%", Kind::kFigure);
     table.add_column(fmt::format("{} a token", decode_unit_.name), Kind::kFigure);
     table.add_column("%", Kind::kFigure);
-    table.add_column("weights kB", Kind::kFigure);
-    table.add_column("cache kB", Kind::kFigure);
-    table.add_column("GB/s", Kind::kFigure);
-    table.add_column("peak %", Kind::kFigure);
-    table.add_column(fmt::format("growth {}", decode_unit_.name), Kind::kFigure);
+    table.add_column("weights kB", Kind::kFigure, kWeightsRank);
+    table.add_column("cache kB", Kind::kFigure, kCacheRank);
+    table.add_column("GB/s", Kind::kFigure, kRateRank);
+    table.add_column("peak %", Kind::kFigure, kPeakRank);
+    table.add_column(fmt::format("growth {}", decode_unit_.name), Kind::kFigure, kGrowthRank);
 
     const TokenGroups groups = group_tokens(profile_, options_.view);
     for (const TokenGroup& group : groups.groups) {
       std::vector<TextTable::Cell> cells;
       if (is_single) {
-        cells = {group.place, group.name, group.module, group.kernel};
+        cells = {group.place, group.name, group.module, {group.kernel, group.short_kernel}};
       } else {
         cells = {group.name, std::to_string(group.rows)};
       }
@@ -277,7 +301,10 @@ class TokenTable {
     constexpr size_t kMaxStretches = 40;
     constexpr size_t kLevels = 8;
     const std::vector<StepWall>& all = profile_.walls[kDecode];
-    const size_t count = std::min(all.size(), kMaxStretches);
+    constexpr size_t kTexts =
+        46;  // maximum width of the texts around the curve, for 6-digit positions
+    const size_t fitting = width_ > kTexts ? width_ - kTexts : 1;
+    const size_t count = std::min({all.size(), kMaxStretches, fitting});
     std::vector<double> medians;
     for (size_t i = 0; i < count; ++i) {
       std::vector<double> ns;

@@ -82,5 +82,18 @@ std::string report_token_comparison(const TokenComparison& comparison,
                                     const inspector::TableOptions& options = {});
 // Times are in ns per token.
 std::string report_token_comparison_json(const TokenComparison& comparison);
+// Writes one line for each row, time outside of the model and wall time of each phase. Times are in
+// ns per token.
+std::string report_token_comparison_csv(const TokenComparison& comparison);
+// Writes a page without scripts, with a table for each phase.
+std::string report_token_comparison_html(const TokenComparison& comparison);
+
+// Returns the indices of the rows that ran in the phase, with the largest change first.
+std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
+// Returns the sides of a row as a ComparedOp, for the columns of comparisons.
+inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
+// Returns the facts about a side: files and names, then speeds.
+std::vector<std::string> side_facts(const SavedTokens& side);
+std::vector<std::string> side_speeds(const SavedTokens& side);
 
 }  // namespace vitrine::llm

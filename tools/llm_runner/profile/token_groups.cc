@@ -29,6 +29,7 @@ TokenGroups group_tokens(const TokenProfile& profile, inspector::View view) {
     made.place = texts.place;
     made.module = texts.module;
     made.kernel = texts.kernel;
+    made.short_kernel = texts.short_kernel;
   }
   std::vector<size_t>& others = grouping.other_rows;
   others.insert(others.end(), grouping.filtered_rows.begin(), grouping.filtered_rows.end());

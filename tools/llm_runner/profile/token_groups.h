@@ -12,7 +12,7 @@ namespace vitrine::llm {
 struct TokenGroup : TokenCost {
   std::string name;  // printable; the op if rows are not grouped (GroupBy::kNone)
   // Set only if rows are not grouped.
-  std::string place, module, kernel;
+  std::string place, module, kernel, short_kernel;
   size_t rows = 0;
 };
 

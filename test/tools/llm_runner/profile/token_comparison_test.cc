@@ -234,5 +234,29 @@ TEST(TokenComparison, RejectsInvalidProfiles) {
   EXPECT_THAT(refusal(empty), ThrowsMessage<FormatError>(HasSubstr("tokens[0]")));
 }
 
+TEST(TokenComparison, WritesCsvAndAPage) {
+  SyntheticProfile b = kQuantized;
+  b.rows[3].op = "mul<>";
+  const TokenComparison found =
+      compare_tokens(kFloat.saved("a.json"), b.saved("b.json"), GroupBy::kOp);
+  const std::string csv = report_token_comparison_csv(found);
+  EXPECT_THAT(csv,
+              testing::StartsWith("phase,kind,name,rows_a,rows_b,a_ns,b_ns,change_ns,ratio\r\n"
+                                  "prefill,row,linear,2,2,200.000,70.000,-130.000,0.3500\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\ndecode,row,linear,2,2,600.000,110.000,-490.000,0.1833\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\ndecode,row,quantize,0,1,0.000,6.000,6.000,\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\ndecode,outside,unattributed,0,0,5.000,5.000,0.000,1.0000\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\ndecode,wall,wall,"));
+
+  const std::string page = report_token_comparison_html(found);
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<h1>a.json and b.json</h1>"));
+  EXPECT_THAT(page, HasSubstr("<h2>prefill</h2>"));
+  EXPECT_THAT(page, HasSubstr("<h2>decode</h2>"));
+  EXPECT_THAT(page, HasSubstr("<td>linear</td><td class=\"figure\">2 : 2</td>"));
+  EXPECT_THAT(page, HasSubstr("<tr class=\"single\"><td>mul&lt;&gt;</td>"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
+}
+
 }  // namespace
 }  // namespace vitrine::llm

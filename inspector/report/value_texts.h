@@ -1,0 +1,27 @@
+// Texts of reports that compare values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspector/compare/value_comparison.h"
+#include "inspector/report/comparison_texts.h"
+
+namespace vitrine::inspector {
+
+// Returns the names of a value's op. If no row has the op alone, the name is the node's.
+ComparedTexts value_texts(const ComparedValue& value, const Profile& a, const Profile& b);
+ComparedTexts value_texts(const UncomparedValue& value, const Profile& a, const Profile& b);
+
+// Returns " [1]" for result 1 of an op. Empty for result 0.
+std::string result_text(const ComparedValue& value);
+
+// Returns the largest and the mean difference, the cosine and the SQNR.
+std::vector<std::string> value_figures(const TensorDifference& figures);
+
+// Returns "#2 relu r", "SQNR 12.0 dB" and lines of the model for the first value below the limit.
+// Empty if there is none.
+std::vector<std::string> first_below(const ValueComparison& comparison, const Profile& a,
+                                     const Profile& b);
+
+}  // namespace vitrine::inspector
