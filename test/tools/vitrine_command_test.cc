@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -253,6 +255,46 @@ TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
     EXPECT_THAT(result.err, AllOf(HasSubstr(": error: "), HasSubstr("did you mean --version?")));
     EXPECT_THAT(run_tool(tool, "--help").out, HasSubstr("Exit status:\n  0   success")) << tool;
   }
+}
+
+// The library that parses command lines adds notes of its own to a help text.
+TEST(Tools, HelpFitsOneHundredColumnsAndHasNoLeftovers) {
+  std::vector<std::string> commands(std::begin(kTools), std::end(kTools));
+  commands.emplace_back(VITRINE_COMMAND);
+  commands.push_back(std::string(VITRINE_COMMAND) + " compare");
+  for (const std::string& command : commands) {
+    const CommandResult help = run_tool(command, "--help");
+    EXPECT_EQ(help.exit_code, 0) << command;
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100u) << line;
+      for (const char* leftover :
+           {"REQUIRED", "Excludes:", "Needs:", "INT", "FLOAT", " in [", "Positionals"}) {
+        EXPECT_THAT(line, Not(HasSubstr(leftover)));
+      }
+      const std::string names = line.substr(0, line.find(' ', line.find_first_not_of(' ')));
+      EXPECT_THAT(names, Not(HasSubstr("{")));
+    }
+  }
+}
+
+// Runs the completion for bash: completes `word` after the word `before`.
+std::string completed(const std::string& tool, const std::string& word, const std::string& before) {
+  const std::string script = VITRINE_SOURCE_DIR "/cmake/package/completion.bash";
+  const CommandResult result =
+      run_tool("bash", "-c '. " + script + "; COMP_CWORD=1; _vitrine_options " + tool + " \"" +
+                           word + "\" " + before + "; echo \"${COMPREPLY[*]}\"'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.out;
+}
+
+TEST(Completion, CompletesOptionsAndTheirValues) {
+  EXPECT_EQ(completed(VITRINE_PTE_LOWER, "", "--backend"), "none xnnpack\n");
+  EXPECT_EQ(completed(VITRINE_PTE_LOWER, "cu", "--attention"), "custom_sdpa\n");
+  EXPECT_EQ(completed(VITRINE_EXECUTOR_RUNNER, "mo", "--group_by"), "module\n");
+  EXPECT_EQ(completed(VITRINE_EXECUTOR_RUNNER, "s", "--print_output"), "summary\n");
+  EXPECT_EQ(completed(VITRINE_LLM_RUNNER, "t", "--format"), "table timeline\n");
+  EXPECT_EQ(completed(VITRINE_PTE_INSPECT, "--debug", "x"), "--debug_buffer\n");
 }
 
 TEST(Tools, AcceptTheSameSpellings) {

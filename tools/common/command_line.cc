@@ -10,12 +10,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/host_error.h"
+#include "base/text/text_layout.h"
 #include "tools/common/edit_distance.h"
 #include "tools/common/files.h"
 #include "tools/common/interrupt.h"
@@ -67,6 +70,8 @@ std::string unknown_arguments(const CLI::App& app) {
                      has_lists ? "; separate the files of one option by commas: a.bin,b.bin" : "");
 }
 
+constexpr size_t kHelpWidth = 100;
+
 constexpr const char* kExitStatus =
     "Exit status:\n"
     "  0   success\n"
@@ -86,6 +91,53 @@ void keep_layout(Formatter& formatter) {
                                           static_cast<float>(formatter.get_column_width()));
   }
 }
+
+// Writes options as "--names TYPE", with the default in the description, in lines of at most
+// kHelpWidth columns. CLI11's own formatter adds notes such as "REQUIRED", "Excludes: ..." and
+// "{value}", and does not break lines.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const size_t column = get_column_width();
+    std::string start = "  " + without_braces(option->get_name(is_positional, !is_positional)) +
+                        make_option_opts(option);
+    std::string text;
+    if (start.size() >= column) {
+      text = start + '\n';
+      start.clear();
+    }
+    std::string description = option->get_description();
+    if (!option->get_default_str().empty() && option->get_type_size() != 0) {
+      description += fmt::format(" (default: {})", option->get_default_str());
+    }
+    for (size_t at = 0; at <= description.size();) {
+      const size_t end = std::min(description.find('\n', at), description.size());
+      text += inspector::wrap_words(inspector::align_left(start, column),
+                                    std::string_view(description).substr(at, end - at), kHelpWidth);
+      start.clear();
+      at = end + 1;
+    }
+    return text;
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    static const std::map<std::string, std::string> kTypes = {
+        {"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}};
+    if (option->get_type_size() == 0) return "";
+    const std::string type = option->get_type_name();
+    const auto found = kTypes.find(type);
+    return ' ' + (found == kTypes.end() ? type : found->second);
+  }
+
+ private:
+  // "--explain{reasons}" -> "--explain"
+  static std::string without_braces(std::string names) {
+    for (size_t open; (open = names.find('{')) != std::string::npos;) {
+      names.erase(open, names.find('}', open) - open + 1);
+    }
+    return names;
+  }
+};
 
 // Checks the value of an option with `fits`. Accepts texts that are not numbers, because the
 // conversion rejects them.
@@ -124,7 +176,11 @@ bool parse_command_line(CLI::App& app, int argc, char** argv, const std::functio
 
 bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
                         const std::function<void()>& check, int* exit_code) {
-  keep_layout(*app.get_formatter());
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->label("Positionals", "Arguments");
+  formatter->column_width(app.get_formatter()->get_column_width());
+  keep_layout(*formatter);
+  app.formatter(formatter);
   if (!program_name().empty()) app.name(program_name());
   app.set_version_flag("--version", version_text(), "print the version and exit");
   app.footer(kExitStatus);
@@ -173,6 +229,10 @@ void add_threads(const OptionGroup& group, int& threads) {
                   "number of threads (default, 0 or -1: the performance cores)")
       ->check(between(kDefaultThreads, kMaxThreads))
       ->type_name("N");
+}
+
+CLI::Option* show_choices(CLI::Option* option, const std::set<std::string>& names) {
+  return option->type_name(fmt::format("{}", fmt::join(names, "|")));
 }
 
 CLI::Option* as_files(CLI::Option* option) {

@@ -63,11 +63,15 @@ void add_threads(const OptionGroup& group, int& threads);
 // Makes an option accept several files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);
 
+// Makes the help and the shell completion show the names: "table|json|csv".
+CLI::Option* show_choices(CLI::Option* option, const std::set<std::string>& names);
+
 // Makes an option accept one of the names in `choices`, and store the value of that name.
 template <class Value>
 CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& choices) {
   std::set<std::string> names;
   for (const auto& choice : choices) names.insert(choice.first);
+  show_choices(option, names);
   // The last transform runs first: IsMember rejects other names. CheckedTransformer alone would
   // also accept the values, and list them in its error.
   return option->transform(CLI::CheckedTransformer(choices).description(""))

@@ -17,8 +17,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
   std::vector<std::string> described;
   for (const ReportFormatRow& row : report_formats()) {
     formats.emplace(row.name, row.format);
-    described.push_back(row.about.empty() ? std::string(row.name)
-                                          : fmt::format("{} ({})", row.name, row.about));
+    if (!row.about.empty()) described.push_back(fmt::format("{}: {}", row.name, row.about));
   }
   using inspector::GroupBy;
   const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
@@ -26,20 +25,17 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                                                     {"delegate", GroupBy::kDelegate},
                                                     {"module", GroupBy::kModule},
                                                     {"line", GroupBy::kLine}};
-  as_choice(
-      group.add_option("--format", options.format, fmt::format("{}", fmt::join(described, ", "))),
-      formats)
-      ->type_name("FORMAT");
+  as_choice(group.add_option("--format", options.format,
+                             fmt::format("format of the report ({})", fmt::join(described, "; "))),
+            formats);
   group
       .add_option("-o,--output", options.file,
                   "file for the report; its extension chooses the format (-: standard output)")
       ->type_name("FILE");
   group.add_option("--width", options.width, "columns of tables (default: the terminal's, or 100)")
       ->type_name("N");
-  as_choice(group.add_option("--group_by", options.view.by,
-                             "sum by module, op, delegate or line; or none"),
-            groupings)
-      ->type_name("WHAT");
+  as_choice(group.add_option("--group_by", options.view.by, "sum the rows of each group"),
+            groupings);
   group
       .add_option("--top", options.view.top,
                   "show only the N slowest rows, or with --compare those that differ most")

@@ -104,9 +104,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
       ->type_name("BASE");
   as_choice(run.add_option("--print_output", options.print_output,
-                           "none, summary or all (default: summary; none with --profile)"),
-            prints)
-      ->type_name("WHAT");
+                           "print the outputs (default: summary; none with --profile)"),
+            prints);
   run.add_option("--executions,--num_executions", options.executions,
                  "number of runs (default: 1; with --profile 5 to 50, as many as fit into 2 s)")
       ->check(between(1, kMaxRuns))
@@ -286,7 +285,6 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
     check_combination(app);
     const RunnerOptions& options = line.options;
     if (options.verify) check_is_table_or_json(options.report, "with --verify");
-    if (options.debug_outputs) check_is_table_or_json(options.report, "with --debug_outputs");
     if (!options.compare.empty()) check_fits_comparison(options.report);
     parse_values(line);
     line.options.method_is_given = app.get_option("--method")->count() != 0;

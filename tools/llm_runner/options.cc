@@ -32,15 +32,20 @@ struct LlmCommandLine {
 void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   LlmOptions& options = line.options;
   options.model = "llama2.pte";
-  app.add_option("model,--model_path", options.model, "program (.pte)")->capture_default_str();
+  app.add_option("model,--model_path", options.model, "program (.pte)")
+      ->capture_default_str()
+      ->type_name("FILE");
   app.add_option("--data,--data_paths,--data_path", options.data,
                  "external weights (.ptd), separated by commas")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->type_name("FILES");
   app.add_option(
-      "--tokenizer,--tokenizer_path", options.tokenizer,
-      "tokenizer: SentencePiece, tokenizer.json, tiktoken or llama2.c (default: tokenizer.bin)");
+         "--tokenizer,--tokenizer_path", options.tokenizer,
+         "tokenizer: SentencePiece, tokenizer.json, tiktoken or llama2.c (default: tokenizer.bin)")
+      ->type_name("FILE");
   app.add_option("--prompt", options.prompt, "text to continue");
-  app.add_option("--prompt_file", line.prompt_file, "file with the text to continue");
+  app.add_option("--prompt_file", line.prompt_file, "file with the text to continue")
+      ->type_name("FILE");
   app.add_option("--temperature", options.generate.sampling.temperature,
                  "sampling temperature; 0: always the most probable token")
       ->capture_default_str();
@@ -53,17 +58,19 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   add_threads(OptionGroup(app, "Options"), line.threads);
   app.add_option("--num_bos", options.generate.encode.num_bos,
                  "number of begin tokens before the prompt")
-      ->check(CLI::Range(0, 16));
+      ->check(between(0, 16));
   app.add_option("--num_eos", options.generate.encode.num_eos,
                  "number of end tokens after the prompt")
-      ->check(CLI::Range(0, 16));
+      ->check(between(0, 16));
   app.add_flag("--warmup,!--nowarmup", options.warmup, "first generate once without output");
   app.add_flag("--ignore_eos,!--noignore_eos", options.generate.ignore_eos,
                "continue after end tokens");
   app.add_option("--method,--method_name", options.methods.decode,
-                 "method that decodes (default: forward, decode, text_decoder or decoder)");
+                 "method that decodes (default: forward, decode, text_decoder or decoder)")
+      ->type_name("NAME");
   app.add_option("--etdump_path", options.etdump,
-                 "write an ETDump with the traces of a few steps: an even sample and the slowest");
+                 "write an ETDump with the traces of a few steps: an even sample and the slowest")
+      ->type_name("FILE");
 }
 
 void add_own_flags(CLI::App& app, LlmCommandLine& line) {
@@ -74,12 +81,13 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->capture_default_str();
   app.add_option("--top_k", sampling.top_k,
                  "sample from this many of the most probable tokens; 0: use --top_p")
-      ->check(CLI::Range(0, std::numeric_limits<int32_t>::max()))
+      ->check(at_least(0))
       ->capture_default_str();
   app.add_option(
       "--seed", line.seed,
       "seed of the random numbers; the same seed gives the same text (default: the time)");
   app.add_option("--prompt_ids", line.prompt_ids, "token ids instead of a prompt, such as 1,15043")
+      ->type_name("IDS")
       ->excludes("--prompt")
       ->excludes("--prompt_file");
   app.add_flag("--print_ids", options.print_ids,
@@ -105,30 +113,38 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
   const OptionGroup group(app, "Programs of several methods");
   group.add_option(
       "--prefill_method", options.methods.prefill,
-      "method that takes the prompt; it must share the cache of the decoder (default: prefill)");
-  group.add_option("--encoder_method", options.methods.encoder,
-                   "method whose output each call gets, or whose rows replace placeholder tokens "
-                   "(default: encoder, vision_encoder or audio_encoder)");
-  group.add_option("--embedding_method", options.methods.embedding,
-                   "method that maps ids to rows for the decoder (default: token_embedding)");
+      "method that takes the prompt; it must share the cache of the decoder (default: prefill)")
+      ->type_name("NAME");
+  group
+      .add_option("--encoder_method", options.methods.encoder,
+                  "method whose output each call gets, or whose rows replace placeholder tokens "
+                  "(default: encoder, vision_encoder or audio_encoder)")
+      ->type_name("NAME");
+  group
+      .add_option("--embedding_method", options.methods.embedding,
+                  "method that maps ids to rows for the decoder (default: token_embedding)")
+      ->type_name("NAME");
   group
       .add_option("--method_inputs", line.method_inputs,
                   "kinds of the inputs, in order, if shapes do not tell: ids,position,encoded")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->type_name("KINDS");
   group
       .add_option("--encoder_input", line.encoder_input,
                   "file of raw features for the encoder, with its shape if that is dynamic: "
                   "speech.bin:1x80x3000")
       ->type_name("FILE");
-  group.add_option("--encoder_token", options.row_token,
-                   "placeholder token (or id) for the encoder's rows in the prompt (default: "
-                   "<image>, <audio> or similar tokens of the tokenizer)");
+  group
+      .add_option("--encoder_token", options.row_token,
+                  "placeholder token (or id) for the encoder's rows in the prompt (default: "
+                  "<image>, <audio> or similar tokens of the tokenizer)")
+      ->type_name("TOKEN");
   group.add_option("--start_id", line.start_id,
                    "first id of the answer that follows an encoder (default: the program's)");
   group
       .add_option("--context", options.decoder.max_context,
                   "length of the context in tokens (default: the program's)")
-      ->check(CLI::Range(1, std::numeric_limits<int32_t>::max()));
+      ->check(between(1, std::numeric_limits<int32_t>::max()));
 }
 
 void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
@@ -212,7 +228,9 @@ void check_profiling_flags(const CLI::App& app, const LlmOptions& options) {
     if (options.fail_above) throw CLI::ValidationError("--fail_above", "needs --compare");
     return;
   }
-  check_is_table_or_json(options.report, "with --compare");
+  if (options.report.format == ReportFormat::kTimeline) {
+    throw CLI::ValidationError("--format", "timeline cannot be used with --compare");
+  }
   if (!options.report.view.filter.empty()) {
     throw CLI::ValidationError("--filter", "cannot be used with --compare");
   }

@@ -7,9 +7,9 @@ namespace vitrine::tools {
 
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Shows the kind and content of files: programs (.pte, .bpte), external weights (.ptd), "
-      "exported "
-      "models (.pt2, .ptn), traces (ETDump), records (ETRecord) and payloads of delegates.\n"
+      "Shows the kind and content of files: programs (.pte, .bpte), external weights (.ptd),\n"
+      "exported models (.pt2, .ptn), traces (ETDump), records (ETRecord) and payloads of "
+      "delegates.\n"
       "  pte_inspect model.pte\n"
       "  pte_inspect model.pte --output graph.html\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
@@ -51,7 +51,8 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   app.add_option("--method,--method_name", options.method, "method that the trace recorded")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("NAME");
   const OptionGroup report(app, "Profiles and comparisons");
   add_report_options(report, options.report);
   as_files(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <variant>
 
 #include "runtime/core/parse_real.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr char kDefaultMethod[] = "forward";
 
 std::string backends_help() {
-  std::string text = "backends in order of preference; none (default): leave all calls to kernels";
+  std::string text = "backends, in order of preference; none (default): leave all calls to kernels";
   for (const BackendRow& row : lowering_backends()) {
     text += fmt::format("\n{}: {}", row.name, row.help);
   }
@@ -116,7 +117,9 @@ void add_model_options(CLI::App& app, CommandLine& line) {
   app.add_option("-o,--output", options.output,
                  "program to write (.pte); optional with --explain, --summary and --graph")
       ->type_name("FILE");
-  add_list(app, "--backend", line.backends, backends_help())->type_name("NAME");
+  std::set<std::string> backends = {"none"};
+  for (const BackendRow& row : lowering_backends()) backends.emplace(row.name);
+  show_choices(add_list(app, "--backend", line.backends, backends_help()), backends);
   add_list(app, "--backend-option", options.backend_options,
            "enable_bf16: let xnnpack delegate bf16 tensors")
       ->type_name("OPTION");
@@ -149,7 +152,7 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "llama::update_cache to write caches, like ExecuTorch's language models; auto: do "
          "this where it is faster")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}).description(""))
-      ->type_name("KIND");
+      ->type_name("aten|custom_sdpa|auto");
   app.add_option(
          "--quantize", line.quantize,
          "quantize the model, bit for bit like torchao: int8, or 8da4w:32,embedding:4:32\n"
