@@ -15,7 +15,7 @@ class ComparisonPage {
   void add_heading(std::string_view text);
   // Writes a line of facts.
   void add_line(std::string_view text);
-  // Writes a line that stands out.
+  // Writes a line with the verdict, in larger type.
   void add_verdict(std::string_view text);
 
   struct Column {
