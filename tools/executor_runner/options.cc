@@ -91,7 +91,9 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->required()
       ->type_name("FILE");
   const OptionGroup run(app, "Running");
-  run.add_option("--method,--method_name", options.method, "method to run")->capture_default_str();
+  run.add_option("--method,--method_name", options.method, "method to run")
+      ->capture_default_str()
+      ->type_name("NAME");
   as_files(run.add_option(
       "--inputs", line.inputs,
       "files of raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape"));

@@ -272,7 +272,7 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
       "Lowers a model that torch.export.save wrote (.pt2) to an ExecuTorch program (.pte).\n"
       "  pte_lower model.pt2 --backend xnnpack -o model.pte --summary",
       "pte_lower");
-  app.get_formatter()->column_width(36);
+  app.get_formatter()->column_width(30);
   CommandLine line;
   add_model_options(app, line);
   add_rewriting_options(app, line);
