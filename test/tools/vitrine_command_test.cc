@@ -289,7 +289,7 @@ std::string completed(const std::string& tool, const std::string& word, const st
 }
 
 TEST(Completion, CompletesOptionsAndTheirValues) {
-  EXPECT_EQ(completed(VITRINE_PTE_LOWER, "", "--backend"), "none xnnpack\n");
+  EXPECT_EQ(completed(VITRINE_PTE_LOWER, "xnnpack-d", "--backend"), "xnnpack-dynamic\n");
   EXPECT_EQ(completed(VITRINE_PTE_LOWER, "cu", "--attention"), "custom_sdpa\n");
   EXPECT_EQ(completed(VITRINE_EXECUTOR_RUNNER, "mo", "--group_by"), "module\n");
   EXPECT_EQ(completed(VITRINE_EXECUTOR_RUNNER, "s", "--print_output"), "summary\n");
