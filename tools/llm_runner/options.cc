@@ -111,9 +111,10 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
 void add_method_flags(CLI::App& app, LlmCommandLine& line) {
   LlmOptions& options = line.options;
   const OptionGroup group(app, "Programs of several methods");
-  group.add_option(
-      "--prefill_method", options.methods.prefill,
-      "method that takes the prompt; it must share the cache of the decoder (default: prefill)")
+  group
+      .add_option(
+          "--prefill_method", options.methods.prefill,
+          "method that takes the prompt; it must share the cache of the decoder (default: prefill)")
       ->type_name("NAME");
   group
       .add_option("--encoder_method", options.methods.encoder,
