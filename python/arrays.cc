@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <optional>
@@ -215,6 +216,37 @@ std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta) 
   }
   std::vector<Value> values;
   for (size_t i = 0; i < arguments.size(); ++i) values.push_back(to_value(arguments[i], meta, i));
+  return values;
+}
+
+std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) {
+  std::vector<Value> values;
+  for (const py::handle output : outputs) {
+    const std::string label = fmt::format("expected output {}", values.size());
+    if (!py::isinstance<py::array>(output) || is_masked(output)) {
+      throw py::type_error(
+          fmt::format("{} must be a NumPy array, got {}", label, Py_TYPE(output.ptr())->tp_name));
+    }
+    const auto array = py::reinterpret_steal<py::array>(
+        py::module_::import("numpy").attr("ascontiguousarray")(output).release());
+    const auto row = std::ranges::find_if(kDtypes, [&](const DtypeRow& each) {
+      return each.dtype != ScalarType::kBFloat16 && array.dtype().equal(py::dtype(each.numpy));
+    });
+    if (row == kDtypes.end()) {
+      throw py::type_error(fmt::format("{} has the dtype {}, which no output has", label,
+                                       py::str(array.dtype()).cast<std::string>()));
+    }
+    // ascontiguousarray gives an array without dimensions one dimension.
+    const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
+    const size_t i = values.size();
+    const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&
+                             meta.output_tag(i) == EValue::Tag::kTensor &&
+                             meta.output_tensor(i).dtype == ScalarType::kBFloat16;
+    const std::span bytes(static_cast<const std::byte*>(array.data()),
+                          static_cast<size_t>(array.nbytes()));
+    values.emplace_back(tools::check(
+        Array::copy_of(is_bfloat16 ? ScalarType::kBFloat16 : row->dtype, bytes, shape)));
+  }
   return values;
 }
 

@@ -25,6 +25,9 @@ py::dtype numpy_dtype(ScalarType dtype);
 // what was found, and how to convert it.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
+// Copies expected outputs of a method, which are arrays. Throws a TypeError for other objects.
+std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta);
+
 // Converts values to a test set, whose tensors refer to the memory of `values`.
 bundled::TestSet to_test_set(std::span<const Value> values);
 

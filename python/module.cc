@@ -3,15 +3,22 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <array>
+#include <string_view>
+
 #include "base/host_error.h"
-#include "inspector/report/report_html.h"
 #include "inspector/report/report_json.h"
-#include "inspector/report/report_table.h"
+#include "inspector/report/report_values.h"
+#include "python/language_model.h"
 #include "python/lowering.h"
 #include "python/program.h"
+#include "python/recorded_run.h"
 #include "runtime/core/printable.h"
 #include "tools/common/backends.h"
 #include "tools/common/files.h"
+#include "tools/common/profile_report.h"
+#include "tools/common/stored_profile.h"
+#include "tools/common/tool_error.h"
 #include "tools/pte_inspect/inspect.h"
 #include "tools/pte_lower/report.h"
 #include "vitrine/version.h"
@@ -38,30 +45,161 @@ std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
   return std::make_unique<PythonProgram>(bytes, settings);
 }
 
-// Makes HostError raise vitrine.Error. Its text may contain names from files, which need not be
-// UTF-8.
+// Makes HostError and the errors of language models raise vitrine.Error. Its text may contain names
+// from files, which need not be UTF-8.
 void define_error(py::module_& module) {
   static py::handle error;
   error = py::exception<HostError>(module, "Error", PyExc_RuntimeError).release();
+  static const auto set_error = [](std::string text) {
+    make_printable(text);
+    PyErr_SetString(error.ptr(), text.c_str());
+  };
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const HostError& caught) {
-      std::string text = caught.what();
-      make_printable(text);
-      PyErr_SetString(error.ptr(), text.c_str());
+      set_error(caught.what());
+    } catch (const GenerationError& caught) {
+      set_error(caught.what());
+    } catch (const TokenizerError& caught) {
+      set_error(caught.what());
     }
   });
 }
 
-void define_program(py::module_& module) {
+// Returns the row of a table such as report_formats() with this name.
+template <class Rows>
+const auto& find_named(const Rows& rows, const std::string& name, const char* kind) {
+  std::string names;
+  for (const auto& row : rows) {
+    if (row.name == name) return row;
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw py::value_error(std::string(kind) + " must be one of " + names + ", got " + name);
+}
+
+struct GroupingName {
+  std::string_view name;
+  inspector::GroupBy by;
+};
+constexpr std::array<GroupingName, 5> kGroupings = {{{"none", inspector::GroupBy::kNone},
+                                                     {"op", inspector::GroupBy::kOp},
+                                                     {"delegate", inspector::GroupBy::kDelegate},
+                                                     {"module", inspector::GroupBy::kModule},
+                                                     {"line", inspector::GroupBy::kLine}}};
+
+std::string profile_report(const inspector::Profile& profile, const std::string& format,
+                           const std::string& group_by, const std::string& filter, size_t top,
+                           size_t width, bool costs, bool ids) {
+  tools::ReportOptions options;
+  options.format = find_named(tools::report_formats(), format, "format").format;
+  options.width = width;
+  options.ids = ids;
+  options.costs = costs;
+  options.view = {
+      .by = find_named(kGroupings, group_by, "group_by").by, .top = top, .filter = filter};
+  return tools::make_report(profile, options);
+}
+
+// Two profiles and their comparison.
+struct ProfileComparison {
+  ProfileComparison(const inspector::Profile& first, const inspector::Profile& second)
+      : a(first), b(second), comparison(inspector::compare_profiles(a, b, false)) {}
+
+  std::string report(const std::string& format, size_t width) const {
+    tools::ReportOptions options;
+    options.format = find_named(tools::report_formats(), format, "format").format;
+    options.width = width;
+    return tools::make_report(comparison, a, b, options);
+  }
+
+  inspector::Profile a, b;
+  inspector::Comparison comparison;
+};
+
+// Two runs and the comparison of their values.
+struct ValuesComparison {
+  ValuesComparison(const RecordedRun& first, const RecordedRun& second, double min_sqnr)
+      : a(first.profile()), b(second.profile()), comparison(first.compare(second, min_sqnr)) {}
+
+  std::string json() const { return inspector::report_values_json(comparison, a, b); }
+  std::string table(size_t width) const {
+    return inspector::report_values(comparison, a, b, {.width = width});
+  }
+
+  inspector::Profile a, b;
+  inspector::ValueComparison comparison;
+};
+
+void define_profile(py::module_& module) {
   py::class_<inspector::Profile>(module, "Profile")
       .def("json", &inspector::report_json)
-      .def("html",
-           [](const inspector::Profile& profile) { return inspector::report_html(profile); })
-      .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
-        return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
+      .def("report", &profile_report);
+  module.def("read_profile", &tools::read_stored_profile);
+  py::class_<ProfileComparison>(module, "Comparison")
+      .def(py::init<const inspector::Profile&, const inspector::Profile&>())
+      .def("report", &ProfileComparison::report);
+  py::class_<RecordedRun>(module, "RecordedRun");
+  py::class_<ValuesComparison>(module, "ValueComparison")
+      .def(py::init<const RecordedRun&, const RecordedRun&, double>())
+      .def("json", &ValuesComparison::json)
+      .def("table", &ValuesComparison::table)
+      .def("has_figures",
+           [](const ValuesComparison& values) { return values.comparison.has_figures(); })
+      .def("is_below", [](const ValuesComparison& values) { return values.comparison.is_below(); });
+  py::class_<tools::VerificationReport>(module, "Verification")
+      .def("json", &tools::verification_json)
+      .def("table", &tools::verification_table)
+      .def("passed", &tools::VerificationReport::passed);
+}
+
+void define_language_model(py::module_& module) {
+  py::class_<GenerateOptions>(module, "GenerateOptions")
+      .def(py::init())
+      .def_readwrite("max_new_tokens", &GenerateOptions::max_new_tokens)
+      .def_readwrite("ignore_eos", &GenerateOptions::ignore_eos)
+      .def_property(
+          "temperature", [](const GenerateOptions& of) { return of.sampling.temperature; },
+          [](GenerateOptions& of, float value) { of.sampling.temperature = value; })
+      .def_property(
+          "top_p", [](const GenerateOptions& of) { return of.sampling.top_p; },
+          [](GenerateOptions& of, float value) { of.sampling.top_p = value; })
+      .def_property(
+          "top_k", [](const GenerateOptions& of) { return of.sampling.top_k; },
+          [](GenerateOptions& of, size_t value) { of.sampling.top_k = value; })
+      .def_property(
+          "seed", [](const GenerateOptions& of) { return of.sampling.seed; },
+          [](GenerateOptions& of, std::optional<uint64_t> value) { of.sampling.seed = value; })
+      .def_property(
+          "num_bos", [](const GenerateOptions& of) { return of.encode.num_bos; },
+          [](GenerateOptions& of, size_t value) { of.encode.num_bos = value; })
+      .def_property(
+          "add_template", [](const GenerateOptions& of) { return of.encode.add_template; },
+          [](GenerateOptions& of, bool value) { of.encode.add_template = value; });
+  py::class_<LanguageModel>(module, "LanguageModel")
+      .def(py::init<const std::filesystem::path&, const std::filesystem::path&, size_t,
+                    const std::vector<std::filesystem::path>&>())
+      // The text, the ids of the prompt and of the answer, the reason of the end, and statistics.
+      .def("generate",
+           [](LanguageModel& model, const std::variant<std::string, std::vector<TokenId>>& prompt,
+              const GenerateOptions& options, const py::object& on_text) {
+             const Generation made = model.generate(prompt, options, on_text);
+             constexpr std::array kReasons = {"end_token", "length", "stopped"};
+             return py::make_tuple(to_text(made.text), made.prompt, made.ids,
+                                   kReasons.at(static_cast<size_t>(made.reason)),
+                                   made.statistics.json());
+           })
+      .def("stop", &LanguageModel::stop)
+      .def("reset", &LanguageModel::reset)
+      .def("position", &LanguageModel::position)
+      .def("max_context", &LanguageModel::max_context)
+      .def("encode", &LanguageModel::encode)
+      .def("decode", [](const LanguageModel& model, const std::vector<TokenId>& ids) {
+        return to_text(model.decode(ids));
       });
+}
+
+void define_program(py::module_& module) {
   py::class_<MethodLimits>(module, "MethodLimits")
       .def(py::init())
       .def_readwrite("max_memory_bytes", &MethodLimits::max_memory_bytes)
@@ -85,10 +223,21 @@ void define_program(py::module_& module) {
       .def("outputs", &PythonProgram::outputs)
       .def("call", &PythonProgram::call)
       .def("cancel", &PythonProgram::cancel)
-      .def("profile", [](PythonProgram& program, const std::string& method,
-                         std::optional<size_t> runs, std::optional<size_t> warmup,
-                         const std::filesystem::path& record, const py::args& inputs) {
-        return program.profile({method, runs, warmup, record}, inputs);
+      .def("profile",
+           [](PythonProgram& program, const std::string& method, std::optional<size_t> runs,
+              std::optional<size_t> warmup, const std::filesystem::path& record,
+              const py::args& inputs) {
+             return program.profile({method, runs, warmup, record}, inputs);
+           })
+      .def("record_values",
+           [](PythonProgram& program, const std::string& method,
+              const std::filesystem::path& record, uint64_t max_bytes, const py::args& inputs) {
+             return program.record_values(method, record, max_bytes, inputs);
+           })
+      .def("verify", [](PythonProgram& program, const std::string& method, const py::list& expected,
+                        std::optional<double> rtol, std::optional<double> atol,
+                        std::optional<double> min_sqnr, const py::args& inputs) {
+        return program.verify({method, rtol, atol, min_sqnr}, expected, inputs);
       });
 }
 
@@ -148,6 +297,8 @@ void define_lowering(py::module_& module) {
 PYBIND11_MODULE(_vitrine, module) {
   module.attr("version") = VITRINE_VERSION;
   vitrine::python::define_error(module);
+  vitrine::python::define_profile(module);
+  vitrine::python::define_language_model(module);
   vitrine::python::define_program(module);
   vitrine::python::define_lowering(module);
 }

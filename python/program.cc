@@ -124,6 +124,26 @@ py::tuple PythonProgram::call(const std::string& method, const py::args& argumen
   return results;
 }
 
+tools::SessionOptions PythonProgram::session_options() const {
+  return {.model = memory_ ? "program in memory" : file_,
+          .data = settings_.data,
+          .threads = settings_.threads,
+          .backend_options = backend_options(),
+          .optimized_kernels = settings_.optimized_kernels,
+          .limits = settings_.limits,
+          .accept_unwritten_outputs = settings_.accept_unwritten_outputs,
+          .program = memory_ ? memory_->bytes() : std::span<const std::byte>()};
+}
+
+tools::RunnerOptions PythonProgram::runner_options(const std::string& method,
+                                                   const std::filesystem::path& record) const {
+  tools::RunnerOptions options{};
+  options.model = memory_ ? "program in memory" : file_;
+  options.method = method;
+  options.etrecord = record;
+  return options;
+}
+
 inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
                                           const py::args& arguments) {
   std::vector<Value> inputs;
@@ -131,20 +151,10 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
   const bundled::TestSet given = to_test_set(inputs);
 
   const py::gil_scoped_release released_gil;
-  tools::RunnerOptions options;
-  options.model = memory_ ? "program in memory" : file_;
-  options.method = settings.method;
+  tools::RunnerOptions options = runner_options(settings.method, settings.record);
   options.executions = settings.runs;
   options.warmup = settings.warmup;
-  options.etrecord = settings.record;
-  tools::Session session({.model = options.model,
-                          .data = settings_.data,
-                          .threads = settings_.threads,
-                          .backend_options = backend_options(),
-                          .optimized_kernels = settings_.optimized_kernels,
-                          .limits = settings_.limits,
-                          .accept_unwritten_outputs = settings_.accept_unwritten_outputs,
-                          .program = memory_ ? memory_->bytes() : std::span<const std::byte>()});
+  tools::Session session(session_options());
   TraceBuffer trace;
   const std::unique_ptr<Method> loaded = session.load_method(settings.method, &trace);
   tools::InputSet set = inputs.empty() ? tools::make_inputs(session, *loaded, options, trace)
@@ -153,6 +163,37 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
   const std::vector<uint8_t> dump = check(write_etdump(trace));
   return tools::profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),
                                  std::move(runs), *session.program(), options);
+}
+
+std::unique_ptr<RecordedRun> PythonProgram::record_values(const std::string& method,
+                                                          const std::filesystem::path& record,
+                                                          uint64_t max_bytes,
+                                                          const py::args& arguments) {
+  std::vector<Value> inputs;
+  if (!arguments.empty()) inputs = to_values(arguments, meta(method));
+  const bundled::TestSet given = to_test_set(inputs);
+  const py::gil_scoped_release released_gil;
+  return std::make_unique<RecordedRun>(session_options(), runner_options(method, record), max_bytes,
+                                       inputs.empty() ? nullptr : &given);
+}
+
+tools::VerificationReport PythonProgram::verify(const VerifySettings& settings,
+                                                const py::list& expected,
+                                                const py::args& arguments) {
+  const std::vector<Value> inputs = to_values(arguments, meta(settings.method));
+  const std::vector<Value> outputs = to_expected(expected, meta(settings.method));
+  bundled::TestSuite suite;
+  suite.method = settings.method;
+  suite.sets.push_back(to_test_set(inputs));
+  suite.sets.back().expected_outputs = to_test_set(outputs).inputs;
+
+  const py::gil_scoped_release released_gil;
+  tools::RunnerOptions options = runner_options(settings.method, {});
+  options.rtol = settings.rtol;
+  options.atol = settings.atol;
+  options.min_sqnr = settings.min_sqnr;
+  tools::Session session(session_options());
+  return tools::verify(session, suite, options);
 }
 
 }  // namespace vitrine::python

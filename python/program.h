@@ -12,6 +12,9 @@
 
 #include "inspector/join/profile.h"
 #include "python/arrays.h"
+#include "python/recorded_run.h"
+#include "tools/executor_runner/options.h"
+#include "tools/executor_runner/verification.h"
 #include "vitrine/data_source.h"
 #include "vitrine/module.h"
 
@@ -23,6 +26,14 @@ struct ProfileSettings {
   std::optional<size_t> runs;    // if unset, 5 to 50 runs, as many as fit into two seconds
   std::optional<size_t> warmup;  // if unset, 1 to 5 runs
   std::filesystem::path record;  // if empty, the record that the program contains is used
+};
+
+// The limits of verify().
+struct VerifySettings {
+  std::string method;
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  std::optional<double> min_sqnr;  // dB
 };
 
 struct ProgramSettings {
@@ -56,6 +67,13 @@ class PythonProgram {
   // Loads the program once more with a tracer and profiles it. Without arguments, inputs are
   // random.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
+  // Loads the program once more, runs it once, and records the results of its instructions.
+  std::unique_ptr<RecordedRun> record_values(const std::string& method,
+                                             const std::filesystem::path& record,
+                                             uint64_t max_bytes, const py::args& arguments);
+  // Loads the program once more, runs it once, and compares its outputs with `expected`.
+  tools::VerificationReport verify(const VerifySettings& settings, const py::list& expected,
+                                   const py::args& arguments);
 
  private:
   PythonProgram(std::optional<DataBuffer> memory, const std::filesystem::path& path,
@@ -63,6 +81,9 @@ class PythonProgram {
   MethodMeta meta(const std::string& method) const;
   std::vector<BackendOption> backend_options() const;
   ModuleOptions module_options() const;
+  tools::SessionOptions session_options() const;
+  tools::RunnerOptions runner_options(const std::string& method,
+                                      const std::filesystem::path& record) const;
   Module load() const;
 
   std::filesystem::path path_;  // as given by the caller

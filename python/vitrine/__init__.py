@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import json
-import operator
+import math
 import os
 import sys
 import tempfile
@@ -30,36 +30,19 @@ except ImportError as error:
         f"this build of vitrine is for another Python: it has {', '.join(_built) or 'no module'}, but this is "
         f"{sys.implementation.cache_tag} ({sys.executable}). Run the Python that CMake found, or configure with "
         f"-DPython_EXECUTABLE={sys.executable}") from error
+from ._arguments import Bytes, PathLike, arrays, count, items
+from ._html import escaped, table as html_table
+from ._language_model import Generation, LanguageModel
+from ._profiles import Comparison, Profile, ValueComparison, Verification
 from ._vitrine import Error
 
 if TYPE_CHECKING:
     import pandas
 
 __version__: str = _vitrine.version
-__all__ = ["Error", "Lowered", "DelegationInfo", "Profile", "Program", "Spec",
-           "delegation_info", "inspect", "load_library", "lower"]
-
-PathLike = Union[str, "os.PathLike[str]"]
-Bytes = Union[bytes, bytearray, memoryview]
-
-
-def _count(name: str, value: Any, minimum: int) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, got {value!r}") from None
-    if count < minimum:
-        raise ValueError(f"{name} must be {minimum} or more, got {count}")
-    if count > sys.maxsize:
-        raise ValueError(f"{name} must be at most {sys.maxsize}, got {count}")
-    return count
-
-
-def _items(name: str, value: Any) -> list[Any]:
-    """Returns a list of strings or paths. Rejects a single string, which would become a list of letters."""
-    if isinstance(value, (str, bytes, os.PathLike)):
-        raise TypeError(f"{name} must be a list, got {value!r}: use [{value!r}]")
-    return list(value)
+__all__ = ["Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel", "Lowered", "Profile", "Program",
+           "Spec", "ValueComparison", "Verification", "compare", "compare_values", "delegation_info", "inspect",
+           "load_library", "lower"]
 
 
 def _option(name: str, value: Any) -> tuple[str, Union[bool, int, str]]:
@@ -82,6 +65,28 @@ class Spec:
     # "state.keys[0]". None if the program has no name for the value. Not always unique.
     name: Optional[str] = None
 
+    @property
+    def ndim(self) -> Optional[int]:
+        """The number of dimensions; None unless the value is an array."""
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def size(self) -> Optional[int]:
+        """The number of elements, at most if dynamic; None unless the value is an array."""
+        return None if self.shape is None else math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> Optional[int]:
+        return None if self.dtype is None else self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Optional[int]:
+        return None if self.shape is None or self.dtype is None else math.prod(self.shape) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        text = self.kind if self.dtype is None or self.shape is None else f"{self.dtype}{list(self.shape)}"
+        return f"{self.name}: {text}" if self.name else text
+
 
 class Program:
     """A program: the path of a .pte file, or its bytes, such as `Lowered.program`.
@@ -102,16 +107,16 @@ class Program:
                  max_instructions_per_run: int = 0, max_milliseconds_per_run: int = 0,
                  accept_unwritten_outputs: bool = False) -> None:
         limits = _vitrine.MethodLimits()
-        limits.max_memory_bytes = _count("max_memory_bytes", max_memory_bytes, 0)
-        limits.max_load_steps = _count("max_load_steps", max_load_steps, 0)
-        limits.max_instructions_per_run = _count("max_instructions_per_run", max_instructions_per_run, 0)
-        limits.max_milliseconds_per_run = _count("max_milliseconds_per_run", max_milliseconds_per_run, 0)
+        limits.max_memory_bytes = count("max_memory_bytes", max_memory_bytes, 0)
+        limits.max_load_steps = count("max_load_steps", max_load_steps, 0)
+        limits.max_instructions_per_run = count("max_instructions_per_run", max_instructions_per_run, 0)
+        limits.max_milliseconds_per_run = count("max_milliseconds_per_run", max_milliseconds_per_run, 0)
         settings = _vitrine.ProgramSettings()
         settings.limits = limits
-        settings.threads = _count("threads", threads, 0)
+        settings.threads = count("threads", threads, 0)
         settings.optimized_kernels = optimized_kernels
         settings.accept_unwritten_outputs = accept_unwritten_outputs
-        settings.data = [os.fspath(file) for file in _items("data", data)]
+        settings.data = [os.fspath(file) for file in items("data", data)]
         settings.backend_options = [_option(*option) for option in (backend_options or {}).items()]
         self._program = _vitrine.Program(
             bytes(program) if isinstance(program, (bytes, bytearray, memoryview)) else os.fspath(program),
@@ -141,9 +146,10 @@ class Program:
 
         Arrays must have exactly the dtype of the input and be in row-major order. They are not copied
         unless they are unaligned. Numbers must have the kind of the input; an int is also accepted for
-        a float and becomes the nearest one. Arrays in the result own their memory.
+        a float and becomes the nearest one. Arrays in the result own their memory. Objects with
+        `__dlpack__`, such as tensors of PyTorch, count as arrays and are not copied either.
         """
-        return self._program.call(method, *inputs)
+        return self._program.call(method, *arrays(inputs))
 
     def cancel(self) -> None:
         """Ends the call that another thread has in progress, if any: it raises `vitrine.Error`.
@@ -161,49 +167,48 @@ class Program:
         as fit into two seconds. `warmup` is the number of runs before these, by default enough for
         times to settle. `record` is an ETRecord, for programs that do not contain one.
         """
-        runs = None if runs is None else _count("runs", runs, 1)
-        warmup = None if warmup is None else _count("warmup", warmup, 0)
-        return Profile(self._program.profile(method, runs, warmup, os.fspath(record or ""), *inputs))
+        runs = None if runs is None else count("runs", runs, 1)
+        warmup = None if warmup is None else count("warmup", warmup, 0)
+        return Profile(self._program.profile(method, runs, warmup, os.fspath(record or ""), *arrays(inputs)))
+
+    def verify(self, *inputs: Any, expected: Sequence[Any], method: str = "forward", rtol: Optional[float] = None,
+               atol: Optional[float] = None, min_sqnr: Optional[float] = None) -> Verification:
+        """Runs a method and compares its outputs with `expected`, an array for each output.
+
+        An element may differ by atol + rtol * |expected|; the defaults depend on the dtype. `min_sqnr` is the
+        minimum signal-to-noise ratio of an output in dB; if it is the only limit, single elements may differ.
+        """
+        return Verification(self._program.verify(method, arrays(expected, "expected output"), rtol, atol, min_sqnr,
+                                                 *arrays(inputs)))
 
     def __repr__(self) -> str:
         return f"vitrine.Program({self.path!r})" if self.path else "<vitrine.Program of bytes>"
 
+    def _repr_html_(self) -> str:
+        rows = [[method, "<br>".join(escaped(str(spec)) for spec in self.inputs(method)),
+                 "<br>".join(escaped(str(spec)) for spec in self.outputs(method))] for method in self.methods]
+        return html_table(repr(self), ["method", "inputs", "outputs"], rows, html_columns=(1, 2))
 
-class Profile:
-    """Says where the time of a run goes, row by row. str() makes a table."""
 
-    def __init__(self, profile: "_vitrine.Profile") -> None:
-        self._profile = profile
-        self.data: dict[str, Any] = json.loads(profile.json())  # docs/formats/profile_json.md
+def compare(a: Profile, b: Profile) -> Comparison:
+    """Compares two profiles op by op. A is the reference."""
+    return Comparison(a, b)
 
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows in run order. Times are in nanoseconds per run."""
-        return self.data["rows"]
 
-    @property
-    def wall_ns(self) -> dict[str, float]:
-        """Statistics of the time of a run in nanoseconds: min, p50, avg and others."""
-        return self.data["wall_ns"]
+def compare_values(a: Program, b: Program, *inputs: Any, method: str = "forward", min_sqnr: float = 40.0,
+                   record_a: Optional[PathLike] = None, record_b: Optional[PathLike] = None,
+                   max_bytes: int = 256 << 20) -> ValueComparison:
+    """Runs a method of two programs once on the same inputs, and compares the results of each op.
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        import pandas
-
-        return pandas.DataFrame(self.rows)
-
-    def table(self, width: int = 100, *, costs: bool = False, ids: bool = False) -> str:
-        return self._profile.table(width, costs, ids)
-
-    def save(self, path: PathLike) -> None:
-        """Writes HTML or JSON if the path ends in .html or .json, else the table."""
-        path = os.fspath(path)
-        text = (self._profile.html() if path.endswith(".html")
-                else self._profile.json() if path.endswith(".json") else self.table())
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-
-    def __str__(self) -> str:
-        return self.table()
+    A is the reference: compare a float program with its quantized form. Without inputs, they are random.
+    `min_sqnr` is the limit in dB for `is_below`. `record_a` and `record_b` are ETRecords, for programs that do not
+    contain one. `max_bytes` limits the memory for the results of each program.
+    """
+    given = arrays(inputs)
+    limit = count("max_bytes", max_bytes, 0)
+    runs = [program._program.record_values(method, os.fspath(record or ""), limit, *given)
+            for program, record in ((a, record_a), (b, record_b))]
+    return ValueComparison(runs[0], runs[1], min_sqnr)
 
 
 @dataclass(frozen=True)
@@ -340,9 +345,9 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
     settings.backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
-    settings.backend_options = _items("backend_options", backend_options)
-    settings.only_ops = _items("only_ops", only_ops)
-    settings.exclude_ops = _items("exclude_ops", exclude_ops)
+    settings.backend_options = items("backend_options", backend_options)
+    settings.only_ops = items("only_ops", only_ops)
+    settings.exclude_ops = items("exclude_ops", exclude_ops)
     settings.attention = attention or ""
     settings.quantize = quantize or ""
     settings.keep = [f"{part}={scheme}" for part, scheme in (keep or {}).items()]
@@ -350,7 +355,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     settings.optimize = optimize
     settings.metadata = dict(metadata or {})
     settings.dynamic = [_bounds(*item) for item in (dynamic or {}).items()]
-    settings.operators = _items("operators", operators)
+    settings.operators = items("operators", operators)
     settings.share_mutable_buffers = share_mutable_buffers
     settings.external_constants = external_constants
     settings.plan_inputs = plan_inputs

@@ -8,7 +8,8 @@ import unittest
 from vitrine import _vitrine
 
 STUB = ast.parse(pathlib.Path(_vitrine.__file__).with_name("_vitrine.pyi").read_text())
-VALUES = {"int": 1, "bool": True, "str": "a", "list": [], "dict": {}, "MethodLimits": _vitrine.MethodLimits()}
+VALUES = {"int": 1, "bool": True, "float": 0.5, "str": "a", "list": [], "dict": {}, "Optional": 1,
+          "MethodLimits": _vitrine.MethodLimits()}
 
 
 def stubs(body):

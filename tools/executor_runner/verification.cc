@@ -154,6 +154,12 @@ void verify_files(Session& session, const RunnerOptions& options, VerificationRe
   check_outputs(*method, 0, expected, options, report);
 }
 
+void refuse_empty(const VerificationReport& report) {
+  if (!report.checks.empty()) return;
+  throw ToolError(fmt::format("{}: nothing to compare: {} test sets, none with expected outputs",
+                              report.model, report.test_sets));
+}
+
 }  // namespace
 
 size_t VerificationReport::failures() const {
@@ -169,12 +175,16 @@ VerificationReport verify(Session& session, const RunnerOptions& options) {
   } else {
     verify_files(session, options, report);
   }
-  if (report.checks.empty()) {
-    throw ToolError(
-        fmt::format("{}: nothing to compare: {} test sets, none with expected "
-                    "outputs",
-                    report.model, report.test_sets));
-  }
+  refuse_empty(report);
+  return report;
+}
+
+VerificationReport verify(Session& session, const bundled::TestSuite& suite,
+                          const RunnerOptions& options) {
+  VerificationReport report;
+  report.model = options.model.filename().string();
+  verify_suite(session, suite, options, report);
+  refuse_empty(report);
   return report;
 }
 

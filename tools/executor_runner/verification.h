@@ -37,6 +37,9 @@ struct VerificationReport {
 // which its outputs were recorded. A plain program has one set, made of --inputs and
 // --expected_output. Throws ToolError if a set cannot be run, or if there is nothing to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
+// Verifies the test sets of `suite` instead.
+VerificationReport verify(Session& session, const bundled::TestSuite& suite,
+                          const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);
 // The fields are described in docs/formats/bundled_program.md, "Running and verifying".

@@ -1,0 +1,45 @@
+// One run of a program with the results of its instructions, to compare them with those of another
+// program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "inspector/compare/value_comparison.h"
+#include "inspector/join/profile.h"
+#include "runtime/extension/trace_buffer.h"
+#include "runtime/extension/value_buffer.h"
+#include "tools/common/session.h"
+#include "tools/executor_runner/options.h"
+
+namespace vitrine::python {
+
+class RecordedRun {
+ public:
+  // Loads and runs the program. If `inputs` is null, inputs are random, and equal for programs with
+  // the same inputs. Throws HostError, also if the results take more than `max_bytes`.
+  RecordedRun(const tools::SessionOptions& session_options, const tools::RunnerOptions& options,
+              uint64_t max_bytes, const bundled::TestSet* inputs);
+
+  const inspector::Profile& profile() const { return profile_; }
+  // A is this run, the reference. Throws HostError if A or B recorded no values.
+  inspector::ValueComparison compare(const RecordedRun& b, double min_sqnr_db) const;
+
+ private:
+  inspector::ValueRun values() const;
+
+  ValueBuffer values_;
+  TraceBuffer trace_;
+  tools::Session session_;
+  std::unique_ptr<Method> method_;
+  etdump::EtDump dump_;
+  std::optional<etrecord::EtRecord> record_;
+  inspector::Profile profile_;
+};
+
+}  // namespace vitrine::python
