@@ -1,6 +1,7 @@
 #include "demo_backend/runtime.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "demo_backend/payload.h"
+#include "vitrine/value_tracer.h"
 
 namespace demo {
 namespace {
@@ -77,7 +79,12 @@ class DemoDelegate final : public vitrine::Delegate {
       const Operator& each = graph_.operators[i];
       const uint64_t start_ns = context.tracer == nullptr ? 0 : now_ns();
       run(each, graph_.num_inputs + i);
-      if (context.tracer != nullptr) log(context, each, start_ns);
+      if (context.tracer != nullptr) {
+        log(context, each, start_ns);
+        if (vitrine::ValueTracer* const values = context.tracer->value_tracer()) {
+          pass_result(context, i, *values);
+        }
+      }
     }
     return return_copies(arguments);
   }
@@ -168,6 +175,31 @@ class DemoDelegate final : public vitrine::Delegate {
     record.instruction_id = context.instruction_id;
     record.delegate_debug_id = each.debug_id;  // or record.name, for identifiers that are texts
     context.tracer->record(record);
+  }
+
+  // Passes the result of an operator to the tracer before a later operator can change it.
+  void pass_result(const BackendExecutionContext& context, size_t index,
+                   vitrine::ValueTracer& tracer) {
+    static constexpr auto kOrder = [] {
+      std::array<uint8_t, kMaxRank> order{};
+      for (size_t i = 0; i < kMaxRank; ++i) order[i] = static_cast<uint8_t>(i);
+      return order;
+    }();
+    const size_t result = graph_.num_inputs + index;
+    std::array<int32_t, kMaxRank> sizes = graph_.values[result].items;
+    std::array<int64_t, kMaxRank> strides{};
+    const size_t rank = graph_.values[result].rank;
+    Tensor tensor(vitrine::ScalarType::kFloat, {sizes.data(), rank},
+                  std::span<const uint8_t>(kOrder).first(rank), {strides.data(), rank},
+                  data_[result]);
+    const EValue value(&tensor);
+    vitrine::TracedValue traced;
+    traced.value = &value;
+    traced.chain_index = context.chain_index;
+    traced.instruction_id = context.instruction_id;
+    traced.delegate_debug_id = graph_.operators[index].debug_id;
+    traced.operator_index = static_cast<int32_t>(index);
+    tracer.record_value(traced);
   }
 
   vitrine::HeapArena memory_;  // owns the memory of the members below

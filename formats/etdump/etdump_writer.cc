@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "formats/etdump/extensions.h"
+#include "formats/etdump/value_origin.h"
 #include "schema/etdump_generated.h"
 
 namespace vitrine {
@@ -25,7 +26,7 @@ namespace wire = ::vitrine::schema::etdump;
 // their texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
-constexpr uint64_t kMaxValueBytes = 256 + 2 * kMaxRank * sizeof(int64_t);
+constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
 
 constexpr int64_t kNoDebugData = -1;
 
@@ -188,7 +189,7 @@ class Writer {
                                   wire::CreateBool(builder_, entry.boolean));
         break;
     }
-    add_debug_event(entry.source, value);
+    add_debug_event(entry, value);
     return rest;
   }
 
@@ -197,8 +198,10 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
+    // In a buffer of summaries, the offset is that of the summary.
+    const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
-        entry.offset == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(entry.offset);
+        position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
     return wire::CreateTensor(builder_, static_cast<schema::ScalarType>(entry.dtype), sizes_offset,
                               strides_offset, offset);
   }
@@ -210,8 +213,13 @@ class Writer {
 
   // The field is unsigned. Outside instructions it holds -1 converted to unsigned, as in stock
   // dumps.
-  void add_debug_event(const TracedValue& source, fb::Offset<wire::Value> value) {
+  void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
+    const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
+    fb::Offset<fb::String> name = 0;
+    if (source.operator_index != TracedValue::kNoOperator) {
+      name = builder_.CreateString(format_origin(entry));
+    }
     if (source.delegate_debug_name != nullptr) {
       id = builder_.CreateSharedString(source.delegate_debug_name);
     }
@@ -219,7 +227,18 @@ class Writer {
     events_.push_back(
         wire::CreateEvent(builder_, 0, 0,
                           wire::CreateDebugEvent(builder_, chain, source.instruction_id, value,
-                                                 source.delegate_debug_id, id)));
+                                                 source.delegate_debug_id, id, name)));
+  }
+
+  static std::string format_origin(const Entry& entry) {
+    etdump::ValueOrigin origin{.op = static_cast<size_t>(entry.source.operator_index),
+                               .result = entry.source.result,
+                               .stored_as = {}};
+    if (entry.quantized_rows != 0) {
+      origin.stored_as = {entry.quantized_dtype, entry.quantized_rows, entry.scale,
+                          entry.zero_point};
+    }
+    return etdump::format_origin(origin);
   }
 
   void add_count(const char* name, uint64_t count) {

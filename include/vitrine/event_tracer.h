@@ -6,14 +6,17 @@
 // exist until the trace has been serialized.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
 namespace vitrine {
 
-class EValue;    // vitrine/evalue.h
-class Delegate;  // vitrine/backend.h
+class EValue;       // vitrine/evalue.h
+class Delegate;     // vitrine/backend.h
+class ValueTracer;  // vitrine/value_tracer.h
 
 inline constexpr int32_t kUnsetChainIndex = -1;
 inline constexpr int32_t kUnsetInstructionId = 0;
@@ -75,8 +78,32 @@ struct TracedOperators {
   }
 };
 
+// The real numbers that the elements of an int8 or uint8 tensor represent: scale * (element -
+// zero_point). The elements, in memory order, form `rows` parts of equal size, each with its own
+// parameters. `scales` points to the first float and `zero_points` to the first int32_t;
+// `stride_bytes` is the distance to the next of each.
+struct TracedQuantization {
+  const void* scales = nullptr;
+  const void* zero_points = nullptr;
+  size_t stride_bytes = 0;
+  size_t rows = 1;
+
+  float scale(size_t row) const { return load<float>(scales, row); }
+  int32_t zero_point(size_t row) const { return load<int32_t>(zero_points, row); }
+
+ private:
+  template <class T>
+  T load(const void* first, size_t row) const {
+    T value;
+    std::memcpy(&value, static_cast<const std::byte*>(first) + row * stride_bytes, sizeof value);
+    return value;
+  }
+};
+
 // A result of an instruction or of an operator inside a delegate, or an output of the method.
 struct TracedValue {
+  static constexpr int32_t kNoOperator = -1;
+
   const EValue* value = nullptr;
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
@@ -84,6 +111,12 @@ struct TracedValue {
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
   bool is_method_output = false;  // if true, the value belongs to no instruction
+  // For an operator inside a delegate: its position among the operators that the call logs, and the
+  // index of the result among its results.
+  int32_t operator_index = kNoOperator;
+  uint32_t result = 0;
+  // Null if the elements are the numbers themselves. Valid while `value` is.
+  const TracedQuantization* quantization = nullptr;
 };
 
 class EventTracer {
@@ -113,6 +146,10 @@ class EventTracer {
   }
   // Called after the last record of a successful execution.
   virtual void record_outputs(std::span<EValue* const> /*outputs*/) {}
+
+  // The tracer to which a delegate passes the result of each operator right after it ran, before a
+  // later operator reuses the memory (ValueTracer::record_value). Null if values are not wanted.
+  virtual ValueTracer* value_tracer() { return nullptr; }
 };
 
 }  // namespace vitrine

@@ -1,4 +1,5 @@
-// ValueTracer is an EventTracer that also receives the results of instructions.
+// ValueTracer is an EventTracer that also receives the results of instructions and of the operators
+// inside delegates.
 //
 // It is a separate class, so that programs that record only times do not link its code.
 #pragma once
@@ -11,8 +12,8 @@ class ValueTracer : public EventTracer {
  public:
   // Called after each step. record_value() is called only if this returns true.
   virtual bool wants_values() const = 0;
-  // Receives a value, which is valid during the call only: the next instruction may reuse its
-  // memory.
+  // Receives a value, which is valid during the call only: the next instruction or operator may
+  // reuse its memory.
   virtual void record_value(const TracedValue& value) = 0;
 
   // Calls record_value() for the last argument of a kernel call, which is a list if there are
@@ -27,6 +28,7 @@ class ValueTracer : public EventTracer {
   void record_outputs(std::span<EValue* const> outputs) final {
     if (wants_values()) record_traced_outputs(outputs);
   }
+  ValueTracer* value_tracer() final { return wants_values() ? this : nullptr; }
 
  private:
   // Not virtual: classes with RTTI may derive from this class, which is compiled without RTTI.

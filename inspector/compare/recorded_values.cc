@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -20,7 +21,8 @@ using etrecord::EdgeGraph;
 // The origin of a logged value: an instruction, or an operator inside a delegate.
 struct Source {
   int32_t instruction = 0;
-  std::string identifier;  // identifier of the operator; empty for the instruction itself
+  std::string identifier;    // identifier of the operator; empty for the instruction itself
+  std::optional<size_t> op;  // position of the operator in the call, if the delegate logged it
   auto operator<=>(const Source&) const = default;
 };
 
@@ -189,10 +191,18 @@ class Collector {
       if (event.is_output) {
         append_tensors(event, result_.outputs);
       } else if (is_of_instruction(event)) {
-        events[{event.instruction_id, identifier_of(event)}].push_back(i);
+        const std::optional<etdump::ValueOrigin> origin = etdump::parse_origin(event.name);
+        events[{event.instruction_id, identifier_of(event),
+                origin ? std::optional(origin->op) : std::nullopt}]
+            .push_back(i);
       }
     }
-    for (const auto& [source, positions] : events) add(source, positions);
+    for (const auto& [source, positions] : events) {
+      if (source.op) add_operator(source, positions);
+    }
+    for (const auto& [source, positions] : events) {
+      if (!source.op) add(source, positions);
+    }
     std::sort(result_.values.begin(), result_.values.end(), [](const auto& one, const auto& other) {
       return std::pair(one.order, one.result) < std::pair(other.order, other.result);
     });
@@ -213,9 +223,11 @@ class Collector {
   // counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
+    // An operator with a known position ran once in each call.
+    const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
-      times += is_from(event, source) && !event.name.starts_with("native_call_") ? 1 : 0;
+      times += is_from(event, counted) && !event.name.starts_with("native_call_") ? 1 : 0;
     }
     const size_t count =
         times > 1 && positions.size() % times == 0 ? positions.size() / times : positions.size();
@@ -239,8 +251,99 @@ class Collector {
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
       const bool fits = node && may_be_result(*tensors[i], *node, i);
-      result_.values.push_back({tensors[i], order, i, row, fits ? node : std::nullopt});
+      result_.values.push_back({tensors[i], order, i, row, fits ? node : std::nullopt, {}});
     }
+  }
+
+  // ---- Operators inside delegates
+
+  void add_operator(const Source& source, const std::vector<size_t>& positions) {
+    const auto rows = rows_of_.find(source.instruction);
+    if (rows == rows_of_.end() || *source.op >= rows->second.size()) return;
+    const size_t row_index = rows->second[*source.op];
+    const ProfileRow& row = profile_.rows[row_index];
+    if (row.identifier != source.identifier || row.is_inserted) return;
+    const std::vector<BoundaryValue> boundary = boundary_of_row(rows->second, row_index);
+    const std::span<const size_t> last = last_events(source, positions);
+    for (const size_t position : last) {
+      const DebugEvent& event = run_.debug_events[position];
+      const auto* tensor = std::get_if<DebugTensor>(&event.value);
+      if (tensor == nullptr) continue;
+      const etdump::ValueOrigin origin = *etdump::parse_origin(event.name);
+      const RecordedValue value{tensor, position, origin.result, row_index, {}, origin};
+      const size_t before = result_.values.size();
+      for (const BoundaryValue& expected : results_of(origin.result, last.size(), boundary)) {
+        if (const DebugTensor* fitting = fit(*tensor, record_->graph.values[expected.value])) {
+          RecordedValue of_node = value;
+          of_node.tensor = fitting;
+          of_node.node = expected.node;
+          of_node.result = expected.result;
+          result_.values.push_back(of_node);
+        }
+      }
+      if (result_.values.size() == before) result_.values.push_back(value);
+    }
+  }
+
+  // Returns the results of nodes that result `index` of an operator with `count` results may be:
+  // one, or several that dequantize the same value. Empty if that is unknown.
+  std::span<const BoundaryValue> results_of(size_t index, size_t count,
+                                            const std::vector<BoundaryValue>& boundary) const {
+    const std::span all(boundary);
+    if (boundary.size() == count) return all.subspan(std::min(index, count - 1), 1);
+    const auto dequantizes_same = [&](const BoundaryValue& value) {
+      const etrecord::EdgeNode& node = record_->graph.nodes[value.node];
+      return base_name(node.target).starts_with("dequantize_per_") &&
+             node.inputs == record_->graph.nodes[boundary[0].node].inputs;
+    };
+    return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
+  }
+
+  // Returns the results that leave the row. If several operators of the call have the same handles,
+  // the last one computes the result, if there is only one. Otherwise the list is empty.
+  std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
+    if (record_ == nullptr) return {};
+    const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;
+    const auto has = [](const std::vector<uint32_t>& list, uint32_t handle) {
+      return std::ranges::count(list, handle) != 0;
+    };
+    std::vector<size_t> nodes;
+    bool is_shared = false;
+    for (const uint32_t handle : handles) {
+      for (const size_t other : rows) {
+        if (other == row || !has(profile_.rows[other].debug_handles, handle)) continue;
+        if (other > row || profile_.rows[other].debug_handles != handles) return {};
+        is_shared = true;
+      }
+      const auto found = record_->graph.nodes_of_handle.find(handle);
+      if (found == record_->graph.nodes_of_handle.end()) continue;
+      nodes.insert(nodes.end(), found->second.begin(), found->second.end());
+    }
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    const std::vector<BoundaryValue> boundary = boundary_of(nodes, record_->graph);
+    return is_shared && boundary.size() != 1 ? std::vector<BoundaryValue>() : boundary;
+  }
+
+  // Returns the tensor with the node's sizes, or null if it has others. The tensor may have been
+  // computed with channels last.
+  const DebugTensor* fit(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
+    if (may_be(tensor, value)) return &tensor;
+    if (tensor.sizes.size() != 4) return nullptr;
+    DebugTensor reordered = tensor;
+    for (size_t i = 0; i < 4; ++i) {
+      static constexpr std::array<size_t, 4> kToLogical = {0, 3, 1, 2};
+      reordered.sizes[i] = tensor.sizes[kToLogical[i]];
+      reordered.strides[i] = tensor.strides[kToLogical[i]];
+    }
+    if (!may_be(reordered, value)) return nullptr;
+    return &result_.reordered.emplace_back(std::move(reordered));
+  }
+
+  bool has_value_of(size_t node, size_t result) const {
+    return std::ranges::any_of(result_.values, [&](const RecordedValue& value) {
+      return value.origin && value.node == node && value.result == result;
+    });
   }
 
   std::optional<size_t> row_of_identifier(const Source& source,
@@ -275,7 +378,8 @@ class Collector {
     }
     if (!fits && record_ != nullptr) add_note(instruction, tensors.size(), boundary.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
-      RecordedValue value{tensors[i], order, i, {}, {}};
+      RecordedValue value{tensors[i], order, i, {}, {}, {}};
+      if (fits && has_value_of(boundary[i].node, boundary[i].result)) continue;
       if (fits) {
         value.node = boundary[i].node;
         value.result = boundary[i].result;
@@ -316,6 +420,11 @@ class Collector {
 };
 
 }  // namespace
+
+bool RecordedValues::has_values_of(size_t row) const {
+  return std::ranges::any_of(
+      values, [row](const RecordedValue& value) { return value.origin && value.row == row; });
+}
 
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/value_origin.h"
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/profile.h"
 
@@ -18,12 +20,19 @@ struct RecordedValue {
   size_t result = 0;                            // index among the results of its producer
   std::optional<size_t> row;                    // index of the profile's row that produced it
   std::optional<size_t> node;                   // index of the record's node that produced it
+  // Set if the delegate's operator passed the value on itself.
+  std::optional<etdump::ValueOrigin> origin;
 };
 
 struct RecordedValues {
   std::vector<RecordedValue> values;                // values of instructions, in run order
   std::vector<const etdump::DebugTensor*> outputs;  // outputs of the method
   std::vector<std::string> notes;
+  // Tensors that a delegate computed with channels last and logged without saying so, in the
+  // model's order of dimensions. `values` may point to them.
+  std::deque<etdump::DebugTensor> reordered;
+
+  bool has_values_of(size_t row) const;  // true if an operator of a delegate passed on that row
 };
 
 // Returns the values of the trace's last run that recorded any. If an instruction ran several
@@ -38,6 +47,11 @@ struct RecordedValues {
 //
 // The outputs of a call are the results of its nodes that other nodes use, in graph order. If their
 // number or shapes differ, the outputs get no node, and a note gives the reason.
+//
+// An operator inside a delegate computes the node of its row whose result leaves the row: the relu
+// of a convolution with a fused relu. If several nodes dequantize it, there is a value for each of
+// them. Values of inserted layout changes are left out. An output of
+// a call is left out if an operator passed on the value of the same node.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

@@ -112,11 +112,17 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
     if (!std::isfinite(difference)) difference = std::numeric_limits<double>::infinity();
     sum_abs += difference;
     noise += difference * difference;
-    result.max_abs = std::max(result.max_abs, difference);
+    if (difference > result.max_abs) {
+      result.max_abs = difference;
+      result.max_abs_at = i;
+    }
     if (e != 0) {
       // An infinite difference stays infinite even if `e` is infinite.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
-      result.max_rel = std::max(result.max_rel, relative);
+      if (relative > result.max_rel) {
+        result.max_rel = relative;
+        result.max_rel_at = i;
+      }
     }
     const double allowed = tolerance.atol + tolerance.rtol * std::fabs(e);
     const bool within = is_float || difference > 0 ? difference <= allowed : false;

@@ -99,6 +99,8 @@ class Matcher {
     for (std::string& note : rows_.notes) result_.notes.push_back(std::move(note));
     add_notes("A: ", values_a_);
     add_notes("B: ", values_b_);
+    result_.reordered_a = std::move(values_a_.reordered);
+    result_.reordered_b = std::move(values_b_.reordered);
     return std::move(result_);
   }
 
@@ -151,9 +153,11 @@ class Matcher {
     }
   }
 
-  // True if a value's row identifies the op that produced it: the row must have a single op.
+  // True if a value's row identifies the op that produced it: the row must have a single op. The
+  // value of an operator inside a delegate is the result of its row, whatever was fused into it.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
+    if (value.origin) return true;
     if (run.record == nullptr) return true;
     return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
@@ -232,14 +236,23 @@ class Matcher {
     return result;
   }
 
+  // True if an operator of a delegate passed on the value, and its operator map, not a record, says
+  // that a node was fused into it.
+  static bool is_fused(const RecordedValue& value, const ValueRun& run) {
+    if (!value.origin || !value.row) return false;
+    const ProfileRow& row = run.profile.rows[*value.row];
+    return row.join == Join::kInferred && !row.folded_ops.empty();
+  }
+
   // If the other side computes an op and its only follower in one op, replaces the op's value with
   // the follower's. Returns false if the values are not comparable.
-  static bool follow(const RecordedValue*& value, const Followers& followers,
-                     const std::string& op) {
+  static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
+                     bool other_is_fused) {
     if (followers.empty()) return true;
     const Follower& follower = followers.front();
     const bool is_norm = follower.op == "batch_norm" && may_hold_batch_norm(op);
-    if (followers.size() != 1 || !is_norm || follower.value == nullptr) return false;
+    if (followers.size() != 1 || follower.value == nullptr) return false;
+    if (!is_norm && !other_is_fused) return false;
     value = follower.value;
     return true;
   }
@@ -264,7 +277,8 @@ class Matcher {
       }
       const Pair before = pair;
       const std::string op = name_of(*pair.a, a_);
-      if ((of_a.empty() || of_b.empty()) && follow(pair.a, of_a, op) && follow(pair.b, of_b, op)) {
+      if ((of_a.empty() || of_b.empty()) && follow(pair.a, of_a, op, is_fused(*before.b, b_)) &&
+          follow(pair.b, of_b, op, is_fused(*before.a, a_))) {
         followed_[pair.a] = before.a;
         followed_[pair.b] = before.b;
         kept.push_back(pair);
@@ -317,18 +331,29 @@ class Matcher {
     if (value.lines.empty()) add_lines(value.op.rows_b, b_.profile, value.lines);
     value.node_op = op_of(*pair.a, a_);
     value.difference.index = pair.a->result;
+    value.a = *pair.a;
+    value.b = *pair.b;
     result_.values.push_back(std::move(value));
+  }
+
+  // True if an operator of a delegate did not pass on its value.
+  static bool has_hidden_values(const Profile& profile, const RecordedValues& values) {
+    for (size_t i = 0; i < profile.rows.size(); ++i) {
+      const ProfileRow& row = profile.rows[i];
+      if (row.where == Where::kDelegate && !row.is_inserted && !values.has_values_of(i)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void add_advice() {
     const bool is_complete = result_.unpaired_a + result_.unpaired_b == 0 && !pairs_.empty();
     if (is_complete && result_.not_compared.empty()) return;
-    const auto is_delegated = [](const ProfileRow& row) { return row.where == Where::kDelegate; };
-    if (std::ranges::any_of(a_.profile.rows, is_delegated) ||
-        std::ranges::any_of(b_.profile.rows, is_delegated)) {
+    if (has_hidden_values(a_.profile, values_a_) || has_hidden_values(b_.profile, values_b_)) {
       result_.advice =
-          "values inside delegates are not visible: to compare every op, lower both models without "
-          "a backend (pte_lower MODEL.pt2 -o PROGRAM.pte)";
+          "some operators inside delegates passed on no values: to compare every op, lower both "
+          "models without a backend (pte_lower MODEL.pt2 -o PROGRAM.pte)";
     } else if (!result_.not_compared.empty()) {
       result_.advice =
           "to compare more ops, lower both programs from one exported model with the same options";

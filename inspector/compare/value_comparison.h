@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct ComparedValue {
   std::string node_op;             // "relu"; empty without a record
   std::vector<std::string> lines;  // lines of the model's source; may be empty
   OutputDifference difference;     // its index is the index of the op's result
+  RecordedValue a, b;              // their tensors point into the traces or `reordered`
 };
 
 // Values of the same op that are not comparable.
@@ -48,6 +50,7 @@ struct ValueComparison {
   size_t unpaired_b = 0;
   std::string advice;  // how to compare more values; may be empty
   std::vector<std::string> notes;
+  std::deque<etdump::DebugTensor> reordered_a, reordered_b;  // RecordedValues::reordered
 
   bool has_figures() const;  // true if any value or output was compared
   bool is_below() const;     // true if any value or output is below min_sqnr_db

@@ -1,9 +1,10 @@
-// A bounded buffer for copies of instructions' results that does not allocate while recording.
+// A bounded buffer for copies or summaries of results that does not allocate while recording.
 //
 // The constructor allocates all memory, without touching it; adding copies a tensor's bytes in
-// memory order. Values that do not fit are counted and never overwrite others. The bytes are the
-// debug buffer of the ETDump format: a second file, to which the trace's debug events refer by
-// offset (docs/formats/etdump.md). Not thread-safe.
+// memory order. Quantized tensors become f32 tensors with the real numbers that they represent.
+// Values that do not fit are counted and never overwrite others. The bytes are the debug buffer of
+// the ETDump format: a second file, to which the trace's debug events refer by offset
+// (docs/formats/etdump.md). Not thread-safe.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <span>
 
+#include "runtime/extension/value_summary.h"
 #include "vitrine/event_tracer.h"
 #include "vitrine/tensor.h"
 
@@ -27,9 +29,10 @@ class ValueBuffer {
       kTensor,
       kTensorList,  // its tensors are the next list_size entries
     };
-    static constexpr uint64_t kNoData = UINT64_MAX;  // offset of a tensor without elements
+    // Offset of a tensor without elements, and of every tensor in a buffer of summaries.
+    static constexpr uint64_t kNoData = UINT64_MAX;
 
-    TracedValue source;  // its `value` is null
+    TracedValue source;  // its pointers to the value are null
     size_t record = 0;   // number of records of the block before this value
     Kind kind = Kind::kInt;
     union {
@@ -42,8 +45,19 @@ class ValueBuffer {
     ScalarType dtype = ScalarType::kByte;
     uint8_t rank = 0;
     uint64_t offset = kNoData;  // into data(), a multiple of kAlignment
+    uint64_t summary_offset = kNoData;
     std::array<int32_t, kMaxRank> sizes = {};
     std::array<int64_t, kMaxRank> strides = {};
+    // Quantization of a tensor that became f32; 0 rows if it was not quantized. Scale and zero
+    // point are those of the first row.
+    ScalarType quantized_dtype = ScalarType::kByte;
+    size_t quantized_rows = 0;
+    float scale = 0;
+    int32_t zero_point = 0;
+  };
+  enum class Content : uint8_t {
+    kValues,     // the bytes of each tensor
+    kSummaries,  // a ValueSummary of each tensor, whose bytes are not kept
   };
 
   static constexpr size_t kAlignment = 64;
@@ -51,7 +65,8 @@ class ValueBuffer {
   static constexpr size_t kDefaultEntries = size_t{1} << 16;
 
   // If the allocation fails, the capacities are 0 and everything is counted as dropped.
-  explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries);
+  explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries,
+                       Content content = Content::kValues);
 
   // Adds numbers, tensors and lists of tensors; ignores other kinds and tensors without memory.
   // `record` is the number of records that its block has so far.
@@ -64,14 +79,19 @@ class ValueBuffer {
   std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
   std::span<const std::byte> data() const { return {data_.get(), used_}; }
   uint64_t dropped() const { return dropped_; }
+  // The summary of an entry, which must be a tensor with elements in a buffer of summaries.
+  ValueSummary summary(const Entry& entry) const;
 
  private:
   bool add_entry(const Entry& entry);
-  bool add_tensor(Entry entry, const Tensor& tensor);
+  bool add_tensor(Entry entry, const Tensor& tensor, const TracedQuantization* quantization);
+  // Reserves bytes and zeros the gap before them. Returns their offset, or kNoData.
+  uint64_t reserve(size_t bytes);
   bool add_list(Entry entry, const EValue& list);
 
   std::unique_ptr<std::byte[]> data_;
   std::unique_ptr<Entry[]> entries_;
+  Content content_;
   size_t max_bytes_ = 0;
   size_t max_entries_ = 0;
   size_t used_ = 0;

@@ -205,15 +205,22 @@ TEST(DebugOutputsTest, TraceHasOutputsOfKernelsAndMethod) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected_y[i], 1e-4);
 }
 
-// XNNPACK does not expose intermediate values, so the trace has only the outputs of the delegate.
-TEST(DebugOutputsTest, TraceHasOutputsOfDelegates) {
+// The delegate has two linear layers; a relu is fused into the first one.
+TEST(DebugOutputsTest, TraceHasValuesOfDelegates) {
   const DebugRun run = debug_run("linear_relu");
   const std::vector<etdump::DebugEvent>& events = run.run().debug_events;
-  ASSERT_EQ(events.size(), 2u);
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].name, "operator 0 result 0");
+  EXPECT_EQ(events[1].name, "operator 1 result 0");
+  for (const float x :
+       floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(events[0].value)))) {
+    EXPECT_GE(x, 0);
+  }
+  // The second layer, the delegate and the method have the same result.
   const std::vector<float> expected_y =
       floats(tools::read_file(sample("linear_relu/expected_0.bin")));
-  for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(events[i].is_output, i == 1);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(events[i].is_output, i == 3);
     const std::vector<float> y =
         floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(events[i].value)));
     ASSERT_EQ(y.size(), expected_y.size());

@@ -18,6 +18,7 @@
 #include "tools/executor_runner/comparing.h"
 #include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/numerics.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profile_run.h"
@@ -114,6 +115,11 @@ void print_replacement(const Session& session, const RunnerOptions& options) {
 int run(const RunnerOptions& options) {
   if (!options.sweep.empty()) {
     run_sweep(options);
+    return 0;
+  }
+  if (options.numerics) return run_numerics(options);
+  if (options.value_summaries) {
+    run_value_summaries(options);
     return 0;
   }
   Session session(session_options(options));

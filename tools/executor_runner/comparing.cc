@@ -5,96 +5,22 @@
 #include <cstdio>
 #include <random>
 
-#include "formats/etdump/etdump_reader.h"
-#include "formats/etdump/etdump_writer.h"
-#include "formats/etrecord/etrecord.h"
 #include "inspector/compare/comparison.h"
-#include "inspector/join/make_profile.h"
-#include "runtime/platform/clock.h"
-#include "tools/common/backends.h"
 #include "tools/common/interrupt.h"
 #include "tools/common/messages.h"
 #include "tools/common/output_difference.h"
-#include "tools/common/program_record.h"
 #include "tools/common/progress.h"
 #include "tools/common/provenance.h"
 #include "tools/common/session.h"
 #include "tools/common/stored_profile.h"
 #include "tools/common/tool_error.h"
-#include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
+#include "tools/executor_runner/traced_program.h"
 
 namespace vitrine::tools {
 namespace {
-
-// A program with the objects that run and trace it.
-struct TracedProgram {
-  TracedProgram(const SessionOptions& session_options, const RunnerOptions& options)
-      : values(options.debug_outputs ? options.debug_buffer_bytes : 0,
-               options.debug_outputs ? ValueBuffer::kDefaultEntries : 0),
-        trace(options.trace_records, TraceBuffer::kDefaultBlocks,
-              options.debug_outputs ? &values : nullptr),
-        session(session_options),
-        method(session.load_method(options.method, &trace)),
-        run_options(options) {}
-
-  uint64_t run(EventTracer* tracer) {
-    inputs->apply(*method);
-    method->set_tracer(tracer);
-    const uint64_t start = platform::now_ns();
-    execute(*method, run_options);
-    return platform::now_ns() - start;
-  }
-
-  ValueBuffer values;
-  TraceBuffer trace;
-  Session session;
-  std::unique_ptr<Method> method;
-  std::optional<InputSet> inputs;
-  const RunnerOptions& run_options;
-};
-
-struct TracedRun {
-  etdump::EtDump trace;
-  std::optional<etrecord::EtRecord> record;
-  inspector::Profile profile;
-
-  inspector::ValueRun values(const std::string& method) const {
-    const etrecord::MethodRecord* method_record = nullptr;
-    if (record) {
-      const auto found = record->methods.find(method);
-      if (found != record->methods.end()) method_record = &found->second;
-    }
-    return {profile, trace, method_record};
-  }
-};
-
-TracedRun read_run(const TracedProgram& side, const std::string& name,
-                   const std::filesystem::path& model, const std::filesystem::path& etrecord,
-                   size_t warmup, const RunnerOptions& options) {
-  const std::vector<uint8_t> dump = check(write_etdump(side.trace));
-  TracedRun result;
-  result.trace = etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
-  if (options.debug_outputs) etdump::attach_debug_data(result.trace, side.values.data());
-  inspector::ProfileOptions facts;
-  result.record = record_for_program(*side.session.program(), etrecord, facts.run.warnings);
-  facts.delegates = all_delegate_profiles();
-  facts.method = options.method;
-  facts.run.model = name;
-  facts.run.inputs = side.inputs->descriptions();
-  facts.run.outputs = describe_outputs(*side.method);
-  facts.run.record = etrecord.filename().string();
-  if (result.record && facts.run.record.empty()) facts.run.record = name;
-  facts.run.load_ns = side.session.load_ns();
-  facts.run.warmup_runs = warmup;
-  facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());
-  add_provenance(facts.run, model, side.inputs->source());
-  result.profile =
-      inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
-  return result;
-}
 
 // Runs A and B in pairs. The order within a pair is random, so the time slices of another process
 // cannot keep hitting the same program, and the sign test of the ratios holds for equal programs

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -30,11 +32,11 @@ const std::vector<OptionRequirement>& requirements() {
       {"--min_sqnr", {"--verify", "--debug_outputs"}},
       {"--compare", {"--profile", "--debug_outputs"}},
       {"--label", {"--profile"}},
-      {"--format", {"--profile", "--verify", "--compare"}},
-      {"--output", {"--profile", "--verify", "--compare"}},
-      {"--width", {"--profile", "--verify", "--compare"}},
-      {"--top", {"--profile", "--compare"}},
-      {"--etrecord", {"--profile", "--compare"}},
+      {"--format", {"--profile", "--verify", "--compare", "--numerics", "--value_summaries"}},
+      {"--output", {"--profile", "--verify", "--compare", "--numerics", "--value_summaries"}},
+      {"--width", {"--profile", "--verify", "--compare", "--numerics", "--value_summaries"}},
+      {"--top", {"--profile", "--compare", "--numerics"}},
+      {"--etrecord", {"--profile", "--compare", "--numerics", "--value_summaries"}},
       {"--group_by", {"--profile"}},
       {"--filter", {"--profile"}},
       {"--costs", {"--profile"}},
@@ -45,17 +47,40 @@ const std::vector<OptionRequirement>& requirements() {
       {"--fail_above", {"--compare"}},
       {"--debug_outputs", {"--etdump_path", "--compare"}},
       {"--debug_buffer_path", {"--debug_outputs"}},
-      {"--debug_buffer_size", {"--debug_outputs"}},
+      {"--debug_buffer_size", {"--debug_outputs", "--numerics"}},
+      {"--numerics", {"--reference"}},
+      {"--reference", {"--numerics"}},
+      {"--reference_etrecord", {"--numerics"}},
+      {"--reference_data", {"--numerics"}},
+      {"--fail_below", {"--numerics"}},
   };
   return kRequirements;
 }
 // Pairs of options that cannot be used together.
 constexpr std::pair<const char*, const char*> kExclusions[] = {
-    {"--verify", "--profile"},        {"--verify", "--etdump_path"},
-    {"--verify", "--compare"},        {"--verify", "--debug_outputs"},
-    {"--debug_outputs", "--profile"}, {"--debug_outputs", "--fail_above"},
-    {"--compare", "--etdump_path"},   {"--compare", "--output_file"},
-    {"--compare", "--weights_cache"}, {"--compare", "--debug_buffer_path"},
+    {"--verify", "--profile"},
+    {"--verify", "--etdump_path"},
+    {"--verify", "--compare"},
+    {"--verify", "--debug_outputs"},
+    {"--debug_outputs", "--profile"},
+    {"--debug_outputs", "--fail_above"},
+    {"--compare", "--etdump_path"},
+    {"--compare", "--output_file"},
+    {"--compare", "--weights_cache"},
+    {"--compare", "--debug_buffer_path"},
+    {"--numerics", "--profile"},
+    {"--numerics", "--verify"},
+    {"--numerics", "--compare"},
+    {"--numerics", "--debug_outputs"},
+    {"--numerics", "--etdump_path"},
+    {"--numerics", "--output_file"},
+    {"--value_summaries", "--profile"},
+    {"--value_summaries", "--verify"},
+    {"--value_summaries", "--compare"},
+    {"--value_summaries", "--debug_outputs"},
+    {"--value_summaries", "--etdump_path"},
+    {"--value_summaries", "--output_file"},
+    {"--value_summaries", "--numerics"},
 };
 
 void check_combination(const CLI::App& app) {
@@ -80,6 +105,7 @@ struct CommandLine {
   std::vector<std::string> inputs;
   std::vector<std::string> labels;
   std::filesystem::path replacement;
+  std::string fail_below;
 };
 
 void add_run_options(CLI::App& app, CommandLine& line) {
@@ -207,6 +233,43 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("N");
 }
 
+// Parses "30" and "30dB".
+double parse_db(const std::string& text) {
+  const std::string_view digits =
+      text.ends_with("dB") ? std::string_view(text).substr(0, text.size() - 2) : text;
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
+    throw CLI::ValidationError("--fail_below",
+                               fmt::format("{}: expected a number of dB, as in 30dB", text));
+  }
+  return value;
+}
+
+void add_numerics_options(CLI::App& app, CommandLine& line) {
+  RunnerOptions& options = line.options;
+  const OptionGroup numerics(app, "Numerics");
+  numerics.add_flag("--numerics", options.numerics,
+                    "print the error that each operator makes and the error that it inherits");
+  numerics
+      .add_option("--reference", options.reference,
+                  "exact model to measure against: .pt2 (runs on portable kernels) or .pte")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
+  numerics
+      .add_option("--reference_etrecord", options.reference_etrecord, "ETRecord of the reference")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
+  as_files(numerics.add_option("--reference_data", options.reference_data,
+                               "external weights of the reference (.ptd)"));
+  numerics
+      .add_option("--fail_below,--fail-below", line.fail_below,
+                  "exit code 2 if the SQNR of an operator's own error is below this, as in 30dB")
+      ->type_name("DB");
+  numerics.add_flag("--value_summaries", options.value_summaries,
+                    "print range, mean, NaN, saturation and histogram of each operator's values");
+}
+
 std::pair<std::string, std::string> parse_label(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -216,9 +279,11 @@ std::pair<std::string, std::string> parse_label(const std::string& text) {
 }
 
 void check_files(const RunnerOptions& options) {
-  std::vector<std::filesystem::path> read = {options.model, options.etrecord, options.compare,
-                                             options.compare_etrecord, options.replaced};
-  for (const auto* files : {&options.data, &options.compare_data, &options.expected}) {
+  std::vector<std::filesystem::path> read = {
+      options.model,    options.etrecord,  options.compare,           options.compare_etrecord,
+      options.replaced, options.reference, options.reference_etrecord};
+  for (const auto* files :
+       {&options.data, &options.compare_data, &options.reference_data, &options.expected}) {
     read.insert(read.end(), files->begin(), files->end());
   }
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
@@ -257,6 +322,7 @@ void parse_values(CommandLine& line) {
   if (options.sweep.size() < 2) options.sweep.clear();
   if (!options.sweep.empty()) check_sweep(options);
   options.report.costs |= options.roofline;
+  if (!line.fail_below.empty()) options.fail_below = parse_db(line.fail_below);
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
   (void)options.backend.parsed();  // reports invalid options before the program runs
   for (const std::string& input : line.inputs)
@@ -273,6 +339,7 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       "  executor_runner --profile mv2.pte\n"
       "  executor_runner --profile old.pte --compare new.pte\n"
       "  executor_runner --debug_outputs f32.pte --compare int8.pte\n"
+      "  executor_runner --numerics int8.pte --reference model.pt2 --fail_below 30dB\n"
       "  executor_runner --verify model.bpte",
       "executor_runner");
   app.get_formatter()->column_width(30);
@@ -282,12 +349,18 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   add_run_options(app, line);
   add_profile_options(app, line);
   add_check_options(app, line.options);
+  add_numerics_options(app, line);
   const auto check = [&] {
     choose_format(app, line.options.report);
     check_combination(app);
     const RunnerOptions& options = line.options;
     if (options.verify) check_is_table_or_json(options.report, "with --verify");
     if (!options.compare.empty()) check_fits_comparison(options.report);
+    if ((options.numerics || options.value_summaries) &&
+        options.report.format != ReportFormat::kCsv) {
+      check_is_table_or_json(options.report,
+                             "except for csv with --numerics and --value_summaries");
+    }
     parse_values(line);
     line.options.method_is_given = app.get_option("--method")->count() != 0;
   };

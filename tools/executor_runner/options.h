@@ -41,6 +41,12 @@ struct RunnerOptions {
   bool roofline = false;  // shows the share of the machine's limits
   bool verify = false;
   bool debug_outputs = false;
+  bool numerics = false;
+  bool value_summaries = false;
+  std::filesystem::path reference;  // for --numerics
+  std::filesystem::path reference_etrecord;
+  std::vector<std::filesystem::path> reference_data;
+  std::optional<double> fail_below;  // dB
   uint64_t seed = 0;
   std::filesystem::path etdump;
   std::filesystem::path etrecord;

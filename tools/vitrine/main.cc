@@ -123,7 +123,12 @@ int run_command(const Command& command, int argc, char** argv) {
   set_program_name(fmt::format("vitrine {}", command.name));
   std::string first = command.first_argument == nullptr ? "" : command.first_argument;
   std::vector<char*> arguments = {argv[0]};
-  if (!first.empty()) arguments.push_back(first.data());
+  // `vitrine profile --numerics` shows errors instead of times.
+  const bool is_numerics = command.name == "profile" &&
+                           std::any_of(argv + 2, argv + argc, [](std::string_view argument) {
+                             return argument == "--numerics";
+                           });
+  if (!first.empty() && !is_numerics) arguments.push_back(first.data());
   arguments.insert(arguments.end(), argv + 2, argv + argc);
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);

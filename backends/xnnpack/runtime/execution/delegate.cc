@@ -68,7 +68,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
   if (context.tracer != nullptr) {
-    VITRINE_RETURN_IF_ERROR(self->trace_init(context, built.defined, start_ns));
+    VITRINE_RETURN_IF_ERROR(self->trace_init(context, built, start_ns));
   }
   return std::unique_ptr<Delegate>(std::move(self));
 }
@@ -124,13 +124,15 @@ Error XnnpackDelegate::check_output_ranks() const {
   return Error();
 }
 
-Error XnnpackDelegate::trace_init(const BackendInitContext& context,
-                                  std::span<const DefinedNodes> defined, uint64_t start_ns) {
+Error XnnpackDelegate::trace_init(const BackendInitContext& context, const BuiltRuntime& built,
+                                  uint64_t start_ns) {
   VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
   VITRINE_ASSIGN_OR_RETURN(OperatorMap operator_map,
-                           make_operator_map(graph_, defined, times_->operators()));
+                           make_operator_map(graph_, built.defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(operator_map_text_, operator_map_text(graph_, operator_map));
   VITRINE_RETURN_IF_ERROR(name_operators(operator_map.node_of_op));
+  VITRINE_RETURN_IF_ERROR(
+      values_.load(graph_, runtime_.get(), built.ids, operator_map.node_of_op, logged_));
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
   record.name = kOperatorMapEvent;
@@ -183,8 +185,11 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
   }
   if (!unchanged) VITRINE_RETURN_IF_ERROR(prepare(arguments, shapes_changed));
   const bool traced = context.tracer != nullptr && times_.has_value();
+  ValueTracer* const value_tracer = traced ? context.tracer->value_tracer() : nullptr;
+  if (value_tracer != nullptr) values_.start(context, *value_tracer, arguments_, arguments);
   const std::span<uint64_t> ends = traced ? times_->start() : std::span<uint64_t>();
-  const xnn_status status = invocation_.run(runtime_.get(), ends, context.stop);
+  const xnn_status status = invocation_.run(runtime_.get(), ends, context.stop,
+                                            value_tracer != nullptr ? &values_ : nullptr);
   if (status != xnn_status_success) return give_up(status);
   if (context.must_stop()) return context.stop->error();
   const std::span<const uint64_t> ends_ns = traced ? times_->stop() : std::span<const uint64_t>();

@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/execution/invocation.h"
 #include "backends/xnnpack/runtime/execution/operator_map.h"
 #include "backends/xnnpack/runtime/execution/operator_times.h"
+#include "backends/xnnpack/runtime/execution/operator_values.h"
 #include "backends/xnnpack/runtime/execution/workspace.h"
 #include "backends/xnnpack/runtime/reader/graph.h"
 #include "backends/xnnpack/runtime/reader/operator_tables.h"
@@ -19,6 +20,7 @@
 
 namespace vitrine::xnnpack {
 
+struct BuiltRuntime;
 class MemoryReserve;
 
 // Objects that a delegate may share with other delegates.
@@ -53,8 +55,7 @@ class XnnpackDelegate final : public Delegate {
   XnnpackDelegate() = default;
   Error take_heap();
   Error check_output_ranks() const;
-  Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
-                   uint64_t start_ns);
+  Error trace_init(const BackendInitContext& context, const BuiltRuntime& built, uint64_t start_ns);
 
   Error check_and_execute(const BackendExecutionContext& context,
                           std::span<EValue* const> arguments, bool unchanged);
@@ -97,6 +98,7 @@ class XnnpackDelegate final : public Delegate {
   // Set only if create() had a tracer.
   std::optional<OperatorTimes> times_;
   CheckedVector<TracedOperator> logged_;
+  OperatorValues values_;
   CheckedVector<char> operator_map_text_;
 };
 

@@ -140,15 +140,17 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool) {
   return Error();
 }
 
-xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends,
-                           const StopSignal* stop) {
-  if (pool_ != nullptr || !ends.empty()) return run_each(runtime->threadpool, ends, stop);
+xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
+                           OperatorListener* listener) {
+  if (pool_ != nullptr || !ends.empty()) return run_each(runtime->threadpool, ends, stop, listener);
   return run_objects(objects_, nullptr, stop);
 }
 
 // A separate function, so that run() above stays short.
 [[gnu::noinline]] xnn_status Invocation::run_each(pthreadpool_t threads, std::span<uint64_t> ends,
-                                                  const StopSignal* stop) {
+                                                  const StopSignal* stop,
+                                                  OperatorListener* listener) {
+  uint64_t listener_ticks = 0;
   std::span<const xnn_operator_t> left = objects_;
   for (size_t i = 0; i < object_counts_.size(); ++i) {
     const std::span<const xnn_operator_t> objects = left.first(object_counts_[i]);
@@ -156,7 +158,12 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends,
     const bool in_parallel = work_ns_[i] != 0 && pool_->should_parallelize(work_ns_[i]);
     const xnn_status status = run_objects(objects, in_parallel ? threads : nullptr, stop);
     if (status != xnn_status_success) return status;
-    if (i < ends.size()) ends[i] = platform::ticks();
+    const uint64_t end = i < ends.size() || listener != nullptr ? platform::ticks() : 0;
+    if (i < ends.size()) ends[i] = end - listener_ticks;
+    if (listener == nullptr) continue;
+    if (must_stop(stop)) break;
+    listener->finished(i);
+    listener_ticks += platform::ticks() - end;
   }
   return xnn_status_success;
 }
@@ -168,7 +175,8 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends,
 namespace vitrine::xnnpack {
 
 Error Invocation::prepare(xnn_runtime_t, ThreadPool*) { return Error(); }
-xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t>, const StopSignal*) {
+xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t>, const StopSignal*,
+                           OperatorListener*) {
   return xnn_invoke_runtime(runtime);
 }
 

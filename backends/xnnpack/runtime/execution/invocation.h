@@ -17,6 +17,15 @@
 
 namespace vitrine::xnnpack {
 
+// Receives the end of each operator.
+class OperatorListener {
+ public:
+  virtual ~OperatorListener() = default;
+  // Called after operator `op`, on the thread that runs the delegate. The results of the operator
+  // are complete; the next operator may overwrite them.
+  virtual void finished(size_t op) = 0;
+};
+
 class Invocation {
  public:
   // Lists the operators of the runtime and estimates their work for its present shapes. Call after
@@ -25,14 +34,18 @@ class Invocation {
   Error prepare(xnn_runtime_t runtime, ThreadPool* pool);
   // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per
   // operator that runs; it receives platform::ticks() at the end of the operator. `stop` may be
-  // null. If it is set, the run ends between two operators and still returns success.
-  xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop);
+  // null. If it is set, the run ends between two operators and still returns success. `listener`
+  // may be null; its time does not count in `ends`. Builds without XNNPACK's private headers do not
+  // call it.
+  xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
+                 OperatorListener* listener = nullptr);
   // Estimated time of each operator that runs, in order, on one thread in ns; 0 if the operator is
   // too small for several threads. Empty without XNNPACK's private headers.
   std::span<const uint32_t> work_ns() const { return work_ns_; }
 
  private:
-  xnn_status run_each(pthreadpool_t threads, std::span<uint64_t> ends, const StopSignal* stop);
+  xnn_status run_each(pthreadpool_t threads, std::span<uint64_t> ends, const StopSignal* stop,
+                      OperatorListener* listener);
 
   [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
   // The operators in running order. These lists are compact, because between two runs of a large

@@ -253,6 +253,7 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
       (request.profiling ? XNN_FLAG_BASIC_PROFILING : 0u) | (must_not_fuse(graph) ? kNoFusion : 0u);
   const xnn_status status = create_runtime(subgraph.get(), request, flags, built.runtime);
   if (status != xnn_status_success) return find_rejected_node(request, status);
+  built.ids = std::move(ids);
   return built;
 }
 

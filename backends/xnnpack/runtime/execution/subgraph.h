@@ -23,6 +23,8 @@ struct RuntimeRequest {
 struct BuiltRuntime {
   RuntimeHandle runtime;
   CheckedVector<DefinedNodes> defined;  // indexed by payload node
+  // XNNPACK's id of each value; XNN_INVALID_VALUE_ID for a value that it does not know.
+  CheckedVector<uint32_t> ids;
 };
 
 // External values keep the ids of the payload. If XNNPACK rejects a node, the error names the node;

@@ -1,0 +1,34 @@
+// The operator and the quantization of a value that was logged inside a delegate, as text in the
+// name of its debug event (docs/formats/etdump.md, "Extensions"). Host side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vitrine/scalar_type.h"
+
+namespace vitrine::etdump {
+
+// The parameters with which the delegate stored a tensor. The dump has the real numbers.
+struct StoredAs {
+  ScalarType dtype = ScalarType::kChar;  // kChar or kByte
+  size_t rows = 1;                       // parts of the tensor with parameters of their own
+  float scale = 0;                       // of the first part
+  int32_t zero_point = 0;
+};
+
+struct ValueOrigin {
+  size_t op = 0;      // position among the operators that the call logs
+  size_t result = 0;  // index among the operator's results
+  std::optional<StoredAs> stored_as;
+};
+
+// "operator 12 result 0", or "operator 12 result 0 int8 scale 0.025 zero_point -3 rows 1".
+std::string format_origin(const ValueOrigin& origin);
+// Empty for any other text.
+std::optional<ValueOrigin> parse_origin(std::string_view text);
+
+}  // namespace vitrine::etdump

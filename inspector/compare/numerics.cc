@@ -1,0 +1,214 @@
+#include "inspector/compare/numerics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace vitrine::inspector {
+namespace {
+
+using etdump::DebugTensor;
+
+// Returns the step of the reference that computed the value, if its result can be replaced. The
+// reason why not is in `why_not`.
+std::optional<ReferenceResult> step_of(const RecordedValue& value, const Profile& reference,
+                                       std::string& why_not) {
+  if (!value.row) {
+    why_not = "it is unknown which op of the reference computes it";
+    return std::nullopt;
+  }
+  const ProfileRow& row = reference.rows[*value.row];
+  if (row.where != Where::kKernel) {
+    why_not = "the reference runs it inside a delegate: lower the reference without a backend";
+    return std::nullopt;
+  }
+  if (row.calls != 1) {
+    why_not = "the reference runs it more than once";
+    return std::nullopt;
+  }
+  return ReferenceResult{row.instruction, value.result};
+}
+
+struct Range {
+  double low = 0;
+  double high = 0;
+  double step = 0;
+};
+
+// Empty if the value is not quantized, or has parameters for each of its rows: those follow from
+// the elements, so nothing is beyond their range.
+std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
+  if (!stored || stored->rows != 1) return std::nullopt;
+  const bool is_signed = stored->dtype == ScalarType::kChar;
+  const int32_t low = is_signed ? -128 : 0;
+  const auto real = [&](int32_t element) {
+    return double{stored->scale} * (element - stored->zero_point);
+  };
+  return Range{real(low), real(low + 255), double{stored->scale}};
+}
+
+// Counts elements of `bytes`, f32 for quantized values. `exact` may be empty.
+void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
+                    const std::vector<double>& exact, NumericsRow& row) {
+  const ScalarType real = real_type(dtype);
+  row.elements = bytes.size() / element_size(real);
+  const std::optional<Range> range = range_of(row.stored_as);
+  for (size_t i = 0; i < row.elements; ++i) {
+    const double x = element_as_double(bytes, real, i);
+    row.nan += std::isnan(x) ? 1 : 0;
+    row.infinite += std::isinf(x) ? 1 : 0;
+    if (!range) continue;
+    const double tolerance = range->step / 4;
+    const bool at_low = std::abs(x - range->low) < tolerance;
+    const bool at_high = std::abs(x - range->high) < tolerance;
+    if (exact.empty()) {
+      row.saturated += (at_low || at_high) && x != 0 ? 1 : 0;
+    } else {
+      row.saturated += (at_low && exact[i] < range->low - range->step / 2) ||
+                               (at_high && exact[i] > range->high + range->step / 2)
+                           ? 1
+                           : 0;
+    }
+  }
+}
+
+class Measurer {
+ public:
+  Measurer(const ValueComparison& comparison, const ValueRun& reference, const ValueRun& program,
+           const RecomputedResults& recomputed)
+      : comparison_(comparison),
+        reference_(reference),
+        program_(program),
+        recomputed_(recomputed),
+        values_(recorded_values(program.profile, program.trace, program.record)) {}
+
+  std::vector<NumericsRow> rows() {
+    for (size_t i = 0; i < program_.profile.rows.size(); ++i) add_row(i);
+    return std::move(rows_);
+  }
+
+ private:
+  void add_row(size_t index) {
+    const ProfileRow& row = program_.profile.rows[index];
+    if (row.where == Where::kControl) return;
+    const size_t before = rows_.size();
+    for (const ComparedValue& value : comparison_.values) {
+      if (value.b.row != index) continue;
+      // A value that several nodes dequantize was compared with each of them.
+      const bool is_new = std::none_of(
+          rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
+          [&](const NumericsRow& other) { return other.result == index_of_result(value.b); });
+      if (is_new) rows_.push_back(compared(value));
+    }
+    if (rows_.size() != before) return;
+    NumericsRow made;
+    made.row = index;
+    made.why_not_total = made.why_not_made_here = reason(index);
+    for (const RecordedValue& value : values_.values) {
+      if (value.row != index) continue;
+      describe(value, made);
+      try {
+        count_elements(etdump::row_major_bytes(*value.tensor), value.tensor->dtype, {}, made);
+      } catch (const InspectorError&) {
+        made.elements = 0;  // the dtype has no numbers
+      }
+      break;
+    }
+    rows_.push_back(std::move(made));
+  }
+
+  static size_t index_of_result(const RecordedValue& value) {
+    return value.origin ? value.origin->result : value.result;
+  }
+
+  static void describe(const RecordedValue& value, NumericsRow& row) {
+    row.result = index_of_result(value);
+    row.type = fmt::format("{}[{}]", scalar_type_name(value.tensor->dtype),
+                           fmt::join(value.tensor->sizes, ","));
+    if (value.origin) row.stored_as = value.origin->stored_as;
+  }
+
+  NumericsRow compared(const ComparedValue& value) {
+    NumericsRow row;
+    row.row = *value.b.row;
+    describe(value.b, row);
+    row.reference_rows = value.op.rows_a;
+    row.lines = value.lines;
+    row.total = value.difference.figures;
+    const std::vector<std::byte> own = etdump::row_major_bytes(*value.b.tensor);
+    const std::vector<std::byte> plain = etdump::row_major_bytes(*value.a.tensor);
+    std::vector<double> exact;
+    const auto step = step_of(value.a, reference_.profile, row.why_not_made_here);
+    const auto found = step ? recomputed_.find(*step) : recomputed_.end();
+    if (found != recomputed_.end() && found->second.dtype == value.a.tensor->dtype &&
+        found->second.bytes.size() == plain.size()) {
+      const RecomputedTensor& tensor = found->second;
+      const Elements expected{tensor.dtype, tensor.bytes};
+      row.made_here = measure_difference({value.b.tensor->dtype, own}, expected);
+      row.inherited = measure_difference(expected, {value.a.tensor->dtype, plain});
+      const ScalarType real = real_type(tensor.dtype);
+      exact.resize(tensor.bytes.size() / element_size(real));
+      for (size_t i = 0; i < exact.size(); ++i) {
+        exact[i] = element_as_double(tensor.bytes, real, i);
+      }
+    } else if (row.why_not_made_here.empty()) {
+      row.why_not_made_here = "the reference did not compute it again";
+    }
+    count_elements(own, value.b.tensor->dtype, exact, row);
+    return row;
+  }
+
+  std::string reason(size_t index) const {
+    const ProfileRow& row = program_.profile.rows[index];
+    for (const UncomparedValue& value : comparison_.not_compared) {
+      if (std::ranges::count(value.op.rows_b, index) != 0) return value.reason;
+    }
+    if (row.is_inserted) return "a layout change computes nothing";
+    const bool has_value = std::ranges::any_of(
+        values_.values, [&](const RecordedValue& value) { return value.row == index; });
+    if (!has_value) return "no value was recorded";
+    return "the reference has no value of this op";
+  }
+
+  const ValueComparison& comparison_;
+  const ValueRun& reference_;
+  const ValueRun& program_;
+  const RecomputedResults& recomputed_;
+  RecordedValues values_;
+  std::vector<NumericsRow> rows_;
+};
+
+}  // namespace
+
+std::map<ReferenceResult, const DebugTensor*> replacements(const ValueComparison& comparison,
+                                                           const Profile& reference) {
+  std::map<ReferenceResult, const DebugTensor*> result;
+  for (const ComparedValue& value : comparison.values) {
+    std::string ignored;
+    if (const auto step = step_of(value.a, reference, ignored)) result[*step] = value.b.tensor;
+  }
+  return result;
+}
+
+Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& reference,
+                          const ValueRun& program, const RecomputedResults& recomputed,
+                          double limit_db) {
+  Numerics result;
+  result.alignment = comparison.alignment;
+  result.outputs = comparison.outputs;
+  result.notes = comparison.notes;
+  result.limit_db = limit_db;
+  result.rows = Measurer(comparison, reference, program, recomputed).rows();
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    const NumericsRow& row = result.rows[i];
+    const bool is_below = row.made_here && !(row.made_here->sqnr_db >= limit_db);
+    if (is_below && !result.first_below) result.first_below = i;
+    if (row.nan + row.infinite != 0 && !result.first_not_finite) result.first_not_finite = i;
+  }
+  return result;
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,84 @@
+// Tells the error that each operator of a program makes from the error that it inherits.
+//
+// A reference program runs twice on the inputs of the program that is examined. The first run is a
+// plain one. In the second run, each result of the reference is replaced by the value that the
+// program recorded for it, as soon as the reference has computed it. So each op of the reference
+// gets the program's own inputs, and its result, before it is replaced, is what an exact operator
+// would have returned for them.
+//
+//   made here   the program's value against the reference's result for the program's inputs
+//   inherited   the reference's result for the program's inputs against its plain result
+//   total       the program's value against the reference's plain result
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inspector/compare/value_comparison.h"
+
+namespace vitrine::inspector {
+
+// int8 operators that work typically have 30 to 45 dB.
+inline constexpr double kDefaultNumericsLimitDb = 30;
+
+// A result of a step of the reference.
+struct ReferenceResult {
+  int32_t instruction = 0;
+  size_t result = 0;  // index among the results of the instruction
+  auto operator<=>(const ReferenceResult&) const = default;
+};
+
+// The reference's results for the program's own inputs, row-major.
+struct RecomputedTensor {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<std::byte> bytes;
+};
+using RecomputedResults = std::map<ReferenceResult, RecomputedTensor>;
+
+// Returns the program's value for each result of the reference that can be replaced: results of
+// kernels that ran once. `comparison` must have the reference as A.
+std::map<ReferenceResult, const etdump::DebugTensor*> replacements(
+    const ValueComparison& comparison, const Profile& reference);
+
+// A value of an operator of the program.
+struct NumericsRow {
+  size_t row = 0;     // index of the profile's row
+  size_t result = 0;  // index among the row's results
+  std::string type;   // "f32[1,32,112,112]"; empty without a value
+  std::optional<etdump::StoredAs> stored_as;
+  // The row after which the reference's value was taken, if it is another: a batch norm that only
+  // one of the programs folds into the convolution before it.
+  std::vector<size_t> reference_rows;
+  std::vector<std::string> lines;  // of the model's source
+  std::optional<TensorDifference> made_here, inherited, total;
+  // Why there are no figures; empty if there are.
+  std::string why_not_total, why_not_made_here;
+  size_t elements = 0;
+  size_t nan = 0;
+  size_t infinite = 0;
+  // Quantized elements at an end of their range, if the exact value is more than half a step beyond
+  // it. Without an exact value: those at an end that does not represent 0.
+  size_t saturated = 0;
+};
+
+struct Numerics {
+  Alignment alignment = Alignment::kHandles;
+  std::vector<NumericsRow> rows;           // in run order
+  std::vector<OutputDifference> outputs;   // of the method; the reference is expected
+  std::optional<size_t> first_below;       // first row whose made_here is below limit_db
+  std::optional<size_t> first_not_finite;  // first row with a NaN or infinity
+  double limit_db = 0;
+  std::vector<std::string> notes;
+};
+
+// `comparison` is that of `reference` (A) and `program` (B).
+Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& reference,
+                          const ValueRun& program, const RecomputedResults& recomputed,
+                          double limit_db);
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,45 @@
+// Summarizes the elements of a tensor in a fixed number of bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vitrine/event_tracer.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine {
+
+// Figures over all elements, as the real numbers that they represent. Elements that are NaN or
+// infinite are counted and do not enter the other figures.
+struct ValueSummary {
+  static constexpr size_t kBins = 64;
+
+  uint64_t count = 0;
+  uint64_t nan = 0;
+  uint64_t infinite = 0;
+  uint64_t zeros = 0;
+  // Quantized elements with the smallest or largest integer of their type, unless that integer
+  // represents 0 (the result of a relu). Their true values may lie outside of the range.
+  uint64_t saturated = 0;
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  double deviation = 0;  // standard deviation, of the elements and not of a sample
+  // The number of elements in equal parts of the range from min to max; max belongs to the last
+  // bin. If all elements are equal, they are in the first bin.
+  std::array<uint64_t, kBins> histogram = {};
+
+  uint64_t finite() const { return count - nan - infinite; }
+};
+
+// True for dtypes whose elements are real numbers.
+bool can_summarize(ScalarType dtype);
+
+// `tensor` must be readable, with a dtype that can_summarize(). `quantization` may be null.
+ValueSummary summarize(const Tensor& tensor, const TracedQuantization* quantization);
+
+// Writes the real numbers of an int8 or uint8 tensor to `floats`, which has its number of elements,
+// in memory order.
+void dequantize(const Tensor& tensor, const TracedQuantization& quantization, float* floats);
+
+}  // namespace vitrine

@@ -1,0 +1,160 @@
+// Tests that executor_runner --debug_outputs gets the value of every operator inside delegates, and
+// that capturing values does not change what programs compute.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/value_origin.h"
+#include "test/support/corpus.h"
+#include "test/support/delegated_layers.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// All bytes of the outputs BASE-0.bin, BASE-1.bin, ...
+std::vector<std::vector<std::byte>> outputs_of(const fs::path& base) {
+  std::vector<std::vector<std::byte>> outputs;
+  for (size_t i = 0;; ++i) {
+    const fs::path file = base.string() + "-" + std::to_string(i) + ".bin";
+    if (!fs::exists(file)) return outputs;
+    outputs.push_back(tools::read_file(file));
+  }
+}
+
+// Events of operators have integer identifiers, or names as in operator maps.
+bool is_operator(const etdump::ProfileEvent& event) {
+  return event.is_in_instruction() && event.is_delegate_event() &&
+         event.delegate_debug_name != "xnnpack.plan";
+}
+
+class CapturedValuesTest : public testing::TestWithParam<const char*> {
+ protected:
+  // A sample, or else a case of the corpus.
+  static fs::path folder() {
+    const fs::path of_sample = samples_dir() / GetParam();
+    return fs::exists(of_sample) || corpus_dir().empty() ? of_sample : corpus_dir() / GetParam();
+  }
+  static fs::path model() {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder())) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".pte" || extension == ".bpte") return entry.path();
+    }
+    return {};
+  }
+};
+
+TEST_P(CapturedValuesTest, KeepOutputsAndCoverEachOperator) {
+  if (!fs::exists(folder())) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
+  const ScratchFolder scratch;
+  const std::string run = model().string() + " --cpu_threads 2 --print_output none --output_file ";
+  const CommandResult plain = executor_runner(run + (scratch / "plain").string());
+  if (plain.err.find("f16") != std::string::npos && plain.exit_code != 0) {
+    GTEST_SKIP() << plain.err;
+  }
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const CommandResult captured =
+      executor_runner(run + (scratch / "captured").string() + " --debug_outputs --etdump_path " +
+                      (scratch / "trace.etdp").string());
+  ASSERT_EQ(captured.exit_code, 0) << captured.err;
+  const auto expected = outputs_of(scratch / "plain");
+  ASSERT_FALSE(expected.empty());
+  EXPECT_EQ(outputs_of(scratch / "captured"), expected);
+
+  etdump::EtDump trace = etdump::read_etdump(scratch / "trace.etdp");
+  etdump::read_debug_data(trace, scratch / "trace.etdp.data");
+  std::map<int32_t, size_t> operators;
+  std::map<int32_t, std::set<size_t>> with_values;
+  for (const etdump::Block& block : trace.blocks) {
+    if (block.name != "Execute") continue;
+    for (const etdump::ProfileEvent& event : block.profile_events) {
+      operators[event.instruction_id] += is_operator(event) ? 1 : 0;
+    }
+    for (const etdump::DebugEvent& event : block.debug_events) {
+      const auto origin = etdump::parse_origin(event.name);
+      if (!origin) continue;
+      with_values[event.instruction_id].insert(origin->op);
+      EXPECT_FALSE(std::get<etdump::DebugTensor>(event.value).data.empty());
+    }
+  }
+  size_t all = 0;
+  for (const auto& [instruction, count] : operators) {
+    EXPECT_EQ(with_values[instruction].size(), count) << "instruction " << instruction;
+    all += count;
+  }
+  EXPECT_GT(all, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CapturedValuesTest,
+                         testing::Values("bundled_linear_relu", "channels_last_conv",
+                                         "conv_relu_tan", "conv_relu_tan_xnnpack", "digits_xnnpack",
+                                         "digits_xnnpack_q8", "dynamic_batch_xnnpack",
+                                         "encoder_layer_sdpa", "f16_conv", "kv_cache_xnnpack",
+                                         "linear_relu", "mlp_dynq", "mlp_qb4w", "mv2_025_xnnpack",
+                                         "mv2_xnnpack", "mv2_xnnpack_q8",
+                                         "softmax_layernorm_attention", "split_concat_pool"),
+                         [](const auto& test) { return std::string(test.param); });
+
+std::string with_record(const std::string& folder, const std::string& option) {
+  return sample(folder + "/model.pte") + " " + option + " " + sample(folder + "/etrecord.bin");
+}
+
+// Every op of the delegated model has the values of the portable model.
+TEST(CapturedValues, MatchThoseOfKernels) {
+  const CommandResult result = executor_runner(
+      "--debug_outputs " + with_record("digits_portable", "--etrecord") + " --compare " +
+      with_record("digits_xnnpack", "--compare_etrecord") +
+      " --min_sqnr 90 --format json --inputs " + sample("digits_portable/input_0.bin"));
+  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+  const json report = json::parse(result.out);
+  std::vector<std::string> ops;
+  for (const json& value : report.at("values")) ops.push_back(value.at("op"));
+  // The model has four convolutions with an activation, a mean and a linear layer. Fusion removed
+  // the results of the convolutions and batch norms.
+  EXPECT_EQ(ops,
+            (std::vector<std::string>{"relu", "hardtanh", "hardtanh", "relu", "mean", "addmm"}));
+}
+
+TEST(CapturedValues, NameTheLayerWithAWrongWeight) {
+  DelegatedProgram program(sample("digits_xnnpack/model.pte"));
+  ASSERT_EQ(program.layers.size(), 5u);
+  const ScratchFolder scratch;
+  for (const DelegatedLayer& layer : program.layers) {
+    SCOPED_TRACE(layer.debug_handle);
+    const size_t at = layer.weights.offset + layer.weights.bytes / 8 * 4;
+    const auto before = program.read<float>(at);
+    program.write(at, before + 5);
+    tools::write_file(scratch / "wrong.pte", program.bytes);
+    program.write(at, before);
+    const std::string record = sample("digits_xnnpack/etrecord.bin");
+    const CommandResult result = executor_runner(
+        "--debug_outputs " + with_record("digits_xnnpack", "--etrecord") + " --compare " +
+        (scratch / "wrong.pte").string() + " --compare_etrecord " + record +
+        " --min_sqnr 100 --format json --inputs " + sample("digits_xnnpack/input_0.bin"));
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    const json report = json::parse(result.out);
+    ASSERT_FALSE(report.at("first_below").is_null());
+    const size_t first = report.at("first_below");
+    const json profile =
+        json::parse(executor_runner("--profile " + with_record("digits_xnnpack", "--etrecord") +
+                                    " --num_executions 1 --format json")
+                        .out);
+    const size_t row = report.at("values").at(first).at("rows_b").at(0);
+    EXPECT_EQ(profile.at("rows").at(row).at("debug_handles").at(0), layer.debug_handle);
+    for (size_t i = 0; i < first; ++i) {
+      EXPECT_EQ(report.at("values").at(i).at("different"), 0) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test

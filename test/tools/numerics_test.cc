@@ -1,0 +1,220 @@
+// Tests executor_runner --numerics: the first operator below the limit is the one that was damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "test/support/corpus.h"
+#include "test/support/delegated_layers.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// A program with one delegate, its record, and the exact model.
+struct DelegatedModel {
+  const char* name;
+  const char* folder;     // of the program, in the samples or the corpus
+  const char* reference;  // in the samples or the corpus
+  bool is_int8;
+  const char* limit;    // all operators of the sound program are above it
+  size_t num_layers;    // convolutions and linear layers
+  size_t min_measured;  // operators whose error is measured
+};
+void PrintTo(const DelegatedModel& model, std::ostream* out) { *out << model.name; }
+
+fs::path find(const std::string& path) {
+  const fs::path of_sample = samples_dir() / path;
+  return fs::exists(of_sample) || corpus_dir().empty() ? of_sample : corpus_dir() / path;
+}
+
+class Numerics : public testing::TestWithParam<DelegatedModel> {
+ protected:
+  void SetUp() override {
+    const fs::path folder = find(GetParam().folder);
+    reference_ = find(GetParam().reference);
+    if (!fs::exists(folder) || !fs::exists(reference_)) {
+      GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
+    }
+    input_ = folder / "input_0.bin";
+    record_ = folder / "etrecord.bin";
+    program_.emplace(folder / "model.pte");
+    ASSERT_EQ(program_->layers.size(), GetParam().num_layers);
+  }
+
+  CommandResult measure(const std::string& extra) {
+    tools::write_file(scratch_ / "damaged.pte", program_->bytes);
+    std::string records;
+    if (fs::exists(record_)) records += " --etrecord " + record_.string();
+    const fs::path reference_record = reference_.parent_path() / "etrecord.bin";
+    if (reference_.extension() == ".pte" && fs::exists(reference_record)) {
+      records += " --reference_etrecord " + reference_record.string();
+    }
+    return executor_runner("--numerics " + (scratch_ / "damaged.pte").string() + " --reference " +
+                           reference_.string() + records + " --inputs " + input_.string() +
+                           " --cpu_threads 1 " + extra);
+  }
+
+  // Expects that the first row below the limit runs `layer`, and returns the row.
+  json expect_first(const DelegatedLayer& layer) {
+    const CommandResult result =
+        measure(std::string("--format json --fail_below ") + GetParam().limit);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    const json report = json::parse(result.out);
+    if (report.at("first_below").is_null()) {
+      ADD_FAILURE() << "no row is below the limit";
+      return {};
+    }
+    const json row = report.at("rows").at(report.at("first_below").get<size_t>());
+    EXPECT_EQ(row.at("debug_handles").at(0), layer.debug_handle) << row;
+    return row;
+  }
+
+  ScratchFolder scratch_;
+  fs::path reference_, input_, record_;
+  std::optional<DelegatedProgram> program_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Numerics,
+    testing::Values(DelegatedModel{"Digits", "digits_xnnpack", "digits_portable/model.pte", false,
+                                   "100dB", 5, 6},
+                    DelegatedModel{"DigitsInt8", "digits_xnnpack_q8", "digits_portable/model.pte",
+                                   true, "25dB", 5, 5},
+                    DelegatedModel{"MobileNetV2", "mv2_xnnpack", "mv2_xnnpack/model.pt2", false,
+                                   "80dB", 53, 64},
+                    DelegatedModel{"MobileNetV2Int8", "mv2_xnnpack_q8", "mv2_xnnpack_q8/model.pt2",
+                                   true, "30dB", 53, 30}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_P(Numerics, SoundProgramIsAboveTheLimit) {
+  const CommandResult result =
+      measure(std::string("--format json --fail_below ") + GetParam().limit);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_TRUE(report.at("first_below").is_null());
+  EXPECT_TRUE(report.at("first_not_finite").is_null());
+  size_t measured = 0;
+  for (const json& row : report.at("rows")) {
+    const bool has_figures = !row.at("made_here").is_null();
+    EXPECT_EQ(has_figures, row.at("not_measured") == "") << row;
+    measured += has_figures ? 1 : 0;
+  }
+  EXPECT_GE(measured, GetParam().min_measured);
+}
+
+TEST_P(Numerics, NameTheLayerWithAWrongWeight) {
+  // Single weights matter in layers with few of them.
+  for (size_t index = 0; index < 4; ++index) {
+    SCOPED_TRACE(index);
+    const DelegatedLayer& layer = program_->layers[index];
+    const std::vector<std::byte> sound = program_->bytes;
+    if (GetParam().is_int8) {
+      const size_t at = layer.weights.offset + layer.weights.bytes / 2;
+      program_->write<int8_t>(at, program_->read<int8_t>(at) > 0 ? -127 : 127);
+    } else {
+      const size_t at = layer.weights.offset + layer.weights.bytes / 8 * 4;
+      program_->write(at, program_->read<float>(at) + 1);
+    }
+    expect_first(layer);
+    program_->bytes = sound;
+  }
+}
+
+TEST_P(Numerics, NameTheLayerWithAWrongScaleOrZeroPoint) {
+  if (!GetParam().is_int8) GTEST_SKIP() << "floats have no scale";
+  const DelegatedLayer& layer = program_->layers[2];
+  ASSERT_TRUE(layer.scale_offset && layer.zero_point_offset);
+  const auto scale = program_->read<float>(*layer.scale_offset);
+  program_->write(*layer.scale_offset, scale / 8);
+  EXPECT_GT(expect_first(layer).at("saturated").get<size_t>(), 0u);
+  program_->write(*layer.scale_offset, scale);
+  const auto zero_point = program_->read<int32_t>(*layer.zero_point_offset);
+  program_->write(*layer.zero_point_offset, zero_point > 0 ? zero_point - 100 : zero_point + 100);
+  EXPECT_GT(expect_first(layer).at("saturated").get<size_t>(), 0u);
+}
+
+TEST_P(Numerics, NameTheLayerWithNanInItsBias) {
+  if (GetParam().is_int8) GTEST_SKIP() << "int8 layers have integers as biases";
+  const DelegatedLayer& layer = program_->layers[3];
+  program_->write(layer.bias.offset, std::numeric_limits<float>::quiet_NaN());
+  const json row = expect_first(layer);
+  EXPECT_GT(row.at("nan").get<size_t>(), 0u);
+  const CommandResult table = measure("");
+  EXPECT_EQ(table.exit_code, 0) << table.err;  // no limit was given
+  EXPECT_THAT(table.out, HasSubstr("first NaN or infinity  #" +
+                                   std::to_string(row.at("row").get<size_t>() + 1) + " "));
+}
+
+// ---- Other references and errors
+
+std::string linear_relu(const std::string& extra) {
+  return "--numerics " + sample("linear_relu/model.pte") + " --etrecord " +
+         sample("linear_relu/etrecord.bin") + " --inputs " + sample("linear_relu/input_0.bin") +
+         " " + extra;
+}
+
+TEST(NumericsCommand, LowersAnExportedModelAsReference) {
+  const CommandResult result =
+      executor_runner(linear_relu("--reference " + sample("linear_relu/model.pt2")));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("measured 2 of 2 operator values"));
+  EXPECT_THAT(result.out, HasSubstr("no operator makes an error below 30 dB"));
+}
+
+TEST(NumericsCommand, WritesCsv) {
+  const CommandResult result =
+      executor_runner(linear_relu("--format csv --reference " + sample("linear_relu/model.pt2")));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("row,result,op,module,ran_in,type,stored_as,scale,zero_point,"), 0u);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
+}
+
+TEST(NumericsCommand, SaysWhyADelegatedReferenceIsNotMeasured) {
+  const CommandResult result =
+      executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
+                                  " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("the reference runs it inside a delegate"));
+}
+
+TEST(NumericsCommand, RejectsWrongCommandLines) {
+  const struct {
+    std::string arguments, message;
+  } cases[] = {
+      {linear_relu(""), "--numerics: needs --reference"},
+      {sample("linear_relu/model.pte") + " --fail_below 30dB", "--fail_below: needs --numerics"},
+      {linear_relu("--fail_below 30kB --reference " + sample("linear_relu/model.pt2")),
+       "30kB: expected a number of dB, as in 30dB"},
+      {linear_relu("--profile --reference " + sample("linear_relu/model.pt2")),
+       "--numerics: cannot be used with --profile"},
+      {linear_relu("--format html --reference " + sample("linear_relu/model.pt2")),
+       "except for csv with --numerics and --value_summaries: expected table or json"}};
+  for (const auto& each : cases) {
+    const CommandResult result = executor_runner(each.arguments);
+    EXPECT_EQ(result.exit_code, 64) << each.arguments;
+    EXPECT_THAT(result.err, HasSubstr(each.message));
+  }
+}
+
+TEST(NumericsCommand, RejectsReferencesOfOtherModels) {
+  const CommandResult inputs =
+      executor_runner(linear_relu("--reference " + sample("add_mul/model.pt2")));
+  EXPECT_EQ(inputs.exit_code, 1);
+  EXPECT_FALSE(inputs.err.empty());
+  const CommandResult kind =
+      executor_runner(linear_relu("--reference " + sample("linear_relu/input_0.bin")));
+  EXPECT_EQ(kind.exit_code, 1);
+  EXPECT_FALSE(kind.err.empty());
+}
+
+}  // namespace
+}  // namespace vitrine::test
