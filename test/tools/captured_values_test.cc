@@ -96,7 +96,7 @@ TEST_P(CapturedValuesTest, KeepOutputsAndCoverEachOperator) {
 
 INSTANTIATE_TEST_SUITE_P(All, CapturedValuesTest,
                          testing::Values("bundled_linear_relu", "channels_last_conv",
-                                         "conv_relu_tan", "conv_relu_tan_xnnpack", "digits_xnnpack",
+                                         "conv_relu_tan_xnnpack", "digits_xnnpack",
                                          "digits_xnnpack_q8", "dynamic_batch_xnnpack",
                                          "encoder_layer_sdpa", "f16_conv", "kv_cache_xnnpack",
                                          "linear_relu", "mlp_dynq", "mlp_qb4w", "mv2_025_xnnpack",
