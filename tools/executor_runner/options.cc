@@ -250,10 +250,10 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
   RunnerOptions& options = line.options;
   const OptionGroup numerics(app, "Numerics");
   numerics.add_flag("--numerics", options.numerics,
-                    "print the error that each operator makes and the error that it inherits");
+                    "print the error that each operator makes, and that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model to measure against: .pt2 (runs on portable kernels) or .pte")
+                  "exact model: .pt2 (runs on portable kernels) or .pte")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics
@@ -264,10 +264,10 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                                "external weights of the reference (.ptd)"));
   numerics
       .add_option("--fail_below,--fail-below", line.fail_below,
-                  "exit code 2 if the SQNR of an operator's own error is below this, as in 30dB")
+                  "exit code 2 if an operator's own SQNR is below this, as in 30dB")
       ->type_name("DB");
   numerics.add_flag("--value_summaries", options.value_summaries,
-                    "print range, mean, NaN, saturation and histogram of each operator's values");
+                    "print range, mean, NaN and histogram of each operator's values");
 }
 
 std::pair<std::string, std::string> parse_label(const std::string& text) {
