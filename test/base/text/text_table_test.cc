@@ -175,10 +175,10 @@ TEST(TextTable, PrintsLabelsOfTotalsWithoutRows) {
             "  3 rows filtered out   12\n"
             "  wall                 345\n");
   EXPECT_EQ(table.text(24, false),
-            "  op                  us\n"
-            "────────────────────────\n"
-            "  filtered out        12\n"
-            "  wall               345\n");
+            "  op            us\n"
+            "──────────────────\n"
+            "  filtered out  12\n"
+            "  wall         345\n");
 }
 
 TEST(TextTable, ColorsHighlightedRowsOnlyIfRequested) {
