@@ -21,14 +21,12 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
   return std::move(*result);
 }
 
-ModelLowering& model_lowering() {
-  static ModelLowering lowering = nullptr;
-  return lowering;
-}
+ModelLowering g_lowering = nullptr;
 
 }  // namespace
 
-void set_model_lowering(ModelLowering lowering) { model_lowering() = lowering; }
+void set_model_lowering(ModelLowering lowering) { g_lowering = lowering; }
+ModelLowering model_lowering() { return g_lowering; }
 
 const char* const kDefaultBackend = xnnpack::kBackendId;
 
@@ -72,7 +70,7 @@ std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
 
 std::unique_ptr<DataSource> Session::lower_model(const std::filesystem::path& path) {
   const uint64_t start = platform::now_ns();
-  lowered_ = model_lowering()(path);
+  lowered_ = model_lowering()(path, "forward", "xnnpack");
   lowering_ns_ = platform::now_ns() - start;
   print_note(
       fmt::format("{}: lowered for {} in memory in {:.2f} s; 'vitrine lower' writes a "

@@ -19,11 +19,15 @@ namespace vitrine::tools {
 // The backend of options that do not name one.
 extern const char* const kDefaultBackend;
 
-// Lowers an exported model to a program in memory. Throws a HostError.
-using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model);
-// Lets sessions open exported models (.pt2, .ptn). Programs without the ahead-of-time half do not
-// call it; their sessions refuse such files. Not thread-safe.
+// Lowers an exported model to a program in memory, for a backend of `pte_lower --backend`, or for
+// kernels only if `backend` is null. `method` is the name that the method of a .pt2 gets. Throws a
+// HostError.
+using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
+                                                 const std::string& method, const char* backend);
+// Lets tools lower exported models (.pt2, .ptn). Programs without the ahead-of-time half do not
+// call it; they refuse such files. Not thread-safe.
 void set_model_lowering(ModelLowering lowering);
+ModelLowering model_lowering();  // null if this program cannot lower
 
 struct SessionOptions {
   std::filesystem::path model;                      // .pte or .bpte, or a model to lower

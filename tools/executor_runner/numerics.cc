@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "aot/pipeline/lower.h"
 #include "inspector/compare/numerics.h"
 #include "inspector/report/report_numerics.h"
 #include "inspector/report/report_summaries.h"
@@ -142,14 +141,18 @@ std::vector<std::byte> lower_reference(const RunnerOptions& options) {
   const std::unique_ptr<DataSource> file = check(map_file(options.reference.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
   check_kind(options.reference, bytes.bytes(), "an exported model (.pt2) or a program (.pte)",
-             {FileKind::kExportedModel, FileKind::kArchive, FileKind::kProgram,
-              FileKind::kBundledProgram});
+             {FileKind::kExportedModel, FileKind::kNativeModel, FileKind::kArchive,
+              FileKind::kProgram, FileKind::kBundledProgram});
   const std::optional<FileKind> kind = find_file_kind(bytes.bytes());
   if (kind == FileKind::kProgram || kind == FileKind::kBundledProgram) return {};
+  if (model_lowering() == nullptr) {
+    throw ToolError(fmt::format(
+        "--reference {}: this program cannot lower: use 'vitrine run --numerics', or give a "
+        "program lowered without a backend",
+        options.reference.string()));
+  }
   Progress progress("lowering the reference");
-  aot::LoweredModel model =
-      aot::lower(aot::import_methods({{options.method, options.reference}}), {});
-  return {model.emitted.pte.begin(), model.emitted.pte.end()};
+  return model_lowering()(options.reference, options.method, nullptr);
 }
 
 // Returns the values of the run in order. `values` are those of `program`.

@@ -253,7 +253,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model: .pt2 (runs on portable kernels) or .pte")
+                  "exact model: .pte, or .pt2 for portable kernels (only vitrine)")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics
@@ -339,7 +339,7 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       "  executor_runner --profile mv2.pte\n"
       "  executor_runner --profile old.pte --compare new.pte\n"
       "  executor_runner --debug_outputs f32.pte --compare int8.pte\n"
-      "  executor_runner --numerics int8.pte --reference model.pt2 --fail_below 30dB\n"
+      "  executor_runner --numerics int8.pte --reference f32.pte --fail_below 30dB\n"
       "  executor_runner --verify model.bpte",
       "executor_runner");
   app.get_formatter()->column_width(30);

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace vitrine::tools {
 
-// Returns a program with its record. Lowers for XNNPACK as `pte_lower MODEL --backend xnnpack`
-// does. Throws a HostError.
-std::vector<std::byte> lower_in_memory(const std::filesystem::path& model);
+// Returns a program with its record. Lowers as `pte_lower --method METHOD=MODEL --backend BACKEND`
+// does, or without a backend if `backend` is null. Throws a HostError.
+std::vector<std::byte> lower_in_memory(const std::filesystem::path& model,
+                                       const std::string& method, const char* backend);
 
 }  // namespace vitrine::tools
