@@ -9,8 +9,6 @@
 namespace vitrine::inspector {
 namespace {
 
-using Kind = GraphPicture::Kind;
-
 size_t add_op(GraphPicture& picture, const std::string& module) {
   GraphPicture::Node& node = picture.nodes.emplace_back();
   node.label = "op";
@@ -89,7 +87,7 @@ TEST(AddModuleBoxes, KeepsAModuleWholeIfTheOrderAllowsIt) {
 
 TEST(AddModuleBoxes, AddsBoxesInsideDelegates) {
   GraphPicture picture = chain({"a", "a", "b", "b"});
-  picture.nodes.emplace_back().kind = Kind::kDelegate;
+  picture.nodes.emplace_back().kind = GraphPicture::Kind::kDelegate;
   for (size_t i = 0; i < 4; ++i) picture.nodes[i].parent = 4;
   picture.nodes[4].label = "XNNPACK";
   add_module_boxes(picture);

@@ -15,14 +15,14 @@ namespace vitrine::test {
 namespace {
 
 using inspector::Profile;
-using Json = nlohmann::json;
+using nlohmann::json;
 using testing::HasSubstr;
 
 Profile stored(const Profile& profile) {
   return inspector::read_profile(inspector::report_json(profile), "p.json", {});
 }
 
-std::string error_of(const Json& changed) try {
+std::string error_of(const json& changed) try {
   (void)inspector::read_profile(changed.dump(), "p.json", {});
   return "";
 } catch (const HostError& error) {
@@ -52,15 +52,15 @@ TEST(ReadProfile, ComparesLikeTheProfileThatWasStored) {
   const auto direct = inspector::compare_profiles(a.profile, b.profile, false);
   const Profile stored_a = stored(a.profile), stored_b = stored(b.profile);
   const auto read = inspector::compare_profiles(stored_a, stored_b, false);
-  EXPECT_EQ(Json::parse(inspector::report_comparison_json(read, stored_a, stored_b))["ops"],
-            Json::parse(inspector::report_comparison_json(direct, a.profile, b.profile))["ops"]);
+  EXPECT_EQ(json::parse(inspector::report_comparison_json(read, stored_a, stored_b))["ops"],
+            json::parse(inspector::report_comparison_json(direct, a.profile, b.profile))["ops"]);
 }
 
 TEST(ReadProfile, RejectsOtherFiles) {
-  const Json valid = Json::parse(inspector::report_json(delegated_net().profile));
+  const json valid = json::parse(inspector::report_json(delegated_net().profile));
   EXPECT_EQ(error_of(valid), "");
-  EXPECT_THAT(error_of(Json::array()), HasSubstr("p.json: is not an object"));
-  Json changed = valid;
+  EXPECT_THAT(error_of(json::array()), HasSubstr("p.json: is not an object"));
+  json changed = valid;
   changed["schema_version"] = 2;
   EXPECT_THAT(error_of(changed), HasSubstr("is 2, but this program reads version 3"));
   changed = valid;
@@ -79,7 +79,7 @@ TEST(ReadProfile, RejectsOtherFiles) {
   changed["rows"][1]["main_op"] = 99;
   EXPECT_THAT(error_of(changed), HasSubstr("lists of ops, modules and lines"));
   changed = valid;
-  changed["rows"][0]["inserted_for"] = Json::array();
+  changed["rows"][0]["inserted_for"] = json::array();
   changed["rows"][0]["inserted_for_row"] = 99;
   EXPECT_THAT(error_of(changed), HasSubstr("a layout change is for row 99"));
   changed = valid;
