@@ -176,7 +176,7 @@ TEST(ComparingValuesTest, RejectsInvalidOptions) {
   EXPECT_EQ(executor_runner("--debug_outputs " + model).exit_code, 64);
   EXPECT_NE(compare_values(model, model, "--profile").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--fail_above 2").exit_code, 0);
-  EXPECT_NE(compare_values(model, model, "--format html").exit_code, 0);
+  EXPECT_NE(compare_values(model, model, "--format timeline").exit_code, 0);
   // Outputs that do not fit into the buffer must be reported.
   const CommandResult small = compare_values(model, model, "--debug_buffer_size 8");
   EXPECT_THAT(small.err, testing::AnyOf(HasSubstr("did not fit"), HasSubstr("no outputs of ops")));

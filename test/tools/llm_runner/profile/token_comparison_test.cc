@@ -245,7 +245,7 @@ TEST(TokenComparison, WritesCsvAndAPage) {
                                   "prefill,row,linear,2,2,200.000,70.000,-130.000,0.3500\r\n"));
   EXPECT_THAT(csv, HasSubstr("\r\ndecode,row,linear,2,2,600.000,110.000,-490.000,0.1833\r\n"));
   EXPECT_THAT(csv, HasSubstr("\r\ndecode,row,quantize,0,1,0.000,6.000,6.000,\r\n"));
-  EXPECT_THAT(csv, HasSubstr("\r\ndecode,outside,unattributed,0,0,5.000,5.000,0.000,1.0000\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\ndecode,outside,unattributed,1,1,5.000,5.000,0.000,1.0000\r\n"));
   EXPECT_THAT(csv, HasSubstr("\r\ndecode,wall,wall,"));
 
   const std::string page = report_token_comparison_html(found);
