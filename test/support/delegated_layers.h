@@ -107,15 +107,15 @@ class DelegatedProgram {
       }
       if (tensor->id_out() != id || tensor->constant_buffer_idx() == 0) continue;
       const auto* entry = graph_->constant_data()->Get(tensor->constant_buffer_idx());
-      const std::byte* data = region_.data() + entry->offset();
-      size_t size = entry->size();
-      if (entry->named_key() != nullptr) {
-        const DataBuffer named = tools::check(
-            named_data_->get({entry->named_key()->data(), entry->named_key()->size()}));
-        data = named.data();
-        size = named.size();
+      std::span<const std::byte> data;
+      if (entry->named_key() == nullptr) {
+        data = region_.subspan(entry->offset(), entry->size());
+      } else {
+        data =
+            tools::check(named_data_->get({entry->named_key()->data(), entry->named_key()->size()}))
+                .bytes();
       }
-      return {static_cast<size_t>(data - bytes.data()), size};
+      return {static_cast<size_t>(data.data() - bytes.data()), data.size()};
     }
     return {};
   }
