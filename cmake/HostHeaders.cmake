@@ -63,4 +63,5 @@ set(VITRINE_HOST_HEADERS
   operators/operator.h
   operators/signature.h
   runtime/extension/trace_buffer.h
-  runtime/extension/value_buffer.h)
+  runtime/extension/value_buffer.h
+  runtime/extension/value_summary.h)
