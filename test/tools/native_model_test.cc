@@ -35,8 +35,8 @@ std::string safetensors(const NamedDataMap& data) {
   std::string content;
   for (size_t i = 0; i < data.size(); ++i) {
     const std::string key(data.key(i));
-    const DataBuffer bytes = std::move(*data.get(key));
-    const auto layout = std::move(*data.layout(key));
+    const DataBuffer bytes = *data.get(key);
+    const auto layout = *data.layout(key);
     EXPECT_TRUE(layout.has_value()) << key;
     const size_t begin = content.size();
     content += text_of(bytes.bytes());
@@ -56,18 +56,15 @@ std::string safetensors(const NamedDataMap& data) {
 TEST(NativeModel, LowersTheGraphsThatExecuTorchWrote) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
-  const auto program =
-      std::move(*Program::load(std::move(*map_file((folder / "model.pte").c_str()))));
-  const auto weights =
-      std::move(*load_flat_tensor(std::move(*map_file((folder / "native_weights.ptd").c_str()))));
+  const auto program = *Program::load(*map_file((folder / "model.pte").c_str()));
+  const auto weights = *load_flat_tensor(*map_file((folder / "native_weights.ptd").c_str()));
   const auto& delegates = *ProgramAccess::root(*program).execution_plan()->Get(0)->delegates();
   ASSERT_EQ(delegates.size(), 2U);
   for (const char* backend : {"", " --backend xnnpack"}) {
     const ScratchFolder scratch;
     std::string input = (folder / "input_0.bin").string();
     for (uint32_t i = 0; i < delegates.size(); ++i) {
-      const DataBuffer graph =
-          std::move(*ProgramAccess::payload(*program, *delegates.Get(i)->processed()));
+      const DataBuffer graph = *ProgramAccess::payload(*program, *delegates.Get(i)->processed());
       const std::string model = (scratch / "model.ptn").string();
       tools::write_file(model, write_zip({{"program.ptg", text_of(graph.bytes())},
                                           {"program.safetensors", safetensors(*weights)}}));
