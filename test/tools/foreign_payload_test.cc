@@ -132,7 +132,7 @@ TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
 // The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it counts
 // the operators independently.
 TEST(ForeignPayloadTest, CountsVulkanOperatorsLikeTheDelegateMap) {
-  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(corpus_foreign_dir())) {
     std::ifstream file(entry.path() / "delegate_map.json");
@@ -157,7 +157,7 @@ TEST(ForeignPayloadTest, CountsVulkanOperatorsLikeTheDelegateMap) {
 }
 
 TEST(ForeignPayloadTest, ExplainsEveryFileOfTheCorpus) {
-  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   for (const fs::path& path : find_files(
            corpus_foreign_dir(), {".pte", ".ptd", ".pt2", ".etdp", ".vgf", ".tosa", ".mil"})) {
     const Json json = described(path);

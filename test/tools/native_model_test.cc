@@ -55,7 +55,7 @@ std::string safetensors(const NamedDataMap& data) {
 // .ptd has the weights. The second delegate continues with the result of the first.
 TEST(NativeModel, LowersTheGraphsThatExecuTorchWrote) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
-  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   const auto program = *Program::load(*map_file((folder / "model.pte").c_str()));
   const auto weights = *load_flat_tensor(*map_file((folder / "native_weights.ptd").c_str()));
   const auto& delegates = *ProgramAccess::root(*program).execution_plan()->Get(0)->delegates();

@@ -73,7 +73,7 @@ TEST(VitrineCommand, RefusesToReplaceDelegatesByAnotherModel) {
 
 TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {
   const std::filesystem::path folder = corpus_foreign_dir() / "vk_conv_relu_linear";
-  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs VITRINE_CORPUS_FOREIGN";
+  if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   const auto file = [&](const char* name) { return (folder / name).string(); };
   const CommandResult missing = vitrine("run " + file("model.pte"));
   EXPECT_EQ(missing.exit_code, 1);
