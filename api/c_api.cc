@@ -29,7 +29,7 @@ struct vitrine_module {
 namespace vitrine {
 namespace {
 
-// The error that is returned if there is no memory for an error. It is never freed.
+// The error that is returned if memory for an error runs out. It is never freed.
 vitrine_error kNoMemory{};
 
 vitrine_error* wrap(Error error) {
@@ -105,7 +105,7 @@ bool share_memory(std::span<const vitrine_value> inputs, std::span<const vitrine
          before(outputs.data(), &inputs.back() + 1);
 }
 
-// Returns a copy of the text, to be freed with free(), or null if there is no memory.
+// Returns a copy of the text, to be freed with free(), or null if memory runs out.
 char* copy_of(std::string_view text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) return nullptr;

@@ -33,7 +33,7 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
     size_t next = 0;          // index of the sum to which the next record most likely belongs
     size_t position = 0;      // position of the next record if it is an operator
 
-    // Returns null if there is no memory for a new sum.
+    // Returns null if memory for a new sum runs out.
     Sum* find_or_add(const TraceRecord& record);
     Error make_rows();
     void reset();

@@ -23,7 +23,7 @@ class HashIndex {
     }
     return kNone;
   }
-  // Makes room for one more item. If there is no memory, the index stays unchanged.
+  // Makes room for one more item. If memory runs out, the index stays unchanged.
   Error make_room();
   // Adds an item that is not in the index. make_room() must have succeeded before.
   void add(uint64_t hash, size_t item);

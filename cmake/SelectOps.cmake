@@ -130,7 +130,7 @@ function(_vitrine_read_room room)
   endforeach()
 endfunction()
 
-# Sets <out> to the path of the file that an item names, or to an empty string if there is no such file.
+# Sets <out> to the path of the file that an item names, or to an empty string if the file is missing.
 function(_vitrine_find_file item out)
   set(${out} "" PARENT_SCOPE)
   foreach(folder IN ITEMS ${CMAKE_CURRENT_SOURCE_DIR} ${VITRINE_SELECT_ROOT})

@@ -17,7 +17,7 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
   bool is_lopsided = false;
   for (size_t i = 0; i < dims; ++i) {
     const SymInt& kernel = to.tensor("weight")->tensor()->sizes.at(i + 2);
-    if (!kernel.is_static()) to.refuse("the kernel sizes of weight must not be symbolic");
+    if (!kernel.is_static()) to.refuse("the kernel sizes of the weight must be numbers");
     if (kernel.value() > INT32_MAX || dilation[i] > INT32_MAX || dilation[i] < 1) {
       to.refuse("kernel size or dilation is out of range");
     }

@@ -185,7 +185,7 @@ void argsort(Decomposition& to) {
   to.replace(to.item(sorted, 1));
 }
 
-// nansum and nanmean, which ignore NaN.
+// Decomposes nansum and nanmean, which ignore NaN.
 void sum_of_numbers(Decomposition& to) {
   Node* x = to.self();
   const bool is_mean = to.node().target().op() == "nanmean";

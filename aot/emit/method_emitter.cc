@@ -139,7 +139,7 @@ class MethodEmitter {
     }
     // et_view cannot add an offset at run time.
     if (tensors_.tensor(id).begin != 0)
-      fail_at(node, "views a part of a tensor without planned memory");
+      fail_at(node, "is a view of a part of a tensor that has no planned memory");
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInt;
     sizes.is_list = true;

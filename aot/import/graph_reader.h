@@ -22,7 +22,7 @@ class GraphReader {
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // The node of a value. Throws an error at `name` if the value has not been read.
+  // The node of a value. Throws an error at `name` if the value was not read yet.
   Node* value_of(const JsonValue& name) const;
   // The placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }

@@ -23,7 +23,7 @@ struct Attention {
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
   const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
-  Node* mask = nullptr;          // null if there is no mask
+  Node* mask = nullptr;          // null without a mask
   bool is_causal = false;
   Argument start = 0;  // custom_sdpa's start_pos: the position of the first query
   bool reads_part_of_cache = false;

@@ -34,7 +34,7 @@ TensorSpec convolved(const Call& call, const ConvolutionArguments& args, size_t 
   sizes.push_back(args.transposed ? weight.sizes[1] * SymInt(args.groups) : weight.sizes[0]);
   for (size_t i = 0; i < dims; ++i) {
     if (!weight.sizes[i + 2].is_static())
-      call.refuse("the kernel sizes of weight must not be symbolic");
+      call.refuse("the kernel sizes of the weight must be numbers");
     const int64_t kernel = weight.sizes[i + 2].value();
     const SymInt& size = input.sizes[first + i];
     if (args.stride[i] < 1 || args.dilation[i] < 1)

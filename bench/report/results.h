@@ -60,7 +60,7 @@ struct Results {
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 
-  // Returns null if there is no such result.
+  // Returns null if the result is absent.
   const Result* find(std::string_view id) const;
 };
 

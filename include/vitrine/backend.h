@@ -38,7 +38,7 @@ struct BackendOption {
 };
 
 // Sums the memory that delegates hold, in bytes. A block that delegates share is counted once,
-// unless there is no memory left to remember its address.
+// unless memory to remember its address runs out.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -69,7 +69,7 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the program while it is loaded; for comparison only. Null if there is no program.
+  // Identifies the program while it is loaded; for comparison only. Null without a program.
   const void* program = nullptr;
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.

@@ -72,7 +72,7 @@ class CallProfile final : public EventTracer {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The methods in the order of their first calls. MemoryAllocationFailed if there is no memory for
+  // The methods in the order of their first calls. MemoryAllocationFailed if memory runs out for
   // the result, or if there was none for a row since the last reset.
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).

@@ -23,7 +23,7 @@
 // A program passes the returned values once more after these arguments; the kernel does not read
 // that trailing argument. Operators without `out` that return a number (aten::sym_size.int,
 // executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; then
-// there is no trailing argument. A ChangedTensor is a tensor to which the operator gives other
+// the trailing argument is absent. A ChangedTensor is a tensor to which the operator gives other
 // sizes or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
 //
 // The call fails before the kernel runs if the program passes a value of another kind than the

@@ -44,13 +44,13 @@ class KernelContext {
   }
 
   // Returns uninitialized memory, valid until the end of the instruction or of the innermost
-  // TemporaryScope. If there is no memory, reports an error and returns null.
+  // TemporaryScope. If memory runs out, reports an error and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
   // Allocates the product of `factors` in bytes, or one byte if the product is zero. Reports an
   // error if the product overflows; callers therefore must not multiply sizes of tensors
   // themselves.
   void* allocate_temp(std::initializer_list<int64_t> factors);
-  // Returns `count` value-initialized elements. If there is no memory, reports an error and returns
+  // Returns `count` value-initialized elements. If memory runs out, reports an error and returns
   // an empty span.
   template <class T>
   std::span<T> allocate_temp_array(size_t count) {

@@ -168,7 +168,7 @@ class TextGenerator {
                       const TokenCallback& on_token = {});
 
   // Stops the current call of generate() after the current token. While a prompt is fed, stops
-  // before the next chunk: then there is no new token, and the fed part stays in the conversation.
+  // before the next chunk: then no new token follows, and the fed part stays in the conversation.
   // May be called from any thread and from a signal handler.
   void stop() { stop_ = true; }
   // Starts a new conversation. Cached keys and values are ignored from now on.
@@ -205,7 +205,7 @@ class TextGenerator {
   std::atomic<bool> stop_ = false;
   GenerationObserver* observer_ = nullptr;
   int64_t prompt_end_ = 0;              // prompt_end of the prompt that is being fed
-  std::optional<GenerationStep> step_;  // the current step; unset if there is no observer
+  std::optional<GenerationStep> step_;  // the current step; unset without an observer
 };
 
 }  // namespace vitrine

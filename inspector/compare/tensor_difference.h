@@ -35,7 +35,7 @@ struct TensorDifference {
   double max_abs = 0;
   double mean_abs = 0;
   double max_rel = 0;  // over elements whose expected value is not 0
-  // The first elements with these differences, row-major; 0 if there is no difference.
+  // The first elements with these differences, row-major; 0 without a difference.
   size_t max_abs_at = 0;
   size_t max_rel_at = 0;
   // Signal-to-quantization-noise ratio, 10 log10(sum expected^2 / sum (actual - expected)^2);

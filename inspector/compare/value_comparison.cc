@@ -285,10 +285,10 @@ class Matcher {
         continue;
       }
       const bool in_a = !of_a.empty();
-      reject(
-          before,
-          fmt::format("only {1} has a separate {0} after this op: the value of {2} may include it",
-                      (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
+      reject(before,
+             fmt::format(
+                 "after this op, only {1} has a separate {0}; in {2} it may be part of this value",
+                 (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
     }
     pairs_ = std::move(kept);
   }

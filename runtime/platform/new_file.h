@@ -42,7 +42,7 @@ class NewFile {
   NewFile() = default;
   int descriptor_ = -1;
   CheckedVector<char> path_;       // zero-terminated
-  CheckedVector<char> temporary_;  // zero-terminated; empty if there is no temporary file
+  CheckedVector<char> temporary_;  // zero-terminated; empty without a temporary file
 };
 
 // The current time in seconds since 1970.

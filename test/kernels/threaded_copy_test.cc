@@ -147,7 +147,7 @@ TEST_F(ThreadedCopy, CopiesStridedRepeatedAndConvertedElements) {
   });
 }
 
-// Several threads would overwrite elements that others have not read yet.
+// Several threads would overwrite elements before others read them.
 TEST_F(ThreadedCopy, CopiesBetweenOverlappingTensors) {
   constexpr int32_t kCount = 1 << 20;
   for (const int64_t offset : {int64_t{-4}, int64_t{4}, int64_t{4000}}) {

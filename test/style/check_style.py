@@ -119,7 +119,7 @@ def main():
     listed = subprocess.run(['git', '-C', str(ROOT), 'ls-files', '-z', '--', *options.folders], capture_output=True,
                             text=True, check=False)
     if listed.returncode != 0:
-        print('check_style: not a git checkout, so there is no list of files: skipped')
+        print('check_style: not a git checkout, which has the list of files: skipped')
         return 77
     counts, total = collections.Counter(), 0
     for name in listed.stdout.split('\0'):

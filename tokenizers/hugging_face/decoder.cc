@@ -121,7 +121,7 @@ class ByteFallback final : public DecodeStep {
 
   bool eager_;
   bool is_faulty_ = false;  // the run is not UTF-8
-  std::string run_;         // the bytes that have not been returned
+  std::string run_;         // the bytes that were not returned yet
 };
 
 // Joins the parts of a token to one piece.

@@ -26,7 +26,7 @@ void add_lowering_backend(const BackendRow& row);
 
 // The result is valid until a backend is added.
 std::span<const BackendRow> lowering_backends();
-// Throws a ToolError that lists the known backends if there is no backend with this name.
+// Throws a ToolError that lists the known backends if no backend has this name.
 const BackendRow& lowering_backend(std::string_view name);
 // Makes one partitioner for each backend, in order. Throws a ToolError for an unknown backend, and
 // for an option that none of the backends has.

@@ -35,7 +35,7 @@ struct AttentionCall {
   std::vector<int64_t> key;
   ArgumentList rest = {};  // the arguments after query, key, value and mask
   ArgumentMap kwargs = {};
-  TensorData mask = {};  // without sizes if there is no mask
+  TensorData mask = {};  // without sizes: no mask
 };
 
 TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {

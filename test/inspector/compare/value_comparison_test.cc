@@ -157,7 +157,7 @@ TEST(ValueComparisonTest, ListsAValueThatMayIncludeAnActivation) {
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
-              "only A has a separate relu after this op: the value of B may include it");
+              "after this op, only A has a separate relu; in B it may be part of this value");
     EXPECT_FALSE(result.has_figures());
     EXPECT_FALSE(result.advice.empty());
   }

@@ -170,7 +170,7 @@ bool has_valid_scales(const Value& value) {
   return are_positive_normal<uint32_t>(value.scales, value.scale_count, 0x00800000, 0x7F800000);
 }
 
-// Finds the values that some node reads unpacked, that is, not only as weights that are packed.
+// Finds the values that a node reads unpacked. Other constants are read only as packed weights.
 Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   CheckedVector<bool> referenced;
   VITRINE_RETURN_IF_ERROR(referenced.resize(graph.values.size()));
