@@ -9,7 +9,7 @@
 
 #include "aot/import/import_error.h"
 #include "aot/import/import_limits.h"
-#include "formats/native/native_package.h"
+#include "formats/native/native_schema.h"
 
 namespace vitrine::aot {
 namespace {
@@ -23,22 +23,8 @@ std::string in_quotes(std::string_view text) {
   return fmt::format("\"{}\"", text.substr(0, kMaxQuoted));
 }
 
-// The members of the unions and enums of the schema.
-enum ArgumentKind : uint8_t {
-  kTensor = 1,
-  kNone = 2,
-  kInt = 3,
-  kFloat = 4,
-  kBool = 5,
-  kString = 6,
-  kDtype = 7,
-  kIntList = 8,
-  kFloatList = 9,
-  kBoolList = 10,
-  kTensorList = 11,
-  kOptionalTensorList = 12,
-  kGraph = 13,
-};
+using native::ArgumentKind;
+
 enum OpKind : int8_t { kCallFunction = 0 };
 enum ResultKind : int8_t {
   kTensorResult = 0,
@@ -242,32 +228,32 @@ Argument NativeGraphReader::subgraph(const FlatTable& argument) {
 }
 
 Argument NativeGraphReader::argument(const FlatTable& wrapped) {
-  const auto kind = wrapped.number<uint8_t>(0);
+  const auto kind = static_cast<ArgumentKind>(wrapped.number<uint8_t>(0));
   const auto body = wrapped.table(1);
-  if (kind == kNone) return {};
+  if (kind == ArgumentKind::kNone) return {};
   if (!body) fail("an argument lacks its value");
   const auto tensor = [&](std::string_view name) -> Argument { return value_of(name); };
   switch (kind) {
-    case kTensor:
+    case ArgumentKind::kTensor:
       return tensor(body->text(0));
-    case kInt:
+    case ArgumentKind::kInt:
       if (!body->text(1).empty()) return tensor(body->text(1));
       return body->number<int64_t>(0);
-    case kFloat:
+    case ArgumentKind::kFloat:
       if (!body->text(1).empty()) return tensor(body->text(1));
       return body->number<double>(0);
-    case kBool:
+    case ArgumentKind::kBool:
       if (!body->text(1).empty()) return tensor(body->text(1));
       return body->flag(0);
-    case kString:
+    case ArgumentKind::kString:
       return std::string(body->text(0));
-    case kDtype: {
+    case ArgumentKind::kDtype: {
       const auto number = body->number<int8_t>(0);
       const auto dtype = native::native_dtype(number);
       if (!dtype) fail(fmt::format("unknown dtype {}", number));
       return *dtype;
     }
-    case kIntList: {
+    case ArgumentKind::kIntList: {
       const auto values = body->numbers<int64_t>(0);
       const auto refs = body->texts(1);
       if (!refs.empty() && refs.size() != values.size()) {
@@ -280,13 +266,13 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       }
       return Argument::list(std::move(list));
     }
-    case kFloatList:
+    case ArgumentKind::kFloatList:
       return list_of(body->numbers<double>(0), [](double item) { return Argument(item); });
-    case kBoolList:
+    case ArgumentKind::kBoolList:
       return list_of(body->numbers<uint8_t>(0), [](uint8_t item) { return Argument(item != 0); });
-    case kTensorList:
+    case ArgumentKind::kTensorList:
       return list_of(body->texts(0), tensor);
-    case kOptionalTensorList: {
+    case ArgumentKind::kOptionalTensorList: {
       const auto names = body->texts(0);
       const auto has_value = body->numbers<uint8_t>(1);
       if (names.size() != has_value.size()) {
@@ -298,10 +284,11 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       }
       return Argument::list(std::move(list));
     }
-    case kGraph:
+    case ArgumentKind::kGraph:
       return subgraph(*body);
     default:
-      fail(fmt::format("arguments of kind {} are not supported (a newer schema?)", kind));
+      fail(fmt::format("arguments of kind {} are not supported (a newer schema?)",
+                       wrapped.number<uint8_t>(0)));
   }
 }
 

@@ -27,19 +27,18 @@ bool is_graph(std::span<const std::byte> bytes) {
   return delegates::has_text_at(bytes, 4, kGraphIdentifier);
 }
 
-struct DtypeRow {
+struct DtypeName {
+  std::string_view name;
   ScalarType dtype;
-  std::string_view safetensors;
-  int64_t number;  // in the flatbuffer; -1: none
 };
-constexpr DtypeRow kDtypes[] = {
-    {ScalarType::kByte, "U8", 0},     {ScalarType::kChar, "I8", 1},
-    {ScalarType::kShort, "I16", 2},   {ScalarType::kInt, "I32", 3},
-    {ScalarType::kLong, "I64", 4},    {ScalarType::kHalf, "F16", 5},
-    {ScalarType::kFloat, "F32", 6},   {ScalarType::kDouble, "F64", 7},
-    {ScalarType::kBool, "BOOL", 11},  {ScalarType::kBFloat16, "BF16", 15},
-    {ScalarType::kUInt16, "U16", 16}, {ScalarType::kUInt32, "U32", 17},
-    {ScalarType::kUInt64, "U64", 18}, {ScalarType::kComplexFloat, "C64", -1},
+constexpr DtypeName kDtypeNames[] = {
+    {"U8", ScalarType::kByte},    {"I8", ScalarType::kChar},
+    {"I16", ScalarType::kShort},  {"I32", ScalarType::kInt},
+    {"I64", ScalarType::kLong},   {"F16", ScalarType::kHalf},
+    {"F32", ScalarType::kFloat},  {"F64", ScalarType::kDouble},
+    {"BOOL", ScalarType::kBool},  {"BF16", ScalarType::kBFloat16},
+    {"U16", ScalarType::kUInt16}, {"U32", ScalarType::kUInt32},
+    {"U64", ScalarType::kUInt64}, {"C64", ScalarType::kComplexFloat},
 };
 
 // Reads the header of program.safetensors and gives each tensor its bytes. Format:
@@ -75,8 +74,9 @@ class TensorFile {
       entry.fail(fmt::format("more than {} tensors", kMaxTensors));
     StoredTensor tensor;
     const std::string& dtype = entry.at("dtype").string();
-    const auto* row = std::ranges::find(kDtypes, dtype, &DtypeRow::safetensors);
-    if (row == std::end(kDtypes)) entry.at("dtype").fail(fmt::format("unknown dtype {}", dtype));
+    const auto* row = std::ranges::find(kDtypeNames, dtype, &DtypeName::name);
+    if (row == std::end(kDtypeNames))
+      entry.at("dtype").fail(fmt::format("unknown dtype {}", dtype));
     tensor.dtype = row->dtype;
     uint64_t bytes = element_size(row->dtype);
     const JsonValue shape = entry.at("shape");
@@ -158,12 +158,6 @@ bool is_native_model(std::span<const std::byte> bytes) {
   } catch (const FormatError&) {
     return false;
   }
-}
-
-std::optional<ScalarType> native_dtype(int64_t number) {
-  const auto* row = std::ranges::find(kDtypes, number, &DtypeRow::number);
-  if (number < 0 || row == std::end(kDtypes)) return std::nullopt;
-  return row->dtype;
 }
 
 NativePackage read_native_package(SharedBytes bytes, std::string source) {

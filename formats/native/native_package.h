@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +39,5 @@ bool is_native_model(std::span<const std::byte> bytes);
 // Reads a .ptn or .ptg. Throws a FormatError that begins with `source` if the archive, the
 // safetensors header or an alias is damaged. The package shares `bytes.owner`.
 NativePackage read_native_package(SharedBytes bytes, std::string source);
-
-// Returns the dtype of a number in the flatbuffer's ScalarType, or nullopt.
-std::optional<ScalarType> native_dtype(int64_t number);
 
 }  // namespace vitrine::native

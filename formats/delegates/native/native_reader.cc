@@ -3,6 +3,7 @@
 
 #include "formats/delegates/flat_table.h"
 #include "formats/delegates/payload_text.h"
+#include "formats/native/native_schema.h"
 
 namespace vitrine::delegates {
 namespace native {
@@ -12,28 +13,12 @@ constexpr std::string_view kBackends[] = {"NativeBackend"};
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxText = 200;
 
-// Above 15, the numbers differ from those of programs.
-constexpr NumberName kDtypes[] = {{0, "u8"},   {1, "i8"},   {2, "i16"}, {3, "i32"},   {4, "i64"},
-                                  {5, "f16"},  {6, "f32"},  {7, "f64"}, {11, "bool"}, {15, "bf16"},
-                                  {16, "u16"}, {17, "u32"}, {18, "u64"}};
+using vitrine::native::ArgumentKind;
 
-enum Argument : uint8_t {
-  kTensor = 1,
-  kNone = 2,
-  kInt = 3,
-  kFloat = 4,
-  kBool = 5,
-  kString = 6,
-  kScalarType = 7,
-  kIntList = 8,
-  kFloatList = 9,
-  kBoolList = 10,
-  kTensorList = 11,
-  kOptionalTensorList = 12,
-  kGraph = 13,
-};
-
-std::string dtype_of(int64_t number) { return name_of(kDtypes, number, "dtype"); }
+std::string dtype_of(int64_t number) {
+  const auto dtype = vitrine::native::native_dtype(number);
+  return dtype ? scalar_type_name(*dtype) : fmt::format("dtype {}", number);
+}
 
 class NativeProgram {
  public:
@@ -154,40 +139,41 @@ class NativeProgram {
 
   std::string argument_text(const FlatTable& argument, Names& names, PayloadOperator& op,
                             size_t depth) {
-    const auto type = argument.number<uint8_t>(0);
+    const auto type = static_cast<ArgumentKind>(argument.number<uint8_t>(0));
     const auto body = argument.table(1);
     const auto tensor = [&](std::string_view name) {
       if (name.empty()) return std::string("none");
       op.inputs.push_back(value_of(name, names));
       return tensor_name(op.inputs.back());
     };
-    if (type == kNone || !body) return "none";
-    const bool is_number = type == kInt || type == kFloat || type == kBool;
+    if (type == ArgumentKind::kNone || !body) return "none";
+    const bool is_number =
+        type == ArgumentKind::kInt || type == ArgumentKind::kFloat || type == ArgumentKind::kBool;
     if (is_number && !body->text(1).empty()) return tensor(body->text(1));
     switch (type) {
-      case kTensor:
+      case ArgumentKind::kTensor:
         return tensor(body->text(0));
-      case kInt:
+      case ArgumentKind::kInt:
         return fmt::format("{}", body->number<int64_t>(0));
-      case kFloat:
+      case ArgumentKind::kFloat:
         return fmt::format("{:g}", body->number<double>(0));
-      case kBool:
+      case ArgumentKind::kBool:
         return body->flag(0) ? "true" : "false";
-      case kString:
+      case ArgumentKind::kString:
         return fmt::format("\"{}\"", body->text(0).substr(0, kMaxText));
-      case kScalarType:
+      case ArgumentKind::kDtype:
         return dtype_of(body->number<int8_t>(0));
-      case kIntList:
+      case ArgumentKind::kIntList:
         return numbers_text(body->numbers<int64_t>(0));
-      case kFloatList:
+      case ArgumentKind::kFloatList:
         return numbers_text(body->numbers<double>(0));
-      case kBoolList:
+      case ArgumentKind::kBoolList:
         return list_text(body->numbers<uint8_t>(0),
                          [](uint8_t item) { return std::string(item != 0 ? "true" : "false"); });
-      case kTensorList:
-      case kOptionalTensorList:
+      case ArgumentKind::kTensorList:
+      case ArgumentKind::kOptionalTensorList:
         return list_text(body->texts(0), tensor);
-      case kGraph: {
+      case ArgumentKind::kGraph: {
         Names inner;  // a graph has its own names
         const FlatTable graph = body->needed_table(1, "the graph of an argument");
         read_values(graph, inner);
@@ -195,7 +181,7 @@ class NativeProgram {
         return fmt::format("graph {}", body->text(0).substr(0, kMaxText));
       }
       default:
-        return fmt::format("argument of type {} (newer schema)", type);
+        return fmt::format("argument of type {} (newer schema)", argument.number<uint8_t>(0));
     }
   }
 
