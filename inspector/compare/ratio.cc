@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTailProbability = 0.025;  // on each side of an interval
 
-// Equal programs differ by up to 2 %, rarely more, because their data are at different addresses
+// Equal programs differ by up to 2 %, rarely more, probably because of their data's addresses
 // (docs/benchmarks.md, "False alarms").
 constexpr double kMinChange = 0.02;
 
