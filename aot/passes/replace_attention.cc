@@ -172,10 +172,10 @@ class AttentionReplacer {
   // Fills `found`. Returns the reason if custom_sdpa cannot compute the call, and otherwise an
   // empty text.
   std::string analyze(Decomposition& to, Attention& found) {
-    if (to.number("dropout_p", 0) != 0) return "dropout_p must be 0";
     found.query = to.tensor("query");
     found.key = to.tensor("key");
     found.value = to.tensor("value");
+    if (to.number("dropout_p", 0) != 0) return "dropout_p must be 0";
     found.mask = to.optional_tensor("attn_mask");
     found.is_causal = to.boolean("is_causal", false);
     std::string reason = unsupported_operands(found, to.boolean("enable_gqa", false));

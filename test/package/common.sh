@@ -28,13 +28,18 @@ if command -v ccache > /dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 
-# build <subfolder> <build folder> <option>...: configures and builds the project in the subfolder.
-build() {
+# configure_project <subfolder> <build folder> <option>...: configures the project in the subfolder.
+configure_project() {
   local source=$1 binary=$2
   shift 2
   rm -rf "$binary"
   "$CMAKE" -S "$SOURCE/test/package/$source" -B "$binary" -G Ninja -DREADME="$readme" "$@"
-  "$CMAKE" --build "$binary"
+}
+
+# build <subfolder> <build folder> <option>...: configures and builds the project in the subfolder.
+build() {
+  configure_project "$@"
+  "$CMAKE" --build "$2"
 }
 
 # build_consumer <build folder> <option>...: builds and checks the project `consumer` with the static
@@ -58,9 +63,12 @@ small=(-DVITRINE_SELECT_OPS="aten::add.out;aten::mul.out" "-DVITRINE_DISABLED_SI
 # executor_runner computes (readme_programs.sh).
 demo_class() { cat "$OUT/readme/class"; }
 
+# check_declared <build folder>: the program `declared` of `consumer` runs and prints the expected values.
+check_declared() { expect "2 values, f32[3,2]" "$1/declared" "$SOURCE/test/samples/add_mul/model.pte"; }
+
 # check_programs <build folder>: all programs of `consumer` run and print the expected results.
 check_programs() {
   expect "100 outputs match PyTorch" "$1/compare" "$sample"
-  expect "2 values, f32[3,2]" "$1/declared" "$SOURCE/test/samples/add_mul/model.pte"
+  check_declared "$1"
   (cd "$readme" && expect "class $(demo_class)" "$1/classify" && expect "class $(demo_class)" "$1/classify_c")
 }

@@ -1,4 +1,5 @@
-# Builds the consumer with FetchContent, from a repository whose only commit is the current source tree.
+# Builds one program of the consumer with FetchContent, from a repository whose only commit is the current source tree.
+# FetchContent adds the tree as a subdirectory, and the test package_subdirectory builds the other programs that way.
 . "$(dirname "$0")/common.sh"
 rm -rf "$OUT/fetched" "$OUT/origin.git"
 repository() {
@@ -7,5 +8,7 @@ repository() {
 repository init -q
 repository add :/
 repository commit -qm "This tree"
-build_consumer "$OUT/fetched" -DFROM=repository -DREPOSITORY="file://$OUT/origin.git" \
+configure_project consumer "$OUT/fetched" -DFROM=repository -DREPOSITORY="file://$OUT/origin.git" \
   -DCOMMIT="$(repository rev-parse HEAD)" "${small[@]}"
+"$CMAKE" --build "$OUT/fetched" --target declared
+check_declared "$OUT/fetched"
