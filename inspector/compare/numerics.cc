@@ -181,6 +181,46 @@ class Measurer {
   std::vector<NumericsRow> rows_;
 };
 
+void find_first_rows(Numerics& numerics) {
+  numerics.first_below = numerics.first_not_finite = std::nullopt;
+  for (size_t i = 0; i < numerics.rows.size(); ++i) {
+    const NumericsRow& row = numerics.rows[i];
+    const bool is_below = row.made_here && !(row.made_here->sqnr_db >= numerics.limit_db);
+    if (is_below && !numerics.first_below) numerics.first_below = i;
+    if (row.nan + row.infinite != 0 && !numerics.first_not_finite) numerics.first_not_finite = i;
+  }
+}
+
+void add_figures(std::optional<TensorDifference>& all,
+                 const std::optional<TensorDifference>& other) {
+  if (all && other) {
+    add_difference(*all, *other);
+  } else if (other) {
+    all = other;
+  }
+}
+
+void note_worst(NumericsRow& row, const std::optional<TensorDifference>& made_here, size_t sample) {
+  if (!made_here) return;
+  // An SQNR is NaN if the result has no finite element, which is worse than any number.
+  const bool is_worse = !row.worst || (!std::isnan(row.worst->sqnr_db) &&
+                                       !(made_here->sqnr_db >= row.worst->sqnr_db));
+  if (is_worse) row.worst = {sample, made_here->sqnr_db};
+}
+
+void add_row(NumericsRow& all, const NumericsRow& row, size_t sample) {
+  if (!all.made_here && row.made_here) all.why_not_made_here.clear();
+  if (!all.total && row.total) all.why_not_total.clear();
+  add_figures(all.made_here, row.made_here);
+  add_figures(all.inherited, row.inherited);
+  add_figures(all.total, row.total);
+  all.elements += row.elements;
+  all.nan += row.nan;
+  all.infinite += row.infinite;
+  all.saturated += row.saturated;
+  note_worst(all, row.made_here, sample);
+}
+
 }  // namespace
 
 std::map<ReferenceResult, const DebugTensor*> replacements(const ValueComparison& comparison,
@@ -202,13 +242,40 @@ Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& ref
   result.notes = comparison.notes;
   result.limit_db = limit_db;
   result.rows = Measurer(comparison, reference, program, recomputed).rows();
-  for (size_t i = 0; i < result.rows.size(); ++i) {
-    const NumericsRow& row = result.rows[i];
-    const bool is_below = row.made_here && !(row.made_here->sqnr_db >= limit_db);
-    if (is_below && !result.first_below) result.first_below = i;
-    if (row.nan + row.infinite != 0 && !result.first_not_finite) result.first_not_finite = i;
-  }
+  find_first_rows(result);
   return result;
+}
+
+void add_sample(Numerics& all, Numerics sample, const std::string& name) {
+  const size_t index = all.samples.size();
+  all.samples.push_back(name);
+  if (index == 0) {
+    sample.samples = std::move(all.samples);
+    all = std::move(sample);
+    for (NumericsRow& row : all.rows) note_worst(row, row.made_here, index);
+    return;
+  }
+  size_t left_out = 0;
+  for (const NumericsRow& row : sample.rows) {
+    const auto same = std::ranges::find_if(all.rows, [&](const NumericsRow& other) {
+      return other.row == row.row && other.result == row.result;
+    });
+    if (same != all.rows.end()) {
+      add_row(*same, row, index);
+    } else {
+      ++left_out;
+    }
+  }
+  if (left_out != 0) {
+    all.notes.push_back(fmt::format(
+        "{}: {} values are left out, because the first sample has no such values", name, left_out));
+  }
+  for (size_t i = 0; i < all.outputs.size() && i < sample.outputs.size(); ++i) {
+    OutputDifference& output = all.outputs[i];
+    if (output.why_not.empty()) output.why_not = sample.outputs[i].why_not;
+    add_difference(output.figures, sample.outputs[i].figures);
+  }
+  find_first_rows(all);
 }
 
 }  // namespace vitrine::inspector

@@ -55,7 +55,14 @@ struct NumericsRow {
   // one of the programs folds into the convolution before it.
   std::vector<size_t> reference_rows;
   std::vector<std::string> lines;  // of the model's source
+  // Over several samples, figures and counts are those of all samples, as if they were one tensor.
   std::optional<TensorDifference> made_here, inherited, total;
+  // Over several samples: the one with the lowest SQNR of made_here. Ties: the first sample.
+  struct WorstSample {
+    size_t sample = 0;  // index in Numerics::samples
+    double sqnr_db = 0;
+  };
+  std::optional<WorstSample> worst;
   // Why there are no figures; empty if there are.
   std::string why_not_total, why_not_made_here;
   size_t elements = 0;
@@ -67,6 +74,7 @@ struct NumericsRow {
 };
 
 struct Numerics {
+  std::vector<std::string> samples;  // names; empty after a run on one input
   Alignment alignment = Alignment::kHandles;
   std::vector<NumericsRow> rows;           // in run order
   std::vector<OutputDifference> outputs;   // of the method; the reference is expected
@@ -80,5 +88,8 @@ struct Numerics {
 Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& reference,
                           const ValueRun& program, const RecomputedResults& recomputed,
                           double limit_db);
+
+// Adds the results of a program on one more sample to `all`, which is empty before the first one.
+void add_sample(Numerics& all, Numerics sample, const std::string& name);
 
 }  // namespace vitrine::inspector

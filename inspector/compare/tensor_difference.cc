@@ -30,6 +30,20 @@ T load(const std::byte* from) {
   return value;
 }
 
+// Computes the figures that follow from sums.
+void set_ratios(TensorDifference& figures) {
+  if (figures.elements != 0) {
+    figures.mean_abs = figures.sum_abs / static_cast<double>(figures.elements);
+  }
+  if (figures.noise > 0) {
+    figures.sqnr_db = 10 * std::log10(figures.expected_square / figures.noise);
+  }
+  if (figures.actual_square > 0 || figures.expected_square > 0) {
+    const double norm = std::sqrt(figures.actual_square) * std::sqrt(figures.expected_square);
+    figures.cosine = norm > 0 ? figures.dot / norm : 0;
+  }
+}
+
 }  // namespace
 
 double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index) {
@@ -89,18 +103,13 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
   const size_t width = element_size(expected_real);
   TensorDifference result;
   result.elements = expected.bytes.size() / width;
-  double dot = 0;
-  double actual_square = 0;
-  double expected_square = 0;
-  double noise = 0;
-  double sum_abs = 0;
   for (size_t i = 0; i < result.elements; ++i) {
     const double a = element_as_double(actual.bytes, actual_real, i);
     const double e = element_as_double(expected.bytes, expected_real, i);
     if (std::isfinite(a) && std::isfinite(e)) {
-      dot += a * e;
-      actual_square += a * a;
-      expected_square += e * e;
+      result.dot += a * e;
+      result.actual_square += a * a;
+      result.expected_square += e * e;
     }
     // Different 64-bit integers may be equal as doubles, so bytes are compared too. +0 equals -0.
     const bool same_bytes =
@@ -110,8 +119,8 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
     if (same_bytes || (by_value && (a == e || (std::isnan(a) && std::isnan(e))))) continue;
     double difference = std::fabs(a - e);
     if (!std::isfinite(difference)) difference = std::numeric_limits<double>::infinity();
-    sum_abs += difference;
-    noise += difference * difference;
+    result.sum_abs += difference;
+    result.noise += difference * difference;
     if (difference > result.max_abs) {
       result.max_abs = difference;
       result.max_abs_at = i;
@@ -130,13 +139,28 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
     ++result.mismatches;
     if (!result.first) result.first = {i, a, e};
   }
-  if (result.elements != 0) result.mean_abs = sum_abs / static_cast<double>(result.elements);
-  if (noise > 0) result.sqnr_db = 10 * std::log10(expected_square / noise);
-  if (actual_square > 0 || expected_square > 0) {
-    const double norm = std::sqrt(actual_square) * std::sqrt(expected_square);
-    result.cosine = norm > 0 ? dot / norm : 0;
-  }
+  set_ratios(result);
   return result;
+}
+
+void add_difference(TensorDifference& all, const TensorDifference& other) {
+  all.elements += other.elements;
+  all.mismatches += other.mismatches;
+  if (!all.first) all.first = other.first;
+  if (other.max_abs > all.max_abs) {
+    all.max_abs = other.max_abs;
+    all.max_abs_at = other.max_abs_at;
+  }
+  if (other.max_rel > all.max_rel) {
+    all.max_rel = other.max_rel;
+    all.max_rel_at = other.max_rel_at;
+  }
+  all.dot += other.dot;
+  all.actual_square += other.actual_square;
+  all.expected_square += other.expected_square;
+  all.noise += other.noise;
+  all.sum_abs += other.sum_abs;
+  set_ratios(all);
 }
 
 }  // namespace vitrine::inspector

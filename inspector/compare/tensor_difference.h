@@ -44,6 +44,13 @@ struct TensorDifference {
   double cosine = 1;      // of the angle between the tensors as vectors; 1 if both are zero
   size_t mismatches = 0;  // elements out of tolerance
   std::optional<Mismatch> first = {};
+
+  // Sums over elements, from which the ratios above follow.
+  double dot = 0;
+  double actual_square = 0;
+  double expected_square = 0;
+  double noise = 0;    // of squared differences
+  double sum_abs = 0;  // of differences
 };
 
 // Returns the reason why elements of these dtypes cannot be compared, or an empty text. For
@@ -55,6 +62,10 @@ struct Elements {
   ScalarType dtype = ScalarType::kByte;
   std::span<const std::byte> bytes;
 };
+
+// Makes `all` the difference of its tensors and of those of `other` together, as if they were one
+// pair of tensors. Indices of elements are those in the tensor where the element is.
+void add_difference(TensorDifference& all, const TensorDifference& other);
 
 // Both tensors must have the same number of elements. Dtypes may differ, but either both or none
 // must be complex. Throws InspectorError for a dtype whose elements are not numbers.

@@ -25,11 +25,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Figures = std::optional<TensorDifference>;
 
-std::string db_text(const Figures& figures) {
-  if (!figures) return "-";
-  if (figures->sqnr_db == std::numeric_limits<double>::infinity()) return "same";
-  return fmt::format("{:.1f}", figures->sqnr_db);
+std::string db_text(double db) {
+  return db == std::numeric_limits<double>::infinity() ? "same" : fmt::format("{:.1f}", db);
 }
+
+std::string db_text(const Figures& figures) { return figures ? db_text(figures->sqnr_db) : "-"; }
 
 // "int8" for a value that the delegate stored quantized, else its dtype.
 std::string stored_text(const NumericsRow& row) {
@@ -85,6 +85,8 @@ class NumericsTable {
   }
 
  private:
+  bool has_samples() const { return !numerics_.samples.empty(); }
+
   // All rows, or with --top those with the largest error made here.
   std::vector<size_t> shown_rows() const {
     std::vector<size_t> order(numerics_.rows.size());
@@ -104,7 +106,12 @@ class NumericsTable {
     table.add_column("module", Kind::kTail);
     table.add_column("ran in", Kind::kName, true);
     table.add_column("as", Kind::kName);
-    for (const char* title : {"here dB", "inherited", "total dB", "max diff", "sat. %"}) {
+    table.add_column("here dB", Kind::kFigure);
+    if (has_samples()) {
+      table.add_column("worst", Kind::kFigure);
+      table.add_column("in", Kind::kFigure);
+    }
+    for (const char* title : {"inherited", "total dB", "max diff", "sat. %"}) {
       table.add_column(title, Kind::kFigure);
     }
     const std::vector<size_t> shown = shown_rows();
@@ -122,17 +129,21 @@ class NumericsTable {
     const double share =
         row.elements == 0 ? 0
                           : static_cast<double>(row.saturated) / static_cast<double>(row.elements);
-    table.add_row({std::to_string(row.row + 1),
-                   {op_text(row, texts), texts.short_op},
-                   texts.module,
-                   texts.place,
-                   stored_text(row),
-                   db_text(row.made_here),
-                   db_text(row.inherited),
-                   db_text(row.total),
-                   shown ? fmt::format("{:.2g}", shown->max_abs) : "",
-                   row.saturated == 0 ? "" : fmt::format("{:.2g}", 100 * share)},
-                  numerics_.first_below == i);
+    std::vector<TextTable::Cell> cells = {std::to_string(row.row + 1),
+                                          {op_text(row, texts), texts.short_op},
+                                          texts.module,
+                                          texts.place,
+                                          stored_text(row),
+                                          db_text(row.made_here)};
+    if (has_samples()) {
+      cells.emplace_back(row.worst ? db_text(row.worst->sqnr_db) : "");
+      cells.emplace_back(row.worst ? std::to_string(row.worst->sample) : "");
+    }
+    cells.emplace_back(db_text(row.inherited));
+    cells.emplace_back(db_text(row.total));
+    cells.emplace_back(shown ? fmt::format("{:.2g}", shown->max_abs) : "");
+    cells.emplace_back(row.saturated == 0 ? "" : fmt::format("{:.2g}", 100 * share));
+    table.add_row(std::move(cells), numerics_.first_below == i);
   }
 
   std::string name_of(size_t i) const {
@@ -147,6 +158,10 @@ class NumericsTable {
       const NumericsRow& row = numerics_.rows[*numerics_.first_below];
       std::vector<std::string> parts = {name_of(*numerics_.first_below),
                                         "made here " + db_text(row.made_here) + " dB"};
+      if (row.worst) {
+        parts.push_back(fmt::format("worst {} dB in {}", db_text(row.worst->sqnr_db),
+                                    printable(numerics_.samples[row.worst->sample])));
+      }
       for (const std::string& line : row.lines) parts.push_back(printable(line));
       out_ += wrap(fmt::format("first below {}  ", limit), parts, kDot, width_);
     } else {
@@ -206,16 +221,16 @@ Json figures_json(const Figures& figures) {
           {"max_rel_at", figures->max_rel_at}};
 }
 
+std::string csv_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return fmt::format("{:.9g}", value);
+}
+
 std::string figures_csv(const Figures& figures) {
   if (!figures) return ",,,";
-  const auto text = [](double value) {
-    return std::isfinite(value) ? fmt::format("{:.9g}", value)
-                                : std::string(std::isnan(value) ? "nan"
-                                              : value > 0       ? "inf"
-                                                                : "-inf");
-  };
-  return fmt::format("{},{},{},{}", text(figures->sqnr_db), text(figures->cosine),
-                     text(figures->max_abs), text(figures->max_rel));
+  return fmt::format("{},{},{},{}", csv_number(figures->sqnr_db), csv_number(figures->cosine),
+                     csv_number(figures->max_abs), csv_number(figures->max_rel));
 }
 
 Json index_json(const std::optional<size_t>& index) { return index ? Json(*index) : Json(); }
@@ -232,17 +247,19 @@ std::string report_numerics_csv(const Numerics& numerics, const Profile& program
   for (const char* error : {"made_here", "inherited", "total"}) {
     csv += fmt::format(",{0}_sqnr_db,{0}_cosine,{0}_max_abs,{0}_max_rel", error);
   }
-  csv += ",elements,saturated,nan,infinite,not_measured\r\n";
+  csv += ",elements,saturated,nan,infinite,not_measured,worst_sample,worst_sqnr_db\r\n";
   for (const NumericsRow& row : numerics.rows) {
     const RowTexts texts = row_texts(program.rows[row.row]);
     const bool has_parameters = row.stored_as && row.stored_as->rows == 1;
     csv += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", row.row + 1, row.result,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", row.row + 1, row.result,
         csv_cell(texts.op), csv_cell(texts.module), csv_cell(texts.place), csv_cell(row.type),
         stored_text(row), has_parameters ? fmt::format("{:.9g}", row.stored_as->scale) : "",
         has_parameters ? std::to_string(row.stored_as->zero_point) : "", figures_csv(row.made_here),
         figures_csv(row.inherited), figures_csv(row.total), row.elements, row.saturated, row.nan,
-        row.infinite, csv_cell(row.why_not_made_here));
+        row.infinite, csv_cell(row.why_not_made_here),
+        row.worst ? csv_cell(numerics.samples[row.worst->sample]) : "",
+        row.worst ? csv_number(row.worst->sqnr_db) : "");
   }
   return csv;
 }
@@ -270,7 +287,11 @@ std::string report_numerics_json(const Numerics& numerics, const Profile& progra
                  {"saturated", row.saturated},
                  {"nan", row.nan},
                  {"infinite", row.infinite},
-                 {"not_measured", row.why_not_made_here}};
+                 {"not_measured", row.why_not_made_here},
+                 {"worst", nullptr}};
+    if (row.worst) {
+      json["worst"] = {{"sample", row.worst->sample}, {"sqnr_db", finite_json(row.worst->sqnr_db)}};
+    }
     if (row.stored_as) {
       json["stored_as"] = {{"dtype", stored_text(row)},
                            {"rows", row.stored_as->rows},
@@ -288,6 +309,7 @@ std::string report_numerics_json(const Numerics& numerics, const Profile& progra
   const Json json = {{"schema_version", kNumericsJsonVersion},
                      {"program", side(program)},
                      {"reference", side(reference)},
+                     {"samples", numerics.samples},
                      {"aligned_by", alignment_name(numerics.alignment)},
                      {"limit_db", numerics.limit_db},
                      {"first_below", index_json(numerics.first_below)},

@@ -9,6 +9,7 @@
 
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
+#include "test/tools/npy_file.h"
 #include "tools/common/files.h"
 
 namespace vitrine::test {
@@ -34,14 +35,9 @@ std::vector<float> floats_in(const fs::path& file) {
   return values;
 }
 
-// A .npy file of version 1.
+// A .npy file with zeros.
 std::string npy_of(const std::string& dtype, const std::string& shape, size_t bytes) {
-  std::string header =
-      "{'descr': '" + dtype + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  header.resize(117, ' ');
-  header += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header +
-         std::string(bytes, '\0');
+  return npy_file(dtype, shape, std::string(bytes, '\0'));
 }
 
 // Runs the program with both inputs and compares with PyTorch's quantized model.

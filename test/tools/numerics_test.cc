@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -158,10 +159,13 @@ TEST_P(FloatNumerics, NameTheLayerWithNanInItsBias) {
 
 // ---- Other references and errors
 
-std::string linear_relu(const std::string& extra) {
+std::string linear_relu_with(const std::string& extra, const std::string& inputs) {
   return "--numerics " + sample("linear_relu/model.pte") + " --etrecord " +
-         sample("linear_relu/etrecord.bin") + " --inputs " + sample("linear_relu/input_0.bin") +
-         " " + extra;
+         sample("linear_relu/etrecord.bin") + " --inputs " + inputs + " " + extra;
+}
+
+std::string linear_relu(const std::string& extra) {
+  return linear_relu_with(extra, sample("linear_relu/input_0.bin"));
 }
 
 TEST(NumericsCommand, LowersAnExportedModelAsReference) {
@@ -186,6 +190,89 @@ TEST(NumericsCommand, SaysWhyADelegatedReferenceIsNotMeasured) {
                                   " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("the reference runs it inside a delegate"));
+}
+
+// ---- Several inputs
+
+class NumericsSamples : public testing::Test {
+ protected:
+  NumericsSamples() {
+    fs::create_directory(scratch_ / "data");
+    std::vector<std::byte> input = tools::read_file(sample("linear_relu/input_0.bin"));
+    tools::write_file(scratch_ / "data/2.bin", input);
+    for (size_t i = 0; i < input.size(); i += sizeof(float)) {
+      float value = 0;
+      std::memcpy(&value, &input[i], sizeof value);
+      value *= -3;
+      std::memcpy(&input[i], &value, sizeof value);
+    }
+    tools::write_file(scratch_ / "data/10.bin", input);
+  }
+
+  json measure(const std::string& inputs) {
+    const CommandResult result = executor_runner(
+        linear_relu_with("--format json --reference " + sample("linear_relu/model.pt2"), inputs));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(NumericsSamples, FiguresCoverAllSamplesAndNameTheWorst) {
+  const std::string folder = (scratch_ / "data").string();
+  const json all = measure(folder);
+  EXPECT_EQ(all.at("samples"), (json{folder + "/2.bin", folder + "/10.bin"}));
+  EXPECT_EQ(all.at("program").at("origin").at("input_values"), "2 samples of " + folder);
+  const json one[] = {measure(folder + "/2.bin"), measure(folder + "/10.bin")};
+  ASSERT_EQ(all.at("rows").size(), one[0].at("rows").size());
+  for (size_t i = 0; i < all.at("rows").size(); ++i) {
+    SCOPED_TRACE(i);
+    const json& row = all.at("rows")[i];
+    const json& first = one[0].at("rows")[i];
+    const json& second = one[1].at("rows")[i];
+    EXPECT_EQ(row.at("elements").get<size_t>(),
+              first.at("elements").get<size_t>() + second.at("elements").get<size_t>());
+    const auto max_abs = [](const json& of) {
+      return of.at("made_here").at("max_abs").get<double>();
+    };
+    EXPECT_DOUBLE_EQ(max_abs(row), std::max(max_abs(first), max_abs(second)));
+    // An infinite SQNR is null in JSON.
+    const auto db = [](const json& figures) {
+      const json& value = figures.at("sqnr_db");
+      return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+    };
+    const double dbs[] = {db(first.at("made_here")), db(second.at("made_here"))};
+    const size_t worst = dbs[1] < dbs[0] ? 1 : 0;
+    EXPECT_EQ(row.at("worst").at("sample"), worst);
+    EXPECT_DOUBLE_EQ(db(row.at("worst")), dbs[worst]);
+    const double together = db(row.at("made_here"));
+    EXPECT_GE(together, std::min(dbs[0], dbs[1]));
+    EXPECT_LE(together, std::max(dbs[0], dbs[1]));
+  }
+}
+
+TEST_F(NumericsSamples, TableNamesTheWorstSample) {
+  const CommandResult table = executor_runner(linear_relu_with(
+      "--fail_below 500dB --width 120 --reference " + sample("linear_relu/model.pt2"),
+      (scratch_ / "data").string()));
+  EXPECT_EQ(table.exit_code, 2) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("inputs: 2 samples of "));
+  EXPECT_THAT(table.out, HasSubstr(" dB in " + (scratch_ / "data").string()));
+}
+
+TEST_F(NumericsSamples, RejectsFoldersWithoutSamplesAndOtherModes) {
+  const std::string folder = (scratch_ / "data").string();
+  const CommandResult run =
+      executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder);
+  EXPECT_EQ(run.exit_code, 64);
+  EXPECT_THAT(run.err, HasSubstr(folder + ": folders, lists (.txt) and .npz files of samples need "
+                                          "--numerics"));
+  fs::create_directory(scratch_ / "empty");
+  const CommandResult empty = executor_runner(linear_relu_with(
+      "--reference " + sample("linear_relu/model.pt2"), (scratch_ / "empty").string()));
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("the folder has no .bin, .npy or .npz files"));
 }
 
 TEST(NumericsCommand, RejectsWrongCommandLines) {

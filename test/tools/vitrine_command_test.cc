@@ -13,6 +13,7 @@
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
 #include "test/tools/command.h"
+#include "test/tools/npy_file.h"
 #include "tools/common/files.h"
 
 namespace vitrine::test {
@@ -390,11 +391,34 @@ TEST(Tools, NameTheKindOfAWrongFile) {
       run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample(kExported) + " --prompt x");
   EXPECT_THAT(llm.err, HasSubstr("found an exported model (.pt2)"));
   const ScratchFolder scratch;
-  tools::write_file(scratch / "x.npy", "\x93NUMPY\x01 and elements");
-  const CommandResult input =
-      run_tool(VITRINE_EXECUTOR_RUNNER,
-               sample("linear_relu/model.pte") + " --inputs " + (scratch / "x.npy").string());
-  EXPECT_THAT(input.err, AllOf(HasSubstr("found a NumPy array (.npy)"), HasSubstr(".tofile(")));
+  tools::write_file(scratch / "x.npy", npy_file("<f4", "3, 2", std::string(24, '\0')));
+  const CommandResult array =
+      run_tool(VITRINE_PTE_LOWER, (scratch / "x.npy").string() + " -o x.pte");
+  EXPECT_THAT(array.err, HasSubstr("found a NumPy array (.npy)"));
+}
+
+TEST(Tools, ReadInputsFromNumpyFiles) {
+  const ScratchFolder scratch;
+  const std::vector<std::byte> raw = tools::read_file(sample("linear_relu/input_0.bin"));
+  const std::string elements(reinterpret_cast<const char*>(raw.data()), raw.size());
+  const std::string expected = " --verify --expected " + sample("linear_relu/expected_0.bin");
+  const std::string run = sample("linear_relu/model.pte") + expected + " --inputs ";
+  const CommandResult same_as_raw =
+      run_tool(VITRINE_EXECUTOR_RUNNER, run + sample("linear_relu/input_0.bin"));
+  EXPECT_EQ(same_as_raw.exit_code, 0) << same_as_raw.err;
+  const fs::path file = scratch / "x.npy";
+  tools::write_file(file, npy_file("<f4", "4, 16", elements));
+  const CommandResult good = run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string());
+  EXPECT_EQ(good.exit_code, 0) << good.err << good.out;
+  const struct {
+    const char *dtype, *shape, *message;
+  } wrong[] = {{"<i4", "4, 16", "the array is i32"}, {"<f4", "64,", "but input 0 is f32"}};
+  for (const auto& each : wrong) {
+    tools::write_file(file, npy_file(each.dtype, each.shape, elements));
+    const CommandResult bad = run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string());
+    EXPECT_EQ(bad.exit_code, 1);
+    EXPECT_THAT(bad.err, AllOf(HasSubstr("--inputs " + file.string()), HasSubstr(each.message)));
+  }
 }
 
 TEST(Tools, NameTheOptionThatIsMissing) {

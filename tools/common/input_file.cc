@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -44,8 +45,28 @@ InputSpec parse_input_spec(const std::string& text, const char* option) {
   return {file == "-" ? "/dev/stdin" : file, std::move(sizes)};
 }
 
+Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
+               const std::string& label) {
+  const std::vector<int32_t> sizes(array.sizes.begin(), array.sizes.end());
+  // Bounds of dynamic sizes are checked when the input is set.
+  const bool fits =
+      info.dynamism == ShapeDynamism::kDynamicBound || std::ranges::equal(sizes, info.sizes);
+  if (array.dtype != info.dtype || sizes.size() != info.sizes.size() || !fits) {
+    throw ToolError(fmt::format("{}: the array is {}, but input {} is {}", label,
+                                describe(array.dtype, sizes), index,
+                                describe(info.dtype, info.sizes)));
+  }
+  Array input = check(Array::zeros(info.dtype, sizes, info.dim_order));
+  check(input.copy_from(array.bytes));
+  return input;
+}
+
 Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option) {
   const std::vector<std::byte> bytes = read_file(spec.file);
+  if (find_file_kind(bytes) == FileKind::kNumpyArray || spec.file.extension() == ".npy") {
+    const std::string label = fmt::format("{} {}", option, spec.file.string());
+    return to_input(parse_npy(bytes, label), index, info, label);
+  }
   if (spec.sizes && spec.sizes->size() != info.sizes.size()) {
     throw ToolError(fmt::format("{} {}: the shape has {} dimensions, but input {} is {}", option,
                                 spec.file.string(), spec.sizes->size(), index,
@@ -55,10 +76,6 @@ Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, co
       spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
   Array array = check(Array::zeros(info.dtype, sizes, info.dim_order));
   if (bytes.size() != array.bytes().size()) {
-    if (find_file_kind(bytes) == FileKind::kNumpyArray) {
-      throw ToolError(
-          wrong_kind_text(spec.file, "the raw elements of a tensor", FileKind::kNumpyArray));
-    }
     throw ToolError(fmt::format(
         "{} {}: the file has {} bytes, but input {} is {} and needs {} bytes{}", option,
         spec.file.string(), bytes.size(), index, describe(info.dtype, sizes), array.bytes().size(),

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/npy.h"
 #include "vitrine/array.h"
 #include "vitrine/method_meta.h"
 
@@ -20,7 +21,13 @@ struct InputSpec {
 // `option` is the name of the option in errors. Throws ToolError.
 InputSpec parse_input_spec(const std::string& text, const char* option);
 
-// Reads the file as input `index`, which has the dtype and sizes of `info`. Throws ToolError.
+// Converts an array to input `index`. Its dtype and rank must be those of `info`. `label` names the
+// option and the file in errors. Throws ToolError.
+Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
+               const std::string& label);
+
+// Reads a .npy file, or a file of raw row-major elements, as input `index`, which has the dtype and
+// sizes of `info`. Throws ToolError.
 Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option);
 
 }  // namespace vitrine::tools

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/text/number_texts.h"
 #include "tools/common/files.h"
@@ -62,6 +63,30 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
   if (num_random == 0) return;
   if (next != 0) source_ += fmt::format(", {} ", num_random);
   source_ += fmt::format("random (seed {})", seed);
+}
+
+InputSet::InputSet(const Method& method, const SampleFiles& sample, const SampleQuery& query)
+    : source_(sample.name) {
+  std::map<std::string, NumpyArray> arrays;
+  if (sample.is_archive()) arrays = read_npz(sample.files[0]);
+  size_t next = 0;
+  for (size_t i = 0; i < method.num_inputs(); ++i) {
+    kinds_.emplace_back();
+    constants_.emplace_back();
+    if (!method.input(i).is_tensor()) {
+      arrays_.emplace_back();
+      kinds_.back() = tag_name(method.input(i).tag());
+      continue;
+    }
+    const TensorInfo info = method.meta().input_tensor(i);
+    const size_t tensor = next++;
+    if (sample.is_archive()) {
+      arrays_.push_back(to_input(take_array(sample.files[0], query, tensor, arrays), i, info,
+                                 fmt::format("{} {}", query.option, sample.name)));
+    } else {
+      arrays_.push_back(read_input({sample.files[tensor], {}}, i, info, query.option));
+    }
+  }
 }
 
 InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std::string& label)

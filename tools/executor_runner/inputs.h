@@ -7,6 +7,7 @@
 
 #include "formats/bundled_program/bundled_program.h"
 #include "runtime/extension/trace_buffer.h"
+#include "tools/common/sample_files.h"
 #include "tools/common/session.h"
 #include "tools/executor_runner/options.h"
 #include "vitrine/array.h"
@@ -22,6 +23,9 @@ class InputSet {
   // Copies the values of `other` for another method. Its inputs must have the same dtypes and
   // accept the same shapes; dim orders may differ. Throws ToolError.
   InputSet(const Method& method, const InputSet& other);
+
+  // Reads a sample's file for each tensor input, or its arrays. Throws ToolError.
+  InputSet(const Method& method, const SampleFiles& sample, const SampleQuery& query);
 
   // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.
   InputSet(const Method& method, const bundled::TestSet& set, const std::string& label);

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/text/number_texts.h"
 #include "inspector/compare/numerics.h"
 #include "inspector/report/report_numerics.h"
 #include "inspector/report/report_summaries.h"
@@ -199,6 +202,120 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   return result;
 }
 
+struct NumericsResult {
+  inspector::Numerics numerics;
+  inspector::Profile program;
+  inspector::Profile reference;
+  uint64_t dropped_values = 0;
+};
+
+// Measures a program against a reference.
+class NumericsRun {
+ public:
+  // `lowered` are the bytes of the reference if it is an exported model, else empty.
+  NumericsRun(const RunnerOptions& options, std::span<const std::byte> lowered)
+      : options_(options), lowered_(lowered) {}
+
+  // Returns the inputs for a program.
+  using MakeInputs = std::function<InputSet(TracedProgram& program)>;
+
+  NumericsResult measure(const MakeInputs& make_inputs) const {
+    TracedProgram program(session_options(options_), options_);
+    program.inputs.emplace(make_inputs(program));
+    program.run(&program.trace);
+
+    const SessionOptions sessions = reference_session(program.session.pool());
+    TracedProgram reference(sessions, options_);
+    reference.inputs.emplace(*reference.method, *program.inputs);
+    reference.run(&reference.trace);
+
+    const auto [name, reference_name] = short_names(options_.model, options_.reference);
+    const TracedRun run = read_run(program, name, options_.model, options_.etrecord, 0, options_);
+    const TracedRun reference_run = read_run(reference, reference_name, options_.reference,
+                                             options_.reference_etrecord, 0, options_);
+    const double limit = options_.fail_below.value_or(inspector::kDefaultNumericsLimitDb);
+    inspector::ValueComparison comparison = inspector::compare_values(
+        reference_run.values(options_.method), run.values(options_.method), limit);
+    comparison.outputs = compare_outputs(*reference.method, *program.method);
+    if (!comparison.has_figures()) throw ToolError(inspector::kNothingCompared);
+
+    // Uses a new session, because the first run may have changed the state of the program.
+    TracedProgram again(sessions, options_);
+    again.inputs.emplace(*again.method, *program.inputs);
+    Replacer replacer(inspector::replacements(comparison, reference_run.profile));
+    again.run(&replacer);
+    return {.numerics = inspector::measure_numerics(
+                comparison, reference_run.values(options_.method), run.values(options_.method),
+                replacer.take_results(), limit),
+            .program = run.profile,
+            .reference = reference_run.profile,
+            .dropped_values = program.values.dropped() + reference.values.dropped()};
+  }
+
+  // Measures each sample of --inputs.
+  NumericsResult measure_samples() const {
+    const SampleQuery query = sample_query();
+    std::vector<std::string> paths;
+    for (const InputSpec& input : options_.inputs) paths.push_back(input.file.string());
+    const std::vector<SampleFiles> samples = find_samples(paths, query);
+    Progress progress("measuring samples");
+    inspector::Numerics all;
+    NumericsResult result;
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      progress.update(i, samples.size());
+      result = measure(
+          [&](TracedProgram& program) { return InputSet(*program.method, samples[i], query); });
+      inspector::add_sample(all, std::move(result.numerics), samples[i].name);
+      dropped += result.dropped_values;
+    }
+    result.numerics = std::move(all);
+    result.dropped_values = dropped;
+    const std::string source = fmt::format("{} of {}", inspector::counted(samples.size(), "sample"),
+                                           fmt::join(paths, ", "));
+    result.program.run.input_values = result.reference.run.input_values = source;
+    return result;
+  }
+
+ private:
+  SessionOptions reference_session(std::shared_ptr<ThreadPool> pool) const {
+    SessionOptions options = session_options(options_);
+    options.model = options_.reference;
+    options.data = options_.reference_data;
+    options.program = lowered_;
+    options.pool = std::move(pool);
+    options.optimized_kernels = false;
+    return options;
+  }
+
+  SampleQuery sample_query() const {
+    SampleQuery query{.option = "--inputs", .prefix = "input_", .inputs = {}};
+    const Session session(session_options(options_));
+    const MethodMeta meta = check(session.program()->method_meta(options_.method.c_str()));
+    for (size_t i = 0; i < meta.num_inputs(); ++i) {
+      if (meta.input_tag(i) != EValue::Tag::kTensor) continue;
+      query.inputs.push_back(std::to_string(query.inputs.size()));
+    }
+    if (query.inputs.empty()) throw ToolError("--inputs: the method has no tensor inputs");
+    return query;
+  }
+
+  const RunnerOptions& options_;
+  std::span<const std::byte> lowered_;
+};
+
+std::string numerics_report(const NumericsResult& result, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kCsv:
+      return inspector::report_numerics_csv(result.numerics, result.program);
+    case ReportFormat::kJson:
+      return inspector::report_numerics_json(result.numerics, result.program, result.reference);
+    default:
+      return inspector::report_numerics(result.numerics, result.program, result.reference,
+                                        table_options(options));
+  }
+}
+
 }  // namespace
 
 void run_value_summaries(const RunnerOptions& given) {
@@ -231,61 +348,23 @@ void run_value_summaries(const RunnerOptions& given) {
 int run_numerics(const RunnerOptions& given) {
   RunnerOptions options = given;
   options.debug_outputs = true;
-  TracedProgram program(session_options(options), options);
-  program.inputs.emplace(make_inputs(program.session, *program.method, options, program.trace));
-  program.run(&program.trace);
-
   const std::vector<std::byte> lowered = lower_reference(options);
-  SessionOptions sessions = session_options(options);
-  sessions.model = options.reference;
-  sessions.data = options.reference_data;
-  sessions.program = lowered;
-  sessions.pool = program.session.pool();
-  sessions.optimized_kernels = false;
-  TracedProgram reference(sessions, options);
-  reference.inputs.emplace(*reference.method, *program.inputs);
-  reference.run(&reference.trace);
-
-  const auto [name, reference_name] = short_names(options.model, options.reference);
-  const TracedRun run = read_run(program, name, options.model, options.etrecord, 0, options);
-  const TracedRun reference_run = read_run(reference, reference_name, options.reference,
-                                           options.reference_etrecord, 0, options);
-  const double limit = options.fail_below.value_or(inspector::kDefaultNumericsLimitDb);
-  inspector::ValueComparison comparison = inspector::compare_values(
-      reference_run.values(options.method), run.values(options.method), limit);
-  comparison.outputs = compare_outputs(*reference.method, *program.method);
-  if (!comparison.has_figures()) throw ToolError(inspector::kNothingCompared);
-
-  // Uses a new session, because the first run may have changed the state of the program.
-  TracedProgram again(sessions, options);
-  again.inputs.emplace(*again.method, *program.inputs);
-  Replacer replacer(inspector::replacements(comparison, reference_run.profile));
-  again.run(&replacer);
-  const inspector::Numerics numerics =
-      inspector::measure_numerics(comparison, reference_run.values(options.method),
-                                  run.values(options.method), replacer.take_results(), limit);
-
-  const inspector::Profile& of_program = run.profile;
-  const inspector::Profile& of_reference = reference_run.profile;
-  const auto report = [&]() -> std::string {
-    switch (options.report.format) {
-      case ReportFormat::kCsv:
-        return inspector::report_numerics_csv(numerics, of_program);
-      case ReportFormat::kJson:
-        return inspector::report_numerics_json(numerics, of_program, of_reference);
-      default:
-        return inspector::report_numerics(numerics, of_program, of_reference,
-                                          table_options(options.report));
-    }
-  };
-  write_report(report(), options.report);
-  const uint64_t dropped = program.values.dropped() + reference.values.dropped();
-  if (dropped != 0) {
+  const NumericsRun numerics_run(options, lowered);
+  NumericsResult result;
+  if (!options.has_samples) {
+    result = numerics_run.measure([&](TracedProgram& program) {
+      return make_inputs(program.session, *program.method, options, program.trace);
+    });
+  } else {
+    result = numerics_run.measure_samples();
+  }
+  write_report(numerics_report(result, options.report), options.report);
+  if (result.dropped_values != 0) {
     print_note(fmt::format(
         "{} values did not fit into memory and are not measured: raise --debug_buffer_size",
-        dropped));
+        result.dropped_values));
   }
-  return options.fail_below && numerics.first_below ? kExitBeyondLimit : 0;
+  return options.fail_below && result.numerics.first_below ? kExitBeyondLimit : 0;
 }
 
 }  // namespace vitrine::tools

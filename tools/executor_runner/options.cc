@@ -122,7 +122,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("NAME");
   as_files(run.add_option(
       "--inputs", line.inputs,
-      "files of raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape"));
+      "files of raw row-major tensors or .npy files: a.bin,b.npy; a.bin:2x16 for a dynamic shape; "
+      "with --numerics also folders of samples"));
   run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set,
@@ -308,6 +309,12 @@ void check_sweep(const RunnerOptions& options) {
   check_is_table_or_json(options.report, "with several --threads");
 }
 
+bool has_samples(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return path.extension() == ".txt" || path.extension() == ".npz" ||
+         std::filesystem::is_directory(path, ignored);
+}
+
 void parse_values(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
@@ -325,8 +332,16 @@ void parse_values(CommandLine& line) {
   if (!line.fail_below.empty()) options.fail_below = parse_db(line.fail_below);
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
   (void)options.backend.parsed();  // reports invalid options before the program runs
-  for (const std::string& input : line.inputs)
+  for (const std::string& input : line.inputs) {
     options.inputs.push_back(parse_input_spec(input, "--inputs"));
+    options.has_samples |= has_samples(options.inputs.back().file);
+    if (options.has_samples && !options.numerics) {
+      throw CLI::ValidationError(
+          "--inputs", fmt::format("{}: folders, lists (.txt) and .npz files of samples need "
+                                  "--numerics; give a file for each input",
+                                  input));
+    }
+  }
   check_files(options);
 }
 

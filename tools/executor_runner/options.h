@@ -21,6 +21,7 @@ struct RunnerOptions {
   std::filesystem::path model;
   std::string method = "forward";
   std::vector<InputSpec> inputs;
+  bool has_samples = false;        // the inputs are folders, lists or archives of samples
   std::optional<size_t> test_set;  // index of the test set of a bundled program
   std::vector<std::filesystem::path> data;
   std::string output_base;  // if empty, outputs are not written

@@ -4,17 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "aot/graph/tensor_spec.h"
 #include "aot/quantize/stored_floats.h"
 #include "tools/common/files.h"
 #include "tools/common/npy.h"
+#include "tools/common/sample_files.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
@@ -24,7 +22,6 @@ namespace fs = std::filesystem;
 
 // If a folder also has other tensors, its calibration data are the files with this prefix.
 constexpr std::string_view kCalibrationPrefix = "calib_";
-constexpr std::array<std::string_view, 3> kExtensions = {".bin", ".npy", ".npz"};
 
 struct ModelInput {
   std::string name;
@@ -32,53 +29,8 @@ struct ModelInput {
 };
 using ModelInputs = std::vector<ModelInput>;
 
-// A sample: its name for errors, and a file per input, or one .npz file.
-struct SampleFiles {
-  std::string name;
-  std::vector<fs::path> files;
-};
-
 [[noreturn]] void refuse(const fs::path& path, std::string_view text) {
   throw ToolError(fmt::format("--calibrate {}: {}", path.string(), text));
-}
-
-// Compares names, with numbers inside them by value: "2" is before "10".
-bool is_before(const std::string& a, const std::string& b) {
-  size_t i = 0;
-  size_t j = 0;
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const auto digits = [&](const std::string& text, size_t& at) {
-    while (at < text.size() && text[at] == '0') ++at;
-    const size_t start = at;
-    while (at < text.size() && is_digit(text[at])) ++at;
-    return std::string_view(text).substr(start, at - start);
-  };
-  while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
-      const std::string_view x = digits(a, i);
-      const std::string_view y = digits(b, j);
-      if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
-    } else {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i;
-      ++j;
-    }
-  }
-  return a.size() - i < b.size() - j || (a.size() - i == b.size() - j && a < b);
-}
-
-bool is_data_file(const fs::path& path) {
-  return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
-}
-
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
-  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
-    return is_before(a.filename().string(), b.filename().string());
-  });
-  return entries;
 }
 
 ModelInputs inputs_of(const aot::ExportedProgram& program) {
@@ -91,117 +43,6 @@ ModelInputs inputs_of(const aot::ExportedProgram& program) {
   }
   return inputs;
 }
-
-class SampleFinder {
- public:
-  explicit SampleFinder(const ModelInputs& inputs) : inputs_(inputs) {}
-
-  void add(const fs::path& path, int depth = 0) {
-    if (!fs::exists(path)) refuse(path, "the file does not exist");
-    if (fs::is_directory(path)) {
-      add_folder(path);
-    } else if (path.extension() == ".txt" && depth == 0) {
-      add_list(path);
-    } else if (is_data_file(path)) {
-      add_file(path);
-    } else {
-      refuse(path,
-             "expected a .bin, .npy or .npz file, a folder of them, or a list of them (.txt)");
-    }
-  }
-
-  std::vector<SampleFiles> take() {
-    for (const SampleFiles& sample : samples_) {
-      const bool is_archive = sample.files.size() == 1 && sample.files[0].extension() == ".npz";
-      if (is_archive || sample.files.size() == inputs_.size()) continue;
-      throw ToolError(
-          fmt::format("--calibrate {}: expected a file for each of the inputs {}, found {}",
-                      sample.name, input_names(), sample.files.size()));
-    }
-    return std::move(samples_);
-  }
-
- private:
-  std::string input_names() const {
-    std::vector<std::string> names;
-    for (const ModelInput& input : inputs_) names.push_back(input.name);
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
-
-  void add_folder(const fs::path& folder) {
-    std::vector<fs::path> entries = sorted_entries(folder);
-    const bool has_prefix = std::ranges::any_of(entries, [](const fs::path& entry) {
-      return is_data_file(entry) && entry.filename().string().starts_with(kCalibrationPrefix);
-    });
-    const size_t before = samples_.size();
-    for (const fs::path& entry : entries) {
-      if (!is_data_file(entry) || fs::is_directory(entry)) continue;
-      if (has_prefix && !entry.filename().string().starts_with(kCalibrationPrefix)) continue;
-      add_file(entry);
-    }
-    if (samples_.size() > before) return;
-    for (const fs::path& entry : entries) {
-      if (fs::is_directory(entry)) add_sample_folder(entry);
-    }
-    if (samples_.size() == before) {
-      refuse(folder, "the folder has no .bin, .npy or .npz files");
-    }
-  }
-
-  void add_sample_folder(const fs::path& folder) {
-    const size_t before = samples_.size();
-    for (const fs::path& entry : sorted_entries(folder)) {
-      if (is_data_file(entry)) add_file(entry);
-    }
-    if (samples_.size() == before) refuse(folder, "the folder has no .bin, .npy or .npz files");
-  }
-
-  void add_list(const fs::path& list) {
-    const std::vector<std::byte> bytes = read_file(list);
-    std::istringstream lines(
-        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    const size_t before = samples_.size();
-    for (std::string line; std::getline(lines, line);) {
-      if (line.ends_with('\r')) line.pop_back();
-      if (line.empty() || line.starts_with('#')) continue;
-      add(list.parent_path() / line, 1);
-    }
-    if (samples_.size() == before) refuse(list, "the list has no files");
-  }
-
-  void add_file(const fs::path& file) {
-    if (inputs_.size() < 2 || file.extension() == ".npz") {
-      samples_.push_back({file.string(), {file}});
-      return;
-    }
-    const auto [stem, index] = split_name(file);
-    const std::string name = (file.parent_path() / stem).string();
-    if (samples_.empty() || samples_.back().name != name) {
-      samples_.push_back({name, std::vector<fs::path>(inputs_.size())});
-    }
-    fs::path& to = samples_.back().files[index];
-    if (!to.empty()) refuse(file, fmt::format("the input {} has two files", inputs_[index].name));
-    to = file;
-  }
-
-  // Splits "calib_3_ids" into "calib_3" and the index of the input.
-  std::pair<std::string, size_t> split_name(const fs::path& file) const {
-    const std::string stem = file.stem().string();
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (stem == inputs_[i].name) return {"", i};
-      for (const std::string& suffix : {"_" + inputs_[i].name, fmt::format("_{}", i)}) {
-        if (stem.ends_with(suffix)) return {stem.substr(0, stem.size() - suffix.size()), i};
-      }
-    }
-    refuse(file,
-           fmt::format("the model has the inputs {}; end the name with _{} or _0, or use .npz "
-                       "files",
-                       input_names(), inputs_.front().name));
-  }
-
-  const ModelInputs& inputs_;
-  std::vector<SampleFiles> samples_;
-};
 
 // The sizes of an input in a file without a shape. At most one size may be dynamic.
 std::vector<int64_t> sizes_of_bytes(const fs::path& file, const ModelInput& input, uint64_t bytes) {
@@ -250,37 +91,22 @@ aot::TensorData checked(const fs::path& file, const ModelInput& input, NumpyArra
   return data;
 }
 
-NumpyArray take_array(const fs::path& file, const ModelInput& input, size_t index,
-                      std::map<std::string, NumpyArray>& arrays, size_t num_inputs) {
-  auto found = arrays.find(input.name);
-  if (found == arrays.end()) found = arrays.find(fmt::format("arr_{}", index));
-  if (found == arrays.end() && arrays.size() == 1 && num_inputs == 1) found = arrays.begin();
-  if (found == arrays.end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, array] : arrays) names.push_back(name);
-    refuse(file,
-           fmt::format("expected the array \"{}\", found {}", input.name, fmt::join(names, ", ")));
-  }
-  return std::move(found->second);
+SampleQuery query_for(const ModelInputs& inputs) {
+  SampleQuery query{.option = "--calibrate", .prefix = kCalibrationPrefix, .inputs = {}};
+  for (const ModelInput& input : inputs) query.inputs.push_back(input.name);
+  return query;
 }
 
 aot::CalibrationSample read_sample(const SampleFiles& sample, const ModelInputs& inputs) {
   aot::CalibrationSample made;
   made.name = sample.name;
   std::map<std::string, NumpyArray> arrays;
-  const bool is_archive = !sample.files.empty() && sample.files[0].extension() == ".npz";
-  if (is_archive) arrays = read_npz(sample.files[0]);
+  if (sample.is_archive()) arrays = read_npz(sample.files[0]);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const fs::path& file = sample.files[is_archive ? 0 : i];
-    if (file.empty()) {
-      throw ToolError(
-          fmt::format("--calibrate {}: expected a file for each input, but the input {} "
-                      "has none",
-                      sample.name, inputs[i].name));
-    }
+    const fs::path& file = sample.files[sample.is_archive() ? 0 : i];
     NumpyArray array;
-    if (is_archive) {
-      array = take_array(file, inputs[i], i, arrays, inputs.size());
+    if (sample.is_archive()) {
+      array = take_array(file, query_for(inputs), i, arrays);
     } else if (file.extension() == ".npy") {
       array = parse_npy(read_file(file), file.string());
     } else {
@@ -299,9 +125,7 @@ aot::CalibrationData find_calibration_data(const std::vector<std::string>& paths
                                            const aot::ExportedProgram& program) {
   const ModelInputs inputs = inputs_of(program);
   if (inputs.empty()) throw ToolError("--calibrate: the model has no tensor inputs");
-  SampleFinder finder(inputs);
-  for (const std::string& path : paths) finder.add(path);
-  std::vector<SampleFiles> samples = finder.take();
+  std::vector<SampleFiles> samples = find_samples(paths, query_for(inputs));
   aot::CalibrationData data;
   data.count = samples.size();
   data.read = [samples = std::move(samples), inputs](size_t index) {

@@ -119,5 +119,33 @@ TEST(ElementAsDouble, ReadsEveryNumericType) {
   EXPECT_EQ(element_as_double(std::as_bytes(std::span(shorts)), ScalarType::kShort, 1), -7.0);
 }
 
+// Adding differences is the same as measuring the tensors one after the other.
+TEST(AddDifference, EqualsTheDifferenceOfJoinedTensors) {
+  const Tolerance tolerance{.rtol = 0, .atol = 0.5};
+  TensorDifference all = measure<double>({1, 2, 3.25}, {1, 2.5, 3}, tolerance);
+  add_difference(all, measure<double>({0, -7, 2}, {0, -4, -2}, tolerance));
+  const TensorDifference joined =
+      measure<double>({1, 2, 3.25, 0, -7, 2}, {1, 2.5, 3, 0, -4, -2}, tolerance);
+  EXPECT_EQ(all.elements, joined.elements);
+  EXPECT_EQ(all.mismatches, joined.mismatches);
+  EXPECT_DOUBLE_EQ(all.sqnr_db, joined.sqnr_db);
+  EXPECT_DOUBLE_EQ(all.cosine, joined.cosine);
+  EXPECT_DOUBLE_EQ(all.mean_abs, joined.mean_abs);
+  EXPECT_DOUBLE_EQ(all.max_abs, 4);
+  EXPECT_DOUBLE_EQ(all.max_rel, 2);
+  EXPECT_EQ(all.max_abs_at, 2u) << "counted in the second tensor";
+  ASSERT_TRUE(all.first.has_value());
+  EXPECT_EQ(all.first->actual, -7);
+}
+
+TEST(AddDifference, EqualTensorsAddNoNoise) {
+  TensorDifference all = measure<float>({1, 2}, {1, 2});
+  add_difference(all, measure<float>({3}, {3}));
+  EXPECT_EQ(all.sqnr_db, kInfinity);
+  EXPECT_EQ(all.cosine, 1);
+  add_difference(all, measure<float>({5}, {4}));
+  EXPECT_DOUBLE_EQ(all.sqnr_db, 10 * std::log10(30.0));
+}
+
 }  // namespace
 }  // namespace vitrine::inspector

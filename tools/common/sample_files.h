@@ -1,0 +1,44 @@
+// Finds samples of a model's inputs in files, folders and lists.
+//
+// A file is a sample if the model has one input. For models with several inputs, a sample is a .npz
+// file with an array per input, a folder, or files whose names differ only in the end: an input's
+// name or number ("3_ids.npy", "3_mask.npy"; "calib_3_0.bin", "calib_3_1.bin").
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/common/npy.h"
+
+namespace vitrine::tools {
+
+struct SampleFiles {
+  std::string name;                          // for messages
+  std::vector<std::filesystem::path> files;  // one per input, or one .npz file
+
+  bool is_archive() const;
+};
+
+struct SampleQuery {
+  const char* option;  // for errors, "--calibrate"
+  std::string_view
+      prefix;  // if names of a folder's files begin with it, the other files are ignored
+  // One per tensor input. Programs (.pte) have no names: the texts are "0", "1", ...
+  std::vector<std::string> inputs;
+};
+
+// Finds the samples in files, folders and lists (.txt: a path per line). Files of folders are in
+// natural order: 2 before 10. Throws ToolErrors that name the option and the file.
+std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
+                                      const SampleQuery& query);
+
+// Takes the array of an input out of the arrays of `file`: the one with the input's name, else
+// "arr_<index>", else the only one. Throws ToolError.
+NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
+                      std::map<std::string, NumpyArray>& arrays);
+
+}  // namespace vitrine::tools
