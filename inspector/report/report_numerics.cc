@@ -109,7 +109,7 @@ class NumericsTable {
     table.add_column("here dB", Kind::kFigure);
     if (has_samples()) {
       table.add_column("worst", Kind::kFigure);
-      table.add_column("in", Kind::kFigure);
+      table.add_column("sample", Kind::kFigure);
     }
     for (const char* title : {"inherited", "total dB", "max diff", "sat. %"}) {
       table.add_column(title, Kind::kFigure);
