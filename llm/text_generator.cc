@@ -232,10 +232,11 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
   const int64_t context = model_.info().max_context;
   const int64_t occupied = position() + static_cast<int64_t>(prompt_tokens);
   if (occupied >= context) {
+    const std::string conversation =
+        position() == 0 ? "" : fmt::format(" and the conversation before it has {}", position());
     throw NoRoomError(fmt::format(
-        "the prompt has {} tokens and the conversation before it has {}: the model's context of {} "
-        "has no room for an answer",
-        prompt_tokens, position(), context));
+        "the prompt has {} tokens{}: the model's context of {} has no room for an answer",
+        prompt_tokens, conversation, context));
   }
   int64_t count = context - occupied;
   if (options.seq_len >= 0) count = std::min(count, options.seq_len - occupied);

@@ -115,6 +115,20 @@ TEST(LlmRunnerTest, StandardOutputContainsOnlyTheJsonReport) {
   EXPECT_THAT(result.err, HasSubstr("PyTorchObserver"));
 }
 
+TEST(LlmRunnerTest, RandomPromptHasTheGivenLengthAndIsRepeatable) {
+  const std::string arguments =
+      "--random_prompt 100 --max_new_tokens 4 --ignore_eos --temperature 0 --print_ids ";
+  const CommandResult profiled = llm_runner(arguments + "--profile --format json");
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  EXPECT_THAT(profiled.err, HasSubstr("\"prompt_tokens\":100"));
+  const CommandResult one = llm_runner(arguments);
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(one.out, llm_runner(arguments).out);
+  const CommandResult two = llm_runner("--random_prompt 100 --prompt_ids 1");
+  EXPECT_EQ(two.exit_code, 64);
+  EXPECT_THAT(llm_runner("--random_prompt 100000").err, HasSubstr("context"));
+}
+
 TEST(LlmRunnerTest, WritesEveryReportFormat) {
   const ScratchFolder scratch;
   for (const char* format : {"table", "json", "csv", "html", "timeline"}) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <random>
 
 #include "runtime/platform/clock.h"
 #include "tools/common/command_line.h"
@@ -107,6 +108,14 @@ int64_t wall_ms() {
 }
 
 // Loads a program and its tokenizer, and runs them as the command line says.
+// The same ids in each process.
+std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
+  std::mt19937_64 generator;
+  std::vector<TokenId> ids(count);
+  for (TokenId& id : ids) id = static_cast<TokenId>(generator() % vocabulary);
+  return ids;
+}
+
 class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
@@ -138,6 +147,10 @@ class LlmRunner {
       print_note(note);
     }
     generator_ = std::make_unique<TextGenerator>(*decoder_, tokenizer_.get());
+    prompt_ids_ = options.prompt_ids;
+    if (options.random_prompt != 0) {
+      prompt_ids_ = random_ids(options.random_prompt, decoder_->info().vocabulary);
+    }
     read_features();
   }
 
@@ -188,7 +201,6 @@ class LlmRunner {
   // Reads --encoder_input and passes it to the encoder. A model with features can do without a
   // prompt: it then begins with its start id.
   void read_features() {
-    prompt_ids_ = options_.prompt_ids;
     const bool takes_features = encoder_ != nullptr && !decoder_->info().encodes_prompt;
     const bool is_optional = decoder_->inserts_rows();  // a prompt may have no image
     if (is_optional && !options_.features) return;

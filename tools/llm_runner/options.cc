@@ -90,13 +90,20 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->type_name("IDS")
       ->excludes("--prompt")
       ->excludes("--prompt_file");
+  app.add_option("--random_prompt", options.random_prompt,
+                 "this many random ids instead of a prompt, to measure long contexts")
+      ->check(at_least(1))
+      ->type_name("N")
+      ->excludes("--prompt")
+      ->excludes("--prompt_file")
+      ->excludes("--prompt_ids");
   app.add_flag("--print_ids", options.print_ids,
                "print the ids of prompt and answer instead of text");
   app.get_option("--prompt")->excludes("--prompt_file");
   CLI::Option* chat =
       app.add_flag("--chat", options.chat, "chat: each line of standard input is a turn");
-  for (const char* other :
-       {"--prompt", "--prompt_file", "--prompt_ids", "--print_ids", "--warmup"}) {
+  for (const char* other : {"--prompt", "--prompt_file", "--prompt_ids", "--random_prompt",
+                            "--print_ids", "--warmup"}) {
     chat->excludes(other);
   }
   options.chat_format = "{}";
@@ -265,7 +272,8 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   // The default of --seq_len limits a single text. A chat may use the whole context.
   const bool has_bound = !options.chat || app.count("--seq_len") != 0;
   if (options.generate.max_new_tokens < 0 && has_bound) options.generate.seq_len = line.seq_len;
-  if (options.tokenizer.empty() && options.prompt_ids.empty() && line.encoder_input.empty()) {
+  if (options.tokenizer.empty() && options.prompt_ids.empty() && options.random_prompt == 0 &&
+      line.encoder_input.empty()) {
     options.tokenizer = kDefaultTokenizer;
   }
   if (app.count("--seed") != 0) options.generate.sampling.seed = line.seed;

@@ -27,6 +27,7 @@ struct LlmOptions {
   std::string row_token;  // placeholder for the encoder's rows; if empty, the tokenizer decides
   std::string prompt;
   std::vector<TokenId> prompt_ids;  // if not empty, used instead of the prompt
+  size_t random_prompt = 0;         // length of a prompt of random ids; 0: none
   bool chat = false;
   std::string chat_format;  // text of a turn; {} is replaced by the line that was typed
   bool print_ids = false;

@@ -79,8 +79,11 @@ etrecord::EtRecord read_record(const std::filesystem::path& path) {
     return etrecord::parse_etrecord(opened.bytes, opened.name);
   }
   std::optional<etrecord::EtRecord> record = embedded_record(*load_program(opened));
-  if (!record)
-    throw ToolError(fmt::format("{}: the program does not contain an ETRecord", opened.name));
+  if (!record) {
+    throw ToolError(fmt::format(
+        "{}: the program does not contain its ETRecord: give the record's file with --etrecord",
+        opened.name));
+  }
   return *std::move(record);
 }
 
@@ -325,6 +328,7 @@ Inspection inspect(const InspectOptions& options) {
             inspector::report_model_explorer(picture_of_file(file, record_of(0, options)));
         break;
       case Task::kExplain:
+        check_kind(file.name, file.bytes, "a program (.pte)", {FileKind::kProgram});
         result.text +=
             explanation_text(*load_program(file), read_record(options.etrecords.empty()
                                                                   ? std::filesystem::path(file.name)
