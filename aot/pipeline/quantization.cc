@@ -136,6 +136,22 @@ void add_int8_rule(std::string_view text, Quantization& to) try {
   throw AotError(fmt::format("--keep {}: {}", text, error.what()));
 }
 
+[[noreturn]] void refuse_linears(std::vector<std::string> skipped) {
+  if (skipped.empty()) {
+    throw AotError("--quantize 8da4w: no linear layer has a float weight that no other layer uses");
+  }
+  constexpr size_t kMaxListed = 3;
+  const size_t count = skipped.size();
+  if (count > kMaxListed) {
+    skipped.resize(kMaxListed);
+    skipped.push_back(fmt::format("{} more", count - kMaxListed));
+  }
+  throw AotError(fmt::format(
+      "--quantize 8da4w: no linear layer can be quantized: {}; choose a group size that divides "
+      "the row lengths, as in 8da4w:32",
+      fmt::join(skipped, "; ")));
+}
+
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods) {
   QuantizeResult all;
   for (auto& [name, program] : methods) {
@@ -150,13 +166,7 @@ std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods)
       return std::ranges::find(all.skipped, each) == all.skipped.end();
     });
   }
-  if (options.linears && all.linears == 0) {
-    throw AotError(
-        all.skipped.empty()
-            ? "--quantize 8da4w: no linear layer has a float weight that no other layer uses"
-            : fmt::format("--quantize 8da4w: no linear layer can be quantized: {}",
-                          fmt::join(all.skipped, "; ")));
-  }
+  if (options.linears && all.linears == 0) refuse_linears(all.skipped);
   if (options.embeddings && all.embeddings == 0) {
     throw AotError(
         "--quantize embedding: no embedding has a float weight that no other layer uses");

@@ -406,7 +406,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "the scheme 8da4w is set twice"},
         BadCommand{"NoScheme", model() + " --quantize ,", "unknown scheme \"\""},
         BadCommand{"GroupSizeFitsNoLayer", model() + " --quantize 8da4w:7",
-                   "is not a multiple of the group size 7"},
+                   "is not a multiple of the group size 7; choose a group size that divides"},
         BadCommand{"NoEmbedding", model() + " --quantize embedding:4", "no embedding has a float"},
         BadCommand{"NoAttention", model() + " --attention custom_sdpa",
                    "the model has no aten.scaled_dot_product_attention"},
