@@ -406,7 +406,7 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
   const CommandResult same_as_raw =
       run_tool(VITRINE_EXECUTOR_RUNNER, run + sample("linear_relu/input_0.bin"));
   EXPECT_EQ(same_as_raw.exit_code, 0) << same_as_raw.err;
-  const fs::path file = scratch / "x.npy";
+  const std::filesystem::path file = scratch / "x.npy";
   tools::write_file(file, npy_file("<f4", "4, 16", elements));
   const CommandResult good = run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string());
   EXPECT_EQ(good.exit_code, 0) << good.err << good.out;
