@@ -121,9 +121,11 @@ TEST(LlmRunnerTest, RandomPromptHasTheGivenLengthAndIsRepeatable) {
   const CommandResult profiled = llm_runner(arguments + "--profile --format json");
   ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
   EXPECT_THAT(profiled.err, HasSubstr("\"prompt_tokens\":100"));
-  const CommandResult one = llm_runner(arguments);
-  EXPECT_EQ(one.exit_code, 0) << one.err;
-  EXPECT_EQ(one.out, llm_runner(arguments).out);
+  const auto ids = [&] {
+    const std::string out = llm_runner(arguments).out;
+    return out.substr(0, out.find("PyTorchObserver"));
+  };
+  EXPECT_EQ(ids(), ids());
   const CommandResult two = llm_runner("--random_prompt 100 --prompt_ids 1");
   EXPECT_EQ(two.exit_code, 64);
   EXPECT_THAT(llm_runner("--random_prompt 100000").err, HasSubstr("context"));

@@ -401,7 +401,8 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
   const ScratchFolder scratch;
   const std::vector<std::byte> raw = tools::read_file(sample("linear_relu/input_0.bin"));
   const std::string elements(reinterpret_cast<const char*>(raw.data()), raw.size());
-  const std::string expected = " --verify --expected " + sample("linear_relu/expected_0.bin");
+  const std::string expected =
+      " --verify --expected_output " + sample("linear_relu/expected_0.bin");
   const std::string run = sample("linear_relu/model.pte") + expected + " --inputs ";
   const CommandResult same_as_raw =
       run_tool(VITRINE_EXECUTOR_RUNNER, run + sample("linear_relu/input_0.bin"));
