@@ -178,6 +178,7 @@ TEST(PteLowerTest, OnlyOpAndExcludeOpFilterDelegation) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 2\n"));
   EXPECT_THAT(result.out, HasSubstr("--only-op or --exclude-op does not allow it"));
+  EXPECT_THAT(result.err, HasSubstr("--optimize rewrites the graph"));
   expect_outputs(program);
   result = pte_lower(model() + " --backend xnnpack --only-op aten.relu.default -o " + program +
                      " --summary");

@@ -395,6 +395,14 @@ TEST(Tools, NameTheKindOfAWrongFile) {
   const CommandResult array =
       run_tool(VITRINE_PTE_LOWER, (scratch / "x.npy").string() + " -o x.pte");
   EXPECT_THAT(array.err, HasSubstr("found a NumPy array (.npy)"));
+  const CommandResult record =
+      run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/etrecord.bin") + " --explain");
+  EXPECT_EQ(record.exit_code, 1);
+  EXPECT_THAT(record.err, HasSubstr("expected a program (.pte), found "));
+  const CommandResult without =
+      run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain");
+  EXPECT_EQ(without.exit_code, 1);
+  EXPECT_THAT(without.err, HasSubstr("give the record's file with --etrecord"));
 }
 
 TEST(Tools, ReadInputsFromNumpyFiles) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "aot/pipeline/lower.h"
@@ -130,6 +131,11 @@ void run(const LoweringOptions& options) {
       [&](const auto& lowered) { return explain_text(lowered, options.explain_places); });
   add(options.graph, graph_text);
   print_text(stdout, std::move(text));
+  const bool has_rejections = std::ranges::any_of(
+      model.rejections, [](const auto& method) { return !method.second.empty(); });
+  if (options.explain && !options.optimize && has_rejections) {
+    print_note("--optimize rewrites the graph, which may leave fewer calls outside of delegates");
+  }
 }
 
 }  // namespace
