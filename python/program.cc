@@ -158,7 +158,7 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
   TraceBuffer trace;
   const std::unique_ptr<Method> loaded = session.load_method(settings.method, &trace);
   tools::InputSet set = inputs.empty() ? tools::make_inputs(session, *loaded, options, trace)
-                                       : tools::InputSet(*loaded, given, "profile");
+                                       : tools::InputSet(*loaded, given, "arguments of profile()");
   inspector::RunInfo runs = tools::profiled_runs(session, *loaded, set, trace, options);
   const std::vector<uint8_t> dump = check(write_etdump(trace));
   return tools::profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),

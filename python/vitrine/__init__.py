@@ -45,6 +45,10 @@ __all__ = ["Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel
            "load_library", "lower"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def _option(name: str, value: Any) -> tuple[str, Union[bool, int, str]]:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)

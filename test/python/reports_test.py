@@ -88,6 +88,15 @@ class Profiles(unittest.TestCase):
         self.assertRegex(repr(profile), r"<vitrine.Profile of model.pte, forward: 2 rows, median [\d.]+ (ns|us|ms) over 3 runs>")
         self.assertEqual(len(profile), len(profile.rows))
 
+    def test_header_names_the_origin_of_the_inputs(self):
+        program = vitrine.Program(sample("linear_relu"))
+        self.assertIn("inputs: random (seed 0)", str(program.profile(runs=1)))
+        given = floats("linear_relu", "input_0.bin", (4, 16))
+        self.assertIn("inputs: arguments of profile()", str(program.profile(given, runs=1)))
+
+    def test_dir_lists_only_the_public_names(self):
+        self.assertEqual(dir(vitrine), sorted(vitrine.__all__))
+
     def test_save_chooses_format_by_extension(self):
         profile = mv2_profile(runs=2)
         with tempfile.TemporaryDirectory() as folder:
