@@ -1,5 +1,5 @@
 // The entry point of libmy_ops.so, which `executor_runner --load libmy_ops.so` loads.
-#include "custom_op/my_ops.h"
+#include "my_ops.h"
 #include "vitrine/extension.h"
 
 namespace my_ops {

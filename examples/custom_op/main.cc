@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "custom_op/my_ops.h"
+#include "my_ops.h"
 #include "vitrine/kernels.h"
 #include "vitrine/method.h"
 

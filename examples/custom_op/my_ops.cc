@@ -1,4 +1,4 @@
-#include "custom_op/my_ops.h"
+#include "my_ops.h"
 
 #include <algorithm>
 #include <span>
