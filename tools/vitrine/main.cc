@@ -114,6 +114,7 @@ int wrong_command(std::string_view given) {
                     given, given));
   }
   std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view nearest = nearest_word(names, given);
   if (nearest.empty()) return wrong_usage(fmt::format("{} is not a command", given));
