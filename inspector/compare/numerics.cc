@@ -202,7 +202,7 @@ void add_figures(std::optional<TensorDifference>& all,
 
 void note_worst(NumericsRow& row, const std::optional<TensorDifference>& made_here, size_t sample) {
   if (!made_here) return;
-  // An SQNR is NaN if the result has no finite element, which is worse than any number.
+  // An SQNR is NaN if signal and noise are infinite. NaN is worse than any number.
   const bool is_worse = !row.worst || (!std::isnan(row.worst->sqnr_db) &&
                                        !(made_here->sqnr_db >= row.worst->sqnr_db));
   if (is_worse) row.worst = {sample, made_here->sqnr_db};
@@ -267,8 +267,8 @@ void add_sample(Numerics& all, Numerics sample, const std::string& name) {
     }
   }
   if (left_out != 0) {
-    all.notes.push_back(fmt::format(
-        "{}: {} values are left out, because the first sample has no such values", name, left_out));
+    all.notes.push_back(
+        fmt::format("{}: left out {} values that the first sample does not have", name, left_out));
   }
   for (size_t i = 0; i < all.outputs.size() && i < sample.outputs.size(); ++i) {
     OutputDifference& output = all.outputs[i];

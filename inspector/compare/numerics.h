@@ -55,9 +55,10 @@ struct NumericsRow {
   // one of the programs folds into the convolution before it.
   std::vector<size_t> reference_rows;
   std::vector<std::string> lines;  // of the model's source
-  // Over several samples, figures and counts are those of all samples, as if they were one tensor.
+  // After several samples, figures and counts cover all of them, as if their values were one
+  // tensor.
   std::optional<TensorDifference> made_here, inherited, total;
-  // Over several samples: the one with the lowest SQNR of made_here. Ties: the first sample.
+  // After several samples: the sample with the lowest SQNR of made_here. Ties: the first one wins.
   struct WorstSample {
     size_t sample = 0;  // index in Numerics::samples
     double sqnr_db = 0;

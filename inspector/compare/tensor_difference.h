@@ -63,8 +63,8 @@ struct Elements {
   std::span<const std::byte> bytes;
 };
 
-// Makes `all` the difference of its tensors and of those of `other` together, as if they were one
-// pair of tensors. Indices of elements are those in the tensor where the element is.
+// Joins two differences: `all` becomes the difference of both pairs of tensors, as if each side
+// were one tensor. Indices of elements still count within their own tensor.
 void add_difference(TensorDifference& all, const TensorDifference& other);
 
 // Both tensors must have the same number of elements. Dtypes may differ, but either both or none

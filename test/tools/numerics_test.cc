@@ -261,7 +261,7 @@ TEST_F(NumericsSamples, TableNamesTheWorstSample) {
   EXPECT_THAT(table.out, HasSubstr(" dB in " + (scratch_ / "data").string()));
 }
 
-TEST_F(NumericsSamples, RejectsFoldersWithoutSamplesAndOtherModes) {
+TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutNumerics) {
   const std::string folder = (scratch_ / "data").string();
   const CommandResult run =
       executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder);

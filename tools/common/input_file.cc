@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string_view>
 
 #include "tools/common/file_kind.h"
@@ -47,8 +48,11 @@ InputSpec parse_input_spec(const std::string& text, const char* option) {
 
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label) {
+  const bool is_small = std::ranges::all_of(
+      array.sizes, [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
+  if (!is_small) throw ToolError(fmt::format("{}: a size of the array is too large", label));
   const std::vector<int32_t> sizes(array.sizes.begin(), array.sizes.end());
-  // Bounds of dynamic sizes are checked when the input is set.
+  // Method::set_input() checks the bounds of dynamic sizes.
   const bool fits =
       info.dynamism == ShapeDynamism::kDynamicBound || std::ranges::equal(sizes, info.sizes);
   if (array.dtype != info.dtype || sizes.size() != info.sizes.size() || !fits) {

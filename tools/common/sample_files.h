@@ -27,7 +27,7 @@ struct SampleQuery {
   const char* option;  // for errors, "--calibrate"
   std::string_view
       prefix;  // if names of a folder's files begin with it, the other files are ignored
-  // One per tensor input. Programs (.pte) have no names: the texts are "0", "1", ...
+  // The names of the tensor inputs. Programs (.pte) have none: pass "0", "1", ...
   std::vector<std::string> inputs;
 };
 

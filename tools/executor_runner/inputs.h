@@ -24,7 +24,7 @@ class InputSet {
   // accept the same shapes; dim orders may differ. Throws ToolError.
   InputSet(const Method& method, const InputSet& other);
 
-  // Reads a sample's file for each tensor input, or its arrays. Throws ToolError.
+  // Reads a file for each tensor input, or the arrays of a .npz file. Throws ToolError.
   InputSet(const Method& method, const SampleFiles& sample, const SampleQuery& query);
 
   // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.

@@ -120,10 +120,10 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_option("--method,--method_name", options.method, "method to run")
       ->capture_default_str()
       ->type_name("NAME");
-  as_files(run.add_option(
-      "--inputs", line.inputs,
-      "files of raw row-major tensors or .npy files: a.bin,b.npy; a.bin:2x16 for a dynamic shape; "
-      "with --numerics also folders of samples"));
+  as_files(
+      run.add_option("--inputs", line.inputs,
+                     "raw row-major or .npy files: a.bin,b.npy; a.bin:2x16 for a dynamic shape; "
+                     "with --numerics also folders of samples"));
   run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set,

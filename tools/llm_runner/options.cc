@@ -91,7 +91,7 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->excludes("--prompt")
       ->excludes("--prompt_file");
   app.add_option("--random_prompt", options.random_prompt,
-                 "this many random ids instead of a prompt, to measure long contexts")
+                 "use N random ids as the prompt, to measure long contexts")
       ->check(between(1, 1 << 24))
       ->type_name("N")
       ->excludes("--prompt")

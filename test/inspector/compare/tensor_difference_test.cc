@@ -119,7 +119,7 @@ TEST(ElementAsDouble, ReadsEveryNumericType) {
   EXPECT_EQ(element_as_double(std::as_bytes(std::span(shorts)), ScalarType::kShort, 1), -7.0);
 }
 
-// Adding differences is the same as measuring the tensors one after the other.
+// The expected figures are measured on the concatenated tensors.
 TEST(AddDifference, EqualsTheDifferenceOfJoinedTensors) {
   const Tolerance tolerance{.rtol = 0, .atol = 0.5};
   TensorDifference all = measure<double>({1, 2, 3.25}, {1, 2.5, 3}, tolerance);
