@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "test/support/damaged_bytes.h"
 
 namespace vitrine {
 namespace {
@@ -183,21 +184,17 @@ std::string sample_pickle() {
 TEST(Pickle, RejectsEveryTruncation) {
   const std::string bytes = sample_pickle();
   EXPECT_EQ(pickle_error(bytes), "");
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_NE(pickle_error(bytes.substr(0, size)), "") << "cut to " << size << " bytes";
-  }
+  test::for_each_truncation(bytes, [](const std::string& cut, const auto& damage) {
+    EXPECT_NE(pickle_error(cut), "") << damage;
+  });
 }
 
 TEST(Pickle, FlippedBytesDoNotCrash) {
-  std::string bytes = sample_pickle();
+  const std::string bytes = sample_pickle();
   size_t rejected = 0;
-  for (char& byte : bytes) {
-    for (const char flip : {'\xff', '\x01', '\x80', '\x20'}) {
-      byte = static_cast<char>(byte ^ flip);
-      rejected += pickle_error(bytes).empty() ? 0 : 1;
-      byte = static_cast<char>(byte ^ flip);
-    }
-  }
+  test::for_each_changed_byte(bytes, [&](const std::string& damaged, const auto&) {
+    rejected += pickle_error(damaged).empty() ? 0 : 1;
+  });
   EXPECT_GT(rejected, bytes.size() / 2) << "many bytes are opcodes or lengths";
 }
 

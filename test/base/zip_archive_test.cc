@@ -9,6 +9,7 @@
 
 #include "base/format_error.h"
 #include "test/aot/import/pt2_writer.h"
+#include "test/support/damaged_bytes.h"
 
 namespace vitrine {
 namespace {
@@ -348,25 +349,17 @@ TEST(ZipArchive, RejectsALocatorThatPointsElsewhere) {
 TEST(ZipArchive, RejectsEveryTruncation) {
   const std::vector<std::byte> bytes = two_members().bytes();
   ASSERT_EQ(zip_error(bytes), "");
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of exactly that size, so that AddressSanitizer sees every overrun.
-    const std::vector<std::byte> part(bytes.begin(),
-                                      bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_NE(zip_error(part), "") << "cut to " << size << " bytes";
-  }
+  test::for_each_truncation(
+      bytes, [](const auto& cut, const auto& damage) { EXPECT_NE(zip_error(cut), "") << damage; });
 }
 
 TEST(ZipArchive, FlippedBytesDoNotCrash) {
   for (const bool packed : {false, true}) {
-    std::vector<std::byte> bytes = test::write_zip({{"a", "first"}, {"b", "second"}}, packed);
+    const auto bytes = test::write_zip({{"a", "first"}, {"b", "second"}}, packed);
     size_t rejected = 0;
-    for (std::byte& byte : bytes) {
-      for (const std::byte flip : {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}}) {
-        byte ^= flip;
-        rejected += zip_error(bytes).empty() ? 0 : 1;
-        byte ^= flip;
-      }
-    }
+    test::for_each_changed_byte(bytes, [&](const auto& damaged, const auto&) {
+      rejected += zip_error(damaged).empty() ? 0 : 1;
+    });
     EXPECT_GT(rejected, bytes.size() / 4) << "offsets, lengths and signatures are checked";
   }
 }

@@ -15,6 +15,7 @@
 #include "formats/flat_tensor/flat_tensor_writer.h"
 #include "test/corruption/format_attempts.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 #include "test/support/foreign_payloads.h"
 #include "test/support/tensor_factory.h"
@@ -161,7 +162,7 @@ class FormatCorruption : public testing::TestWithParam<size_t> {
   const Format& format() const { return formats()[GetParam()]; }
 
   // Expects that `message` is empty or names a location.
-  void expect_location(const std::string& message, const std::string& damage) const {
+  void expect_location(const std::string& message, const test::Damage& damage) const {
     if (message.empty()) return;
     for (const std::string& location : format().locations) {
       if (message.find(location) != std::string::npos) return;
@@ -180,49 +181,34 @@ TEST_P(FormatCorruption, RejectsTruncatedFiles) {
   for (const AlignedBytes& sample : format().make_samples()) {
     // Each attempt reads the complete archive, so large samples use larger steps.
     const size_t step = sample.size() / 6000 + 1;
-    for (size_t size = 0; size < sample.size(); size += step) {
-      // The memory has exactly this size, so that AddressSanitizer detects every overrun.
-      AlignedBytes cut(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(size));
-      cut.shrink_to_fit();
-      const std::string message = format().attempt(cut);
-      EXPECT_NE(message, "") << "cut to " << size << " of " << sample.size();
-      expect_location(message, "cut to " + std::to_string(size));
-    }
+    const auto check = [&](const AlignedBytes& bytes, const test::Damage& damage) {
+      const std::string message = format().attempt(bytes);
+      EXPECT_NE(message, "") << damage;
+      expect_location(message, damage);
+    };
+    test::for_each_truncation(sample, check, step);
   }
 }
 
 TEST_P(FormatCorruption, SurvivesFlippedBytes) {
   for (const AlignedBytes& sample : format().make_samples()) {
     const size_t step = sample.size() / 6000 + 1;
-    AlignedBytes damaged = sample;
     size_t rejected = 0;
-    for (size_t at = 0; at < sample.size(); at += step) {
-      for (const std::byte flip :
-           {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}, std::byte{0x04}}) {
-        damaged[at] ^= flip;
-        const std::string message = format().attempt(damaged);
-        rejected += message.empty() ? 0 : 1;
-        expect_location(message, "byte " + std::to_string(at));
-        damaged[at] = sample[at];
-      }
-    }
+    const auto check = [&](const AlignedBytes& bytes, const test::Damage& damage) {
+      const std::string message = format().attempt(bytes);
+      rejected += message.empty() ? 0 : 1;
+      expect_location(message, damage);
+    };
+    test::for_each_changed_byte(sample, check, {.step = step});
     EXPECT_GT(rejected, 0u);
   }
 }
 
-// Several flips at once pass checks that reject a single flip.
-TEST_P(FormatCorruption, SurvivesManyFlippedBytes) {
-  uint32_t random = 1;
-  const auto next = [&random] { return (random = random * 1664525u + 1013904223u) >> 8; };
-  const AlignedBytes sample = format().make_samples().front();
-  for (int i = 0; i < 10000; ++i) {
-    AlignedBytes damaged = sample;
-    const uint32_t flips = 2 + next() % 6;
-    for (uint32_t flip = 0; flip < flips; ++flip) {
-      damaged[next() % damaged.size()] ^= static_cast<std::byte>(1u << (next() % 8));
-    }
-    expect_location(format().attempt(damaged), "round " + std::to_string(i));
-  }
+TEST_P(FormatCorruption, SurvivesSeveralChangedBytes) {
+  test::for_each_random_damage(format().make_samples().front(), 10000,
+                               [&](const AlignedBytes& bytes, const test::Damage& damage) {
+                                 expect_location(format().attempt(bytes), damage);
+                               });
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, FormatCorruption, testing::Range(size_t{0}, formats().size()),

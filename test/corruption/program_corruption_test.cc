@@ -12,6 +12,7 @@
 #include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "test/corruption/attempt.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/test_backend.h"
@@ -105,36 +106,27 @@ class CorruptionTest : public testing::Test {
   }
 
   void expect_truncation_errors(const AlignedBytes& file) const {
-    for (size_t size = 0; size < file.size(); ++size) {
-      const AlignedBytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
-      const Outcome outcome = try_file(cut);
-      ASSERT_EQ(outcome.stage, Stage::kProgramLoad) << "cut to " << size << " bytes";
-      ASSERT_NE(outcome.message, "") << "cut to " << size << " bytes";
-    }
+    test::for_each_truncation(file, [&](const AlignedBytes& bytes, const auto& damage) {
+      const Outcome outcome = try_file(bytes);
+      ASSERT_EQ(outcome.stage, Stage::kProgramLoad) << damage;
+      ASSERT_NE(outcome.message, "") << damage;
+    });
   }
 
   // Flips each byte in several ways. Expects success or an error that names a location.
   void expect_flips_to_be_harmless(const AlignedBytes& original_file) const {
-    AlignedBytes file = original_file;
     std::array<size_t, 5> outcomes{};
-    for (size_t at = 0; at < original_file.size(); ++at) {
-      const std::byte original = original_file[at];
-      for (const std::byte flipped : {std::byte{0}, std::byte{0xff}, original ^ std::byte{0x01},
-                                      original ^ std::byte{0x80}, original ^ std::byte{0x04}}) {
-        if (flipped == original) continue;
-        file[at] = flipped;
-        const Outcome outcome = try_file(file);
-        ++outcomes[static_cast<size_t>(outcome.stage)];
-        if (outcome.stage == Stage::kDone) continue;
-        ASSERT_THAT(outcome.message,
-                    AnyOf(HasSubstr("["), HasSubstr("byte"), HasSubstr("header"),
-                          HasSubstr("flatbuffer"), HasSubstr("segment"), HasSubstr("chain "),
-                          HasSubstr("input "), HasSubstr("output "), HasSubstr("execution_plan"),
-                          HasSubstr("lacks"), HasSubstr("version:")))
-            << "byte " << at << " as " << static_cast<int>(flipped);
-      }
-      file[at] = original;
-    }
+    test::for_each_changed_byte(original_file, [&](const AlignedBytes& file, const auto& damage) {
+      const Outcome outcome = try_file(file);
+      ++outcomes[static_cast<size_t>(outcome.stage)];
+      if (outcome.stage == Stage::kDone) return;
+      ASSERT_THAT(outcome.message,
+                  AnyOf(HasSubstr("["), HasSubstr("byte"), HasSubstr("header"),
+                        HasSubstr("flatbuffer"), HasSubstr("segment"), HasSubstr("chain "),
+                        HasSubstr("input "), HasSubstr("output "), HasSubstr("execution_plan"),
+                        HasSubstr("lacks"), HasSubstr("version:")))
+          << damage;
+    });
     // The flips must be detected at several stages; otherwise this test covers too little.
     for (const Stage stage : {Stage::kProgramLoad, Stage::kMethodLoad, Stage::kDone}) {
       EXPECT_GT(outcomes[static_cast<size_t>(stage)], 0u) << static_cast<int>(stage);
@@ -169,20 +161,13 @@ TEST_F(CorruptionTest, SurvivesFlippedBytesOfDelegatedProgram) {
   expect_flips_to_be_harmless(sample());
 }
 
-// Several flips at once pass checks that reject a single flip.
-TEST_F(CorruptionTest, SurvivesManyFlippedBytes) {
-  const AlignedBytes original_file = built_program(true);
-  uint32_t random = 1;
-  for (int i = 0; i < 20000; ++i) {
-    AlignedBytes file = original_file;
-    for (int flip = 0; flip < 4; ++flip) {
-      random = random * 1664525u + 1013904223u;
-      const size_t at = 64 + (random >> 8) % (file.size() - 64);
-      file[at] ^= static_cast<std::byte>(1u << (random & 7u));
-    }
+TEST_F(CorruptionTest, SurvivesSeveralChangedBytes) {
+  constexpr size_t kHeader = 64;
+  const auto check = [&](const AlignedBytes& file, const auto& damage) {
     const Outcome outcome = try_file(file);
-    ASSERT_EQ(outcome.message.empty(), outcome.stage == Stage::kDone);
-  }
+    ASSERT_EQ(outcome.message.empty(), outcome.stage == Stage::kDone) << damage;
+  };
+  test::for_each_random_damage(built_program(true), 20000, check, kHeader);
 }
 
 // Overwrites the first occurrence of `from` in the file.

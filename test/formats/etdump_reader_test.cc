@@ -13,6 +13,7 @@
 
 #include "schema/etdump_generated.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 
 namespace vitrine::etdump {
 namespace {
@@ -153,27 +154,20 @@ TEST(EtDumpReader, RejectsEveryTruncation) {
   fb::FlatBufferBuilder builder;
   build_sample(builder);
   const auto bytes = bytes_of(builder);
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of exactly that size, so that AddressSanitizer sees every overrun.
-    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<long>(size));
-    EXPECT_NE(error_of(part), "") << "cut to " << size << " bytes";
-  }
+  test::for_each_truncation(
+      std::vector(bytes.begin(), bytes.end()),
+      [](const auto& cut, const auto& damage) { EXPECT_NE(error_of(cut), "") << damage; });
 }
 
 TEST(EtDumpReader, FlippedBytesDoNotCrash) {
   fb::FlatBufferBuilder builder;
   build_sample(builder);
   const auto bytes = bytes_of(builder);
-  std::vector<std::byte> damaged(bytes.begin(), bytes.end());
   size_t rejected = 0;
-  for (std::byte& byte : damaged) {
-    for (const std::byte flip : {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}}) {
-      byte ^= flip;
-      rejected += error_of(damaged).empty() ? 0 : 1;
-      byte ^= flip;
-    }
-  }
-  EXPECT_GT(rejected, damaged.size() / 4) << "offsets and lengths are a large part of the file";
+  test::for_each_changed_byte(
+      std::vector(bytes.begin(), bytes.end()),
+      [&](const auto& damaged, const auto&) { rejected += error_of(damaged).empty() ? 0 : 1; });
+  EXPECT_GT(rejected, bytes.size() / 4) << "offsets and lengths are a large part of the file";
 }
 
 // A row that ExecuTorch's own Inspector printed for a run of the same program. (Its times are from

@@ -12,6 +12,7 @@
 
 #include "formats/etrecord/edge_graph.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/read_json.h"
 #include "test/support/record_builder.h"
 
@@ -205,24 +206,17 @@ TEST(EtRecord, RejectsZipBombs) {
 }
 
 TEST(EtRecord, RejectsEveryTruncation) {
-  const std::vector<std::byte> bytes = make_archive(sample());
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<long>(size));
-    EXPECT_NE(error_of(part), "") << "cut to " << size << " bytes";
-  }
+  test::for_each_truncation(make_archive(sample()), [](const auto& bytes, const auto& damage) {
+    EXPECT_NE(error_of(bytes), "") << damage;
+  });
 }
 
 TEST(EtRecord, FlippedBytesDoNotCrash) {
-  std::vector<std::byte> bytes = make_archive(sample());
+  const std::vector<std::byte> sound = make_archive(sample());
   size_t rejected = 0;
-  for (std::byte& byte : bytes) {
-    for (const std::byte flip : {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}}) {
-      byte ^= flip;
-      rejected += error_of(bytes).empty() ? 0 : 1;
-      byte ^= flip;
-    }
-  }
-  EXPECT_GT(rejected, bytes.size()) << "content is covered by checksums";
+  test::for_each_changed_byte(
+      sound, [&](const auto& bytes, const auto&) { rejected += error_of(bytes).empty() ? 0 : 1; });
+  EXPECT_GT(rejected, sound.size()) << "content is covered by checksums";
 }
 
 TEST(NormalizedModulePath, RemovesThePrefixOfTheRoot) {

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 
 #include "formats/bundled_program/bundled_program.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
@@ -304,8 +304,7 @@ TEST(PteInspectTest, UnknownFileErrorShowsFirstBytes) {
 
 // ---- Damaged files cause an error or a description, but no crash
 
-void inspect_damaged(std::span<const std::byte> damaged, bool load) {
-  const AlignedBytes bytes(damaged.begin(), damaged.end());
+void inspect_damaged(const AlignedBytes& bytes, bool load) {
   const tools::OpenedFile file{"damaged", bytes};
   try {
     const Json json = tools::describe_file(file);
@@ -322,39 +321,29 @@ void inspect_damaged(std::span<const std::byte> damaged, bool load) {
   }
 }
 
-void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips, bool load) {
+void inspect_damage(const AlignedBytes& sound, size_t cuts, size_t changes, bool load) {
   if (sound.empty()) return;
-  const auto pick = [&](size_t below) { return random() % below; };
-  for (int i = 0; i < cuts; ++i) inspect_damaged(std::span(sound).first(pick(sound.size())), load);
-  for (int i = 0; i < flips; ++i) {
-    AlignedBytes bytes = sound;
-    // Most of the structure is near the ends: headers, root tables, directories of archives.
-    const size_t near = std::min<size_t>(bytes.size(), 2048);
-    const size_t at = i % 3 == 0   ? pick(bytes.size())
-                      : i % 3 == 1 ? pick(near)
-                                   : bytes.size() - 1 - pick(near);
-    bytes[at] ^= static_cast<std::byte>(1u << pick(8));
-    if (i % 4 == 0) bytes[at] = std::byte{0xff};
+  const auto inspect = [&](const AlignedBytes& bytes, const auto&) {
     inspect_damaged(bytes, load);
-  }
+  };
+  for_each_truncation(sound, inspect, sound.size() / cuts + 1);
+  for_each_random_damage(sound, changes, inspect);
 }
 
 TEST(PteInspectDamageTest, DamagedSamplesDoNotCrash) {
-  std::mt19937 random(7);
   for (const fs::path& file : files_below(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
-    damage(read_file_bytes(file), random, is_small ? 15 : 4, is_small ? 60 : 6, is_small);
+    inspect_damage(read_file_bytes(file), is_small ? 15 : 4, is_small ? 60 : 6, is_small);
   }
 }
 
 TEST(PteInspectDamageTest, DamagedCorpusFilesDoNotCrash) {
   VITRINE_CORPUS_CASE(folder, "");
-  std::mt19937 random(11);
   for (const fs::path& file : files_below(folder)) {
     const auto size = fs::file_size(file);
     if (size > 4'000'000) continue;
     const bool is_small = size < 50'000;
-    damage(read_file_bytes(file), random, 1, is_small ? 4 : 2, false);
+    inspect_damage(read_file_bytes(file), 1, is_small ? 4 : 2, false);
   }
 }
 

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "aot/graph/print.h"
 #include "aot/import/import_error.h"
 #include "aot/import/pt2.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 
 namespace vitrine::aot {
 namespace {
@@ -166,24 +166,17 @@ TEST_F(DamagedArchive, SurvivesReplacedValues) {
 }
 
 void try_damage(const std::vector<std::byte>& original) {
-  // Random bytes hit the archive's headers and directory at its ends, and the JSON in between.
-  std::mt19937 random(7);
-  for (int i = 0; i < 1500; ++i) {
-    std::vector<std::byte> bytes = original;
-    for (int j = 0; j < 1 + i % 3; ++j) {
-      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    }
+  // The archive's headers and directory are at its ends, and the JSON in between.
+  test::for_each_random_damage(original, 1500, [](const auto& bytes, const auto&) {
     try {
       parse(bytes);
     } catch (const AotError&) {
     }
-  }
-  for (size_t i = 0; i < 300; ++i) {
-    const std::vector<std::byte> bytes(
-        original.begin(),
-        original.begin() + static_cast<std::ptrdiff_t>(original.size() * i / 300));
-    EXPECT_THROW(parse(bytes), ImportError);
-  }
+  });
+  const auto expect_error = [](const auto& bytes, const auto& damage) {
+    EXPECT_THROW(parse(bytes), ImportError) << damage;
+  };
+  test::for_each_truncation(original, expect_error, original.size() / 300 + 1);
 }
 
 TEST_F(DamagedArchive, SurvivesDamagedBytes) {

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 
 #include "aot/graph/print.h"
 #include "aot/import/import_error.h"
 #include "formats/native/native_package.h"
 #include "test/aot/import/native_writer.h"
 #include "test/aot/import/pt2_writer.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/flat_writer.h"
 
 namespace vitrine::aot {
@@ -216,19 +216,14 @@ TEST(ImportNative, RejectsPackagesWithoutGraph) {
 // Damaged files are refused, or they are read as another valid model.
 TEST(ImportNative, SurvivesDamage) {
   const std::vector<std::byte> original = NativeModel().package();
-  std::mt19937 random(7);
   size_t refused = 0;
-  for (int i = 0; i < 4000; ++i) {
-    std::vector<std::byte> bytes = original;
-    for (int change = 0; change <= i % 3; ++change) {
-      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    }
+  test::for_each_random_damage(original, 4000, [&](const auto& bytes, const auto&) {
     try {
       parse_package(bytes);
     } catch (const AotError&) {
       ++refused;
     }
-  }
+  });
   EXPECT_GT(refused, 1000U);
 }
 

@@ -12,6 +12,7 @@
 #include "demo_backend/runtime.h"
 #include "test/examples/demo_backend/demo_model.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/read_text.h"
 #include "test/support/tensor_factory.h"
 
@@ -177,21 +178,17 @@ TEST_F(DemoBackendExecution, RejectsTruncatedPayloadsAndSurvivesDamagedOnes) {
   const ConvolutionSpec spec = {
       {1, 2, 3, 3}, {2, 1, 2, 2}, {1, 2, 2, 2}, {1, 1}, {0, 0}, {1, 1}, 2};
   const std::vector<std::byte> valid = payload_of(spec);
-  for (size_t size = 0; size < valid.size(); ++size) {
-    const std::vector<std::byte> cut(valid.begin(),
-                                     valid.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_NE(load_error(cut), "(none)") << size;
-  }
+  for_each_truncation(valid, [&](const auto& cut, const Damage& damage) {
+    EXPECT_NE(load_error(cut), "(none)") << damage;
+  });
   Tensor& x = factory.make<float>({1, 2, 3, 3}, std::vector<float>(18, 1));
   Tensor& y = factory.make(ScalarType::kFloat, {1, 2, 2, 2});
-  for (size_t at = 0; at < valid.size(); ++at) {
-    for (const int value : {0, 1, 3, 0x7f, 0x80, 0xff}) {
-      std::vector<std::byte> changed = valid;
-      changed[at] = static_cast<std::byte>(value);
-      auto loaded = demo::backend().init({}, changed, {});
-      if (loaded.ok()) (void)execute(**loaded, {&x, &y}).ok();
-    }
-  }
+  const auto run = [&](const auto& changed, const Damage&) {
+    auto loaded = demo::backend().init({}, changed, {});
+    if (loaded.ok()) (void)execute(**loaded, {&x, &y}).ok();
+  };
+  for_each_changed_byte(valid, run);
+  for_each_random_damage(valid, 2000, run);
 }
 
 TEST_F(DemoBackendExecution, NamesTheInvalidPartOfThePayload) {

@@ -10,6 +10,7 @@
 
 #include "schema/flat_tensor_generated.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 
@@ -210,32 +211,25 @@ TEST(FlatTensor, RejectsLaterVersions) {
 }
 
 TEST(FlatTensor, RejectsEveryTruncation) {
-  const AlignedBytes file = write({});
-  for (size_t size = 0; size < file.size(); ++size) {
-    const AlignedBytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
-    const Error error = load_data(cut).take_error();
-    ASSERT_FALSE(error.ok()) << size;
-    ASSERT_STRNE(error.message(), "") << size;
-  }
+  test::for_each_truncation(write({}), [](const AlignedBytes& file, const auto& damage) {
+    const Error error = load_data(file).take_error();
+    ASSERT_FALSE(error.ok()) << damage;
+    ASSERT_STRNE(error.message(), "") << damage;
+  });
 }
 
 TEST(FlatTensor, SurvivesEveryFlippedByte) {
-  const AlignedBytes sound = write({});
-  for (size_t at = 0; at < sound.size(); ++at) {
-    for (const int flip : {0x01, 0x80, 0xff}) {
-      AlignedBytes file = sound;
-      file[at] ^= static_cast<std::byte>(flip);
-      const auto map = load_data(file);
-      if (!map.ok()) {
-        ASSERT_STRNE(map.error().message(), "") << at;
-        continue;
-      }
-      for (size_t i = 0; i < (*map)->size(); ++i) {
-        (void)(*map)->get((*map)->key(i)).ok();
-        (void)(*map)->layout((*map)->key(i)).ok();
-      }
+  test::for_each_changed_byte(write({}), [](const AlignedBytes& file, const auto& damage) {
+    const auto map = load_data(file);
+    if (!map.ok()) {
+      ASSERT_STRNE(map.error().message(), "") << damage;
+      return;
     }
-  }
+    for (size_t i = 0; i < (*map)->size(); ++i) {
+      (void)(*map)->get((*map)->key(i)).ok();
+      (void)(*map)->layout((*map)->key(i)).ok();
+    }
+  });
 }
 
 TEST(FlatTensor, ReadsFilesWrittenByExecuTorch) {

@@ -20,6 +20,7 @@
 #include "test/corruption/sample_payloads.h"
 #include "test/runtime/program/whole_program.h"
 #include "test/support/corpus.h"
+#include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 
 namespace vitrine {
@@ -138,25 +139,11 @@ TEST_P(TableVerifier, MatchesFlatcsVerifierOnDamagedFiles) {
   ASSERT_TRUE(verify(sound_));
   size_t accepted = 0;
   size_t refused = 0;
-  AlignedBytes file = sound_;
-  for (size_t at = head(); at < sound_.size() && !HasFailure(); ++at) {
-    for (const int flip : {0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80, 0xff}) {
-      file[at] ^= static_cast<std::byte>(flip);
-      ++(verify(file) ? accepted : refused);
-      file[at] = sound_[at];
-    }
-  }
-  // Several damaged bytes at once.
-  uint32_t random = 1;
-  for (int i = 0; i < 20000 && !HasFailure(); ++i) {
-    file = sound_;
-    for (int flip = 0; flip < 3; ++flip) {
-      random = random * 1664525u + 1013904223u;
-      const size_t at = head() + (random >> 8) % (file.size() - head());
-      file[at] ^= static_cast<std::byte>(1u << (random & 7u));
-    }
+  const auto count = [&](const AlignedBytes& file, const auto&) {
     ++(verify(file) ? accepted : refused);
-  }
+  };
+  test::for_each_changed_byte(sound_, count, {.start = head()});
+  test::for_each_random_damage(sound_, 20000, count, head());
   EXPECT_GT(accepted, 1000u);
   EXPECT_GT(refused, 500u);
   EXPECT_EQ(misaligned_ > 0, GetParam().is_wide && sizeof(size_t) == 8);
