@@ -371,4 +371,19 @@ Value view_as_real(const Call& call) {
   return spec;
 }
 
+Value view_as_complex(const Call& call) {
+  TensorSpec spec = call.self();
+  const bool is_double = spec.dtype == ScalarType::kDouble;
+  if (!is_double && spec.dtype != ScalarType::kFloat) call.refuse("the input must be f32 or f64");
+  if (spec.sizes.empty() || spec.sizes.back() != SymInt(2)) {
+    call.refuse("the last dim of the input must have the size 2");
+  }
+  spec.dtype = is_double ? ScalarType::kComplexDouble : ScalarType::kComplexFloat;
+  spec.sizes.pop_back();
+  spec.strides.pop_back();
+  for (SymInt& stride : spec.strides) stride = stride / SymInt(2);
+  spec.storage_offset = spec.storage_offset / SymInt(2);
+  return spec;
+}
+
 }  // namespace vitrine::aot::results

@@ -29,30 +29,55 @@ void conj_physical_out(KernelContext& context, const Tensor& self, Tensor& out) 
   fail_unsupported_dtype(context, self.dtype());
 }
 
-// Turns a complex tensor [...] into a real tensor [..., 2] of real and imaginary parts.
-void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
-  if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
-  const ScalarType part = real_type(self.dtype());
-  Layout parts(self);
+// The layout of a complex tensor [...] as a real tensor [..., 2] of real and imaginary parts.
+Layout parts_of(const Tensor& complex) {
+  Layout parts(complex);
   for (size_t i = 0; i < parts.rank; ++i) parts.strides[i] *= 2;
   parts.insert(parts.rank, 2, 1);
-  if (!check_dtype(context, out, part, "out") || !resize_to(context, out, parts.size_span()) ||
-      !check_data(context, {&self, &out})) {
-    return;
-  }
+  return parts;
+}
+
+// Copies elements of dtype `part` between tensors of the same sizes.
+void copy_parts(KernelContext& context, ScalarType part, const Tensor& self, const Layout& from,
+                Tensor& out, const Layout& to) {
+  if (!check_data(context, {&self, &out})) return;
   const auto mover = ElementMover::make(context, part, part);
   if (!mover) return;
-  const Layout result(out);
-  const BoxLoop<2> loop(parts.size_span(), {result.strides.data(), parts.strides.data()});
+  const BoxLoop<2> loop(from.size_span(), {to.strides.data(), from.strides.data()});
   loop.run({0, 0}, [&](const auto& offsets, int64_t count) {
     mover->move(self.raw_data(), offsets[1], loop.row_stride(1), out.mutable_raw_data(), offsets[0],
                 loop.row_stride(0), count);
   });
 }
 
+// Turns a complex tensor [...] into a real tensor [..., 2] of real and imaginary parts.
+void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
+  const ScalarType part = real_type(self.dtype());
+  const Layout parts = parts_of(self);
+  if (!check_dtype(context, out, part, "out") || !resize_to(context, out, parts.size_span())) {
+    return;
+  }
+  copy_parts(context, part, self, parts, out, Layout(out));
+}
+
+// Turns a real tensor [..., 2] of real and imaginary parts into a complex tensor [...].
+void view_as_complex_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!is_complex(out.dtype()) || self.dtype() != real_type(out.dtype())) {
+    return fail_unsupported_dtype(context, self.dtype());
+  }
+  if (self.rank() == 0 || self.sizes().back() != 2) {
+    return context.fail(ErrorCode::kInvalidArgument, "the last dimension of self must have size 2");
+  }
+  if (!context.resize(out, self.sizes().first(self.rank() - 1))) return;
+  copy_parts(context, self.dtype(), self, Layout(self), out, parts_of(out));
+}
+
 }  // namespace
 
 VITRINE_KERNEL(conj_physical_out, "aten::_conj_physical.out", conj_physical_out);
 VITRINE_KERNEL(view_as_real_copy_out, "aten::view_as_real_copy.out", view_as_real_copy_out);
+VITRINE_KERNEL(view_as_complex_copy_out, "aten::view_as_complex_copy.out",
+               view_as_complex_copy_out);
 
 }  // namespace vitrine::portable

@@ -410,5 +410,22 @@ TEST(ViewAsRealCopy, SplitsRealAndImaginaryParts) {
   EXPECT_FALSE(call.run("aten::view_as_real_copy.out", out, out).ok());
 }
 
+TEST(ViewAsComplexCopy, JoinsRealAndImaginaryParts) {
+  KernelCall call;
+  Tensor& self = call.make<float>({2, 2}, {0, 1, 2, 3});
+  Tensor& out = call.make(ScalarType::kComplexFloat, {2});
+  ASSERT_TRUE(succeeds(call.run("aten::view_as_complex_copy.out", self, out)));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(out.unchecked_data<float>()[i], static_cast<float>(i));
+}
+
+TEST(ViewAsComplexCopy, RejectsOtherShapesAndDtypes) {
+  KernelCall call;
+  Tensor& out = call.make(ScalarType::kComplexFloat, {2});
+  for (Tensor* self : {&call.make<float>({2, 3}, {0, 1, 2, 3, 4, 5}), &call.make<float>({}, {0}),
+                       &call.make<double>({2, 2}, {0, 1, 2, 3})}) {
+    EXPECT_FALSE(call.run("aten::view_as_complex_copy.out", *self, out).ok());
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::test

@@ -1,12 +1,18 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "aot/graph/aot_error.h"
 #include "test/aot/optimize/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
+
+using testing::HasSubstr;
+using testing::Throws;
+using testing::ThrowsMessage;
 
 TEST(DecomposeFourier, ShortTimeTransformMatchesFormula) {
   constexpr int64_t kSignal = 20, kLength = 8, kHop = 3, kWindow = 5, kFrames = 5;
@@ -35,6 +41,105 @@ TEST(DecomposeFourier, ShortTimeTransformMatchesFormula) {
   expect_near(lowered("aten.stft.default", {floats({kSignal}, signal), floats({kWindow}, window)},
                       arguments, {SymInt(kLength / 2 + 1), SymInt(kFrames), SymInt(2)}),
               expected);
+}
+
+// Parameters of aten::istft, and the formula of its result.
+struct Inverse {
+  int64_t length = 8, hop = 3, window = 8, windows = 5, batch = 1;
+  bool center = true, normalized = false, is_one_sided = true;
+  int64_t result_length = 0;  // 0: not given
+
+  int64_t frequencies() const { return is_one_sided ? length / 2 + 1 : length; }
+  int64_t whole() const { return (windows - 1) * hop + length; }
+  int64_t begin() const { return center ? length / 2 : 0; }
+  int64_t size() const { return result_length != 0 ? result_length : whole() - 2 * begin(); }
+};
+
+double window_at(const Inverse& of, int64_t i) {
+  const int64_t at = i - (of.length - of.window) / 2;
+  return at < 0 || at >= of.window ? 0 : 0.25 + 0.125 * static_cast<double>(at);
+}
+
+// The real part of the inverse transform of one window; the spectrum has a second, mirrored half.
+double inverse_transform(const Inverse& of, const Values& spectrum, int64_t batch, int64_t window,
+                         int64_t i) {
+  double sum = 0;
+  for (int64_t k = 0; k < of.length; ++k) {
+    const bool is_mirrored = k > of.length / 2;
+    const int64_t from = is_mirrored ? of.length - k : k;
+    const auto at =
+        static_cast<size_t>(((batch * of.frequencies() + from) * of.windows + window) * 2);
+    // The imaginary parts of the first and the middle frequency of a real signal are 0.
+    const bool is_real = from == 0 || 2 * from == of.length;
+    const double im = is_real ? 0 : is_mirrored ? -spectrum[at + 1] : spectrum[at + 1];
+    const double angle =
+        2 * std::numbers::pi * static_cast<double>(k * i) / static_cast<double>(of.length);
+    sum += spectrum[at] * std::cos(angle) - im * std::sin(angle);
+  }
+  return sum / (of.normalized ? std::sqrt(static_cast<double>(of.length))
+                              : static_cast<double>(of.length));
+}
+
+Values inverse_by_formula(const Inverse& of, const Values& spectrum) {
+  Values result;
+  for (int64_t batch = 0; batch < of.batch; ++batch) {
+    for (int64_t at = of.begin(); at < of.begin() + of.size(); ++at) {
+      double sum = 0, squares = 0;
+      for (int64_t window = 0; window < of.windows; ++window) {
+        const int64_t i = at - window * of.hop;
+        if (i < 0 || i >= of.length) continue;
+        sum += inverse_transform(of, spectrum, batch, window, i) * window_at(of, i);
+        squares += window_at(of, i) * window_at(of, i);
+      }
+      result.push_back(at < of.whole() ? sum / squares : 0);
+    }
+  }
+  return result;
+}
+
+TensorData run_inverse(const Inverse& of, const Values& spectrum) {
+  Values window;
+  for (int64_t i = 0; i < of.window; ++i) window.push_back(0.25 + 0.125 * static_cast<double>(i));
+  const bool has_batch = of.batch > 1;
+  std::vector<int64_t> sizes = {of.frequencies(), of.windows, 2};
+  if (has_batch) sizes.insert(sizes.begin(), of.batch);
+  const auto make = [&](ModelBuilder& build, const Nodes& in) {
+    Node* x = build.call("aten.view_as_complex.default", {in[0]});
+    ArgumentList args = {x, of.length, of.hop, of.window, in[1], of.center, of.normalized};
+    args.emplace_back(of.is_one_sided);
+    args.push_back(of.result_length != 0 ? Argument(of.result_length) : Argument());
+    std::vector<SymInt> result = {SymInt(of.size())};
+    if (has_batch) result.insert(result.begin(), SymInt(of.batch));
+    return build.call_as("aten.istft.default", args, {},
+                         contiguous_spec(ScalarType::kFloat, result));
+  };
+  return run({floats(sizes, spectrum), floats({of.window}, window)}, make)[0];
+}
+
+TEST(DecomposeFourier, InverseShortTimeTransformMatchesFormula) {
+  const Inverse cases[] = {{},
+                           {.window = 6},
+                           {.normalized = true},
+                           {.hop = 2, .batch = 3},
+                           {.length = 7, .hop = 2, .window = 5, .windows = 4},
+                           {.hop = 2, .center = false},
+                           {.is_one_sided = false},
+                           {.result_length = 9},
+                           {.result_length = 19}};
+  for (const Inverse& of : cases) {
+    SCOPED_TRACE(&of - cases);
+    Values spectrum;
+    for (int64_t i = 0; i < 2 * of.batch * of.frequencies() * of.windows; ++i) {
+      spectrum.push_back(std::sin(static_cast<double>(i * i)));
+    }
+    expect_near(run_inverse(of, spectrum), inverse_by_formula(of, spectrum), 1e-5);
+  }
+}
+
+TEST(DecomposeFourier, RejectsInverseTransformsOfWrongSizes) {
+  EXPECT_THAT([] { run_inverse({.hop = 0}, Values(50)); },
+              ThrowsMessage<AotError>(HasSubstr("hop_length must be positive")));
+  EXPECT_THAT([] { run_inverse({.windows = 0}, {}); }, Throws<AotError>());
 }
 
 }  // namespace
