@@ -7,10 +7,12 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
+#include "base/text/text_layout.h"
 
 namespace vitrine::aot {
 namespace {
@@ -141,15 +143,10 @@ void add_int8_rule(std::string_view text, Quantization& to) try {
     throw AotError("--quantize 8da4w: no linear layer has a float weight that no other layer uses");
   }
   constexpr size_t kMaxListed = 3;
-  const size_t count = skipped.size();
-  if (count > kMaxListed) {
-    skipped.resize(kMaxListed);
-    skipped.push_back(fmt::format("{} more", count - kMaxListed));
-  }
   throw AotError(fmt::format(
       "--quantize 8da4w: no linear layer can be quantized: {}; choose a group size that divides "
       "the row lengths, as in 8da4w:32",
-      fmt::join(skipped, "; ")));
+      fmt::join(inspector::first_names(std::move(skipped), kMaxListed), "; ")));
 }
 
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods) {

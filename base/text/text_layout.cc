@@ -234,6 +234,14 @@ std::string wrap_notes(const std::vector<std::string>& notes, size_t width) {
   return text;
 }
 
+std::vector<std::string> first_names(std::vector<std::string> names, size_t max) {
+  if (names.size() <= max + 1) return names;
+  const size_t others = names.size() - max;
+  names.resize(max);
+  names.push_back(std::to_string(others) + " more");
+  return names;
+}
+
 std::string bar(double share, size_t width) {
   constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double bounded = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;

@@ -51,6 +51,10 @@ std::string wrap_words(std::string_view first, std::string_view text, size_t wid
 // Returns separate lines "note: ..." for each note. Makes the notes printable.
 std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
 
+// Keeps the first `max` names and puts "3 more" in place of the others. Keeps one name beyond
+// `max`, because "1 more" is not shorter.
+std::vector<std::string> first_names(std::vector<std::string> names, size_t max);
+
 // Returns a bar of block characters, as wide as `share` of `width` cells, to an eighth of a cell.
 std::string bar(double share, size_t width);
 

@@ -73,11 +73,7 @@ class ValueTable {
       reason->second.push_back(texts.op + (texts.module.empty() ? "" : " " + texts.module));
     }
     for (auto& [reason, names] : by_reason) {
-      const size_t count = names.size();
-      if (count > kMaxNames + 1) {
-        names.resize(kMaxNames);
-        names.push_back(fmt::format("{} more", count - kMaxNames));
-      }
+      names = first_names(std::move(names), kMaxNames);
       names.insert(names.begin(), printable(reason));
       out_ += wrap("not compared  ", names, kDot, width_);
     }

@@ -40,6 +40,13 @@ TEST(TextLayout, WrapsBetweenParts) {
   EXPECT_EQ(wrap("x: ", {"aaa", "bbb", "ccc"}, ", ", 12), "x: aaa, bbb\n   ccc\n");
 }
 
+TEST(TextLayout, FirstNamesCountsTheOthers) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(first_names({"a", "b", "c", "d"}, 2), (Names{"a", "b", "2 more"}));
+  EXPECT_EQ(first_names({"a", "b", "c"}, 2), (Names{"a", "b", "c"}));
+  EXPECT_EQ(first_names({}, 2), Names{});
+}
+
 TEST(TextLayout, BreaksPartsThatAreWiderThanALineAtSpaces) {
   EXPECT_EQ(wrap("x  ", {"A 12.0 us   B 13.0 us", "b"}, ", ", 12),
             "x  A 12.0 us\n   B 13.0 us\n   b\n");
