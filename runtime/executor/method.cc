@@ -357,9 +357,10 @@ Error Method::run() {
 
 Error Method::add_location(const Step& step, int32_t chain_index, size_t position,
                            Error error) const {
-  return std::move(error).in("%s, chain %d, instruction %zu (%s %s)",
+  const bool has_name = step.name != nullptr && *step.name != '\0';
+  return std::move(error).in("%s, chain %d, instruction %zu (%s%s%s)",
                              ProgramAccess::plan(meta_).name()->c_str(), chain_index, position,
-                             kind_name(step.kind), step.name != nullptr ? step.name : "");
+                             kind_name(step.kind), has_name ? " " : "", has_name ? step.name : "");
 }
 
 }  // namespace vitrine

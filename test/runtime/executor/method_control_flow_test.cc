@@ -144,7 +144,7 @@ TEST_F(MethodControlFlowTest, RejectsConditionsThatAreNotBool) {
     EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
     EXPECT_STREQ(
         error_.message(),
-        "forward, chain 0, instruction 0 (jump ): the condition must be a Bool or a bool tensor "
+        "forward, chain 0, instruction 0 (jump): the condition must be a Bool or a bool tensor "
         "with memory");
   }
 }

@@ -53,7 +53,7 @@ TEST_F(CancelTest, EndsTheExecutionInProgress) {
     const Error error = execute_and_cancel(*method);
     EXPECT_STREQ(error_code_name(error.code()), "Canceled");
     EXPECT_EQ(error.code(), kCanceled);
-    EXPECT_THAT(error.message(), HasSubstr("forward, chain 0, instruction 1 (jump ): canceled"));
+    EXPECT_THAT(error.message(), HasSubstr("forward, chain 0, instruction 1 (jump): canceled"));
     ASSERT_TRUE(execute(*method, true).ok());  // the request was consumed
     EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
   }
@@ -86,7 +86,7 @@ TEST_F(CancelTest, DeadlineEndsEachExecution) {
     const Error error = execute(*method, false);
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
     EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-    EXPECT_THAT(error.message(), HasSubstr("instruction 1 (jump ): the run takes longer than "
+    EXPECT_THAT(error.message(), HasSubstr("instruction 1 (jump): the run takes longer than "
                                            "max_milliseconds_per_run allows"));
   }
   EXPECT_TRUE(execute(*method, true).ok());
