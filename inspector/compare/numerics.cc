@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -191,6 +192,25 @@ void find_first_rows(Numerics& numerics) {
   }
 }
 
+// Returns a note about A and B, the sides of a comparison of values, with their names.
+std::string with_names(const std::string& note) {
+  std::string result;
+  for (size_t i = 0; i < note.size(); ++i) {
+    const auto is_letter = [&](size_t at) {
+      return at < note.size() && std::isalnum(static_cast<unsigned char>(note[at])) != 0;
+    };
+    const bool is_word = !is_letter(i + 1) && (i == 0 || !is_letter(i - 1));
+    if (is_word && note[i] == 'A') {
+      result += "the reference";
+    } else if (is_word && note[i] == 'B') {
+      result += "the program";
+    } else {
+      result += note[i];
+    }
+  }
+  return result;
+}
+
 void add_figures(std::optional<TensorDifference>& all,
                  const std::optional<TensorDifference>& other) {
   if (all && other) {
@@ -239,7 +259,7 @@ Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& ref
   Numerics result;
   result.alignment = comparison.alignment;
   result.outputs = comparison.outputs;
-  result.notes = comparison.notes;
+  for (const std::string& note : comparison.notes) result.notes.push_back(with_names(note));
   result.limit_db = limit_db;
   result.rows = Measurer(comparison, reference, program, recomputed).rows();
   find_first_rows(result);

@@ -7,7 +7,6 @@
 #include "base/text/text_layout.h"
 
 namespace vitrine::inspector {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -28,8 +27,6 @@ std::vector<std::string> output_facts(const OutputDifference& output) {
   }
   return parts;
 }
-
-}  // namespace
 
 std::string output_lines(const std::vector<OutputDifference>& outputs, size_t width) {
   std::string lines;

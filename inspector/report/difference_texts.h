@@ -9,6 +9,9 @@
 
 namespace vitrine::inspector {
 
+// Returns "output 0", "f32[1,10]", "max diff 0.341", "SQNR 32.2 dB" and others.
+std::vector<std::string> output_facts(const OutputDifference& output);
+
 // Returns a line for each output: "output 0 · f32[1,10] · max diff 0.341 · SQNR 32.2 dB ...".
 std::string output_lines(const std::vector<OutputDifference>& outputs, size_t width);
 

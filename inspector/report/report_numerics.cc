@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -14,33 +13,15 @@
 #include "base/text/text_layout.h"
 #include "base/text/text_table.h"
 #include "inspector/report/comparison_texts.h"
-#include "inspector/report/csv_cell.h"
 #include "inspector/report/difference_texts.h"
+#include "inspector/report/numerics_texts.h"
 #include "inspector/report/row_texts.h"
 #include "inspector/report/run_texts.h"
 
 namespace vitrine::inspector {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Figures = std::optional<TensorDifference>;
-
-std::string db_text(double db) {
-  return db == std::numeric_limits<double>::infinity() ? "same" : fmt::format("{:.1f}", db);
-}
-
-std::string db_text(const Figures& figures) { return figures ? db_text(figures->sqnr_db) : "-"; }
-
-// "int8" for a value that the delegate stored quantized, else its dtype.
-std::string stored_text(const NumericsRow& row) {
-  if (!row.stored_as) return row.type.substr(0, row.type.find('['));
-  return row.stored_as->dtype == ScalarType::kByte ? "uint8" : "int8";
-}
-
-std::string op_text(const NumericsRow& row, const RowTexts& texts) {
-  const std::string& op = display_width(texts.op) > kLongOp ? texts.short_op : texts.op;
-  return row.result == 0 ? op : fmt::format("{} [{}]", op, row.result);
-}
 
 double sort_key(const NumericsRow& row) {
   if (!row.made_here) return std::numeric_limits<double>::infinity();
@@ -146,11 +127,7 @@ class NumericsTable {
     table.add_row(std::move(cells), numerics_.first_below == i);
   }
 
-  std::string name_of(size_t i) const {
-    const std::string& module = texts_[i].module;
-    return fmt::format("#{} {}{}{}", numerics_.rows[i].row + 1,
-                       op_text(numerics_.rows[i], texts_[i]), module.empty() ? "" : " ", module);
-  }
+  std::string name_of(size_t i) const { return row_name(numerics_.rows[i], texts_[i]); }
 
   void write_verdict() {
     const std::string limit = fmt::format("{:.4g} dB", numerics_.limit_db);
@@ -178,26 +155,13 @@ class NumericsTable {
 
   // Lists the rows without an error made here by reason.
   void write_without_reference() {
-    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
-    for (size_t i = 0; i < numerics_.rows.size(); ++i) {
-      const NumericsRow& row = numerics_.rows[i];
-      if (row.made_here) continue;
-      auto reason = std::ranges::find(by_reason, row.why_not_made_here,
-                                      &decltype(by_reason)::value_type::first);
-      if (reason == by_reason.end()) {
-        reason = by_reason.insert(reason, {row.why_not_made_here, {}});
-      }
-      reason->second.push_back(name_of(i));
-    }
     constexpr size_t kMaxNames = 4;
-    for (auto& [reason, names] : by_reason) {
-      const size_t count = names.size();
-      if (count > kMaxNames + 1) {
-        names.resize(kMaxNames);
-        names.push_back(fmt::format("{} more", count - kMaxNames));
-      }
-      names.insert(names.begin(), printable(reason));
-      out_ += wrap("not measured  ", names, kDot, width_);
+    for (const auto& [reason, rows] : rows_without_figures(numerics_)) {
+      std::vector<std::string> parts;
+      for (const size_t row : rows) parts.push_back(name_of(row));
+      parts = first_names(std::move(parts), kMaxNames);
+      parts.insert(parts.begin(), printable(reason));
+      out_ += wrap("not measured  ", parts, kDot, width_);
     }
   }
 
@@ -210,114 +174,11 @@ class NumericsTable {
   std::string out_;
 };
 
-// Numbers that are infinite or NaN become null.
-Json finite_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json figures_json(const Figures& figures) {
-  if (!figures) return nullptr;
-  return {{"sqnr_db", finite_json(figures->sqnr_db)}, {"is_equal", figures->mismatches == 0},
-          {"cosine", finite_json(figures->cosine)},   {"max_abs", finite_json(figures->max_abs)},
-          {"max_abs_at", figures->max_abs_at},        {"max_rel", finite_json(figures->max_rel)},
-          {"max_rel_at", figures->max_rel_at}};
-}
-
-std::string csv_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return fmt::format("{:.9g}", value);
-}
-
-std::string figures_csv(const Figures& figures) {
-  if (!figures) return ",,,";
-  return fmt::format("{},{},{},{}", csv_number(figures->sqnr_db), csv_number(figures->cosine),
-                     csv_number(figures->max_abs), csv_number(figures->max_rel));
-}
-
-Json index_json(const std::optional<size_t>& index) { return index ? Json(*index) : Json(); }
-
 }  // namespace
 
 std::string report_numerics(const Numerics& numerics, const Profile& program,
                             const Profile& reference, const TableOptions& options) {
   return NumericsTable(numerics, program, reference, options).report();
-}
-
-std::string report_numerics_csv(const Numerics& numerics, const Profile& program) {
-  std::string csv = "row,result,op,module,ran_in,type,stored_as,scale,zero_point";
-  for (const char* error : {"made_here", "inherited", "total"}) {
-    csv += fmt::format(",{0}_sqnr_db,{0}_cosine,{0}_max_abs,{0}_max_rel", error);
-  }
-  csv += ",elements,saturated,nan,infinite,not_measured,worst_sample,worst_sqnr_db\r\n";
-  for (const NumericsRow& row : numerics.rows) {
-    const RowTexts texts = row_texts(program.rows[row.row]);
-    const bool has_parameters = row.stored_as && row.stored_as->rows == 1;
-    csv += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", row.row + 1, row.result,
-        csv_cell(texts.op), csv_cell(texts.module), csv_cell(texts.place), csv_cell(row.type),
-        stored_text(row), has_parameters ? fmt::format("{:.9g}", row.stored_as->scale) : "",
-        has_parameters ? std::to_string(row.stored_as->zero_point) : "", figures_csv(row.made_here),
-        figures_csv(row.inherited), figures_csv(row.total), row.elements, row.saturated, row.nan,
-        row.infinite, csv_cell(row.why_not_made_here),
-        row.worst ? csv_cell(numerics.samples[row.worst->sample]) : "",
-        row.worst ? csv_number(row.worst->sqnr_db) : "");
-  }
-  return csv;
-}
-
-std::string report_numerics_json(const Numerics& numerics, const Profile& program,
-                                 const Profile& reference) {
-  Json rows = Json::array();
-  for (const NumericsRow& row : numerics.rows) {
-    const ProfileRow& of_program = program.rows[row.row];
-    const RowTexts texts = row_texts(of_program);
-    Json json = {{"row", row.row},
-                 {"result", row.result},
-                 {"op", texts.op},
-                 {"module", texts.module},
-                 {"ran_in", texts.place},
-                 {"debug_handles", of_program.debug_handles},
-                 {"lines", row.lines},
-                 {"type", row.type},
-                 {"stored_as", nullptr},
-                 {"reference_rows", row.reference_rows},
-                 {"made_here", figures_json(row.made_here)},
-                 {"inherited", figures_json(row.inherited)},
-                 {"total", figures_json(row.total)},
-                 {"elements", row.elements},
-                 {"saturated", row.saturated},
-                 {"nan", row.nan},
-                 {"infinite", row.infinite},
-                 {"not_measured", row.why_not_made_here},
-                 {"worst", nullptr}};
-    if (row.worst) {
-      json["worst"] = {{"sample", row.worst->sample}, {"sqnr_db", finite_json(row.worst->sqnr_db)}};
-    }
-    if (row.stored_as) {
-      json["stored_as"] = {{"dtype", stored_text(row)},
-                           {"rows", row.stored_as->rows},
-                           {"scale", row.stored_as->scale},
-                           {"zero_point", row.stored_as->zero_point}};
-    }
-    rows.push_back(std::move(json));
-  }
-  const auto side = [](const Profile& profile) {
-    return Json{{"model", profile.run.model},
-                {"method", profile.method},
-                {"origin", origin_json(profile.run)},
-                {"warnings", profile.run.warnings}};
-  };
-  const Json json = {{"schema_version", kNumericsJsonVersion},
-                     {"program", side(program)},
-                     {"reference", side(reference)},
-                     {"samples", numerics.samples},
-                     {"aligned_by", alignment_name(numerics.alignment)},
-                     {"limit_db", numerics.limit_db},
-                     {"first_below", index_json(numerics.first_below)},
-                     {"first_not_finite", index_json(numerics.first_not_finite)},
-                     {"rows", rows},
-                     {"outputs", outputs_json(numerics.outputs)},
-                     {"notes", numerics.notes}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace vitrine::inspector

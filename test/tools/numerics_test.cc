@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "test/support/browser.h"
 #include "test/support/corpus.h"
 #include "test/support/delegated_layers.h"
+#include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "tools/common/files.h"
 
@@ -184,6 +186,91 @@ TEST(NumericsCommand, WritesCsv) {
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
 }
 
+// Clicks and types like a reader.
+constexpr char kDrive[] = R"(
+const all = (query) => [...document.querySelectorAll(query)];
+const rows = () => all('#table tbody tr:not(.detail)');
+const head = (text) => all('#table th button').find((button) => button.textContent === text);
+seen.title = document.title;
+seen.cards = all('.card b').map((card) => card.textContent);
+seen.rows = rows().length;
+seen.columns = all('#table th').map((title) => title.textContent);
+seen.panels = all('#depth .panel').length;
+head('time').click();
+const time_column = all('#table th').findIndex((title) => title.textContent === 'time');
+const times = rows().map((row) => row.children[time_column].textContent);
+seen.times = times.filter(Boolean).length;
+rows()[0].click();
+seen.detail = all('tr.detail dd').map((fact) => fact.textContent).join('|');
+const input = document.getElementById('filter');
+input.value = 'RELU';
+input.dispatchEvent(new Event('input'));
+seen.filtered = rows().length;
+seen.outputs = all('#outputs tbody tr').length;
+const theme = document.documentElement.dataset.theme;
+document.getElementById('theme').click();
+seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+)";
+
+TEST(NumericsCommand, WritesAPage) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const fs::path file = scratch / "errors.html";  // the extension implies the format
+  const CommandResult result =
+      executor_runner(linear_relu("--num_executions 3 --warmup 1 --reference " +
+                                  sample("linear_relu/model.pt2") + " -o " + file.string()));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(file);
+  const json data = page_data(page);
+  for (const char* window : {"1280,900", "390,844"}) {
+    SCOPED_TRACE(window);
+    const json seen = drive(browser, page, scratch, window, kDrive);
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen.at("problems"), json::array());
+    EXPECT_EQ(seen.at("title"), "model.pte · forward · numerics");
+    EXPECT_EQ(seen.at("cards").at(0), "none");
+    EXPECT_EQ(seen.at("cards").at(2), "2 of 2");
+    EXPECT_EQ(seen.at("rows"), data.at("rows").size());
+    EXPECT_EQ(seen.at("times"), data.at("rows").size());
+    EXPECT_EQ(seen.at("panels"), 3) << "errors, times, bytes";
+    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("f32[4,"));
+    EXPECT_EQ(seen.at("filtered"), 1);
+    EXPECT_EQ(seen.at("outputs"), 1);
+    EXPECT_EQ(seen.at("theme"), "dark,light");
+    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
+  }
+}
+
+TEST(NumericsCommand, ComparesTwoLowerings) {
+  const CommandResult result =
+      executor_runner(linear_relu("--format json --reference " + sample("linear_relu/model.pt2") +
+                                  " --compare " + sample("linear_relu/model.pte") +
+                                  " --compare_etrecord " + sample("linear_relu/etrecord.bin")));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  ASSERT_EQ(report.at("rows").size(), 2u);
+  for (const json& row : report.at("rows")) {
+    ASSERT_TRUE(row.at("a").is_object());
+    EXPECT_EQ(row.at("a"), row.at("b")) << "the programs are the same";
+  }
+  EXPECT_EQ(report.at("a").at("outputs"), report.at("b").at("outputs"));
+}
+
+TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithOtherInputs) {
+  const ScratchFolder scratch;
+  const std::string stored = (scratch / "p.json").string();
+  ASSERT_EQ(executor_runner("--profile --num_executions 1 " + sample("linear_relu/model.pte") +
+                            " -o " + stored)
+                .exit_code,
+            0);
+  const std::string start = "--reference " + sample("linear_relu/model.pt2") + " --compare ";
+  EXPECT_THAT(executor_runner(linear_relu(start + stored)).err,
+              HasSubstr("a stored profile has no values: --numerics needs a second program"));
+  EXPECT_THAT(executor_runner(linear_relu(start + sample("add_mul/model.pte"))).err,
+              HasSubstr("they cannot run on the same inputs"));
+}
+
 TEST(NumericsCommand, SaysWhyADelegatedReferenceIsNotMeasured) {
   const CommandResult result =
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
@@ -285,8 +372,16 @@ TEST(NumericsCommand, RejectsWrongCommandLines) {
        "30kB: expected a number of dB, as in 30dB"},
       {linear_relu("--profile --reference " + sample("linear_relu/model.pt2")),
        "--numerics: cannot be used with --profile"},
-      {linear_relu("--format html --reference " + sample("linear_relu/model.pt2")),
-       "except for csv with --numerics and --value_summaries: expected table or json"}};
+      {linear_relu("--format svg --reference " + sample("linear_relu/model.pt2")),
+       "with --numerics, except for csv and html: expected table or json"},
+      {linear_relu("--format html --reference " + sample("linear_relu/model.pt2") + " --compare " +
+                   sample("linear_relu/model.pte")),
+       "--numerics with --compare has no page"},
+      {linear_relu("--fail_above 1.1 --reference " + sample("linear_relu/model.pt2") +
+                   " --compare " + sample("linear_relu/model.pte")),
+       "--numerics: cannot be used with --fail_above"},
+      {sample("linear_relu/model.pte") + " --value_summaries --format html",
+       "with --value_summaries, except for csv: expected table or json"}};
   for (const auto& each : cases) {
     const CommandResult result = executor_runner(each.arguments);
     EXPECT_EQ(result.exit_code, 64) << each.arguments;

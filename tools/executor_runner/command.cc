@@ -24,6 +24,7 @@
 #include "tools/executor_runner/profile_run.h"
 #include "tools/executor_runner/replacement.h"
 #include "tools/executor_runner/sweep.h"
+#include "tools/executor_runner/value_summaries.h"
 #include "tools/executor_runner/verification.h"
 #include "tools/vitrine/commands.h"
 
@@ -142,7 +143,8 @@ int executor_runner(int argc, char** argv) {
     } else {
       cancel_on_interrupt();
     }
-    const bool runs_two = !options->compare.empty() && !is_stored_profile(options->compare);
+    const bool runs_two =
+        !options->compare.empty() && !options->numerics && !is_stored_profile(options->compare);
     return runs_two ? run_comparison(*options) : run(*options);
   });
 }

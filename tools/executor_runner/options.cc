@@ -30,7 +30,7 @@ const std::vector<OptionRequirement>& requirements() {
       {"--rtol", {"--verify"}},
       {"--atol", {"--verify"}},
       {"--min_sqnr", {"--verify", "--debug_outputs"}},
-      {"--compare", {"--profile", "--debug_outputs"}},
+      {"--compare", {"--profile", "--debug_outputs", "--numerics"}},
       {"--label", {"--profile"}},
       {"--format", {"--profile", "--verify", "--compare", "--numerics", "--value_summaries"}},
       {"--output", {"--profile", "--verify", "--compare", "--numerics", "--value_summaries"}},
@@ -70,7 +70,8 @@ constexpr std::pair<const char*, const char*> kExclusions[] = {
     {"--compare", "--debug_buffer_path"},
     {"--numerics", "--profile"},
     {"--numerics", "--verify"},
-    {"--numerics", "--compare"},
+    {"--numerics", "--fail_above"},
+    {"--numerics", "--min_sqnr"},
     {"--numerics", "--debug_outputs"},
     {"--numerics", "--etdump_path"},
     {"--numerics", "--output_file"},
@@ -195,8 +196,10 @@ void add_profile_options(CLI::App& app, CommandLine& line) {
 void add_check_options(CLI::App& app, RunnerOptions& options) {
   const OptionGroup compare(app, "Comparing");
   compare
-      .add_option("--compare", options.compare,
-                  "compare with this program (--debug_outputs: values), or a stored profile")
+      .add_option(
+          "--compare", options.compare,
+          "compare with this program (--debug_outputs: values, --numerics: errors), or a stored "
+          "profile")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   compare
@@ -371,10 +374,15 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
     const RunnerOptions& options = line.options;
     if (options.verify) check_is_table_or_json(options.report, "with --verify");
     if (!options.compare.empty()) check_fits_comparison(options.report);
-    if ((options.numerics || options.value_summaries) &&
-        options.report.format != ReportFormat::kCsv) {
-      check_is_table_or_json(options.report,
-                             "except for csv with --numerics and --value_summaries");
+    const ReportFormat format = options.report.format;
+    if (options.numerics && format != ReportFormat::kCsv && format != ReportFormat::kHtml) {
+      check_is_table_or_json(options.report, "with --numerics, except for csv and html");
+    }
+    if (options.numerics && !options.compare.empty() && format == ReportFormat::kHtml) {
+      throw CLI::ValidationError("--format", "html: --numerics with --compare has no page");
+    }
+    if (options.value_summaries && format != ReportFormat::kCsv) {
+      check_is_table_or_json(options.report, "with --value_summaries, except for csv");
     }
     parse_values(line);
     line.options.method_is_given = app.get_option("--method")->count() != 0;

@@ -105,7 +105,7 @@ const showProfile = (data) => {
   // ---- Table
   const hasCosts = data.rows.some((row) => row.cost !== null);
   const hasLimits = data.machine !== null;
-  const number = (value, text, wide) => ({value, text, kind: 'n', wide}), name = (value, wide) => ({value, text: value, kind: 'name', wide});
+  const number = numberCell, name = nameCell;
   const cost = (of, key) => (of && of[key] !== null ? of[key] : -1);
   function figures(of, share) {
     return [[data.statistic, number(typical(of), time(typical(of)))],
@@ -164,42 +164,10 @@ const showProfile = (data) => {
     const wanted = state.filter.toLowerCase();
     const all = VIEWS[state.by].lines();
     let lines = all.filter((line) => !wanted || line.rows.some((row) => searched[row].includes(wanted)));
-    const columns = all.length ? all[0].cells.map(([title, cell]) => [title, cell]) : [];
-    const sorted = columns.findIndex(([title]) => title === state.sort);
-    if (sorted >= 0) {
-      const sign = state.down ? -1 : 1;
-      lines = lines.map((line, i) => [line, i]).sort(([a, i], [b, j]) => {
-        const x = a.cells[sorted][1].value, y = b.cells[sorted][1].value;
-        return (x < y ? -sign : x > y ? sign : i - j);
-      }).map(([line]) => line);
-    }
-    const head = make('tr');
-    columns.forEach(([title, cell], i) => {
-      head.append(make('th', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), scope: 'col',
-                              'aria-sort': i === sorted ? (state.down ? 'descending' : 'ascending') : 'none'},
-                       make('button', {type: 'button', onclick: () => {
-                         if (state.sort === title) state.down = !state.down;
-                         else { state.sort = title; state.down = cell.kind !== 'name'; }
-                         drawTable();
-                       }}, title)));
-    });
-    $('table').tHead.replaceChildren(head);
-    const widest = Math.max(largest(all.map((line) => line.share)), 1e-9);
-    const body = $('table').tBodies[0];
-    body.replaceChildren();
-    for (const line of lines.slice(0, state.limit)) {
-      const row = make('tr', {class: line.class, 'data-rows': line.rows.map((index) => index + 1).join(' ')});
-      line.cells.forEach(([, cell]) => {
-        const element = make('td', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), title: cell.kind === 'name' && cell.value ? cell.value : false},
-                             cell.kind === 'name' ? make('div', {}, cell.text) : cell.text);
-        if (cell.indent && sorted < 0) element.style.paddingLeft = 8 + 16 * cell.indent + 'px';
-        if (cell.indent && sorted >= 0) element.firstChild.textContent = cell.value;
-        if (cell.width !== undefined) element.style.setProperty('--w', 100 * cell.width / widest + '%');
-        row.append(element);
-      });
-      row.addEventListener('click', () => toggleDetail(row, line, columns.length));
-      body.append(row);
-    }
+    lines = sortLines(lines, state);
+    drawTitles($('table'), all, state, drawTable);
+    const widest = Math.max(largest(all.map((line) => line.share)), 1e-9), columns = all.length ? all[0].cells.length : 1;
+    drawLines($('table'), lines.slice(0, state.limit), state, widest, toggleDetail);
     const shown = new Set(lines.flatMap((line) => line.rows));
     let sum = 0;
     shown.forEach((row) => { sum += data.rows[row].share; });
@@ -207,30 +175,26 @@ const showProfile = (data) => {
     $('more').hidden = lines.length <= state.limit;
     $('more').textContent = `Show ${Math.min(PAGE, lines.length - state.limit)} more`;
     const rest = typical(data.unattributed_time_ns);
-    $('table').tFoot.replaceChildren(make('tr', {}, make('td', {colspan: Math.max(columns.length, 1)},
+    $('table').tFoot.replaceChildren(make('tr', {}, make('td', {colspan: columns},
       `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(data.unattributed_share)}; wall ${time(typical(data.wall_ns))}`)));
     for (const button of $('views').children) button.setAttribute('aria-selected', String(button.dataset.by === state.by));
     writeState();
   }
 
-  function toggleDetail(row, line, columns) {
-    if (row.nextSibling && row.nextSibling.classList.contains('detail')) return row.nextSibling.remove();
-    const list = make('dl');
-    const add = (what, value) => { if (value) list.append(make('dt', {}, what), make('dd', {}, value)); };
+  function toggleDetail(row, line) {
     if (line.row === undefined) {
-      add('operators', line.rows.slice(0, 50).map((index) => `#${index + 1} ${data.texts[index].op}`).join(', ') + (line.rows.length > 50 ? ' …' : ''));
-    } else {
-      const it = data.rows[line.row], t = it.time_ns;
-      add('source ops', it.source_ops.map((op, i) => op + (it.modules[i] ? ` (${it.modules[i]})` : '')).join(', '));
-      add('folded in', it.folded_ops.map((op, i) => op + (it.folded_modules[i] ? ` (${it.folded_modules[i]})` : '')).join(', '));
-      add('source line', data.texts[line.row].line);
-      add('kernel', it.kernel + (it.library ? ` (${it.library})` : ''));
-      add('joined', it.join + (it.whole_call ? ', to all ops of its delegate call' : ''));
-      add('times', `first ${time(t.first)} · min ${time(t.min)} · p10 ${time(t.p10)} · p50 ${time(t.p50)} · p90 ${time(t.p90)} · p99 ${time(t.p99)} · max ${time(t.max)}`);
-      if (it.cost) add('work', `${(it.cost.flops / 1e6).toPrecision(3)} MFLOP · ${bytes(it.cost.bytes)} moved`);
-      add('ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : ''));
+      return toggleFacts(row, [['operators', line.rows.slice(0, 50).map((index) => `#${index + 1} ${data.texts[index].op}`).join(', ') + (line.rows.length > 50 ? ' …' : '')]]);
     }
-    row.after(make('tr', {class: 'detail'}, make('td', {colspan: columns}, list)));
+    const it = data.rows[line.row], t = it.time_ns;
+    toggleFacts(row, [
+      ['source ops', it.source_ops.map((op, i) => op + (it.modules[i] ? ` (${it.modules[i]})` : '')).join(', ')],
+      ['folded in', it.folded_ops.map((op, i) => op + (it.folded_modules[i] ? ` (${it.folded_modules[i]})` : '')).join(', ')],
+      ['source line', data.texts[line.row].line],
+      ['kernel', it.kernel + (it.library ? ` (${it.library})` : '')],
+      ['joined', it.join + (it.whole_call ? ', to all ops of its delegate call' : '')],
+      ['times', `first ${time(t.first)} · min ${time(t.min)} · p10 ${time(t.p10)} · p50 ${time(t.p50)} · p90 ${time(t.p90)} · p99 ${time(t.p99)} · max ${time(t.max)}`],
+      ['work', it.cost ? `${(it.cost.flops / 1e6).toPrecision(3)} MFLOP · ${bytes(it.cost.bytes)} moved` : ''],
+      ['ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : '')]]);
   }
 
   // Shows one row in the table.

@@ -19,4 +19,9 @@ extern const std::string_view kGraphStyle;   // follows kStyle
 extern const std::string_view kGraphLayout;  // the library dagre; empty if the build lacks it
 extern const std::string_view kGraphScript;
 
+// The page of errors has the placeholders {{style}}, {{data}} and {{script}}.
+extern const std::string_view kNumericsPage;
+extern const std::string_view kNumericsStyle;   // follows kStyle
+extern const std::string_view kNumericsScript;  // follows kElements
+
 }  // namespace vitrine::inspector::html

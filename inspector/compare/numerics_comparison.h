@@ -1,0 +1,30 @@
+// Puts the errors of two programs side by side: two lowerings of a model, measured against the same
+// reference on the same inputs.
+//
+// Rows are aligned by the reference: two rows that were measured against the same value of the
+// reference form a pair.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "inspector/compare/numerics.h"
+
+namespace vitrine::inspector {
+
+// Indices in Numerics::rows of A and B. One of them may be unset.
+struct NumericsPair {
+  std::optional<size_t> a, b;
+};
+
+struct NumericsComparison {
+  std::vector<NumericsPair> pairs;  // in the reference's run order
+  // Rows that were not measured against a value of the reference.
+  size_t unaligned_a = 0;
+  size_t unaligned_b = 0;
+};
+
+NumericsComparison compare_numerics(const Numerics& a, const Numerics& b);
+
+}  // namespace vitrine::inspector

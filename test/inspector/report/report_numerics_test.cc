@@ -1,0 +1,147 @@
+// Tests the reports of errors as text. A browser test checks that hostile names stay text.
+#include "inspector/report/report_numerics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "inspector/compare/numerics_comparison.h"
+#include "inspector/report/report_numerics_comparison.h"
+#include "inspector/report/report_numerics_html.h"
+#include "test/support/joined_profile.h"
+#include "test/support/trace_builder.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const std::string kHostile = "</script><img/src=x>{{script}}";
+
+Profile profile_of(const std::vector<std::string>& kernels, uint64_t ns = 10) {
+  test::TraceBuilder trace;
+  trace.begin_run();
+  int32_t instruction = 0;
+  for (const std::string& kernel : kernels) trace.kernel(instruction++, kernel, ns, "portable");
+  trace.end_run();
+  Profile profile = test::joined_profile(trace.dump(), nullptr);
+  profile.run.model = kHostile;
+  return profile;
+}
+
+// A row that was measured against the last of `reference`.
+NumericsRow measured(size_t row, std::vector<size_t> reference, double here, double total) {
+  NumericsRow result;
+  result.row = row;
+  result.type = "f32[4]";
+  result.reference_rows = std::move(reference);
+  result.lines = {kHostile};
+  result.elements = 4;
+  result.made_here.emplace().sqnr_db = here;
+  result.made_here->mismatches = here == kInfinity ? 0 : 1;
+  result.inherited.emplace();
+  result.total.emplace().sqnr_db = total;
+  return result;
+}
+
+Numerics made_numerics() {
+  Numerics numerics;
+  numerics.limit_db = 30;
+  numerics.rows = {measured(0, {0}, kInfinity, kInfinity), measured(1, {1, 2}, 12.5, 11)};
+  NumericsRow& other = numerics.rows.emplace_back();
+  other.row = 2;
+  other.why_not_made_here = kHostile;
+  numerics.rows[1].nan = 1;
+  numerics.first_below = numerics.first_not_finite = 1;
+  OutputDifference output;
+  output.a = output.b = "f32[4]";
+  output.figures = {.elements = 4, .max_abs = 0.5, .mismatches = 2};
+  numerics.outputs = {output};
+  return numerics;
+}
+
+json page_data(const std::string& html) {
+  const std::string open = "id=\"data\">";
+  const size_t begin = html.find(open) + open.size();
+  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+const std::vector<std::string> kKernels = {"aten::relu.out", kHostile, "aten::mul.out"};
+
+TEST(ReportNumericsHtml, EscapesNamesAndReferencesNothing) {
+  const Profile profile = profile_of(kKernels);
+  const std::string html = report_numerics_html(made_numerics(), profile, profile, nullptr);
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+  for (const char* reference :
+       {"<img", "src=\"", "@import", "url(", "href=\"http", "fetch(", "innerHTML", "{{style}}"}) {
+    EXPECT_THAT(html, Not(HasSubstr(reference)));
+  }
+  const json data = page_data(html);
+  EXPECT_EQ(data.at("program").at("model"), kHostile);
+  EXPECT_EQ(data.at("rows").at(1).at("lines"), json({kHostile}));
+  EXPECT_EQ(data.at("without_figures"),
+            json::parse(R"([["</script><img/src=x>{{script}}", [2]]])"));
+  EXPECT_EQ(data.at("first_below"), 1);
+  EXPECT_TRUE(data.at("rows").at(0).at("made_here").at("sqnr_db").is_null());
+  EXPECT_TRUE(data.at("rows").at(0).at("made_here").at("is_equal"));
+}
+
+TEST(ReportNumericsJson, TakesTimesOnlyFromTheSameOperators) {
+  const Profile profile = profile_of(kKernels);
+  const auto times = [&](const Profile& timed) {
+    json list = json::array();
+    const json data = json::parse(report_numerics_json(made_numerics(), profile, profile, &timed));
+    for (const json& row : data.at("rows")) list.push_back(row.at("time_ns"));
+    return list;
+  };
+  EXPECT_EQ(times(profile_of(kKernels, 70)), json({70.0, 70.0, 70.0}));
+  EXPECT_EQ(times(profile_of({"aten::relu.out", "aten::add.out", "aten::mul.out"}, 70)),
+            json({70.0, nullptr, 70.0}));
+  EXPECT_EQ(times(profile_of({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
+}
+
+// B fuses the two ops that A runs one by one, and has no row for the reference's first op.
+TEST(NumericsComparison, AlignsRowsByTheValueOfTheReference) {
+  Numerics a;
+  a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};
+  Numerics b;
+  b.rows = {measured(0, {1, 2}, 20, 15), NumericsRow{.row = 1}};
+  b.limit_db = 30;
+  b.first_below = 0;
+  const NumericsComparison comparison = compare_numerics(a, b);
+  ASSERT_EQ(comparison.pairs.size(), 3u);
+  EXPECT_EQ(comparison.pairs[0].a, 0u);
+  EXPECT_FALSE(comparison.pairs[0].b);
+  EXPECT_FALSE(comparison.pairs[1].b);
+  EXPECT_EQ(comparison.pairs[2].a, 2u);
+  EXPECT_EQ(comparison.pairs[2].b, 0u);
+  EXPECT_EQ(comparison.unaligned_a, 0u);
+  EXPECT_EQ(comparison.unaligned_b, 1u);
+
+  const Profile program_a = profile_of({"aten::relu.out", "aten::add.out", "aten::mul.out"});
+  const Profile program_b = profile_of({"aten::mul.out", "aten::view.out"});
+  const NumericsSide side_a{a, program_a};
+  const NumericsSide side_b{b, program_b};
+  const std::string csv = report_numerics_comparison_csv(comparison, side_a, side_b);
+  EXPECT_THAT(csv, HasSubstr("\r\nmul,,3,f32,60,50,1,f32,20,15\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\nrelu,,1,f32,90,90,,,,\r\n"));
+  const json data =
+      json::parse(report_numerics_comparison_json(comparison, side_a, side_b, program_a));
+  EXPECT_TRUE(data.at("a").at("first_below_row").is_null());
+  EXPECT_EQ(data.at("b").at("first_below_row"), 0);
+  EXPECT_EQ(data.at("rows").at(2).at("b").at("total").at("sqnr_db"), 15);
+  const std::string table =
+      report_numerics_comparison(comparison, side_a, side_b, program_a, {.width = 100});
+  EXPECT_THAT(table, HasSubstr("aligned 1 operator value of A with B"));
+  EXPECT_THAT(table, HasSubstr("A  no operator makes an error below 0 dB"));
+  EXPECT_THAT(table, HasSubstr("B  first below 30 dB  #1 mul"));
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

@@ -1,0 +1,74 @@
+// Measures the errors of a program's operators against a reference. executor_runner --numerics and
+// vitrine.numerics() in Python share it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inspector/compare/numerics.h"
+#include "inspector/join/profile.h"
+#include "tools/common/session.h"
+#include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/options.h"
+#include "tools/executor_runner/traced_program.h"
+
+namespace vitrine::tools {
+
+struct NumericsResult {
+  inspector::Numerics numerics;
+  inspector::Profile program;
+  inspector::Profile reference;
+  std::optional<inspector::Profile> timed;  // runs of the program that kept no values
+  uint64_t dropped_values = 0;
+};
+
+// One set of inputs.
+struct NumericsSample {
+  std::string name;  // empty if it is the only one and has no name
+  std::function<InputSet(TracedProgram& program)> make_inputs;
+};
+
+// Returns the samples of options.inputs, or the inputs of a plain run. `options` and `session` must
+// outlive them. Errors name `option`. Throws ToolError.
+std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
+                                                  const SessionOptions& session,
+                                                  const char* option = "--inputs");
+
+// Lowers options.reference if it is an exported model. Returns an empty list if it is a program.
+std::vector<std::byte> lower_reference(const RunnerOptions& options);
+
+// A program, options.model, and its reference, options.reference.
+class NumericsRun {
+ public:
+  // `lowered` is the result of lower_reference(). All arguments must outlive the object.
+  // options.debug_outputs must be set.
+  NumericsRun(const RunnerOptions& options, const SessionOptions& session,
+              std::span<const std::byte> lowered)
+      : options_(options), session_(session), lowered_(lowered) {}
+
+  // Runs the program once and the reference twice. If `inputs` is empty, sets it to those that
+  // `sample` makes. Throws HostError.
+  NumericsResult measure(const NumericsSample& sample, std::unique_ptr<InputSet>& inputs) const;
+  // Profiles the program without keeping values.
+  inspector::Profile measure_times(const InputSet& inputs) const;
+
+ private:
+  SessionOptions reference_session(std::shared_ptr<ThreadPool> pool) const;
+
+  const RunnerOptions& options_;
+  const SessionOptions& session_;
+  std::span<const std::byte> lowered_;
+};
+
+// Runs all programs on the same inputs. Returns the result of each over all samples. With `times`,
+// also profiles the programs on the last sample. Throws HostError.
+std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
+                                             std::span<const NumericsSample> samples, bool times);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,12 @@
+// Summarizes the values of a program's operators (--value_summaries).
+#pragma once
+
+#include "tools/executor_runner/options.h"
+
+namespace vitrine::tools {
+
+// Runs options.model once and reports a summary of each operator's values.
+// Keeps no values, so that memory does not depend on their sizes. Throws ToolError.
+void run_value_summaries(const RunnerOptions& options);
+
+}  // namespace vitrine::tools
