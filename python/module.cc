@@ -20,6 +20,7 @@
 #include "tools/common/stored_profile.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/inspect.h"
+#include "tools/pte_lower/lower_in_memory.h"
 #include "tools/pte_lower/report.h"
 #include "vitrine/version.h"
 
@@ -147,6 +148,25 @@ void define_profile(py::module_& module) {
       .def("has_figures",
            [](const ValuesComparison& values) { return values.comparison.has_figures(); })
       .def("is_below", [](const ValuesComparison& values) { return values.comparison.is_below(); });
+  py::class_<NumericsSettings>(module, "NumericsSettings")
+      .def(py::init())
+      .def_readwrite("method", &NumericsSettings::method)
+      .def_readwrite("reference", &NumericsSettings::reference)
+      .def_property(
+          "reference_bytes",
+          [](const NumericsSettings& of) { return py::bytes(of.reference_bytes); },
+          [](NumericsSettings& of, const py::bytes& value) { of.reference_bytes = value; })
+      .def_readwrite("record", &NumericsSettings::record)
+      .def_readwrite("reference_record", &NumericsSettings::reference_record)
+      .def_readwrite("samples", &NumericsSettings::samples)
+      .def_readwrite("has_one_input", &NumericsSettings::has_one_input)
+      .def_readwrite("times", &NumericsSettings::times)
+      .def_readwrite("limit", &NumericsSettings::limit)
+      .def_readwrite("max_bytes", &NumericsSettings::max_bytes);
+  py::class_<PythonNumerics>(module, "Numerics")
+      .def("json", &PythonNumerics::json)
+      .def("table", &PythonNumerics::table)
+      .def("html", &PythonNumerics::html);
   py::class_<tools::VerificationReport>(module, "Verification")
       .def("json", &tools::verification_json)
       .def("table", &tools::verification_table)
@@ -234,6 +254,7 @@ void define_program(py::module_& module) {
               const std::filesystem::path& record, uint64_t max_bytes, const py::args& inputs) {
              return program.record_values(method, record, max_bytes, inputs);
            })
+      .def("numerics", &PythonProgram::numerics)
       .def("verify", [](PythonProgram& program, const std::string& method, const py::list& expected,
                         std::optional<double> rtol, std::optional<double> atol,
                         std::optional<double> min_sqnr, const py::args& inputs) {
@@ -296,6 +317,7 @@ void define_lowering(py::module_& module) {
 
 PYBIND11_MODULE(_vitrine, module) {
   module.attr("version") = VITRINE_VERSION;
+  vitrine::tools::set_model_lowering(vitrine::tools::lower_in_memory);
   vitrine::python::define_error(module);
   vitrine::python::define_profile(module);
   vitrine::python::define_language_model(module);

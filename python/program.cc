@@ -177,6 +177,20 @@ std::unique_ptr<RecordedRun> PythonProgram::record_values(const std::string& met
                                        inputs.empty() ? nullptr : &given);
 }
 
+std::unique_ptr<PythonNumerics> PythonProgram::numerics(const NumericsSettings& settings,
+                                                        const py::list& samples) {
+  std::vector<std::vector<Value>> values;
+  for (const py::handle& sample : samples) {
+    values.push_back(
+        to_values(py::args(py::reinterpret_borrow<py::object>(sample)), meta(settings.method)));
+  }
+  std::vector<bundled::TestSet> inputs;
+  for (const std::vector<Value>& of_sample : values) inputs.push_back(to_test_set(of_sample));
+  const py::gil_scoped_release released_gil;
+  return std::make_unique<PythonNumerics>(
+      session_options(), runner_options(settings.method, settings.record), settings, inputs);
+}
+
 tools::VerificationReport PythonProgram::verify(const VerifySettings& settings,
                                                 const py::list& expected,
                                                 const py::args& arguments) {

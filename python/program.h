@@ -12,6 +12,7 @@
 
 #include "inspector/join/profile.h"
 #include "python/arrays.h"
+#include "python/numerics.h"
 #include "python/recorded_run.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/verification.h"
@@ -71,6 +72,9 @@ class PythonProgram {
   std::unique_ptr<RecordedRun> record_values(const std::string& method,
                                              const std::filesystem::path& record,
                                              uint64_t max_bytes, const py::args& arguments);
+  // Loads the program once more for each sample, a tuple of inputs, and measures its errors.
+  std::unique_ptr<PythonNumerics> numerics(const NumericsSettings& settings,
+                                           const py::list& samples);
   // Loads the program once more, runs it once, and compares its outputs with `expected`.
   tools::VerificationReport verify(const VerifySettings& settings, const py::list& expected,
                                    const py::args& arguments);

@@ -33,6 +33,7 @@ except ImportError as error:
 from ._arguments import Bytes, PathLike, arrays, count, items
 from ._html import escaped, table as html_table
 from ._language_model import Generation, LanguageModel
+from ._numerics import Numerics
 from ._profiles import Comparison, Profile, ValueComparison, Verification
 from ._vitrine import Error
 
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     import pandas
 
 __version__: str = _vitrine.version
-__all__ = ["Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel", "Lowered", "Profile", "Program",
-           "Spec", "ValueComparison", "Verification", "compare", "compare_values", "delegation_info", "inspect",
-           "load_library", "lower"]
+__all__ = ["Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel", "Lowered", "Numerics", "Profile",
+           "Program", "Spec", "ValueComparison", "Verification", "compare", "compare_values", "delegation_info",
+           "inspect", "load_library", "lower", "numerics"]
 
 
 def __dir__() -> list[str]:
@@ -213,6 +214,58 @@ def compare_values(a: Program, b: Program, *inputs: Any, method: str = "forward"
     runs = [program._program.record_values(method, os.fspath(record or ""), limit, *given)
             for program, record in ((a, record_a), (b, record_b))]
     return ValueComparison(runs[0], runs[1], min_sqnr)
+
+
+def numerics(program: Union[Program, PathLike, Bytes], reference: Union[Program, PathLike, Bytes], *,
+             inputs: Optional[Sequence[Any]] = None, samples: Union[PathLike, Sequence[Any], None] = None,
+             method: str = "forward", limit: Optional[float] = None, times: bool = False,
+             record: Optional[PathLike] = None, reference_record: Optional[PathLike] = None,
+             max_bytes: int = 256 << 20) -> Numerics:
+    """Measures for each operator the error that it makes itself, and the error that it inherits.
+
+    `reference` is the exact model: a .pt2 file, which is lowered in memory to portable kernels, or a program without
+    delegates (a .pte file, its bytes, or a `Program`). `inputs` is a list with an array for each input. `samples` is a
+    list of arrays (of tuples of arrays for several inputs), or files and folders as in docs/quantization.md; the
+    figures are then those of all samples together. Without both, inputs are random. `limit` is the limit in dB for
+    `first_below`, by default 30. `times` also profiles the program, and adds the time of each row. `record` and
+    `reference_record` are ETRecords, for programs that do not contain one. `max_bytes` limits the memory for the values
+    of each program.
+    """
+    if inputs is not None and samples is not None:
+        raise ValueError("inputs and samples cannot be used together")
+    if not isinstance(program, Program):
+        program = Program(program)
+    settings = _vitrine.NumericsSettings()
+    settings.method = method
+    if isinstance(reference, (bytes, bytearray, memoryview)):
+        settings.reference_bytes = bytes(reference)
+    elif isinstance(reference, Program):
+        if reference.path is None:
+            raise ValueError("reference is a program of bytes: pass the bytes")
+        settings.reference = reference.path
+    else:
+        settings.reference = os.fspath(reference)
+    settings.record = os.fspath(record or "")
+    settings.reference_record = os.fspath(reference_record or "")
+    settings.limit = limit
+    settings.times = times
+    settings.max_bytes = count("max_bytes", max_bytes, 0)
+    settings.has_one_input = inputs is not None
+    given: list[Any] = [] if inputs is None else [tuple(arrays(items("inputs", inputs)))]
+    if isinstance(samples, (str, os.PathLike)):
+        settings.samples = [os.fspath(samples)]
+    elif samples is not None:
+        listed = list(samples)
+        if not listed:
+            raise ValueError("samples is empty")
+        paths = [os.fspath(sample) for sample in listed if isinstance(sample, (str, os.PathLike))]
+        if paths and len(paths) != len(listed):
+            raise TypeError("samples must be all paths or all arrays")
+        settings.samples = paths
+        if not paths:
+            given = [tuple(arrays(sample if isinstance(sample, (tuple, list)) else [sample], f"sample {index}, input"))
+                     for index, sample in enumerate(listed)]
+    return Numerics(program._program.numerics(settings, given))
 
 
 @dataclass(frozen=True)

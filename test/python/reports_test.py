@@ -204,6 +204,80 @@ class Comparisons(unittest.TestCase):
                                    numpy.zeros(a.inputs()[0].shape, numpy.float32))
 
 
+class Numerics(unittest.TestCase):
+    def measure(self, **arguments):
+        program = vitrine.Program(sample("linear_relu"), threads=1)
+        return vitrine.numerics(program, sample("linear_relu", "model.pt2"),
+                                record=sample("linear_relu", "etrecord.bin"), **arguments)
+
+    def test_rows_tell_the_error_of_each_operator(self):
+        x = floats("linear_relu", "input_0.bin", (4, 16))
+        numerics = self.measure(inputs=[x])
+        self.assertEqual([row["not_measured"] for row in numerics.rows], ["", ""])
+        for row in numerics.rows:
+            self.assertEqual((row["nan"], row["infinite"], row["saturated_share"]), (0, 0, 0))
+            self.assertLess(row["made_here"]["max_abs"], 1e-5)
+        self.assertIsNone(numerics.first_below)
+        self.assertIsNone(numerics.first_not_finite)
+        (output,) = numerics.outputs
+        self.assertEqual(output["elements"], 20)
+        self.assertIn("inputs: arguments of numerics()", numerics.table())
+        self.assertEqual(json.loads(numerics.to_json())["rows"][0]["op"], numerics.rows[0]["op"])
+        self.assertIn("2 values, none below 30 dB", repr(numerics))
+        self.assertIn("made here", WellFormed(numerics._repr_html_()).text)
+
+    def test_limit_and_nan_name_the_first_row(self):
+        x = floats("linear_relu", "input_0.bin", (4, 16)).copy()
+        x[0, 0] = numpy.nan
+        numerics = self.measure(inputs=[x], limit=500)
+        self.assertEqual(numerics.first_not_finite["row"], 0)
+        self.assertGreater(numerics.first_not_finite["nan"], 0)
+        self.assertIsNotNone(numerics.first_below)
+
+    def test_samples_are_measured_together(self):
+        x = floats("linear_relu", "input_0.bin", (4, 16))
+        numerics = self.measure(samples=[x, -3 * x])
+        self.assertEqual(numerics.data["samples"], ["sample 0", "sample 1"])
+        one = self.measure(inputs=[x]).rows[0]
+        self.assertEqual(numerics.rows[0]["elements"], 2 * one["elements"])
+        files = self.measure(samples=sample("linear_relu", "input_0.bin"))
+        self.assertEqual(files.rows[0]["made_here"], one["made_here"])
+
+    def test_page_has_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "errors.html")
+            numerics = self.measure(times=True)
+            numerics.save_html(path)
+            with open(path, encoding="utf-8") as file:
+                page = file.read()
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertGreater(numerics.rows[0]["time_ns"], 0)
+        self.assertIsNone(self.measure().rows[0]["time_ns"])
+
+    def test_reference_may_be_a_program(self):
+        portable = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None).program
+        numerics = vitrine.numerics(sample("linear_relu"), portable, record=sample("linear_relu", "etrecord.bin"))
+        self.assertEqual(numerics.data["reference"]["model"], "reference in memory")
+        self.assertEqual(len(numerics.rows), 2)
+
+    def test_rejects_wrong_arguments(self):
+        x = floats("linear_relu", "input_0.bin", (4, 16))
+        with self.assertRaisesRegex(ValueError, "inputs and samples cannot be used together"):
+            self.measure(inputs=[x], samples=[x])
+        with self.assertRaisesRegex(ValueError, "samples is empty"):
+            self.measure(samples=[])
+        with self.assertRaisesRegex(TypeError, "samples must be all paths or all arrays"):
+            self.measure(samples=[x, "x.npy"])
+        with self.assertRaisesRegex(TypeError, "input 0 of forward must be float32"):
+            self.measure(inputs=[x.astype(numpy.float64)])
+        with self.assertRaisesRegex(vitrine.Error, "raise max_bytes"):
+            self.measure(max_bytes=150)
+        with self.assertRaisesRegex(vitrine.Error, "no value fits into 10 bytes"):
+            self.measure(max_bytes=10)
+        with self.assertRaisesRegex(vitrine.Error, "nowhere.pt2"):
+            vitrine.numerics(sample("linear_relu"), "nowhere.pt2")
+
+
 class Verifications(unittest.TestCase):
     def setUp(self):
         self.program = vitrine.Program(sample("add_mul"))

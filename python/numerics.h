@@ -1,0 +1,46 @@
+// vitrine.numerics(): the errors of a program's operators against a reference.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/bundled_program/bundled_program.h"
+#include "tools/common/session.h"
+#include "tools/executor_runner/numerics_run.h"
+#include "tools/executor_runner/options.h"
+
+namespace vitrine::python {
+
+// The arguments of numerics().
+struct NumericsSettings {
+  std::string method = "forward";
+  std::filesystem::path reference;  // ignored if there are bytes of a reference
+  std::string reference_bytes;      // a program
+  std::filesystem::path record;     // if empty, the record that the program contains is used
+  std::filesystem::path reference_record;
+  std::vector<std::string> samples;  // files, folders and lists; if empty, inputs are arrays
+  bool has_one_input = false;        // the arrays are one set of inputs, not samples
+  bool times = false;                // also profiles the program
+  std::optional<double> limit;       // dB
+  uint64_t max_bytes = 0;            // for the values of each program
+};
+
+class PythonNumerics {
+ public:
+  // `inputs` has a test set per sample; without any, and without paths of samples, inputs are
+  // random. Throws HostError.
+  PythonNumerics(const tools::SessionOptions& session, const tools::RunnerOptions& options,
+                 const NumericsSettings& settings, const std::vector<bundled::TestSet>& inputs);
+
+  std::string json() const;
+  std::string table(size_t width) const;
+  std::string html() const;
+
+ private:
+  tools::NumericsResult result_;
+};
+
+}  // namespace vitrine::python
