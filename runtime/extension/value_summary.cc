@@ -6,106 +6,14 @@
 #include <limits>
 #include <span>
 
+#include "runtime/extension/element_figures.h"
 #include "vitrine/half.h"
 
 namespace vitrine {
 namespace {
 
-// Elements are read in blocks that fit into the fastest cache. The loops over a block have no
-// branches, and as many independent sums as vector registers hold, so that compilers vectorize
-// them.
-constexpr size_t kBlock = 1024;
-constexpr size_t kLanes = 8;
-using Block = std::array<double, kBlock>;
-using Lanes = std::array<double, kLanes>;
-
-double total(const Lanes& lanes) {
-  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-}
-
-// Calls visit(lane, element) for each element. Neighbors have different lanes.
-template <class Visit>
-void for_each_lane(std::span<const double> elements, const Visit& visit) {
-  const size_t whole = elements.size() / kLanes * kLanes;
-  for (size_t i = 0; i < whole; i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) visit(lane, elements[i + lane]);
-  }
-  for (size_t i = whole; i < elements.size(); ++i) visit(i - whole, elements[i]);
-}
-
-struct Bounds {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  double sum = 0;
-  uint64_t zeros = 0;
-};
-
-Bounds bounds_of(std::span<const double> elements) {
-  Bounds result;
-  Lanes low;
-  Lanes high;
-  Lanes sum = {};
-  std::array<int64_t, kLanes> zeros = {};
-  low.fill(result.low);
-  high.fill(result.high);
-  for_each_lane(elements, [&](size_t lane, double x) {
-    low[lane] = x < low[lane] ? x : low[lane];
-    high[lane] = x > high[lane] ? x : high[lane];
-    sum[lane] += x;
-    zeros[lane] += x == 0 ? 1 : 0;
-  });
-  result.low = *std::min_element(low.begin(), low.end());
-  result.high = *std::max_element(high.begin(), high.end());
-  result.sum = total(sum);
-  for (const int64_t count : zeros) result.zeros += static_cast<uint64_t>(count);
-  return result;
-}
-
-// Counts elements in equal parts of a range.
-class Histogram {
- public:
-  Histogram(double low, double high) : low_(low) {
-    // Halves the bounds first, because the difference of two large numbers may overflow.
-    const double half_width = high / 2 - low / 2;
-    if (half_width > 0) {
-      bins_per_unit_ =
-          std::min(ValueSummary::kBins / 2.0 / half_width, std::numeric_limits<double>::max());
-    }
-  }
-
-  void add(std::span<const double> elements) {
-    constexpr double kLast = ValueSummary::kBins - 1.0;
-    std::array<int32_t, kBlock> bins;
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const double bin = (elements[i] - low_) * bins_per_unit_;
-      bins[i] = static_cast<int32_t>(bin < kLast ? bin : kLast);
-    }
-    // Neighbors are often in the same bin. A processor waits if it adds to a count twice in a row.
-    size_t i = 0;
-    for (; i + kParts <= elements.size(); i += kParts) {
-      for (size_t part = 0; part < kParts; ++part) {
-        ++counts_[part][static_cast<size_t>(bins[i + part])];
-      }
-    }
-    for (; i < elements.size(); ++i) ++counts_[0][static_cast<size_t>(bins[i])];
-  }
-
-  std::array<uint64_t, ValueSummary::kBins> counts() const {
-    std::array<uint64_t, ValueSummary::kBins> sums = {};
-    for (const auto& part : counts_) {
-      for (size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
-    }
-    return sums;
-  }
-
- private:
-  static constexpr size_t kParts = 4;
-
-  double low_;
-  double bins_per_unit_ = 0;
-  std::array<std::array<uint64_t, ValueSummary::kBins>, kParts> counts_ = {};
-};
+// Elements are read in blocks that fit into the fastest cache.
+using Block = std::array<double, Histogram::kMaxElements>;
 
 // Moves the finite elements to the front and returns their number.
 size_t move_finite(std::span<double> elements) {
@@ -120,13 +28,14 @@ template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   Block block;
   const auto load_block = [&](size_t begin) {
-    const std::span<double> elements(block.data(), std::min(kBlock, count - begin));
+    const std::span<double> elements(block.data(),
+                                     std::min(Histogram::kMaxElements, count - begin));
     load(begin, elements);
     return elements;
   };
   summary.count = count;
   Bounds all;
-  for (size_t begin = 0; begin < count; begin += kBlock) {
+  for (size_t begin = 0; begin < count; begin += Histogram::kMaxElements) {
     std::span<double> elements = load_block(begin);
     Bounds bounds = bounds_of(elements);
     // A block with NaN or an infinity has no finite sum. Others may overflow.
@@ -138,10 +47,7 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
       elements = elements.first(move_finite(elements));
       bounds = bounds_of(elements);
     }
-    all.low = std::min(all.low, bounds.low);
-    all.high = std::max(all.high, bounds.high);
-    all.sum += bounds.sum;
-    all.zeros += bounds.zeros;
+    all.add(bounds);
   }
   summary.zeros = all.zeros;
   const uint64_t finite = summary.finite();
@@ -151,14 +57,10 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
   summary.mean = all.sum / static_cast<double>(finite);
   Histogram histogram(all.low, all.high);
   double squares = 0;
-  for (size_t begin = 0; begin < count; begin += kBlock) {
+  for (size_t begin = 0; begin < count; begin += Histogram::kMaxElements) {
     std::span<double> elements = load_block(begin);
     if (finite != count) elements = elements.first(move_finite(elements));
-    Lanes lanes = {};
-    for_each_lane(elements, [&lanes, mean = summary.mean](size_t lane, double x) {
-      lanes[lane] += (x - mean) * (x - mean);
-    });
-    squares += total(lanes);
+    squares += squares_of(elements, summary.mean);
     histogram.add(elements);
   }
   summary.histogram = histogram.counts();
@@ -189,8 +91,67 @@ void dequantize_to(const Tensor& tensor, const TracedQuantization& quantization,
                      });
 }
 
+// Counts each integer. All figures follow from the 256 counts, because there is one scale.
+template <class T>
+ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_point) {
+  constexpr size_t kParts = 4;  // as in Histogram
+  constexpr size_t kIntegers = 256;
+  std::array<std::array<uint64_t, kIntegers>, kParts> parts = {};
+  const std::span<const T> elements(tensor.unchecked_data<T>(),
+                                    static_cast<size_t>(tensor.numel()));
+  size_t next = 0;
+  for (; next + kParts <= elements.size(); next += kParts) {
+    for (size_t part = 0; part < kParts; ++part) {
+      ++parts[part][static_cast<uint8_t>(elements[next + part])];
+    }
+  }
+  for (; next < elements.size(); ++next) ++parts[0][static_cast<uint8_t>(elements[next])];
+
+  ValueSummary summary;
+  summary.count = elements.size();
+  std::array<double, kIntegers> reals;
+  std::array<uint64_t, kIntegers> counts;
+  Bounds bounds;
+  for (size_t i = 0; i < kIntegers; ++i) {
+    const T integer = static_cast<T>(static_cast<uint8_t>(i));
+    const double x = double{scale} * (int32_t{integer} - zero_point);
+    const uint64_t count = parts[0][i] + parts[1][i] + parts[2][i] + parts[3][i];
+    const bool at_end =
+        integer == std::numeric_limits<T>::min() || integer == std::numeric_limits<T>::max();
+    if (at_end && integer != zero_point) summary.saturated += count;
+    if (std::isnan(x)) summary.nan += count;
+    if (std::isinf(x)) summary.infinite += count;
+    reals[i] = x;
+    counts[i] = std::isfinite(x) ? count : 0;
+    if (counts[i] == 0) continue;
+    bounds.low = std::min(bounds.low, x);
+    bounds.high = std::max(bounds.high, x);
+    bounds.sum += x * static_cast<double>(count);
+    if (x == 0) bounds.zeros += count;
+  }
+  summary.zeros = bounds.zeros;
+  if (summary.finite() == 0) return summary;
+  summary.min = bounds.low;
+  summary.max = bounds.high;
+  summary.mean = bounds.sum / static_cast<double>(summary.finite());
+  Histogram histogram(bounds.low, bounds.high);
+  double squares = 0;
+  for (size_t i = 0; i < kIntegers; ++i) {
+    if (counts[i] == 0) continue;
+    const double difference = reals[i] - summary.mean;
+    squares += difference * difference * static_cast<double>(counts[i]);
+    histogram.add(reals[i], counts[i]);
+  }
+  summary.histogram = histogram.counts();
+  summary.deviation = std::sqrt(squares / static_cast<double>(summary.finite()));
+  return summary;
+}
+
 template <class T>
 ValueSummary summarize_quantized(const Tensor& tensor, const TracedQuantization& quantization) {
+  if (quantization.rows == 1) {
+    return summarize_counts<T>(tensor, quantization.scale(0), quantization.zero_point(0));
+  }
   ValueSummary summary;
   const auto count = static_cast<size_t>(tensor.numel());
   const size_t width = std::max<size_t>(count / std::max<size_t>(quantization.rows, 1), 1);

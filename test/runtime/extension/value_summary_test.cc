@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
+#include <vector>
 
 #include "runtime/extension/value_buffer.h"
 #include "test/support/tensor_factory.h"
@@ -68,6 +72,79 @@ TEST(ValueSummary, MeasuresQuantizedTensorsAsRealNumbers) {
   summary = summarize(x, &quantization);
   EXPECT_EQ(summary.min, -65.5);
   EXPECT_EQ(summary.saturated, 3u);
+}
+
+// Compares with sums in long double, element by element.
+void expect_figures(const ValueSummary& summary, const std::vector<double>& elements) {
+  std::vector<double> finite;
+  size_t nan = 0;
+  for (const double x : elements) {
+    if (std::isfinite(x)) finite.push_back(x);
+    nan += std::isnan(x) ? 1 : 0;
+  }
+  EXPECT_EQ(summary.count, elements.size());
+  EXPECT_EQ(summary.nan, nan);
+  EXPECT_EQ(summary.infinite, elements.size() - nan - finite.size());
+  EXPECT_EQ(summary.zeros, static_cast<uint64_t>(std::ranges::count(finite, 0.0)));
+  const double low = std::ranges::min(finite), high = std::ranges::max(finite);
+  EXPECT_EQ(summary.min, low);
+  EXPECT_EQ(summary.max, high);
+  long double sum = 0, magnitude = 0, squares = 0;
+  for (const double x : finite) sum += x;
+  for (const double x : finite) magnitude += std::fabs(x);
+  const auto count = static_cast<long double>(finite.size());
+  const long double mean = sum / count;
+  for (const double x : finite) squares += (x - mean) * (x - mean);
+  const auto deviation = static_cast<double>(std::sqrt(squares / count));
+  EXPECT_NEAR(summary.mean, static_cast<double>(mean),
+              1e-14 * static_cast<double>(magnitude / count));
+  EXPECT_NEAR(summary.deviation, deviation, 1e-12 * deviation);
+  std::array<uint64_t, ValueSummary::kBins> histogram = {};
+  for (const double x : finite) {
+    const double bin =
+        high > low ? std::min((x - low) * (64 / 2.0 / (high / 2 - low / 2)), 63.0) : 0;
+    ++histogram.at(static_cast<size_t>(bin));
+  }
+  EXPECT_EQ(summary.histogram, histogram);
+}
+
+TEST(ValueSummary, EqualsSumsElementByElement) {
+  std::mt19937 random;
+  std::normal_distribution<float> normal(3, 2);
+  for (const size_t count : {1, 7, 8, 9, 1023, 1024, 1025, 5000}) {
+    SCOPED_TRACE(count);
+    std::vector<float> floats(count);
+    for (float& x : floats) x = std::max(normal(random), 0.0F);
+    std::vector<int8_t> integers(count);
+    for (int8_t& x : integers) x = static_cast<int8_t>(random());
+    test::TensorFactory factory;
+    const auto size = static_cast<int32_t>(count);
+    for (const bool has_nan : {false, true}) {
+      if (has_nan && count < 9) continue;
+      if (has_nan) {
+        floats[count / 2] = kNan;
+        floats[count - 1] = -kInfinity;
+      }
+      expect_figures(summarize(factory.make<float>({size}, floats), nullptr),
+                     {floats.begin(), floats.end()});
+    }
+    // One scale, and one for each half.
+    const float scales[] = {0.25F, 0.75F};
+    const int32_t zero_points[] = {-128, 5};
+    for (const size_t rows : {1, 2}) {
+      if (count % rows != 0) continue;
+      const TracedQuantization quantization{.scales = scales,
+                                            .zero_points = zero_points,
+                                            .stride_bytes = sizeof(float),
+                                            .rows = rows};
+      std::vector<double> reals(count);
+      for (size_t i = 0; i < count; ++i) {
+        const size_t row = i / (count / rows);
+        reals[i] = double{scales[row]} * (integers[i] - zero_points[row]);
+      }
+      expect_figures(summarize(factory.make<int8_t>({size}, integers), &quantization), reals);
+    }
+  }
 }
 
 TEST(ValueSummary, UsesTheParametersOfEachRow) {
