@@ -35,6 +35,15 @@ Vector greater(Vector a, Vector b) {
 #endif
 }
 
+// Writes the elements, which are from 0 to 63, as integers.
+void store_truncated(Vector vector, uint32_t* to) {
+#ifdef __SSE2__
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_cvttpd_epi32(vector));
+#else
+  for (size_t i = 0; i < kWidth; ++i) to[i] = static_cast<uint32_t>(vector[i]);
+#endif
+}
+
 // Calls visit(i, vector) for whole steps of elements, where i counts from 0 to kVectors - 1 again
 // and again. Returns the elements after the last step. Inlined, because sums would otherwise be in
 // memory instead of registers.
@@ -101,22 +110,23 @@ double squares_of(std::span<const double> elements, double mean) {
 }
 
 void Histogram::add(std::span<const double> elements) {
-  alignas(64) std::array<double, kMaxElements> bins;
-  double* next = bins.data();
+  alignas(16) std::array<uint32_t, kMaxElements> bins;
+  uint32_t* next = bins.data();
   const auto rest = visit_vectors(elements, [&](size_t, Vector x) {
-    const Vector bin = lesser((x - low_) * bins_per_unit_, Vector{kLastBin, kLastBin});
-    std::memcpy(next, &bin, sizeof bin);
+    store_truncated(lesser((x - low_) * bins_per_unit_, Vector{kLastBin, kLastBin}), next);
     next += kWidth;
   });
-  for (const double x : rest) *next++ = std::min((x - low_) * bins_per_unit_, kLastBin);
+  for (const double x : rest) {
+    *next++ = static_cast<uint32_t>(std::min((x - low_) * bins_per_unit_, kLastBin));
+  }
   // Neighbors are often in the same bin. A processor waits if it adds to a count twice in a row.
   size_t i = 0;
   for (; i + kParts <= elements.size(); i += kParts) {
     for (size_t part = 0; part < kParts; ++part) {
-      ++counts_[part][static_cast<size_t>(static_cast<int32_t>(bins[i + part]))];
+      ++counts_[part][bins[i + part]];
     }
   }
-  for (; i < elements.size(); ++i) ++counts_[0][static_cast<size_t>(static_cast<int32_t>(bins[i]))];
+  for (; i < elements.size(); ++i) ++counts_[0][bins[i]];
 }
 
 std::array<uint64_t, ValueSummary::kBins> Histogram::counts() const {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "vitrine/evalue.h"
 #include "vitrine/half.h"
 
 namespace vitrine::tools {
