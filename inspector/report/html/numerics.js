@@ -6,7 +6,7 @@
   // JSON has no infinity: equal tensors have no SQNR. Other figures without one are NaN.
   const db = (figures) => !figures ? null : figures.sqnr_db !== null ? figures.sqnr_db : figures.is_equal ? Infinity : -Infinity;
   const dbText = (figures) => !figures ? '' : figures.sqnr_db !== null ? figures.sqnr_db.toFixed(1) : figures.is_equal ? 'same' : 'not finite';
-  const short = (value) => value === null || value === undefined ? '' : Number(value.toPrecision(2)).toString();
+  const short = (value) => value === null || value === undefined ? '' : value !== 0 && Math.abs(value) < 0.001 ? value.toExponential(1) : Number(value.toPrecision(2)).toString();
   const saturated = (row) => row.elements ? row.saturated / row.elements : 0;
   const nameOf = (i) => [`#${rows[i].row + 1} ${rows[i].name}`, rows[i].module].filter(Boolean).join(' ');
   const notFinite = (row) => row.nan + row.infinite ? `${row.nan} NaN and ${row.infinite} infinite of ${counted(row.elements, 'element')}` : '';
