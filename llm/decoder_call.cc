@@ -231,7 +231,8 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
     check_call(method_.set_input(*encoded_, feeders_.encoder->output(0)), "output of the encoder");
   }
   check_call(method_.execute(), fmt::format("{} ids at position {}", tokens.size(), position));
-  return logits_of(tokens.size() - 1);
+  last_ = tokens.size() - 1;
+  return logits_after(last_);
 }
 
 void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
@@ -293,10 +294,14 @@ void DecoderCall::set_position(size_t count, int64_t position) {
   check_call(method_.set_input(*position_, EValue(&tensor)), "position");
 }
 
-std::span<const float> DecoderCall::logits_of(size_t last) {
+std::span<const float> DecoderCall::logits_after(size_t index) {
+  if (index > last_ || (!returns_all_logits_ && index != last_)) {
+    throw GenerationError(fmt::format("method {} did not return the logits after token {} of {}",
+                                      name(), index, last_ + 1));
+  }
   const Tensor& output = output_tensor(method_);
   const size_t rows = static_cast<size_t>(output.numel()) / vocabulary_;
-  const size_t row = returns_all_logits_ ? last : 0;
+  const size_t row = returns_all_logits_ ? index : 0;
   if (row >= rows) {
     throw GenerationError(
         fmt::format("method {} returned logits for {} tokens, expected {}", name(), rows, row + 1));

@@ -46,6 +46,9 @@ class DecoderCall {
   // for an ordinary token. It is empty if no token is replaced.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
+  // Returns the logits after token `index` of the last feed(), valid until the next call. Throws
+  // GenerationError if the method did not return them.
+  std::span<const float> logits_after(size_t index);
 
  private:
   bool can_be(size_t index, DecoderInput input) const;
@@ -59,7 +62,6 @@ class DecoderCall {
   void set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows);
   void set_rows(std::span<const int64_t> rows);
   void set_position(size_t count, int64_t position);
-  std::span<const float> logits_of(size_t last);
 
   Method& method_;
   DecoderFeeders feeders_;
@@ -72,6 +74,7 @@ class DecoderCall {
   std::vector<int64_t> ids_;
   std::vector<std::byte> embedded_;  // the embedding's rows, some replaced by the encoder's
   std::vector<int64_t> positions_;
+  size_t last_ = 0;  // index of the last token of the last call
   std::vector<float> logits_;
 };
 

@@ -119,6 +119,7 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
         "enable_dynamic_shape is true, but the input holds a single id: prompts are fed token by "
         "token");
   }
+  info_.returns_all_logits = longest.returns_all_logits();
   info_.parallel_prefill = !info_.has_cache || (wants_parallel && takes_several);
   if (prefill_ && longest.has_fixed_length()) info_.min_tokens_per_call = longest.max_ids();
   info_.eos_ids = metadata.eos_ids;
@@ -285,6 +286,11 @@ void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   }
 }
 
+std::span<const float> MethodDecoder::logits_after(size_t index) {
+  if (last_call_ == nullptr) throw GenerationError("no token was fed yet");
+  return last_call_->logits_after(index);
+}
+
 std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int64_t position) {
   const auto count = static_cast<int64_t>(tokens.size());
   DecoderCall& call = prefill_ && count > 1 ? *prefill_ : *decode_;
@@ -298,6 +304,7 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
                                       count, position, info_.max_context));
   }
   if (position == 0) reset_state();
+  last_call_ = &call;
   if (!call.inserts_rows()) {
     run_encoder();
     return call.feed(tokens, position);

@@ -37,6 +37,10 @@ size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
 
 }  // namespace
 
+std::span<const float> DecoderModel::logits_after(size_t) {
+  throw GenerationError("the model returns the logits after the last token only");
+}
+
 void DecoderModel::encode(std::span<const TokenId>) {
   throw GenerationError("the model has no encoder that takes ids");
 }

@@ -57,6 +57,7 @@ class MethodDecoder final : public DecoderModel {
 
   const DecoderInfo& info() const override { return info_; }
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) override;
+  std::span<const float> logits_after(size_t index) override;
   void encode(std::span<const TokenId> tokens) override;
   std::vector<TokenId> with_rows(std::span<const TokenId> prompt) override;
   // Sets the features (speech, images) for the encoder, which runs at the next feed(); `features`
@@ -84,6 +85,7 @@ class MethodDecoder final : public DecoderModel {
 
   std::unique_ptr<DecoderCall> decode_;
   std::unique_ptr<DecoderCall> prefill_;  // null: decode is called for prompts as well
+  DecoderCall* last_call_ = nullptr;      // the call of the last feed()
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;

@@ -41,8 +41,10 @@ struct DecoderInfo {
   // Fewest tokens in a call with several tokens. A prompt with fewer tokens is fed one token at a
   // time.
   int64_t min_tokens_per_call = 1;
-  bool parallel_prefill = false;      // if false, prompts are fed one token at a time
-  bool has_cache = true;              // if false, each call needs the entire text
+  bool parallel_prefill = false;  // if false, prompts are fed one token at a time
+  bool has_cache = true;          // if false, each call needs the entire text
+  // If true, a call with several tokens returns the logits after each of them (logits_after()).
+  bool returns_all_logits = false;
   size_t vocabulary = 0;              // number of logits per token
   std::vector<TokenId> eos_ids = {};  // end tokens; if empty, the tokenizer's end token
   // If true, an encoder reads the prompt and the decoder begins with start_id. Each prompt then
@@ -63,6 +65,10 @@ class DecoderModel {
   // must be below max_context. Returns info().vocabulary logits for the token after the last one,
   // valid until the next call. Throws GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
+  // Returns the logits after token `index` of the last feed(), valid until the next call of either.
+  // Models without info().returns_all_logits have only those after the last token. Throws
+  // GenerationError.
+  virtual std::span<const float> logits_after(size_t index);
   // Encodes a prompt. Tokens that are fed later refer to it. Only for models with
   // info().encodes_prompt. Throws GenerationError.
   virtual void encode(std::span<const TokenId> tokens);

@@ -8,12 +8,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <random>
 
-#include "runtime/platform/clock.h"
 #include "tools/common/command_line.h"
 #include "tools/common/files.h"
 #include "tools/common/input_file.h"
@@ -22,7 +20,9 @@
 #include "tools/common/progress.h"
 #include "tools/common/session.h"
 #include "tools/common/tool_error.h"
+#include "tools/llm_runner/loaded_decoder.h"
 #include "tools/llm_runner/options.h"
+#include "tools/llm_runner/perplexity.h"
 #include "tools/llm_runner/profiling.h"
 #include "tools/vitrine/commands.h"
 #include "vitrine/method_decoder.h"
@@ -107,7 +107,6 @@ int64_t wall_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Loads a program and its tokenizer, and runs them as the command line says.
 // The same ids in each process.
 std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   std::mt19937_64 generator;
@@ -116,36 +115,20 @@ std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   return ids;
 }
 
+// Loads a program and its tokenizer, and runs them as the command line says.
 class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
       : options_(options),
-        session_({options.model, options.data, options.threads, options.backend.parsed(),
-                  !options.portable}),
-        profile_(RunnerProfile::make(options)) {
-    if (options.tokenizer == kDefaultTokenizer && !std::filesystem::exists(options.tokenizer)) {
-      throw ToolError(fmt::format(
-          "no tokenizer was given, and the default, {}, does not exist: give its file with "
-          "--tokenizer, or ids with --prompt_ids",
-          kDefaultTokenizer));
-    }
-    if (!options.tokenizer.empty()) tokenizer_ = load_tokenizer(options.tokenizer);
+        profile_(RunnerProfile::make(options)),
+        tokenizer_(find_tokenizer(options)) {
     load_start_ms_ = wall_ms();
-    const uint64_t start_ns = platform::now_ns();
-    const DecoderMethods methods = load_methods();
-    init_ns_ = platform::now_ns() - start_ns;
+    loaded_ = std::make_unique<LoadedDecoder>(
+        session_options(options), options, tokenizer_.get(), [this](size_t method) -> EventTracer* {
+          return profile_ ? &profile_->profiler().tracer(method) : nullptr;
+        });
     load_end_ms_ = wall_ms();
-    MethodDecoderOptions decoding = options.decoder;
-    if (encoder_ == nullptr && !options.row_token.empty()) {
-      throw GenerationError("--encoder_token: the program has no encoder");
-    }
-    if (encoder_ != nullptr) {
-      decoding.row_id = find_row_id(tokenizer_.get(), encoder_->meta().name(), options.row_token);
-    }
-    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods, decoding);
-    for (const std::string& note : decoder_->notes()) {
-      print_note(note);
-    }
+    decoder_ = &loaded_->decoder();
     generator_ = std::make_unique<TextGenerator>(*decoder_, tokenizer_.get());
     prompt_ids_ = options.prompt_ids;
     if (options.random_prompt != 0) {
@@ -164,8 +147,8 @@ class LlmRunner {
       generator_->reset();
     }
     if (profile_) {
-      for (size_t i = 0; i < methods_.size(); ++i) {
-        methods_[i]->set_tracer(&profile_->profiler().tracer(i));
+      for (size_t i = 0; i < loaded_->methods().size(); ++i) {
+        loaded_->methods()[i]->set_tracer(&profile_->profiler().tracer(i));
       }
       prefill_.set_next(&profile_->profiler());
     }
@@ -174,34 +157,17 @@ class LlmRunner {
     } else {
       continue_prompt();
     }
-    return profile_ ? profile_->report(session_, methods_, decoder_->info(), init_ns_) : 0;
+    if (!profile_) return 0;
+    return profile_->report(loaded_->session(), loaded_->methods(), decoder_->info(),
+                            loaded_->init_ns());
   }
 
  private:
-  // Loads the methods; the first one decodes.
-  DecoderMethods load_methods() {
-    const DecoderMethodNames names = find_decoder_methods(*session_.program(), options_.methods);
-    const auto load = [this](const std::string& name) -> Method* {
-      if (name.empty()) return nullptr;
-      EventTracer* const tracer =
-          profile_ ? &profile_->profiler().tracer(methods_.size()) : nullptr;
-      methods_.push_back(session_.load_method(name, tracer));
-      methods_.back()->set_tracer(nullptr);
-      return methods_.back().get();
-    };
-    DecoderMethods methods;
-    methods.decode = load(names.decode);
-    methods.prefill = load(names.prefill);
-    methods.encoder = encoder_ = load(names.encoder);
-    methods.embedding = load(names.embedding);
-    methods.inputs = names.inputs;
-    return methods;
-  }
-
   // Reads --encoder_input and passes it to the encoder. A model with features can do without a
   // prompt: it then begins with its start id.
   void read_features() {
-    const bool takes_features = encoder_ != nullptr && !decoder_->info().encodes_prompt;
+    const Method* const encoder = loaded_->encoder();
+    const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;
     const bool is_optional = decoder_->inserts_rows();  // a prompt may have no image
     if (is_optional && !options_.features) return;
     if (takes_features != options_.features.has_value()) {
@@ -211,7 +177,7 @@ class LlmRunner {
     }
     if (!takes_features) return;
     features_ =
-        read_input(*options_.features, 0, encoder_->meta().input_tensor(0), "--encoder_input");
+        read_input(*options_.features, 0, encoder->meta().input_tensor(0), "--encoder_input");
     decoder_->encode(features_.mutable_tensor());
     const std::optional<TokenId> start = decoder_->info().start_id;
     if (options_.prompt.empty() && prompt_ids_.empty() && start) prompt_ids_ = {*start};
@@ -304,19 +270,16 @@ class LlmRunner {
   }
 
   const LlmOptions& options_;
-  Session session_;
   std::unique_ptr<RunnerProfile> profile_;  // null without --profile and --etdump_path
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<std::unique_ptr<Method>> methods_;
-  Method* encoder_ = nullptr;        // one of methods_, or null
+  std::unique_ptr<LoadedDecoder> loaded_;
   Array features_;                   // input of the encoder
   std::vector<TokenId> prompt_ids_;  // if not empty, used instead of the prompt
-  std::unique_ptr<MethodDecoder> decoder_;
+  MethodDecoder* decoder_ = nullptr;
   PrefillProgress prefill_;
   std::unique_ptr<TextGenerator> generator_;
   int64_t load_start_ms_ = 0;
   int64_t load_end_ms_ = 0;
-  uint64_t init_ns_ = 0;
 };
 
 }  // namespace
@@ -327,6 +290,7 @@ int llm_runner(int argc, char** argv) {
     const auto options = parse_llm_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     options->backend.load_libraries();
+    if (!options->perplexity.empty()) return run_perplexity(*options);
     return options->compare.size() == 2 ? compare_saved(*options) : LlmRunner(*options).run();
   });
 }

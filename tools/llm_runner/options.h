@@ -40,8 +40,11 @@ struct LlmOptions {
   std::filesystem::path etrecord;  // if empty, the record that the program contains is used
   bool roofline = false;
   std::vector<std::filesystem::path>
-      compare;                       // two saved profiles, or one profile to compare with this run
-  std::optional<double> fail_above;  // limit on the ratio of decode times, for --compare
+      compare;  // two saved profiles, one to compare with this run, or with `perplexity` a program
+  std::optional<double> fail_above;     // limit on the ratio of decode times, for --compare
+  std::filesystem::path perplexity;     // text to score; may be empty
+  size_t stride = 0;                    // tokens that a window scores; 0: as many as possible
+  size_t max_tokens = size_t{1} << 20;  // of the scored text
   ReportOptions report;
   GenerateOptions generate;
 };

@@ -40,9 +40,9 @@ constexpr std::array<ToolName, 4> kTools = {{{"executor_runner", executor_runner
 
 // Chats, unless an argument gives llm_runner another task.
 int chat(int argc, char** argv) {
-  constexpr std::array<std::string_view, 9> kTasks = {"--prompt",  "--random_prompt", "--chat",
-                                                      "--compare", "--encoder",       "--help",
-                                                      "-h",        "--version",       "--legend"};
+  constexpr std::array<std::string_view, 10> kTasks = {
+      "--prompt",  "--random_prompt", "--chat", "--perplexity", "--compare",
+      "--encoder", "--help",          "-h",     "--version",    "--legend"};
   std::vector<char*> arguments(argv, argv + argc);
   const bool has_task = std::ranges::any_of(arguments, [&](std::string_view argument) {
     return std::ranges::any_of(kTasks,

@@ -11,6 +11,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "inspector/join/statistics.h"
 #include "inspector/report/row_texts.h"
+#include "llm/block_interval.h"
 #include "tools/llm_runner/profile/token_profile.h"
 
 namespace vitrine::llm {
@@ -32,12 +33,6 @@ constexpr double kAfterDecode = 1e-9;
 
 // The times of a trace are integers, and errors of slopes are far below 1 ns per position.
 constexpr double kErrorScale = 1e6;
-
-// The 97.5 % quantile of Student's t distribution with `freedom` >= 14 degrees of freedom. Uses the
-// first terms of its expansion around the normal quantile; the error is at most 0.1 %.
-double student_quantile(double freedom) {
-  return 1.95996 + 2.37227 / freedom + 2.8225 / (freedom * freedom);
-}
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
   auto dump = write_etdump(trace);

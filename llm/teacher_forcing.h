@@ -1,0 +1,38 @@
+// TeacherForcing feeds a given text to a model and returns the logits after each of its tokens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vitrine/text_generator.h"
+
+namespace vitrine {
+
+// Models that return the logits of each token get chunks of max_tokens_per_call; others get one
+// token at a time. Not thread-safe. `model` must outlive the object.
+class TeacherForcing {
+ public:
+  explicit TeacherForcing(DecoderModel& model);
+
+  // Begins a text at position 0. It must fit into the context.
+  void begin(std::vector<TokenId> text);
+  // Returns the logits after the next token of the text, valid until the next call. Throws
+  // GenerationError, also after the last token.
+  std::span<const float> next();
+  // Time inside of the model since the object was made.
+  uint64_t model_ns() const { return model_ns_; }
+
+ private:
+  size_t chunk_size() const;
+
+  DecoderModel& model_;
+  std::vector<TokenId> text_;
+  size_t done_ = 0;   // tokens whose logits were returned
+  size_t fed_ = 0;    // tokens that the model has seen
+  size_t begin_ = 0;  // first token of the last call
+  uint64_t model_ns_ = 0;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,57 @@
+// Scores each token of a text with one model, or with two models side by side: the probability that
+// a model gives to the token after those before it (teacher forcing).
+//
+// A text that is longer than the context is fed in windows. Each window begins anew with the
+// options' prefix. With a prefix of P tokens and a context of C, a window holds F = C - P tokens of
+// the text. The first window scores the tokens that its F tokens predict; each further window
+// scores the next `stride` tokens, which are preceded by at least F - stride + 1 tokens of the
+// text. The first token of the text is scored only if there is a prefix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "llm/token_score.h"
+#include "vitrine/text_generator.h"
+
+namespace vitrine {
+
+struct TokenScore {
+  double nats = 0;      // -ln of the probability of the token
+  TokenId top = 0;      // the most probable token
+  double top_nats = 0;  // -ln of its probability
+};
+
+struct EvaluationOptions {
+  std::vector<TokenId> prefix = {};  // fed at the beginning of each window; not scored
+  size_t stride = 0;                 // 0: F, so that windows share one token
+};
+
+struct EvaluatedText {
+  size_t first = 0;    // index of the first scored token of the text
+  size_t context = 0;  // C: the shorter one of two models
+  size_t stride = 0;   // tokens that each window but the first scores
+  size_t windows = 0;
+  std::vector<TokenScore> a;    // for each scored token
+  std::vector<TokenScore> b;    // empty without a second model
+  std::vector<double> kl;       // divergence of B from A; empty without a second model
+  bool is_stopped = false;      // the observer ended the evaluation early
+  uint64_t a_ns = 0, b_ns = 0;  // time inside of the models
+};
+
+// Called after each token with the number of scored tokens and of all tokens to score. Returns
+// false to end the evaluation.
+using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
+
+// `b` may be null. Throws GenerationError if the text has no token to score, if an id is outside of
+// the vocabulary, if the stride or the prefix do not fit into the context, if the models have
+// different vocabularies or end ids, if a model needs the output of an encoder of prompts, or if a
+// logit is NaN; the message has the token's index.
+EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
+                            const EvaluationOptions& options,
+                            const EvaluationObserver& observer = {});
+
+}  // namespace vitrine

@@ -1,0 +1,140 @@
+// Tests llm_runner --perplexity on the sample language model.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+#include "vitrine/module.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr char kText[] =
+    "And God said, Let there be light: and there was light.\nAnd God saw the light, that it was "
+    "good: and God divided the light from the darkness.";
+
+class PerplexityTest : public testing::Test {
+ protected:
+  void SetUp() override { tools::write_file(text_, std::string_view(kText)); }
+
+  CommandResult run(const std::string& arguments) const {
+    return run_tool(VITRINE_LLM_RUNNER,
+                    fmt::format("{} --tokenizer {} {}", model_, tokenizer_, arguments));
+  }
+
+  const ScratchFolder scratch_;
+  const std::string text_ = (scratch_ / "text.txt").string();
+  const std::string model_ = sample("kjv_8da4w/model.pte");
+  const std::string tokenizer_ = sample("kjv_8da4w/tokenizer.model");
+};
+
+// Returns -ln of the probability of each id but the first, by calling the program id by id and
+// adding up powers in long double.
+std::vector<double> direct_nats(const std::string& model, const std::vector<TokenId>& ids) {
+  auto module = Module::load(model.c_str());
+  EXPECT_TRUE(module.ok());
+  std::vector<double> nats;
+  for (size_t i = 0; i + 1 < ids.size(); ++i) {
+    const std::vector<int64_t> id = {ids[i]};
+    const std::vector<int64_t> position = {static_cast<int64_t>(i)};
+    const auto outputs = module->call(
+        "forward", {*Array::copy_of<int64_t>(id, {1, 1}), *Array::copy_of<int64_t>(position, {1})});
+    EXPECT_TRUE(outputs.ok()) << outputs.error().message();
+    const std::span<const float> logits = *outputs->at(0).array()->data<float>();
+    long double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<long double>(logit));
+    const long double next = logits[static_cast<size_t>(ids[i + 1])];
+    nats.push_back(static_cast<double>(std::log(sum) - next));
+  }
+  return nats;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+TEST_F(PerplexityTest, MatchesDirectFormula) {
+  const auto tokenizer = load_tokenizer(tokenizer_);
+  const std::vector<double> nats = direct_nats(model_, tokenizer->encode(kText, {.num_bos = 1}));
+  const CommandResult result = run("--num_bos 1 --format json --perplexity " + text_);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  const json& figures = report.at("models").at(0);
+  EXPECT_EQ(report.at("scored_tokens"), nats.size());
+  EXPECT_NEAR(figures.at("nats_per_token").at("value"), mean(nats), 1e-5);
+  EXPECT_NEAR(figures.at("perplexity"), std::exp(mean(nats)), 1e-4);
+  const double bits = mean(nats) * static_cast<double>(nats.size()) / std::log(2);
+  EXPECT_NEAR(figures.at("bits_per_byte").at("value"), bits / static_cast<double>(sizeof kText - 1),
+              1e-5);
+}
+
+// The float model and the int4 model, each computed directly.
+TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
+  VITRINE_NEEDS_CORPUS_LLM();
+  const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();
+  const auto ids = load_tokenizer(tokenizer_)->encode(kText, {.num_bos = 1});
+  const double a = mean(direct_nats(model_, ids));
+  const double b = mean(direct_nats(reference, ids));
+  const CommandResult result =
+      run(fmt::format("--num_bos 1 --format json --perplexity {} --compare {}", text_, reference));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  const json& change = report.at("b_against_a").at("nats_per_token");
+  EXPECT_NEAR(report.at("models").at(1).at("nats_per_token").at("value"), b, 1e-5);
+  EXPECT_NEAR(change.at("value"), b - a, 1e-5);
+  EXPECT_LT(change.at("error"), report.at("models").at(0).at("nats_per_token").at("error"));
+}
+
+TEST_F(PerplexityTest, ProgramAgainstItselfDiffersByNothing) {
+  const CommandResult result =
+      run(fmt::format("--width 80 --perplexity {} --compare {}", text_, model_));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("mean 0.00000 ± 0.00000 nats"));
+  EXPECT_THAT(result.out, HasSubstr("same top token at 100.0 ± 0.0 %"));
+  EXPECT_THAT(result.out, HasSubstr("the first token is not scored"));
+}
+
+TEST_F(PerplexityTest, ReportsUnusableTextsAndOptions) {
+  const std::string other = (scratch_ / "other.txt").string();
+  const auto error_for = [&](std::string_view text, const std::string& options = "") {
+    tools::write_file(other, text);
+    const CommandResult result = run(fmt::format("--perplexity {} {}", other, options));
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    return result.err;
+  };
+  EXPECT_THAT(error_for(""), HasSubstr("other.txt: the file is empty"));
+  EXPECT_THAT(error_for("a", "--max_tokens 2 --stride 999"), HasSubstr("stride of 999"));
+  EXPECT_THAT(run("--perplexity /nonexistent").err, HasSubstr("/nonexistent: cannot be read"));
+  EXPECT_EQ(run(fmt::format("--perplexity {} --prompt And", text_)).exit_code, 64);
+  EXPECT_EQ(run(fmt::format("--perplexity {} --format html", text_)).exit_code, 64);
+  EXPECT_EQ(run("--stride 4").exit_code, 64);
+
+  tools::write_file(other, std::string_view("light \xff and dark"));
+  EXPECT_THAT(run("--perplexity " + other).err, HasSubstr("other.txt: byte 6 is not UTF-8"));
+}
+
+TEST_F(PerplexityTest, ScoresAtMostMaxTokensAndWritesOneLineForEach) {
+  const CommandResult result = run("--max_tokens 9 --format csv --perplexity " + text_);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 9);  // the header and eight tokens
+  EXPECT_THAT(run("--max_tokens 9 --perplexity " + text_).out,
+              HasSubstr("only the first 9 tokens of the file were scored"));
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,116 @@
+#include "tools/llm_runner/evaluated_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "runtime/core/printable.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr size_t kFirstBytesPerToken = 8;
+constexpr size_t kMinBytes = size_t{1} << 16;
+
+// Returns the offset of the first byte that does not belong to a character.
+std::optional<size_t> first_invalid(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = first_code_point(text.substr(at));
+    if (point.value == CodePoint::kInvalid) return at;
+    at += point.bytes;
+  }
+  return std::nullopt;
+}
+
+// Reads the first `count` bytes, or the complete file. Sets `is_complete`.
+std::string read_start(const std::filesystem::path& path, size_t count, bool& is_complete) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(count + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file && !file.eof()) {
+    throw ToolError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  is_complete = text.size() <= count;
+  if (is_complete) return text;
+  // Ends before a space, so that the cut divides neither a character nor a word.
+  const size_t space = text.find_last_of(" \n", count);
+  text.resize(space == std::string::npos || space == 0 ? count : space);
+  return text;
+}
+
+// Bytes of the text that each id adds.
+std::vector<double> decoded_bytes(const Tokenizer& tokenizer, std::span<const TokenId> ids,
+                                  std::string& decoded) {
+  std::vector<double> bytes;
+  bytes.reserve(ids.size());
+  const std::unique_ptr<DecodeStream> stream = tokenizer.stream();
+  for (const TokenId id : ids) {
+    const std::string text = stream->push(id);
+    bytes.push_back(static_cast<double>(text.size()));
+    decoded += text;
+  }
+  const std::string rest = stream->finish();
+  if (!bytes.empty()) bytes.back() += static_cast<double>(rest.size());
+  decoded += rest;
+  return bytes;
+}
+
+}  // namespace
+
+std::string text_of(const Tokenizer& tokenizer, std::span<const TokenId> ids, size_t begin,
+                    size_t end) {
+  return tokenizer.decode(ids.subspan(begin, end - begin),
+                          {.skip_special = false, .continues = begin != 0});
+}
+
+EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
+                                  size_t max_tokens) {
+  EvaluatedFile file;
+  file.name = path.filename().string();
+  if (std::filesystem::is_directory(path)) {
+    throw ToolError(fmt::format("{}: is a folder; expected a text file", path.string()));
+  }
+  std::string text;
+  bool is_complete = false;
+  for (size_t count = std::max(kMinBytes, max_tokens * kFirstBytesPerToken); !is_complete;
+       count *= 2) {
+    text = read_start(path, count, is_complete);
+    file.ids = tokenizer.encode(text, {.special_in_text = false});
+    if (file.ids.size() > max_tokens) break;
+  }
+  if (text.empty()) throw ToolError(fmt::format("{}: the file is empty", path.string()));
+  if (const std::optional<size_t> at = first_invalid(text)) {
+    file.notes.push_back(fmt::format(
+        "{}: byte {} is not UTF-8; the tokenizer decides how to read such bytes (most read U+FFFD)",
+        file.name, *at));
+  }
+  std::string decoded;
+  file.token_bytes = decoded_bytes(tokenizer, file.ids, decoded);
+  if (decoded != text) {
+    const double sum = std::accumulate(file.token_bytes.begin(), file.token_bytes.end(), 0.0);
+    const double scale = sum == 0 ? 0 : static_cast<double>(text.size()) / sum;
+    for (double& bytes : file.token_bytes) bytes *= scale;
+    file.notes.push_back(fmt::format(
+        "{}: the tokenizer changes the text ({} bytes become {}); bits per byte count the bytes of "
+        "the file",
+        file.name, text.size(), decoded.size()));
+  }
+  file.is_truncated = file.ids.size() > max_tokens;
+  if (file.is_truncated) {
+    file.ids.resize(max_tokens);
+    file.token_bytes.resize(max_tokens);
+  }
+  file.bytes = static_cast<uint64_t>(
+      std::accumulate(file.token_bytes.begin(), file.token_bytes.end(), 0.0) + 0.5);
+  return file;
+}
+
+}  // namespace vitrine::tools

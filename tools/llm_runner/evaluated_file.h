@@ -1,0 +1,35 @@
+// A text file as token ids, with the bytes of each token.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::tools {
+
+struct EvaluatedFile {
+  std::string name;
+  uint64_t bytes = 0;         // of the part of the file that was read
+  bool is_truncated = false;  // the file has more tokens than the limit
+  std::vector<TokenId> ids;
+  std::vector<double> token_bytes;  // bytes of the text for each id
+  std::vector<std::string> notes;
+};
+
+// Encodes the file as plain text: names of special tokens in it are ordinary characters. Reads not
+// much more of the file than `max_tokens` need. If the tokenizer does not reproduce the text,
+// scales token_bytes so that their sum is right. Throws ToolError if the file is empty or cannot be
+// read, and TokenizerError.
+EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
+                                  size_t max_tokens);
+
+// Returns the text of the tokens [begin, end) of a longer text.
+std::string text_of(const Tokenizer& tokenizer, std::span<const TokenId> ids, size_t begin,
+                    size_t end);
+
+}  // namespace vitrine::tools

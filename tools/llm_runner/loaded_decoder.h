@@ -1,0 +1,49 @@
+// A language model with its session and methods.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tools/common/session.h"
+#include "tools/llm_runner/options.h"
+#include "vitrine/method.h"
+#include "vitrine/method_decoder.h"
+
+namespace vitrine::tools {
+
+// The tracer for loading the method with this index; may return null. It is removed after loading.
+using LoadTracer = std::function<EventTracer*(size_t method)>;
+
+// Returns the session's options for the model that `options` names.
+SessionOptions session_options(const LlmOptions& options);
+
+// Returns null without a tokenizer. Throws ToolError if options name none and the default file does
+// not exist.
+std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options);
+
+class LoadedDecoder {
+ public:
+  // `options` must outlive the object; it names the methods. `row_id` belongs to `tokenizer`, which
+  // may be null. Prints the decoder's notes. Throws ToolError or GenerationError.
+  LoadedDecoder(const SessionOptions& session, const LlmOptions& options,
+                const Tokenizer* tokenizer, const LoadTracer& tracer = {});
+
+  Session& session() { return session_; }
+  MethodDecoder& decoder() { return *decoder_; }
+  // The first method decodes.
+  const std::vector<std::unique_ptr<Method>>& methods() const { return methods_; }
+  Method* encoder() const { return encoder_; }   // one of methods(), or null
+  uint64_t init_ns() const { return init_ns_; }  // time to load the methods
+
+ private:
+  DecoderMethods load_methods(const DecoderMethodNames& given, const LoadTracer& tracer);
+
+  Session session_;
+  std::vector<std::unique_ptr<Method>> methods_;
+  Method* encoder_ = nullptr;
+  std::unique_ptr<MethodDecoder> decoder_;
+  uint64_t init_ns_ = 0;
+};
+
+}  // namespace vitrine::tools
