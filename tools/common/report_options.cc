@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inspector/report/legend.h"
@@ -77,6 +80,18 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {
                   "exit code 2 if B certainly takes more than RATIO times as long as A")
       ->check(positive())
       ->type_name("RATIO");
+}
+
+double parse_db(const std::string& text) {
+  const std::string_view digits =
+      text.ends_with("dB") ? std::string_view(text).substr(0, text.size() - 2) : text;
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
+    throw CLI::ValidationError("--fail_below",
+                               fmt::format("{}: expected a number of dB, as in 30dB", text));
+  }
+  return value;
 }
 
 void check_is_table_or_json(const ReportOptions& options, const char* what) {

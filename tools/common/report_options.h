@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "tools/common/command_line.h"
 #include "tools/common/profile_report.h"
@@ -20,6 +21,9 @@ void add_legend(const OptionGroup& group);
 
 // Adds --fail_above, the limit for exceeds().
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
+
+// Parses the limit of --fail_below: "30dB" or "30". Throws ValidationError.
+double parse_db(const std::string& text);
 
 // Throws ValidationError unless the format is kTable or kJson. `what` begins the message: "with
 // --verify".

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -235,19 +233,6 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
                   "limit of these outputs in bytes; outputs that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
-}
-
-// Parses "30" and "30dB".
-double parse_db(const std::string& text) {
-  const std::string_view digits =
-      text.ends_with("dB") ? std::string_view(text).substr(0, text.size() - 2) : text;
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
-    throw CLI::ValidationError("--fail_below",
-                               fmt::format("{}: expected a number of dB, as in 30dB", text));
-  }
-  return value;
 }
 
 void add_numerics_options(CLI::App& app, CommandLine& line) {

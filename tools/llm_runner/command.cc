@@ -21,6 +21,7 @@
 #include "tools/common/session.h"
 #include "tools/common/tool_error.h"
 #include "tools/llm_runner/loaded_decoder.h"
+#include "tools/llm_runner/numerics/run_numerics.h"
 #include "tools/llm_runner/options.h"
 #include "tools/llm_runner/perplexity.h"
 #include "tools/llm_runner/profiling.h"
@@ -291,6 +292,7 @@ int llm_runner(int argc, char** argv) {
     if (!options) return exit_code;
     options->backend.load_libraries();
     if (!options->perplexity.empty()) return run_perplexity(*options);
+    if (options->numerics) return run_language_numerics(*options);
     return options->compare.size() == 2 ? compare_saved(*options) : LlmRunner(*options).run();
   });
 }

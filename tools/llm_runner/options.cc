@@ -12,6 +12,7 @@
 #include "tools/common/files.h"
 #include "tools/common/input_file.h"
 #include "tools/common/report_options.h"
+#include "tools/llm_runner/evaluation_options.h"
 
 namespace vitrine::tools {
 namespace {
@@ -155,35 +156,6 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
       ->check(between(1, std::numeric_limits<int32_t>::max()));
 }
 
-void add_evaluation_flags(CLI::App& app, LlmCommandLine& line) {
-  LlmOptions& options = line.options;
-  const OptionGroup group(app, "Evaluation");
-  CLI::Option* perplexity =
-      group
-          .add_option("--perplexity", options.perplexity,
-                      "score the tokens of a text file: perplexity and bits per byte")
-          ->type_name("FILE");
-  for (const char* other :
-       {"--prompt", "--prompt_file", "--prompt_ids", "--random_prompt", "--chat", "--print_ids",
-        "--warmup", "--add_template", "--num_eos", "--encoder_input"}) {
-    perplexity->excludes(other);
-  }
-  group
-      .add_option("--stride", options.stride,
-                  "tokens that each window scores after the first one; less than the context gives "
-                  "each token more context (default: as many as fit)")
-      ->check(at_least(1))
-      ->type_name("N")
-      ->needs(perplexity);
-  group
-      .add_option("--max_tokens", options.max_tokens,
-                  "score at most the first N tokens of the file")
-      ->check(between(2, 1 << 24))
-      ->capture_default_str()
-      ->type_name("N")
-      ->needs(perplexity);
-}
-
 void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
   LlmOptions& options = line.options;
   const OptionGroup group(app, "Profiling");
@@ -235,30 +207,14 @@ void read_like_stock_flags(CLI::App& app, std::vector<std::string>& arguments) {
 }
 
 void check_files(const LlmOptions& options, const std::string& prompt_file) {
-  std::vector<std::filesystem::path> read = {options.model, options.tokenizer, options.etrecord,
-                                             prompt_file, options.perplexity};
+  std::vector<std::filesystem::path> read = {
+      options.model,      options.tokenizer, options.etrecord,          prompt_file,
+      options.perplexity, options.reference, options.reference_etrecord};
   read.insert(read.end(), options.data.begin(), options.data.end());
   read.insert(read.end(), options.compare.begin(), options.compare.end());
   if (options.features) read.push_back(options.features->file);
   const std::filesystem::path written[] = {options.report.file, options.etdump};
   check_outputs(written, read);
-}
-
-void check_evaluation_flags(const CLI::App& app, const LlmOptions& options) {
-  for (const char* flag :
-       {"--profile", "--etdump_path", "--fail_above", "--group_by", "--top", "--filter"}) {
-    if (app.count(flag) != 0) {
-      throw CLI::ValidationError(flag, "cannot be used with --perplexity");
-    }
-  }
-  const ReportFormat format = options.report.format;
-  if (format != ReportFormat::kTable && format != ReportFormat::kJson &&
-      format != ReportFormat::kCsv) {
-    throw CLI::ValidationError("--format", "must be table, json or csv with --perplexity");
-  }
-  if (options.compare.size() > 1) {
-    throw CLI::ValidationError("--compare", "needs one program with --perplexity");
-  }
 }
 
 void check_profiling_flags(const CLI::App& app, const LlmOptions& options) {
@@ -269,15 +225,11 @@ void check_profiling_flags(const CLI::App& app, const LlmOptions& options) {
       options.report.format == ReportFormat::kSvg) {
     throw CLI::ValidationError("--format", "jsonl and svg are not available for a token profile");
   }
-  const bool has_report =
-      options.profile || !options.compare.empty() || !options.perplexity.empty();
+  if (check_evaluation_flags(app, options)) return;
+  const bool has_report = options.profile || !options.compare.empty();
   for (const char* flag : {"--roofline", "--etrecord"}) {
     if (!options.profile && app.count(flag) != 0)
       throw CLI::ValidationError(flag, "needs --profile");
-  }
-  if (!options.perplexity.empty()) {
-    check_evaluation_flags(app, options);
-    return;
   }
   for (const char* flag : {"--output", "--format", "--width", "--group_by", "--top", "--filter"}) {
     if (has_report || app.count(flag) == 0) continue;
@@ -306,7 +258,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   add_stock_flags(app, line);
   add_own_flags(app, line);
   add_method_flags(app, line);
-  add_evaluation_flags(app, line);
+  add_evaluation_flags(app, line.options);
   add_profiling_flags(app, line);
   const auto check = [&] {
     choose_format(app, line.options.report);

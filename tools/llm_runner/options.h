@@ -41,10 +41,14 @@ struct LlmOptions {
   bool roofline = false;
   std::vector<std::filesystem::path>
       compare;  // two saved profiles, one to compare with this run, or with `perplexity` a program
-  std::optional<double> fail_above;     // limit on the ratio of decode times, for --compare
-  std::filesystem::path perplexity;     // text to score; may be empty
-  size_t stride = 0;                    // tokens that a window scores; 0: as many as possible
-  size_t max_tokens = size_t{1} << 20;  // of the scored text
+  std::optional<double> fail_above;  // limit on the ratio of decode times, for --compare
+  std::filesystem::path perplexity;  // text to score; may be empty
+  bool numerics = false;
+  std::filesystem::path reference;           // exact model for `numerics`
+  std::filesystem::path reference_etrecord;  // like `etrecord`
+  std::optional<double> fail_below;          // limit in dB for `numerics`
+  size_t stride = 0;                         // tokens that a window scores; 0: as many as possible
+  size_t max_tokens = size_t{1} << 20;       // of the scored text
   ReportOptions report;
   GenerateOptions generate;
 };

@@ -9,6 +9,7 @@
 #include "base/text/text_table.h"
 #include "inspector/report/csv_cell.h"
 #include "tools/common/provenance.h"
+#include "tools/llm_runner/figures.h"
 #include "tools/llm_runner/perplexity.h"
 
 namespace vitrine::tools {
@@ -22,7 +23,6 @@ using inspector::wrap_words;
 using nlohmann::ordered_json;
 
 constexpr int kPerplexityJsonVersion = 1;
-constexpr double kPercent = 100;
 constexpr double kSecond = 1e9;
 
 std::string estimate_text(const RatioEstimate& estimate, double factor, int decimals, bool sign) {
@@ -140,14 +140,10 @@ std::string interval_note(const Perplexity& result) {
       blocks, result.scores.a.size() / blocks);
 }
 
-ordered_json finite(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 ordered_json estimate_json(const RatioEstimate& estimate) {
   ordered_json json;
-  json["value"] = finite(estimate.value);
-  json["error"] = estimate.error ? finite(*estimate.error) : ordered_json();
+  json["value"] = finite_or_null(estimate.value);
+  json["error"] = estimate.error ? finite_or_null(*estimate.error) : ordered_json();
   json["blocks"] = estimate.blocks;
   return json;
 }
@@ -162,12 +158,12 @@ ordered_json pair_json(const Perplexity& result) {
   const PairFigures& pair = *result.pair;
   ordered_json json;
   json["nats_per_token"] = estimate_json(pair.nats);
-  json["perplexity_ratio"] = finite(std::exp(pair.nats.value));
+  json["perplexity_ratio"] = finite_or_null(std::exp(pair.nats.value));
   json["bits_per_byte"] = estimate_json(pair.bits);
   json["top_1_accuracy"] = estimate_json(pair.top);
   json["kl"] = estimate_json(pair.kl);
   json["same_top_1"] = estimate_json(pair.same_top);
-  json["largest_kl"] = {{"kl", finite(result.scores.kl[pair.max_kl_at])},
+  json["largest_kl"] = {{"kl", finite_or_null(result.scores.kl[pair.max_kl_at])},
                         {"token", result.scores.first + pair.max_kl_at},
                         {"before", pair.before},
                         {"text", pair.token},
@@ -238,7 +234,7 @@ std::string report_perplexity_json(const Perplexity& result) {
     ordered_json figures;
     figures["name"] = model.name;
     figures["nats_per_token"] = estimate_json(model.nats);
-    figures["perplexity"] = finite(std::exp(model.nats.value));
+    figures["perplexity"] = finite_or_null(std::exp(model.nats.value));
     figures["bits_per_byte"] = estimate_json(model.bits);
     figures["top_1_accuracy"] = estimate_json(model.top);
     figures["impossible_tokens"] = model.impossible;

@@ -40,8 +40,8 @@ constexpr std::array<ToolName, 4> kTools = {{{"executor_runner", executor_runner
 
 // Chats, unless an argument gives llm_runner another task.
 int chat(int argc, char** argv) {
-  constexpr std::array<std::string_view, 10> kTasks = {
-      "--prompt",  "--random_prompt", "--chat", "--perplexity", "--compare",
+  constexpr std::array<std::string_view, 11> kTasks = {
+      "--prompt",  "--random_prompt", "--chat", "--perplexity", "--numerics", "--compare",
       "--encoder", "--help",          "-h",     "--version",    "--legend"};
   std::vector<char*> arguments(argv, argv + argc);
   const bool has_task = std::ranges::any_of(arguments, [&](std::string_view argument) {
@@ -69,7 +69,8 @@ constexpr std::array<Command, 8> kCommands = {
      {"lower", "lower an exported model (.pt2, .ptn) to a program (.pte)", pte_lower},
      {"strip", "remove the names for profiles from a program", strip},
      {"inspect", "describe, check and draw files of every kind", pte_inspect},
-     {"chat", "chat with a language model, or continue a --prompt", chat}}};
+     {"chat", "chat with a language model, continue a --prompt, or measure its --perplexity",
+      chat}}};
 
 std::string help() {
   std::string text =

@@ -1,0 +1,16 @@
+// Helpers of reports with figures that may be infinite or NaN.
+#pragma once
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace vitrine::tools {
+
+inline constexpr double kPercent = 100;
+
+// JSON has no infinity and no NaN; they become null.
+inline nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+}  // namespace vitrine::tools

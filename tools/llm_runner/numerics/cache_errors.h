@@ -1,0 +1,74 @@
+// Compares the caches of keys and values of two programs after they ran on the same tokens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inspector/compare/tensor_difference.h"
+#include "vitrine/event_tracer.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine::llm {
+
+enum class CacheRole : uint8_t { kUnknown, kKeys, kValues };
+
+struct FoundCache {
+  int32_t instruction = 0;  // the first one that writes the cache
+  const Tensor* tensor = nullptr;
+  std::string layer = {};  // "layers.0"; empty if unknown
+  CacheRole role = CacheRole::kUnknown;
+};
+
+// Finds the caches that a method writes: set it as tracer of one execution. The tensors are valid
+// while the method is loaded.
+class CacheFinder final : public EventTracer {
+ public:
+  void begin_block(const char*) override {}
+  void record(const TraceRecord&) override {}
+  bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                      const Delegate* delegate) override;
+
+  const std::vector<FoundCache>& caches() const { return caches_; }
+
+ private:
+  std::vector<FoundCache> caches_;
+};
+
+// A cache of real numbers, or an int8 cache with a scale and zero point for each row.
+struct DataCache {
+  FoundCache values;
+  const Tensor* scales = nullptr;
+  const Tensor* zero_points = nullptr;
+};
+
+// Joins int8 caches with their scales and zero points: the caches with rows of one element, in the
+// same order. Leaves them apart if their numbers differ.
+std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
+
+// Positions [begin, end).
+using PositionRange = std::pair<size_t, size_t>;
+
+struct CacheError {
+  std::string layer;  // "attention 0" if no program has its name
+  CacheRole role = CacheRole::kUnknown;
+  bool is_paired_by_noise = false;
+  std::string type_a, type_b;  // "i8[1,256,2,16]"
+  std::vector<inspector::TensorDifference> ranges;
+  std::string why_not;  // why there are no figures; empty if there are
+};
+
+// Compares the caches of A, the reference, with those of B, as real numbers. `context` is the
+// number of positions of the caches. Caches of a layer are paired by role. If roles are unknown,
+// the two caches of a layer are paired so that the noise is smaller, because programs write them in
+// different orders. Without names of layers, two caches are a layer. Returns an empty list and sets
+// `why_not` if the programs have different numbers of caches.
+std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<const FoundCache> b,
+                                       size_t context, std::span<const PositionRange> ranges,
+                                       std::string& why_not);
+
+}  // namespace vitrine::llm

@@ -1,0 +1,67 @@
+// Measures where a language model differs from a reference that gets the same tokens: by position
+// of the text, and by layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspector/compare/value_comparison.h"
+#include "tools/llm_runner/numerics/cache_errors.h"
+
+namespace vitrine::llm {
+
+// Figures of one layer, "layers.0". The reference is expected.
+struct LayerErrors {
+  std::string name;
+  // All recorded positions together, as if their values were one tensor.
+  std::optional<inspector::TensorDifference> attention, output;
+  std::string attention_op, output_op;           // "custom_sdpa layers.0.attention.SDPA"
+  std::vector<std::optional<double>> output_db;  // SQNR at each recorded position
+  std::vector<CacheError> caches;                // in the order in which the program writes them
+};
+
+struct PositionBlock {
+  PositionRange range;
+  double mean_kl = 0, max_kl = 0;
+  size_t max_kl_at = 0;  // position
+  size_t same_top = 0;   // positions with the same most probable token
+  inspector::TensorDifference logits;
+};
+
+struct LanguageNumerics {
+  std::string program, reference;  // names
+  size_t tokens = 0;
+  std::vector<size_t> recorded;  // positions with recorded values: the last one of each block
+  std::vector<PositionBlock> blocks;
+  std::vector<LayerErrors> layers;
+  inspector::Alignment alignment = inspector::Alignment::kHandles;
+  std::string why_no_layers, why_no_caches;  // empty if there are figures
+  uint64_t dropped_values = 0;
+  std::vector<std::string> notes;
+};
+
+// Adds the differences of a step. `index` is that of the recorded position.
+//
+// The attention of a layer is the last value of an attention operator in it; without one, the last
+// value of a module attention, attn or self_attn. Its output is the last value of the layer's own
+// module; without one, the last value in the layer.
+void add_layers(LanguageNumerics& all, const inspector::ValueComparison& comparison,
+                const inspector::Profile& reference, size_t index);
+
+// Sets the layer of each cache, from the module whose instruction writes it. Sets its role if the
+// record shows that the keys or values of an attention operator come from it.
+void name_caches(std::vector<FoundCache>& caches, const inspector::ValueRun& run);
+
+// Adds each cache to its layer.
+void add_caches(LanguageNumerics& all, std::vector<CacheError> caches);
+
+// Splits [0, tokens) into at most `count` ranges of equal length.
+std::vector<PositionRange> split_positions(size_t tokens, size_t count);
+
+// True if the attention, a cache or the output of a layer is below `limit` dB.
+bool is_below(const LanguageNumerics& numerics, double limit);
+
+}  // namespace vitrine::llm

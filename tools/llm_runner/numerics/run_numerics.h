@@ -1,0 +1,19 @@
+// Compares a language model with a reference on the same tokens (--numerics --reference).
+#pragma once
+
+#include <string>
+
+#include "tools/llm_runner/numerics/language_numerics.h"
+#include "tools/llm_runner/options.h"
+
+namespace vitrine::tools {
+
+// Returns the exit code: kExitBeyondLimit if a figure is below --fail_below. Throws ToolError,
+// GenerationError, TokenizerError or HostError.
+int run_language_numerics(const LlmOptions& options);
+
+std::string report_language_numerics(const llm::LanguageNumerics& numerics,
+                                     const inspector::TableOptions& options);
+std::string report_language_numerics_json(const llm::LanguageNumerics& numerics);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,71 @@
+// A language model whose single steps can be recorded with all values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "inspector/compare/value_comparison.h"
+#include "inspector/join/profile.h"
+#include "runtime/extension/trace_buffer.h"
+#include "runtime/extension/value_buffer.h"
+#include "tools/llm_runner/loaded_decoder.h"
+#include "tools/llm_runner/numerics/cache_errors.h"
+
+namespace vitrine::tools {
+
+// A step with its values, joined with the program's record.
+struct RecordedStep {
+  etdump::EtDump trace;
+  inspector::Profile profile;
+  const etrecord::MethodRecord* record = nullptr;  // belongs to the TracedDecoder
+
+  inspector::ValueRun values() const { return {profile, trace, record}; }
+};
+
+class TracedDecoder {
+ public:
+  // `etrecord` is the file of the model's record, or empty for the record in the program.
+  TracedDecoder(const SessionOptions& session, const LlmOptions& options,
+                const Tokenizer* tokenizer, std::string name,
+                const std::filesystem::path& etrecord);
+
+  MethodDecoder& decoder() { return loaded_.decoder(); }
+  const std::string& name() const { return name_; }
+  const std::vector<llm::FoundCache>& caches() const { return finder_.caches(); }
+  // Feeds token `position` of the text and returns the logits after it.
+  std::span<const float> feed(std::span<const TokenId> text, size_t position);
+  // Does the same, and records all values.
+  std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);
+  // Does the same, and finds the caches.
+  std::span<const float> feed_finding_caches(std::span<const TokenId> text, size_t position);
+  // Returns the last recorded step.
+  RecordedStep recorded();
+  // Values of recorded steps that did not fit into memory.
+  uint64_t dropped_values() const { return dropped_values_; }
+  std::shared_ptr<ThreadPool> pool() { return loaded_.session().pool(); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::span<const float> feed_traced(std::span<const TokenId> text, size_t position,
+                                     EventTracer* tracer);
+  Method& decode() { return *loaded_.methods().front(); }
+
+  std::string name_;
+  ValueBuffer values_;
+  TraceBuffer trace_;
+  LoadedDecoder loaded_;
+  std::vector<TraceRecord> loading_;  // what backends logged while decode was loaded
+  llm::CacheFinder finder_;
+  uint64_t dropped_values_ = 0;
+  std::vector<std::string> warnings_;
+  std::optional<etrecord::EtRecord> record_;
+};
+
+}  // namespace vitrine::tools
