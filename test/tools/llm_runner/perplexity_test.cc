@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
+#include "test/tools/llm_runner/direct_logits.h"
 #include "tools/common/files.h"
-#include "vitrine/module.h"
 #include "vitrine/tokenizer.h"
 
 namespace vitrine::test {
@@ -41,23 +40,12 @@ class PerplexityTest : public testing::Test {
   const std::string tokenizer_ = sample("kjv_8da4w/tokenizer.model");
 };
 
-// Returns -ln of the probability of each id but the first, by calling the program id by id and
-// adding up powers in long double.
+// Returns -ln of the probability of each id but the first.
 std::vector<double> direct_nats(const std::string& model, const std::vector<TokenId>& ids) {
-  auto module = Module::load(model.c_str());
-  EXPECT_TRUE(module.ok());
+  const auto logs = direct_log_probabilities(model, ids);
   std::vector<double> nats;
   for (size_t i = 0; i + 1 < ids.size(); ++i) {
-    const std::vector<int64_t> id = {ids[i]};
-    const std::vector<int64_t> position = {static_cast<int64_t>(i)};
-    const auto outputs = module->call(
-        "forward", {*Array::copy_of<int64_t>(id, {1, 1}), *Array::copy_of<int64_t>(position, {1})});
-    EXPECT_TRUE(outputs.ok()) << outputs.error().message();
-    const std::span<const float> logits = *outputs->at(0).array()->data<float>();
-    long double sum = 0;
-    for (const float logit : logits) sum += std::exp(static_cast<long double>(logit));
-    const long double next = logits[static_cast<size_t>(ids[i + 1])];
-    nats.push_back(static_cast<double>(std::log(sum) - next));
+    nats.push_back(-logs[i][static_cast<size_t>(ids[i + 1])]);
   }
   return nats;
 }

@@ -127,7 +127,7 @@ std::string position_table(const LanguageNumerics& numerics,
     const llm::PositionBlock& block = numerics.blocks[i];
     const auto count = static_cast<double>(block.range.second - block.range.first);
     table.add_row({fmt::format("{} to {}", block.range.first, block.range.second - 1),
-                   fmt::format("{:.5f}", block.mean_kl), fmt::format("{:.5f}", block.max_kl),
+                   fmt::format("{:.3g}", block.mean_kl), fmt::format("{:.3g}", block.max_kl),
                    std::to_string(block.max_kl_at),
                    fmt::format("{:.1f}", kPercent * static_cast<double>(block.same_top) / count),
                    db_text(caches_in(numerics, CacheRole::kKeys, i)),
