@@ -83,6 +83,26 @@ TEST(QuantizedModel, RanksPyTorchTokensFirst) {
   EXPECT_GE(best, all * 95 / 100) << "tokens in all: " << all;
 }
 
+// A model that returns the logits of each token of a call.
+TEST(ChunkedModel, LogitsOfChunkEqualThoseOfSingleTokens) {
+  VITRINE_NEEDS_CORPUS_LLM();
+  tools::Session session({test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pte", {}});
+  const auto method = session.load_method("forward");
+  MethodDecoder decoder(session.program(), *method);
+  ASSERT_TRUE(decoder.info().returns_all_logits);
+  const Ids ids = {5, 17, 60, 3};
+  decoder.feed(ids, 0);
+  std::vector<std::vector<float>> chunk;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::span<const float> logits = decoder.logits_after(i);
+    chunk.emplace_back(logits.begin(), logits.end());
+  }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::span<const float> logits = decoder.feed({&ids[i], 1}, static_cast<int64_t>(i));
+    EXPECT_THAT(logits, testing::Pointwise(testing::FloatNear(1e-3F), chunk[i])) << i;
+  }
+}
+
 // A method that returns constant logits for any input, plus metadata methods.
 class SmallDecoder : public testing::Test {
  protected:
@@ -194,7 +214,22 @@ TEST_F(SmallDecoder, DisablesParallelPrefillWithoutDynamicShape) {
 TEST_F(SmallDecoder, ReturnsLogitsOfLastToken) {
   forward({.logits = {1, 4, 6}});
   constant("get_max_seq_len", 5);
-  EXPECT_EQ(load()->feed(Ids{1, 2, 3}, 0).front(), 12.0F);
+  const auto decoder = load();
+  EXPECT_THROW(decoder->logits_after(0), GenerationError) << "nothing was fed";
+  EXPECT_EQ(decoder->feed(Ids{1, 2, 3}, 0).front(), 12.0F);
+  EXPECT_TRUE(decoder->info().returns_all_logits);
+  EXPECT_EQ(decoder->logits_after(1).front(), 6.0F);
+  EXPECT_EQ(decoder->logits_after(2).front(), 12.0F);
+  EXPECT_THROW(decoder->logits_after(3), GenerationError);
+}
+
+TEST_F(SmallDecoder, HasOnlyLastLogitsIfMethodReturnsOneRow) {
+  forward({});
+  const auto decoder = load();
+  decoder->feed(Ids{1, 2, 3}, 0);
+  EXPECT_FALSE(decoder->info().returns_all_logits);
+  EXPECT_EQ(decoder->logits_after(2).back(), 5.0F);
+  EXPECT_THROW(decoder->logits_after(1), GenerationError);
 }
 
 TEST_F(SmallDecoder, PadsIdsToFixedShape) {
