@@ -1,7 +1,7 @@
 // Scores each token of a text with one model, or with two models side by side: the probability that
 // a model gives to the token after those before it (teacher forcing).
 //
-// A text that is longer than the context is fed in windows. Each window begins anew with the
+// A text that is longer than the context is fed in windows. Each window begins with the
 // options' prefix. With a prefix of P tokens and a context of C, a window holds F = C - P tokens of
 // the text. The first window scores the tokens that its F tokens predict; each further window
 // scores the next `stride` tokens, which are preceded by at least F - stride + 1 tokens of the
