@@ -12,12 +12,14 @@
 #include <string_view>
 
 #include "runtime/core/printable.h"
+#include "tools/common/files.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
 
 constexpr size_t kFirstBytesPerToken = 8;
+constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
 // Most tokenizers drop a line break at the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
@@ -49,6 +51,13 @@ std::string read_start(const std::filesystem::path& path, size_t count, bool& is
   return text;
 }
 
+// Pipes and devices can be read only once.
+std::string read_all(const std::filesystem::path& path, bool& is_complete) {
+  const std::vector<std::byte> bytes = read_file(path);
+  is_complete = true;
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // Bytes of the text that each id adds.
 std::vector<double> decoded_bytes(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   std::vector<double> bytes;
@@ -77,13 +86,16 @@ EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Token
   if (std::filesystem::is_directory(path)) {
     throw ToolError(fmt::format("{}: is a folder; expected a text file", path.string()));
   }
+  const bool is_file = std::filesystem::is_regular_file(path);
+  const size_t max_bytes = std::max(kMinBytes, max_tokens * kMaxBytesPerToken);
   std::string text;
   bool is_complete = false;
   for (size_t count = std::max(kMinBytes, max_tokens * kFirstBytesPerToken); !is_complete;
        count *= 2) {
-    text = read_start(path, count, is_complete);
+    count = std::min(count, max_bytes);
+    text = is_file ? read_start(path, count, is_complete) : read_all(path, is_complete);
     file.ids = tokenizer.encode(text, {.special_in_text = false});
-    if (file.ids.size() > max_tokens) break;
+    if (file.ids.size() > max_tokens || count == max_bytes) break;
   }
   if (text.empty()) throw ToolError(fmt::format("{}: the file is empty", path.string()));
   if (const std::optional<size_t> at = first_invalid(text)) {
@@ -101,8 +113,8 @@ EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Token
         "bytes of the file",
         file.name, text.size(), sum));
   }
-  file.is_truncated = file.ids.size() > max_tokens;
-  if (file.is_truncated) {
+  file.is_truncated = !is_complete || file.ids.size() > max_tokens;
+  if (file.ids.size() > max_tokens) {
     file.ids.resize(max_tokens);
     file.token_bytes.resize(max_tokens);
   }

@@ -137,11 +137,14 @@ std::string position_table(const LanguageNumerics& numerics,
   return table.text(options.width, options.color);
 }
 
-// SQNR and largest difference. Equal tensors have no SQNR, but a largest difference of 0.
+// Figures without a finite value are null; `equal` tells equal tensors from those with a NaN.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};
-  return {{"sqnr_db", finite_or_null(difference->sqnr_db)},
-          {"cosine", finite_or_null(difference->cosine)},
+  const bool has_figures = std::isfinite(difference->sqnr_db);
+  const bool is_equal = !has_figures && difference->sqnr_db > 0;
+  return {{"equal", is_equal},
+          {"sqnr_db", finite_or_null(difference->sqnr_db)},
+          {"cosine", has_figures || is_equal ? finite_or_null(difference->cosine) : ordered_json()},
           {"max_abs", finite_or_null(difference->max_abs)}};
 }
 

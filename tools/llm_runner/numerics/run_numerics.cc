@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -151,21 +153,27 @@ class NumericsRun {
 
   void add_logits(std::span<const float> expected, std::span<const float> actual, size_t position,
                   llm::PositionBlock& block) {
+    double kl = std::numeric_limits<double>::quiet_NaN();
     const char* side = "reference";
     try {
       const ScoredLogits a(expected);
       side = "program";
       const ScoredLogits b(actual);
-      const double kl = kl_divergence(a, b);
-      const auto done = static_cast<double>(position - block.range.first);
-      block.mean_kl = (block.mean_kl * done + kl) / (done + 1);
-      if (position == block.range.first || kl > block.max_kl) {
-        block.max_kl = kl;
-        block.max_kl_at = position;
-      }
+      kl = kl_divergence(a, b);
       block.same_top += a.top == b.top ? 1 : 0;
     } catch (const GenerationError& error) {
-      throw GenerationError(fmt::format("{}, position {}: {}", side, position, error.what()));
+      // The layers show where a NaN comes from, so the run continues.
+      if (result_.notes.empty()) {
+        result_.notes.push_back(fmt::format("logits of the {}, first at position {}: {}", side,
+                                            position, error.what()));
+      }
+    }
+    const auto done = static_cast<double>(position - block.range.first);
+    block.mean_kl = (block.mean_kl * done + kl) / (done + 1);
+    // A NaN is the largest value, and the first one wins.
+    if (position == block.range.first || (!std::isnan(block.max_kl) && !(kl <= block.max_kl))) {
+      block.max_kl = kl;
+      block.max_kl_at = position;
     }
     const inspector::TensorDifference difference = inspector::measure_difference(
         {ScalarType::kFloat, std::as_bytes(actual)}, {ScalarType::kFloat, std::as_bytes(expected)});

@@ -6,7 +6,8 @@
 
 #include <array>
 #include <cmath>
-#include <deque>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,25 @@ TEST(CacheErrors, FinderKeepsEachWrittenTensorOnce) {
   }
   ASSERT_EQ(finder.caches().size(), 1u);
   EXPECT_EQ(finder.caches()[0].instruction, 5);
+}
+
+TEST(LanguageNumerics, NanIsBelowEachLimitAndEqualTensorsAreNot) {
+  const std::vector<float> zeros = {0, 0}, ones = {1, 1};
+  const std::vector<float> nans(2, std::numeric_limits<float>::quiet_NaN());
+  const auto difference = [&](const std::vector<float>& actual) {
+    return inspector::measure_difference({ScalarType::kFloat, std::as_bytes(std::span(actual))},
+                                         {ScalarType::kFloat, std::as_bytes(std::span(ones))});
+  };
+  LanguageNumerics numerics;
+  numerics.layers.push_back({});
+  EXPECT_FALSE(is_below(numerics, 1)) << "a layer without figures";
+  numerics.layers[0].output = difference(ones);
+  EXPECT_FALSE(is_below(numerics, 1000));
+  numerics.layers[0].attention = difference(zeros);  // 0 dB
+  EXPECT_TRUE(is_below(numerics, 1));
+  EXPECT_FALSE(is_below(numerics, -1));
+  numerics.layers[0].attention = difference(nans);
+  EXPECT_TRUE(is_below(numerics, -1));
 }
 
 TEST(LanguageNumerics, PositionsAreSplitIntoEqualRanges) {
