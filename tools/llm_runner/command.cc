@@ -121,15 +121,15 @@ class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
       : options_(options),
+        loaded_(session_options(options)),
         profile_(RunnerProfile::make(options)),
         tokenizer_(find_tokenizer(options)) {
     load_start_ms_ = wall_ms();
-    loaded_ = std::make_unique<LoadedDecoder>(
-        session_options(options), options, tokenizer_.get(), [this](size_t method) -> EventTracer* {
-          return profile_ ? &profile_->profiler().tracer(method) : nullptr;
-        });
+    loaded_.load(options, tokenizer_.get(), [this](size_t method) -> EventTracer* {
+      return profile_ ? &profile_->profiler().tracer(method) : nullptr;
+    });
     load_end_ms_ = wall_ms();
-    decoder_ = &loaded_->decoder();
+    decoder_ = &loaded_.decoder();
     generator_ = std::make_unique<TextGenerator>(*decoder_, tokenizer_.get());
     prompt_ids_ = options.prompt_ids;
     if (options.random_prompt != 0) {
@@ -148,8 +148,8 @@ class LlmRunner {
       generator_->reset();
     }
     if (profile_) {
-      for (size_t i = 0; i < loaded_->methods().size(); ++i) {
-        loaded_->methods()[i]->set_tracer(&profile_->profiler().tracer(i));
+      for (size_t i = 0; i < loaded_.methods().size(); ++i) {
+        loaded_.methods()[i]->set_tracer(&profile_->profiler().tracer(i));
       }
       prefill_.set_next(&profile_->profiler());
     }
@@ -159,15 +159,15 @@ class LlmRunner {
       continue_prompt();
     }
     if (!profile_) return 0;
-    return profile_->report(loaded_->session(), loaded_->methods(), decoder_->info(),
-                            loaded_->init_ns());
+    return profile_->report(loaded_.session(), loaded_.methods(), decoder_->info(),
+                            loaded_.init_ns());
   }
 
  private:
   // Reads --encoder_input and passes it to the encoder. A model with features can do without a
   // prompt: it then begins with its start id.
   void read_features() {
-    const Method* const encoder = loaded_->encoder();
+    const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;
     const bool is_optional = decoder_->inserts_rows();  // a prompt may have no image
     if (is_optional && !options_.features) return;
@@ -271,9 +271,9 @@ class LlmRunner {
   }
 
   const LlmOptions& options_;
+  LoadedDecoder loaded_;
   std::unique_ptr<RunnerProfile> profile_;  // null without --profile and --etdump_path
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::unique_ptr<LoadedDecoder> loaded_;
   Array features_;                   // input of the encoder
   std::vector<TokenId> prompt_ids_;  // if not empty, used instead of the prompt
   MethodDecoder* decoder_ = nullptr;

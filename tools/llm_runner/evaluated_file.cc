@@ -119,7 +119,7 @@ EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Token
     file.token_bytes.resize(max_tokens);
   }
   file.bytes = static_cast<uint64_t>(
-      std::accumulate(file.token_bytes.begin(), file.token_bytes.end(), 0.0) + 0.5);
+      std::llround(std::accumulate(file.token_bytes.begin(), file.token_bytes.end(), 0.0)));
   return file;
 }
 

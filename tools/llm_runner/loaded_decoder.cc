@@ -25,9 +25,8 @@ std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options) {
   return options.tokenizer.empty() ? nullptr : load_tokenizer(options.tokenizer);
 }
 
-LoadedDecoder::LoadedDecoder(const SessionOptions& session, const LlmOptions& options,
-                             const Tokenizer* tokenizer, const LoadTracer& tracer)
-    : session_(session) {
+void LoadedDecoder::load(const LlmOptions& options, const Tokenizer* tokenizer,
+                         const LoadTracer& tracer) {
   const uint64_t start_ns = platform::now_ns();
   const DecoderMethods methods = load_methods(options.methods, tracer);
   init_ns_ = platform::now_ns() - start_ns;

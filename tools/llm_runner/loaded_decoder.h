@@ -24,10 +24,12 @@ std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options);
 
 class LoadedDecoder {
  public:
-  // `options` must outlive the object; it names the methods. `row_id` belongs to `tokenizer`, which
-  // may be null. Prints the decoder's notes. Throws ToolError or GenerationError.
-  LoadedDecoder(const SessionOptions& session, const LlmOptions& options,
-                const Tokenizer* tokenizer, const LoadTracer& tracer = {});
+  explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
+
+  // Loads the methods that `options` names; call it once, before decoder(). `tokenizer`, which may
+  // be null, has the placeholder token of an encoder's rows. Prints the decoder's notes. Throws
+  // ToolError or GenerationError.
+  void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 
   Session& session() { return session_; }
   MethodDecoder& decoder() { return *decoder_; }

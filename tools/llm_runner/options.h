@@ -36,14 +36,14 @@ struct LlmOptions {
   size_t threads = 0;
   BackendFlags backend;
   bool profile = false;
+  bool roofline = false;
+  bool numerics = false;
   std::filesystem::path etdump;    // file for the trace of the kept steps; may be empty
   std::filesystem::path etrecord;  // if empty, the record that the program contains is used
-  bool roofline = false;
   std::vector<std::filesystem::path>
       compare;  // two saved profiles, one to compare with this run, or with `perplexity` a program
-  std::optional<double> fail_above;  // limit on the ratio of decode times, for --compare
-  std::filesystem::path perplexity;  // text to score; may be empty
-  bool numerics = false;
+  std::optional<double> fail_above;          // limit on the ratio of decode times, for --compare
+  std::filesystem::path perplexity;          // text to score; may be empty
   std::filesystem::path reference;           // exact model for `numerics`
   std::filesystem::path reference_etrecord;  // like `etrecord`
   std::optional<double> fail_below;          // limit in dB for `numerics`

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "tools/common/interrupt.h"
@@ -74,11 +75,9 @@ std::vector<TokenId> begin_tokens(const LlmOptions& options, const Tokenizer& to
   return std::vector<TokenId>(count, *tokenizer.bos());
 }
 
-std::unique_ptr<LoadedDecoder> load(const LlmOptions& options, const SessionOptions& session,
-                                    const Tokenizer& tokenizer) {
-  auto loaded = std::make_unique<LoadedDecoder>(session, options, &tokenizer);
-  const TextGenerator checks(loaded->decoder(), &tokenizer);  // the tokenizer must fit the model
-  return loaded;
+void load(LoadedDecoder& model, const LlmOptions& options, const Tokenizer& tokenizer) {
+  model.load(options, &tokenizer);
+  const TextGenerator checks(model.decoder(), &tokenizer);  // the tokenizer must fit the model
 }
 
 std::string report(const Perplexity& result, const Tokenizer& tokenizer,
@@ -126,28 +125,29 @@ Perplexity summarize(EvaluatedFile file, EvaluatedText scores, const Tokenizer& 
 }
 
 int run_perplexity(const LlmOptions& options) {
+  const SessionOptions session = session_options(options);
+  LoadedDecoder a(session);
   const std::unique_ptr<Tokenizer> tokenizer = find_tokenizer(options);
   EvaluationOptions evaluation;
   evaluation.prefix = begin_tokens(options, *tokenizer);
   evaluation.stride = options.stride;
   EvaluatedFile file = read_evaluated_file(options.perplexity, *tokenizer, options.max_tokens);
+  load(a, options, *tokenizer);
   std::vector<std::string> names = {options.model.filename().string()};
-  const SessionOptions session = session_options(options);
-  const std::unique_ptr<LoadedDecoder> a = load(options, session, *tokenizer);
-  std::unique_ptr<LoadedDecoder> b;
+  std::optional<LoadedDecoder> b;
   if (!options.compare.empty()) {
     const auto [name_a, name_b] = short_names(options.model, options.compare[0]);
     names = {name_a, name_b};
     SessionOptions other = session;
     other.model = options.compare[0];
-    other.pool = a->session().pool();
-    b = load(options, other, *tokenizer);
+    other.pool = a.session().pool();
+    load(b.emplace(other), options, *tokenizer);
   }
   stop_on_interrupt();
   EvaluatedText scores;
   {
     Progress progress("scoring");
-    scores = evaluate_text(a->decoder(), b ? &b->decoder() : nullptr, file.ids, evaluation,
+    scores = evaluate_text(a.decoder(), b ? &b->decoder() : nullptr, file.ids, evaluation,
                            [&](size_t done, size_t all) {
                              progress.update(done, all);
                              return !stop_flag();

@@ -15,9 +15,10 @@ TracedDecoder::TracedDecoder(const SessionOptions& session, const LlmOptions& op
                              const std::filesystem::path& etrecord)
     : name_(std::move(name)),
       trace_(TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values_),
-      loaded_(session, options, tokenizer,
-              [this](size_t method) { return method == 0 ? &trace_ : nullptr; }),
+      loaded_(session),
       record_(record_for_program(*loaded_.session().program(), etrecord, warnings_)) {
+  loaded_.load(options, tokenizer,
+               [this](size_t method) { return method == 0 ? &trace_ : nullptr; });
   for (const TraceBuffer::Block& block : trace_.blocks()) {
     const auto records = trace_.records(block);
     loading_.insert(loading_.end(), records.begin(), records.end());
