@@ -9,8 +9,7 @@ namespace vitrine::inspector {
 
 std::string report_numerics_html(const Numerics& numerics, const Profile& program,
                                  const Profile& reference, const Profile* timed) {
-  using Json = nlohmann::ordered_json;
-  Json data = numerics_json(numerics, program, reference, timed);
+  nlohmann::ordered_json data = numerics_json(numerics, program, reference, timed);
   for (size_t i = 0; i < numerics.rows.size(); ++i) {
     const NumericsRow& row = numerics.rows[i];
     RowTexts texts = row_texts(program.rows[row.row]);
@@ -18,11 +17,12 @@ std::string report_numerics_html(const Numerics& numerics, const Profile& progra
     data["rows"][i]["name"] = op_text(row, texts);
     data["rows"][i]["stored"] = stored_text(row);
   }
-  data["without_figures"] = Json::array();
+  data["without_figures"] = nlohmann::ordered_json::array();
   for (const auto& [reason, rows] : rows_without_figures(numerics)) {
     data["without_figures"].push_back({reason, rows});
   }
-  const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string json =
+      without_tags(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   const std::string style = std::string(html::kStyle).append(html::kNumericsStyle);
   const std::string script = std::string(html::kElements).append(html::kNumericsScript);
   return fill_page(html::kNumericsPage,
