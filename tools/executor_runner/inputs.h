@@ -38,6 +38,8 @@ class InputSet {
   const std::string& source() const { return source_; }
   // One text per input, such as "f32[1,3,224,224]".
   std::vector<std::string> descriptions() const;
+  // The values, indexed by input. The array of an input that is not a tensor is empty.
+  const std::vector<Array>& arrays() const { return arrays_; }
 
  private:
   // Indexed by input. An input that is not a tensor has an empty array, a kind and perhaps a value.

@@ -65,17 +65,7 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
 }
 
 void run(const LoweringOptions& options) {
-  aot::LowerOptions lowering;
-  lowering.partitioners = make_partitioners(options.backends, options.backend_options);
-  lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
-  lowering.bounds = options.bounds;
-  lowering.operators = options.operators;
-  lowering.attention = options.attention;
-  lowering.quantize = options.quantize;
-  lowering.emit = options.emit;
-  lowering.fold_constants = options.fold_constants;
-  lowering.optimize = options.optimize;
-  lowering.make_record = !options.record.empty();
+  aot::LowerOptions lowering = to_lower_options(options);
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
 

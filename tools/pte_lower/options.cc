@@ -268,6 +268,11 @@ void parse_values(CommandLine& line) {
 }  // namespace
 
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code) {
+  return parse_lowering_options(std::vector<std::string>(argv + 1, argv + argc), exit_code);
+}
+
+std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
+                                                      int* exit_code) {
   CLI::App app(
       "Lowers a model that torch.export.save wrote (.pt2) to an ExecuTorch program (.pte).\n"
       "  pte_lower model.pt2 --backend xnnpack -o model.pte --summary",
@@ -279,10 +284,25 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
   add_report_options(app, line);
   add_emit_options(app, line.options);
   if (!parse_command_line(
-          app, argc, argv, [&] { parse_values(line); }, exit_code)) {
+          app, std::move(arguments), [&] { parse_values(line); }, exit_code)) {
     return std::nullopt;
   }
   return std::move(line.options);
+}
+
+aot::LowerOptions to_lower_options(const LoweringOptions& options) {
+  aot::LowerOptions lowering;
+  lowering.partitioners = make_partitioners(options.backends, options.backend_options);
+  lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
+  lowering.bounds = options.bounds;
+  lowering.operators = options.operators;
+  lowering.attention = options.attention;
+  lowering.quantize = options.quantize;
+  lowering.emit = options.emit;
+  lowering.fold_constants = options.fold_constants;
+  lowering.optimize = options.optimize;
+  lowering.make_record = !options.record.empty();
+  return lowering;
 }
 
 }  // namespace vitrine::tools

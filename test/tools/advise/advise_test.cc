@@ -1,0 +1,317 @@
+// Tests advice: variants and their conflicts, intervals, ranking, each rule on a synthetic context,
+// and `vitrine advise` on samples. No test depends on times.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/advise/apply.h"
+#include "tools/advise/find_advice.h"
+#include "tools/advise/interval.h"
+#include "tools/advise/rules.h"
+#include "tools/advise/variant.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::test {
+namespace {
+
+using namespace vitrine::tools;  // NOLINT(google-build-using-namespace)
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Variant lowering(const char* settings) { return {.lowering = parse_settings(settings)}; }
+
+TEST(AdviceVariant, ParsesSettingsAndRejectsStrayWords) {
+  EXPECT_THAT(parse_settings("--backend xnnpack  --optimize --keep=add=float"),
+              ElementsAre(Setting{"--backend", "xnnpack"}, Setting{"--optimize", ""},
+                          Setting{"--keep", "add=float"}));
+  EXPECT_THROW(parse_settings("optimize"), ToolError);
+  EXPECT_THROW(parse_settings("--backend xnnpack again"), ToolError);
+}
+
+TEST(AdviceVariant, ConflictsIfOneOptionHasTwoValues) {
+  EXPECT_EQ(conflicting_option(lowering("--attention auto"), lowering("--attention custom_sdpa")),
+            "--attention");
+  EXPECT_EQ(conflicting_option(lowering("--attention auto"), lowering("--attention auto")), "");
+  EXPECT_EQ(conflicting_option(lowering("--attention auto"), lowering("--optimize")), "");
+  EXPECT_EQ(conflicting_option(lowering("--exclude-op add"), lowering("--exclude-op mul")), "");
+  EXPECT_EQ(
+      conflicting_option({.running = {{"--threads", "1"}}}, {.running = {{"--threads", "2"}}}),
+      "--threads");
+}
+
+TEST(AdviceVariant, MergingReplacesValuesAndKeepsRepeatableOptions) {
+  const Variant base = lowering("--backend xnnpack --exclude-op add");
+  EXPECT_EQ(merged(base, lowering("--backend none --exclude-op mul")).lowering,
+            parse_settings("--exclude-op add --backend none --exclude-op mul"));
+  EXPECT_EQ(merged(base, lowering("--exclude-op add")), base);
+}
+
+TEST(AdviceVariant, PrintsCommandsThatAShellReadsBack) {
+  const Variant variant = {.lowering = parse_settings("--keep head.*=float"),
+                           .running = {{"--threads", "1"}}};
+  EXPECT_EQ(lower_command("my model.pt2", variant, "m.pte"),
+            "vitrine lower 'my model.pt2' --keep 'head.*=float' -o m.pte");
+  EXPECT_EQ(run_command("m.pte", variant), "vitrine run m.pte --threads 1");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+}
+
+TEST(AdviceInterval, OfEqualBlocksHasTheWidthOfTheFloor) {
+  const std::vector<double> blocks(6, 0.8);
+  const Interval ratio = predict_ratio(blocks);
+  EXPECT_NEAR(ratio.low, 0.8 * std::exp(-kBetweenMeasurements), 1e-9);
+  EXPECT_NEAR(ratio.high, 0.8 * std::exp(kBetweenMeasurements), 1e-9);
+}
+
+// For six blocks with logarithms of +-s, the standard deviation is s * sqrt(6/5), and the
+// half-width is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of Student's table (p = 0.95).
+TEST(AdviceInterval, WidensWithTheSpreadOfTheBlocks) {
+  const double s = 0.1;
+  const double up = std::exp(s), down = std::exp(-s);
+  const Interval ratio = predict_ratio(std::vector<double>{up, down, up, down, up, down});
+  const double half =
+      std::hypot(2.015 * s * std::sqrt(6.0 / 5) * std::sqrt(2.0 / 6), kBetweenMeasurements);
+  EXPECT_NEAR(std::log(ratio.high), half, 2e-3);
+  EXPECT_NEAR(std::log(ratio.low), -half, 2e-3);
+}
+
+TEST(AdviceInterval, OfSeveralChangesReachesFromTheProductToTheBest) {
+  const std::vector<Interval> ratios = {{0.5, 0.6}, {0.8, 0.9}};
+  const Interval all = combined_ratio(ratios);
+  EXPECT_DOUBLE_EQ(all.low, 0.4);
+  EXPECT_DOUBLE_EQ(all.high, 0.6);
+}
+
+Advice time_advice(const char* name, const char* settings, Interval saved) {
+  return {.name = name, .change = lowering(settings), .saved = saved};
+}
+
+TEST(AdviceRanking, SortsByTheMiddleAndPutsTimeFirst) {
+  std::vector<Advice> advice = {time_advice("small", "--a 1", {1, 3}),
+                                time_advice("file", "--b 1", {100, 100}),
+                                time_advice("large", "--a 2", {2, 9})};
+  advice[1].gain = Gain::kFile;
+  rank_advice(advice);
+  EXPECT_EQ(advice[0].name, "large");
+  EXPECT_EQ(advice[1].name, "small");
+  EXPECT_EQ(advice[2].name, "file");
+  EXPECT_THAT(advice[0].excludes, ElementsAre(2u));
+  EXPECT_THAT(advice[2].excludes, IsEmpty());
+}
+
+std::string refusal(const std::vector<std::string>& chosen, const std::vector<Advice>& advice) {
+  try {
+    chosen_lines(chosen, advice);
+  } catch (const ToolError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AdviceRanking, RefusesLinesThatCannotBeApplied) {
+  std::vector<Advice> advice = {time_advice("a", "--attention auto", {1, 2}),
+                                time_advice("b", "--attention custom_sdpa", {1, 2}),
+                                time_advice("c", "--quantize int8", {1, 2}),
+                                {.name = "d", .how = "write x + 1"}};
+  advice[2].needs = "calibration data";
+  EXPECT_THAT(chosen_lines({"2"}, advice), ElementsAre(1u));
+  EXPECT_THAT(chosen_lines({"a"}, advice), ElementsAre(0u));
+  EXPECT_THAT(refusal({"9"}, advice), HasSubstr("expected a number from 1 to 4"));
+  EXPECT_THAT(refusal({"0"}, advice), HasSubstr("expected a number from 1 to 4"));
+  EXPECT_THAT(refusal({"x"}, advice), HasSubstr("no advice has this name"));
+  EXPECT_THAT(refusal({"1", "2"}, advice), HasSubstr("a and b exclude each other"));
+  EXPECT_THAT(refusal({"1", "a"}, advice), HasSubstr("given twice"));
+  EXPECT_THAT(refusal({"3"}, advice), HasSubstr("needs calibration data"));
+  EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));
+}
+
+Context context_with_rows() {
+  Context context;
+  context.profile.wall.p50 = 1000;
+  context.model = "m.pte";
+  context.program_bytes = 1000;
+  context.processors = 4;
+  context.threads = 4;
+  inspector::ProfileRow row;
+  row.source_ops = {"aten.convolution.default"};
+  row.kernel = "aten::convolution.out";
+  row.time.p50 = 800;
+  context.profile.rows.push_back(row);
+  return context;
+}
+
+TEST(AdviceRules, SortTriedNeedsACertainGain) {
+  const Context context = context_with_rows();
+  const auto sorted = [&](Interval ratio, double file_change) {
+    Findings findings;
+    Advice advice = time_advice("x", "--optimize", {0, 0});
+    advice.ratio = ratio;
+    advice.file_change = file_change;
+    sort_tried(std::move(advice), context, findings);
+    return findings;
+  };
+  EXPECT_THAT(sorted({0.8, 0.9}, 0).advice, SizeIs(1));
+  EXPECT_THAT(sorted({0.9, 1.02}, 0).advice, IsEmpty());
+  EXPECT_THAT(sorted({0.9, 1.02}, 0).useless, SizeIs(1));
+  EXPECT_THAT(sorted({1.1, 1.2}, -900).useless, SizeIs(1));
+  const Findings smaller = sorted({0.9, 1.02}, -500);
+  ASSERT_THAT(smaller.advice, SizeIs(1));
+  EXPECT_EQ(smaller.advice[0].gain, Gain::kFile);
+}
+
+TEST(AdviceRules, DelegationIsModeledByOperator) {
+  Context context = context_with_rows();
+  const std::vector<Advice> advice = advise_delegation(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_FALSE(advice[0].change.has_value());  // there is no exported model
+  EXPECT_THAT(advice[0].how, HasSubstr("--source"));
+  EXPECT_NEAR(advice[0].saved->low, 800 * 0.1, 1e-9);
+  EXPECT_NEAR(advice[0].saved->high, 800 * 0.69, 1e-9);
+  context.source = "m.pt2";
+  EXPECT_TRUE(advise_delegation(context)[0].change.has_value());
+  context.profile.delegate_calls.emplace_back();
+  EXPECT_THAT(advise_delegation(context), IsEmpty());
+}
+
+TEST(AdviceRules, ThreadsTryOtherPowersOfTwo) {
+  const std::vector<Advice> advice = advise_threads(context_with_rows());
+  ASSERT_THAT(advice, SizeIs(2));
+  EXPECT_EQ(advice[0].name, "threads_1");
+  EXPECT_EQ(advice[1].name, "threads_2");
+}
+
+TEST(AdviceRules, Int8NeedsCalibrationDataAndAFloatModel) {
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_int8(context), IsEmpty());
+  context.source = "m.pt2";
+  context.facts.convolutions = 1;
+  ASSERT_THAT(advise_int8(context), SizeIs(1));
+  EXPECT_THAT(advise_int8(context)[0].needs, HasSubstr("--calibrate"));
+  context.calibrate = {"samples"};
+  EXPECT_THAT(advise_int8(context)[0].needs, IsEmpty());
+  context.facts.is_quantized = true;
+  EXPECT_THAT(advise_int8(context), IsEmpty());
+}
+
+TEST(AdviceRules, WeightQuantizationNamesBandwidthIfWeightsExceedTheCache) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  context.facts.linears = 1;
+  context.facts.weight_bytes = 2000;
+  context.cache_bytes = 1000;
+  const std::vector<Advice> advice = advise_weight_quantization(context);
+  ASSERT_THAT(advice, SizeIs(2));
+  EXPECT_THAT(advice[0].why, HasSubstr("exceed the last-level cache"));
+}
+
+TEST(AdviceRules, DynamicBoundsNeedInputsBelowTheBound) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 4}};
+  EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
+  context.has_inputs = true;
+  ASSERT_THAT(advise_dynamic_bounds(context), SizeIs(1));
+  EXPECT_EQ(advise_dynamic_bounds(context)[0].change, lowering("--dynamic x.0=1:4"));
+  context.facts.dynamic_sizes[0].max = 5;
+  EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
+}
+
+TEST(AdviceRules, FileSizeIsTheRecord) {
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_file_size(context), IsEmpty());
+  context.record_bytes = 300;
+  const std::vector<Advice> advice = advise_file_size(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].saved->low, 300);
+  EXPECT_EQ(advice[0].change, lowering("--no-debug-maps"));
+}
+
+TEST(AdviceRules, WeightsCacheNeedsSlowLoading) {
+  Context context = context_with_rows();
+  context.profile.run.memory.emplace();
+  context.profile.run.memory->packed_weights = 5'000'000;
+  context.profile.run.init_ns = 1'000'000;
+  EXPECT_THAT(advise_weights_cache(context), IsEmpty());
+  context.profile.run.init_ns = 9'000'000;
+  EXPECT_THAT(advise_weights_cache(context), SizeIs(1));
+}
+
+TEST(AdviceRules, BordersCountLayoutChangesAndEntries) {
+  Context context = context_with_rows();
+  context.profile.delegate_calls.resize(2);
+  EXPECT_THAT(advise_borders(context), IsEmpty());
+  context.profile.delegate_calls[0].time.p50 = 100;
+  const std::vector<Advice> advice = advise_borders(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
+}
+
+TEST(AdviceRules, OptimizeAndBordersBecomeOneLine) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  context.profile.delegate_calls.resize(2);
+  context.profile.delegate_calls[0].time.p50 = 100;
+  size_t lines = 0;
+  for (const Advice& advice : collect_advice(context)) lines += advice.name == "optimize" ? 1 : 0;
+  EXPECT_EQ(lines, 1u);
+}
+
+CommandResult advise(const std::string& arguments) {
+  return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
+}
+
+// Every change is modeled or measured with outputs that are compared; no time is checked.
+TEST(AdviseCommand, TriesChangesAndWritesTheProgram) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "out.pte").string();
+  const std::string model = sample("linear_relu/model.pt2");
+  const CommandResult json = advise("--seconds 1 --format json " + model);
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const auto advice = nlohmann::json::parse(json.out);
+  EXPECT_EQ(advice["baseline"], nlohmann::json({"--backend", "xnnpack"}));
+  EXPECT_FALSE(advice["is_program"]);
+  for (const auto& line : advice["advice"]) {
+    EXPECT_LE(line["saved"][0].get<double>(), line["saved"][1].get<double>());
+  }
+  const CommandResult applied =
+      advise("--no_trials --apply no_debug_maps -o " + program + " " + model);
+  ASSERT_EQ(applied.exit_code, 0) << applied.err;
+  EXPECT_THAT(applied.out, AllOf(HasSubstr("vitrine lower "), HasSubstr("--no-debug-maps")));
+  const std::string folder = sample("linear_relu");
+  EXPECT_EQ(
+      run_tool(VITRINE_COMMAND, "verify " + program + " --inputs " + folder +
+                                    "/input_0.bin --expected_output " + folder + "/expected_0.bin")
+          .exit_code,
+      0);
+}
+
+TEST(AdviseCommand, ProgramsWithoutTheirModelGetWhatNeedsNoLowering) {
+  const CommandResult result = advise("--no_trials " + sample("digits_portable/model.pte"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("advice that needs the exported model was left out"),
+                                HasSubstr("#1"), HasSubstr("XNNPACK")));
+}
+
+TEST(AdviseCommand, ReportsWrongInput) {
+  const std::string model = sample("linear_relu/model.pt2");
+  const std::string program = sample("add_mul/model.pte");
+  EXPECT_THAT(advise("--no_trials --apply 99 " + model).err, HasSubstr("--apply 99: "));
+  EXPECT_EQ(advise("--verify " + model).exit_code, 64);
+  EXPECT_EQ(advise("--baseline nonsense " + model).exit_code, 64);
+  EXPECT_THAT(advise("--source " + model + " " + model).err, HasSubstr("--source: "));
+  EXPECT_THAT(advise("--source " + program + " " + program).err,
+              HasSubstr("expected an exported model"));
+  EXPECT_THAT(advise("--inputs " + model + " " + model).err, HasSubstr("--inputs"));
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,67 @@
+// Advice: a change of a model or of its run, with its predicted gain.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/advise/interval.h"
+#include "tools/advise/variant.h"
+
+namespace vitrine::tools {
+
+enum class Confidence : uint8_t {
+  kMeasured,  // the changed program ran in turn with the baseline
+  kModeled,   // computed from rows of the profile, or measured with a stand-in
+  kRule,      // known to help in general; the gain is not known
+};
+
+// What a piece of advice saves.
+enum class Gain : uint8_t { kTime, kMemory, kLoading, kFile };
+
+// The difference of the outputs from those of the baseline.
+struct OutputChange {
+  std::string text;      // "equal", "equal to 1e-6", "SQNR 43.1 dB"; empty if unknown
+  bool is_safe = false;  // the outputs are equal or differ by rounding
+};
+
+struct Advice {
+  std::string name;               // "optimize": for --apply, unique in a list
+  std::string what;               // the change, as a sentence or noun phrase
+  std::string why;                // the figures that lead to it
+  std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
+  std::string how = {};           // what to write in the model's source; empty if `change` says all
+  // The change, if options can make it.
+  std::optional<Variant> change = {};
+  // Not empty: the change needs something from the user, such as calibration data. Trials use a
+  // stand-in, so the gain is modeled.
+  std::string needs = {};
+
+  Gain gain = Gain::kTime;
+  // Saved nanoseconds per run, bytes of memory, nanoseconds of loading, or bytes of the file. Unset
+  // if unknown.
+  std::optional<Interval> saved = {};
+  double of = 0;  // the figure of the baseline that `saved` is a part of
+  // Ratio of the times with and without the change, as measured.
+  std::optional<Interval> ratio = {};
+  std::string method = {};  // how `saved` was found
+  Confidence confidence = Confidence::kRule;
+  OutputChange outputs = {};
+  std::optional<double> memory_change = {};  // bytes of planned memory, workspace, packed weights
+  std::optional<double> file_change = {};    // bytes
+  // Numbers of lines that cannot be applied together with this one.
+  std::vector<size_t> excludes = {};
+
+  // True if the change is certain to save something.
+  bool is_gain() const { return saved.has_value() && saved->low > 0; }
+};
+
+// A change that brings nothing, or that was not tried.
+struct Dismissed {
+  std::string name;
+  std::string why;
+};
+
+}  // namespace vitrine::tools

@@ -1,0 +1,228 @@
+#include "tools/advise/apply.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <span>
+
+#include "base/text/text_table.h"
+#include "tools/advise/report.h"
+#include "tools/advise/rows.h"
+#include "tools/common/files.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kVerifySeconds = 1.5;
+
+std::string range_text(const Interval& interval) {
+  return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
+}
+
+size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
+  size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stop == end) {
+    if (number >= 1 && number <= advice.size()) return number - 1;
+    throw ToolError(
+        fmt::format("--apply {}: expected a number from 1 to {}, because there are so "
+                    "many lines of advice",
+                    text, advice.size()));
+  }
+  const auto found = std::ranges::find(advice, text, &Advice::name);
+  if (found == advice.end()) {
+    throw ToolError(fmt::format("--apply {}: no advice has this name or number", text));
+  }
+  return static_cast<size_t>(found - advice.begin());
+}
+
+// A program that was made from a variant. `lowered` is empty if it has the bytes of the baseline.
+struct MadeProgram {
+  Variant variant;
+  std::optional<LoweredProgram> lowered;
+
+  const LoweredProgram* program() const { return lowered ? &*lowered : nullptr; }
+};
+
+MadeProgram make(const Baseline& baseline, const Variant& variant) {
+  MadeProgram made{.variant = variant, .lowered = {}};
+  if (variant.lowering != baseline.context().baseline.lowering) {
+    made.lowered = baseline.lower(variant);
+  }
+  return made;
+}
+
+void write_program(const Baseline& baseline, const MadeProgram& made,
+                   const std::filesystem::path& output) {
+  if (output.empty()) return;
+  if (made.lowered) return write_file(output, made.lowered->bytes);
+  if (!baseline.context().is_file) return write_file(output, baseline.lowered().bytes);
+  print_note(fmt::format("{} is not written: the program does not change", output.string()));
+}
+
+// The commands that make and run the same program.
+std::string commands(const Baseline& baseline, const MadeProgram& made,
+                     const std::filesystem::path& output) {
+  const Context& context = baseline.context();
+  const std::filesystem::path program = output.empty() ? "model.pte" : output;
+  std::string text;
+  if (made.lowered || !context.is_file) {
+    text += lower_command(context.source, made.variant, program) + '\n';
+  }
+  if (!made.variant.running.empty()) {
+    text += run_command(made.lowered || !context.is_file ? program : context.model, made.variant) +
+            '\n';
+  }
+  return text;
+}
+
+struct VerifiedLine {
+  std::string name;
+  Interval predicted;
+  Interval measured;
+  double middle = 1;
+  std::string outputs;
+  bool is_inside() const { return predicted.contains(middle); }
+};
+
+std::string verification_text(const std::vector<VerifiedLine>& lines, size_t width) {
+  inspector::TextTable table;
+  table.add_column("advice", inspector::TextTable::Kind::kName);
+  table.add_column("predicted ratio", inspector::TextTable::Kind::kFigure);
+  table.add_column("measured", inspector::TextTable::Kind::kFigure);
+  table.add_column("interval", inspector::TextTable::Kind::kFigure, 1);
+  table.add_column("verdict", inspector::TextTable::Kind::kName);
+  table.add_column("outputs", inspector::TextTable::Kind::kName);
+  for (const VerifiedLine& line : lines) {
+    table.add_row({line.name, range_text(line.predicted), fmt::format("{:.3f}", line.middle),
+                   range_text(line.measured),
+                   line.is_inside()                   ? "as predicted"
+                   : line.middle < line.predicted.low ? "faster"
+                                                      : "slower",
+                   line.outputs});
+  }
+  return table.text(width, false);
+}
+
+VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string name,
+                     Interval predicted) {
+  const TrialResult trial = baseline.compare(made.variant, made.program(), kVerifySeconds);
+  return {.name = std::move(name),
+          .predicted = predicted,
+          .measured = trial.ratio(),
+          .middle = median_of(trial.blocks),
+          .outputs = trial.outputs.text};
+}
+
+// The variant with all lines.
+Variant combination(const Context& context, const std::vector<size_t>& lines,
+                    const std::vector<Advice>& advice) {
+  Variant variant = context.baseline;
+  for (const size_t line : lines) variant = merged(std::move(variant), *advice[line].change);
+  return variant;
+}
+
+}  // namespace
+
+std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
+                                 const std::vector<Advice>& advice) {
+  std::vector<size_t> lines;
+  for (const std::string& text : chosen) {
+    const size_t line = index_of(text, advice);
+    const Advice& one = advice[line];
+    if (std::ranges::count(lines, line) != 0) {
+      throw ToolError(fmt::format("--apply {}: the line was given twice", text));
+    }
+    if (!one.change) {
+      throw ToolError(
+          fmt::format("--apply {}: options cannot apply this; do it yourself: {}", text, one.how));
+    }
+    if (!one.needs.empty()) throw ToolError(fmt::format("--apply {}: needs {}", text, one.needs));
+    for (const size_t other : lines) {
+      const std::string option = conflicting_option(*one.change, *advice[other].change);
+      if (option.empty()) continue;
+      throw ToolError(fmt::format("--apply: {} and {} exclude each other, because both set {}",
+                                  advice[other].name, one.name, option));
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options) {
+  const std::vector<size_t> lines = chosen_lines(options.apply, findings.advice);
+  const Variant variant = combination(baseline.context(), lines, findings.advice);
+  const MadeProgram made = make(baseline, variant);
+  write_program(baseline, made, options.output);
+  print_text(stdout, "\n" + commands(baseline, made, options.output));
+  if (!options.verify) return 0;
+
+  std::vector<VerifiedLine> verified;
+  std::vector<Interval> ratios;
+  for (const size_t line : lines) {
+    const Advice& advice = findings.advice[line];
+    if (!advice.ratio) continue;
+    ratios.push_back(*advice.ratio);
+    const Variant alone = merged(baseline.context().baseline, *advice.change);
+    verified.push_back(measure(baseline, make(baseline, alone), advice.name, *advice.ratio));
+  }
+  if (ratios.empty()) {
+    print_note("--verify: the lines predict no time, so there is nothing to compare");
+    return 0;
+  }
+  if (ratios.size() > 1) {
+    verified.push_back(measure(baseline, made, "all together", combined_ratio(ratios)));
+  }
+  print_text(stdout, "\n" + verification_text(verified, table_options(options.report).width));
+  return std::ranges::all_of(verified, &VerifiedLine::is_inside) ? 0 : kExitBeyondLimit;
+}
+
+int apply_automatically(Baseline& baseline, const Findings& findings,
+                        const AdviseOptions& options) {
+  std::string path;
+  MadeProgram current = make(baseline, baseline.context().baseline);
+  Interval total{1, 1};
+  for (const Advice& advice : findings.advice) {
+    if (stop_flag()) break;
+    if (advice.gain != Gain::kTime || !advice.change || !advice.needs.empty()) continue;
+    if (!advice.outputs.is_safe) {
+      path += fmt::format("  {}: left out, because the outputs change ({})\n", advice.name,
+                          advice.outputs.text);
+      continue;
+    }
+    const Variant next = merged(current.variant, *advice.change);
+    if (next == current.variant) continue;
+    MadeProgram made = make(baseline, next);
+    const TrialResult trial = baseline.compare(made.variant, made.program(), kVerifySeconds);
+    const Interval ratio = trial.ratio();
+    // The gain over the program so far is the difference of two ratios to the baseline.
+    const bool is_better = ratio.high < total.middle() && trial.outputs.is_safe;
+    path +=
+        fmt::format("  {}: {} of the baseline's time, {}\n", advice.name, range_text(ratio),
+                    is_better               ? "kept"
+                    : trial.outputs.is_safe ? "dropped: no certain gain"
+                                            : "dropped: the outputs change, " + trial.outputs.text);
+    if (!is_better) continue;
+    current = std::move(made);
+    total = ratio;
+  }
+  if (current.variant == baseline.context().baseline) {
+    print_text(stdout, fmt::format("\nSteps:\n{}Nothing was applied.\n", path));
+    return 0;
+  }
+  write_program(baseline, current, options.output);
+  print_text(stdout,
+             fmt::format("\nSteps:\n{}The program takes {} of the baseline's time:\n{}", path,
+                         range_text(total), commands(baseline, current, options.output)));
+  return 0;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,207 @@
+#include "tools/advise/baseline.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+
+#include "formats/etdump/etdump_writer.h"
+#include "tools/common/cpu_use.h"
+#include "tools/common/file_kind.h"
+#include "tools/common/stripped_program.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
+#include "tools/executor_runner/profile_run.h"
+#include "vitrine/data_source.h"
+
+namespace vitrine::tools {
+namespace {
+
+// Returns the size of the last-level cache, or 0 if it is unknown.
+uint64_t last_level_cache() {
+  uint64_t bytes = 0;
+  for (const int index : {2, 3}) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    uint64_t size = 0;
+    char unit = 0;
+    if (file >> size >> unit && unit == 'K') bytes = size << 10;
+  }
+  return bytes;
+}
+
+std::optional<FileKind> kind_of_path(const std::filesystem::path& path) {
+  const std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
+  return find_file_kind(check(file->read(0, file->size())).bytes());
+}
+
+bool is_model(std::optional<FileKind> kind) {
+  return kind == FileKind::kExportedModel || kind == FileKind::kNativeModel;
+}
+
+// Returns the size of the record inside a program's file.
+uint64_t size_of_record(const Program& program, const std::filesystem::path& path) {
+  const std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
+  const DataBuffer bytes = check(file->read(0, file->size()));
+  const auto record = strip_record(program, bytes.bytes(), [](std::span<const std::byte>) {});
+  return record ? record->size() : 0;
+}
+
+}  // namespace
+
+size_t threads_of(const Variant& variant, size_t threads) {
+  const std::string text = value_of(variant.running, "--threads");
+  size_t value = threads;
+  if (!text.empty()) std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Baseline::Baseline(const AdviseOptions& options) : options_(options) {
+  context_.model = options.run.model;
+  context_.method = options.run.method;
+  context_.calibrate = options.calibrate;
+  context_.has_inputs = !options.run.inputs.empty();
+  context_.processors = allowed_processors();
+  context_.cache_bytes = last_level_cache();
+  add_build_notes();
+  open();
+  run_profile();
+}
+
+void Baseline::open() {
+  const std::optional<FileKind> kind = kind_of_path(options_.run.model);
+  context_.is_file = !is_model(kind);
+  if (!context_.is_file && !options_.source.empty()) {
+    throw ToolError(
+        "--source: the model is an exported model already; give --source only with a .pte");
+  }
+  if (context_.is_file && options_.baseline && options_.source.empty()) {
+    throw ToolError(
+        "--baseline: the baseline of a .pte is the file itself; with --source, the "
+        "options tell how it was lowered");
+  }
+  context_.source = context_.is_file ? options_.source : options_.run.model;
+  context_.baseline.lowering = options_.baseline.value_or(Settings{{"--backend", "xnnpack"}});
+  if (context_.source.empty()) {
+    notes_.emplace_back(
+        "advice that needs the exported model was left out: pass --source MODEL.pt2");
+    return;
+  }
+  if (context_.is_file && !is_model(kind_of_path(context_.source))) {
+    throw ToolError(fmt::format("--source {}: expected an exported model (.pt2 or .ptn)",
+                                context_.source.string()));
+  }
+  source_.emplace(context_.source, options_.run.method);
+  context_.facts = source_->facts();
+}
+
+// Lowers the source as the baseline says. If only the backend prevents that, goes on without it.
+void Baseline::lower_first() {
+  if (!source_) return;
+  try {
+    lowered_ = source_->lower(context_.baseline.lowering, {});
+  } catch (const HostError& error) {
+    LoweredProgram plain;
+    try {
+      plain = source_->lower({{"--backend", "none"}}, {});
+    } catch (const HostError&) {
+      throw ToolError(fmt::format("{}: the model cannot be lowered: {}", context_.source.string(),
+                                  error.what()));
+    }
+    if (options_.baseline) throw;
+    notes_.push_back(
+        fmt::format("the model cannot be lowered with '{}', so kernels execute everything: {}",
+                    settings_text(context_.baseline), error.what()));
+    context_.baseline.lowering = {{"--backend", "none"}};
+    lowered_ = std::move(plain);
+  }
+  context_.lowered = &lowered_.model;
+}
+
+RunnableProgram Baseline::program() const {
+  return {.bytes = context_.is_file ? std::span<const std::byte>() : lowered_.bytes,
+          .threads = context_.threads};
+}
+
+void Baseline::run_profile() {
+  if (!context_.is_file) lower_first();
+  SessionOptions session_facts = session_options(options_.run);
+  if (!context_.is_file) session_facts.program = lowered_.bytes;
+  session_facts.pool = pools_.get(options_.run.threads);
+  Session session(session_facts);
+  context_.threads = session.pool()->threads();
+  TraceBuffer trace(options_.run.trace_records);
+  const std::unique_ptr<Method> method = session.load_method(options_.run.method, &trace);
+  inputs_.emplace(make_inputs(session, *method, options_.run, trace));
+  const CpuMeter meter;
+  inspector::RunInfo runs = profiled_runs(session, *method, *inputs_, trace, options_.run);
+  disturbance_ = cpu_shortage(meter.read(), context_.threads, context_.processors);
+  const std::vector<uint8_t> dump = check(write_etdump(trace));
+  context_.profile = profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),
+                                      std::move(runs), *session.program(), options_.run);
+  const inspector::TimeStatistics& wall = context_.profile.wall;
+  constexpr double kMaxSpread = 1.5;
+  if (disturbance_.empty() && wall.p75 > kMaxSpread * wall.p25) {
+    disturbance_ = fmt::format("half of the runs differ by a factor of {:.1f} or more",
+                               wall.p75 / std::max(wall.p25, 1.0));
+  }
+  if (context_.is_file && source_) {
+    if (!options_.baseline && !context_.is_delegated()) {
+      context_.baseline.lowering = {{"--backend", "none"}};
+    }
+    lower_first();
+  }
+  for (ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
+    if (size.input >= inputs_->arrays().size()) continue;
+    const Array& array = inputs_->arrays()[size.input];
+    if (array.is_empty() || size.dim >= array.tensor().rank()) continue;
+    size.used = array.tensor().sizes()[size.dim];
+  }
+  std::error_code ignored;
+  context_.program_bytes = context_.is_file
+                               ? std::filesystem::file_size(options_.run.model, ignored)
+                               : lowered_.bytes.size();
+  // A bundled program has its record inside the program that it contains.
+  if (!context_.is_file) {
+    context_.record_bytes = lowered_.model.emitted.record_bytes;
+  } else if (session.bundle() == nullptr) {
+    context_.record_bytes = size_of_record(*session.program(), options_.run.model);
+  }
+}
+
+aot::CalibrationData Baseline::stand_in() const {
+  aot::CalibrationSample sample{.name = "the inputs of the run", .inputs = {}};
+  for (const Array& array : inputs_->arrays()) {
+    if (array.is_empty()) continue;
+    const Tensor& tensor = array.tensor();
+    sample.inputs.push_back(aot::make_tensor_data(
+        tensor.dtype(), {tensor.sizes().begin(), tensor.sizes().end()}, row_major_bytes(tensor)));
+  }
+  return {.count = 1, .read = [sample](size_t) { return sample; }};
+}
+
+LoweredProgram Baseline::lower(const Variant& variant) const {
+  if (!source_) throw ToolError("this needs the exported model: pass --source");
+  return source_->lower(variant.lowering, stand_in());
+}
+
+TrialResult Baseline::compare(const Variant& variant, const LoweredProgram* lowered,
+                              double seconds) {
+  RunnableProgram changed = program();
+  if (lowered != nullptr) changed.bytes = lowered->bytes;
+  changed.threads = threads_of(variant, context_.threads);
+  return run_trial(program(), changed, options_.run, pools_, *inputs_, seconds);
+}
+
+void Baseline::add_build_notes() {
+#ifndef NDEBUG
+  notes_.emplace_back("this build checks assertions: gains in a release build differ");
+#endif
+#ifndef __OPTIMIZE__
+  notes_.emplace_back("this build is not optimized: build the preset release before you measure");
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  notes_.emplace_back("this build has a sanitizer: its times say little about a release build");
+#endif
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,66 @@
+// The program that advice is relative to, loaded and profiled.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aot/quantize/int8.h"
+#include "tools/advise/context.h"
+#include "tools/advise/options.h"
+#include "tools/advise/source_model.h"
+#include "tools/advise/trial.h"
+#include "tools/executor_runner/inputs.h"
+
+namespace vitrine::tools {
+
+class Baseline {
+ public:
+  // Lowers an exported model, and profiles the program. `options` must outlive the object. Throws
+  // HostError, which says what would help if the model cannot be lowered.
+  explicit Baseline(const AdviseOptions& options);
+  Baseline(const Baseline&) = delete;
+  Baseline& operator=(const Baseline&) = delete;
+
+  const Context& context() const { return context_; }
+  // Null if there is no exported model.
+  const SourceModel* source() const { return source_ ? &*source_ : nullptr; }
+  // Empty without an exported model.
+  const LoweredProgram& lowered() const { return lowered_; }
+  RunnableProgram program() const;
+  const InputSet& inputs() const { return *inputs_; }
+  // The inputs of the run as calibration data.
+  aot::CalibrationData stand_in() const;
+  // The reason why times on this machine cannot be trusted now; empty if there is none.
+  const std::string& disturbance() const { return disturbance_; }
+  // Sentences about the build and about what was left out.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // Lowers `variant`, if it differs from the baseline in that. Throws HostError.
+  LoweredProgram lower(const Variant& variant) const;
+  // Runs the program of `variant`, with the bytes of `lowered` or, if it is null, of the baseline,
+  // in turn with the baseline.
+  TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
+  Pools& pools() { return pools_; }
+
+ private:
+  void open();
+  void lower_first();
+  void run_profile();
+  void add_build_notes();
+
+  const AdviseOptions& options_;
+  std::optional<SourceModel> source_;
+  LoweredProgram lowered_;
+  Pools pools_;
+  std::optional<InputSet> inputs_;
+  Context context_;
+  std::string disturbance_;
+  std::vector<std::string> notes_;
+};
+
+// Returns the number of threads of a variant, which is `threads` if it does not name one.
+size_t threads_of(const Variant& variant, size_t threads);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,53 @@
+#include "tools/advise/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "tools/advise/apply.h"
+#include "tools/advise/baseline.h"
+#include "tools/advise/find_advice.h"
+#include "tools/advise/options.h"
+#include "tools/advise/report.h"
+#include "tools/common/command_line.h"
+#include "tools/common/files.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+int run_advise(const AdviseOptions& options) {
+  Baseline baseline(options);
+  if (!baseline.disturbance().empty()) {
+    if (!options.is_forced && options.has_trials) {
+      throw ToolError(
+          fmt::format("no advice: {} (--force advises nevertheless)", baseline.disturbance()));
+    }
+    print_warning(fmt::format("{}; the intervals may be wrong", baseline.disturbance()));
+  }
+  const Findings findings = find_advice(baseline, options);
+  if (options.report.format == ReportFormat::kJson) {
+    print_text(stdout, advice_json(baseline, findings));
+  } else {
+    print_text(stdout, advice_text(baseline, findings, table_options(options.report).width));
+  }
+  if (!options.apply.empty()) return apply_advice(baseline, findings, options);
+  if (options.is_auto) return apply_automatically(baseline, findings, options);
+  return 0;
+}
+
+}  // namespace
+
+int advise(int argc, char** argv) {
+  return run_tool("vitrine advise", [&] {
+    int exit_code = 0;
+    const auto options = parse_advise_options(argc, argv, &exit_code);
+    if (!options) return exit_code;
+    stop_on_interrupt();
+    return run_advise(*options);
+  });
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,282 @@
+#include "tools/advise/find_advice.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/platform/clock.h"
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/progress.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kTrialSeconds = 0.7;
+constexpr double kMinShareOfFile = 0.2;  // a smaller file is advice from this share on
+// Smaller gains are not worth a line.
+constexpr double kMinGain = 0.01;
+
+double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
+
+std::string changes_text(const std::vector<aot::Change>& changes) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  size_t shown = 0;
+  for (const aot::Change& change : changes) {
+    if (change.count == 0) continue;
+    if (++shown > kShown) continue;
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", change.count, change.what);
+  }
+  if (shown > kShown) text += fmt::format(" and {} more kinds of change", shown - kShown);
+  return text;
+}
+
+std::string first_line(std::string text) { return text.substr(0, text.find('\n')); }
+
+// Tries one change after the other within the time.
+class Trials {
+ public:
+  Trials(Baseline& baseline, const AdviseOptions& options, Findings& findings)
+      : baseline_(baseline),
+        options_(options),
+        findings_(findings),
+        end_(seconds_now() + options.seconds) {}
+
+  void handle(Advice advice) {
+    if (!advice.change || advice.gain == Gain::kFile) return keep(std::move(advice));
+    if (stop_flag()) {
+      findings_.is_interrupted = true;
+      return dismiss(advice, "interrupted");
+    }
+    const double wall = baseline_.context().wall_ns() * 1e-9;
+    const double needed = std::max(kTrialSeconds, 20 * wall) + baseline_.lowered().seconds;
+    if (seconds_now() + needed > end_ && seconds_now() > end_ - options_.seconds + 0.01) {
+      return dismiss(advice,
+                     fmt::format("no time left: raise --seconds (now {:g})", options_.seconds));
+    }
+    try {
+      attempt(std::move(advice));
+    } catch (const HostError& error) {
+      dismiss(failed_, first_line(error.what()));
+    }
+  }
+
+ private:
+  void keep(Advice advice) { findings_.advice.push_back(std::move(advice)); }
+  void dismiss(const Advice& advice, std::string why) {
+    findings_.not_tried.push_back({advice.name, std::move(why)});
+  }
+
+  void attempt(Advice advice) {
+    failed_ = advice;
+    const Context& context = baseline_.context();
+    const Variant variant = merged(context.baseline, *advice.change);
+    if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
+    if (variant.lowering == context.baseline.lowering) {
+      return try_time(std::move(advice), variant, nullptr);
+    }
+    const LoweredProgram lowered = baseline_.lower(variant);
+    if (advice.gain == Gain::kMemory) return try_memory(std::move(advice), lowered);
+    if (is_known(advice.name, lowered)) return;
+    const auto changes = lowered.model.changes.find(context.method);
+    if (changes != lowered.model.changes.end() && !changes->second.empty()) {
+      if (!advice.why.empty()) advice.why += "; ";
+      advice.why += changes_text(changes->second);
+    }
+    advice.file_change =
+        static_cast<double>(lowered.bytes.size()) - static_cast<double>(context.program_bytes);
+    try_time(std::move(advice), variant, &lowered);
+  }
+
+  // True if the program equals one that was tried, or the baseline.
+  bool is_known(const std::string& name, const LoweredProgram& lowered) {
+    if (!baseline_.context().is_file && lowered.bytes == baseline_.lowered().bytes) {
+      findings_.useless.push_back({name, "makes the same program"});
+      return true;
+    }
+    const auto same = std::ranges::find(tried_, lowered.bytes,
+                                        &std::pair<std::string, std::vector<std::byte>>::second);
+    if (same != tried_.end()) {
+      findings_.useless.push_back({name, "makes the same program as " + same->first});
+      return true;
+    }
+    tried_.emplace_back(name, lowered.bytes);
+    return false;
+  }
+
+  void try_time(Advice advice, const Variant& variant, const LoweredProgram* lowered) {
+    const TrialResult trial = baseline_.compare(variant, lowered, kTrialSeconds);
+    set_measured(trial, advice);
+    sort_tried(std::move(advice), baseline_.context(), findings_);
+  }
+
+  void try_memory(Advice advice, const LoweredProgram& lowered) {
+    const auto before = static_cast<double>(baseline_.lowered().planned_bytes);
+    const double saved = before - static_cast<double>(lowered.planned_bytes);
+    if (saved <= 0) {
+      findings_.useless.push_back({advice.name, "plans as much memory"});
+      return;
+    }
+    advice.saved = Interval{saved, saved};
+    advice.of = before;
+    advice.method = "the memory plans of both programs";
+    advice.confidence = Confidence::kMeasured;
+    advice.memory_change = -saved;
+    advice.outputs = {"equal", true};
+    keep(std::move(advice));
+  }
+
+  // Loads with a cache file that does not exist, and then again.
+  void try_loading(Advice advice, const Variant& variant) {
+    constexpr int kLoads = 5;
+    const std::filesystem::path folder = make_folder();
+    RunnerOptions cached = options_.run;
+    cached.backend.weights_cache = (folder / value_of(variant.running, "--weights_cache")).string();
+    std::vector<double> ratios, times;
+    try {
+      for (int i = 0; i < kLoads; ++i) {
+        const LoadedProgram before(baseline_.program(), options_.run, baseline_.pools(),
+                                   baseline_.inputs());
+        const LoadedProgram after(baseline_.program(), cached, baseline_.pools(),
+                                  baseline_.inputs());
+        if (i == 0) continue;  // it wrote the file
+        ratios.push_back(after.load_ns() / before.load_ns());
+        times.push_back(before.load_ns());
+      }
+    } catch (...) {
+      std::filesystem::remove_all(folder);
+      throw;
+    }
+    std::filesystem::remove_all(folder);
+    const Interval ratio = predict_ratio(ratios);
+    advice.of = median_of(times);
+    advice.saved = Interval{advice.of * (1 - ratio.high), advice.of * (1 - ratio.low)};
+    advice.method = fmt::format("{} loads with and without the file", ratios.size());
+    advice.confidence = Confidence::kMeasured;
+    advice.outputs = {"equal", true};
+    if (advice.is_gain()) return keep(std::move(advice));
+    findings_.useless.push_back({advice.name, "loads as fast without the file"});
+  }
+
+  static std::filesystem::path make_folder() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "vitrine_advise_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw ToolError("cannot create a temporary folder for packed weights");
+    }
+    return pattern;
+  }
+
+  Baseline& baseline_;
+  const AdviseOptions& options_;
+  Findings& findings_;
+  double end_;
+  Advice failed_;  // the advice in work
+  std::vector<std::pair<std::string, std::vector<std::byte>>> tried_;
+};
+
+}  // namespace
+
+std::vector<Advice> collect_advice(const Context& context) {
+  std::vector<Advice> all;
+  for (const Rule& rule : all_rules()) {
+    for (Advice& advice : rule.advise(context)) {
+      const auto same = std::ranges::find_if(all, [&](const Advice& other) {
+        return advice.change.has_value() && other.change == advice.change;
+      });
+      if (same == all.end()) {
+        advice.of = advice.of == 0 && advice.gain == Gain::kTime ? context.wall_ns() : advice.of;
+        all.push_back(std::move(advice));
+        continue;
+      }
+      if (!advice.why.empty()) same->why += (same->why.empty() ? "" : "; ") + advice.why;
+      for (const size_t row : advice.rows) {
+        if (std::ranges::count(same->rows, row) == 0) same->rows.push_back(row);
+      }
+    }
+  }
+  return all;
+}
+
+void rank_advice(std::vector<Advice>& advice) {
+  std::ranges::stable_sort(advice, [](const Advice& a, const Advice& b) {
+    if (a.gain != b.gain) return a.gain < b.gain;
+    return (a.saved ? a.saved->middle() : 0) > (b.saved ? b.saved->middle() : 0);
+  });
+  for (size_t i = 0; i < advice.size(); ++i) {
+    advice[i].excludes.clear();
+    for (size_t j = 0; j < advice.size(); ++j) {
+      if (i == j || !advice[i].change || !advice[j].change) continue;
+      if (!conflicting_option(*advice[i].change, *advice[j].change).empty()) {
+        advice[i].excludes.push_back(j + 1);
+      }
+    }
+  }
+}
+
+void set_measured(const TrialResult& trial, Advice& advice) {
+  const Interval ratio = trial.ratio();
+  advice.ratio = ratio;
+  advice.of = trial.a_ns;
+  advice.saved = Interval{trial.a_ns * (1 - ratio.high), trial.a_ns * (1 - ratio.low)};
+  advice.memory_change = trial.memory_change;
+  advice.method = fmt::format("{} pairs of runs", trial.pairs);
+  advice.confidence = Confidence::kMeasured;
+  advice.outputs = trial.outputs;
+  if (advice.needs.empty()) return;
+  advice.confidence = Confidence::kModeled;
+  advice.method += " with a stand-in for the calibration data";
+  advice.outputs = {"depend on the calibration data", false};
+}
+
+void sort_tried(Advice advice, const Context& context, Findings& findings) {
+  const Interval ratio = *advice.ratio;
+  if (ratio.high < 1 - kMinGain) {
+    findings.advice.push_back(std::move(advice));
+    return;
+  }
+  const bool is_slower = ratio.low > 1;
+  const double file = advice.file_change.value_or(0);
+  if (!is_slower && -file > kMinShareOfFile * static_cast<double>(context.program_bytes)) {
+    advice.gain = Gain::kFile;
+    advice.of = static_cast<double>(context.program_bytes);
+    advice.saved = Interval{-file, -file};
+    advice.why =
+        fmt::format("the time stays the same ({:.2f} to {:.2f} of it)", ratio.low, ratio.high);
+    findings.advice.push_back(std::move(advice));
+    return;
+  }
+  findings.useless.push_back(
+      {advice.name,
+       is_slower
+           ? fmt::format("takes {:.2f} to {:.2f} of the time", ratio.low, ratio.high)
+           : fmt::format("no certain gain ({:.2f} to {:.2f} of the time)", ratio.low, ratio.high)});
+}
+
+Findings find_advice(Baseline& baseline, const AdviseOptions& options) {
+  Findings findings;
+  std::vector<Advice> all = collect_advice(baseline.context());
+  Trials trials(baseline, options, findings);
+  Progress progress("trying");
+  for (size_t i = 0; i < all.size(); ++i) {
+    progress.update(i, all.size());
+    if (options.has_trials) {
+      trials.handle(std::move(all[i]));
+    } else if (all[i].saved) {
+      findings.advice.push_back(std::move(all[i]));
+    } else {
+      findings.not_tried.push_back({all[i].name, "--no_trials, and no model of its gain"});
+    }
+  }
+  rank_advice(findings.advice);
+  return findings;
+}
+
+}  // namespace vitrine::tools

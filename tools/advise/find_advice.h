@@ -1,0 +1,36 @@
+// Collects the advice of all rules, tries it, and ranks it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/advise/advice.h"
+#include "tools/advise/baseline.h"
+
+namespace vitrine::tools {
+
+struct Findings {
+  std::vector<Advice> advice;        // best first
+  std::vector<Dismissed> useless;    // tried: brings nothing or costs time
+  std::vector<Dismissed> not_tried;  // with the reason
+  bool is_interrupted = false;
+};
+
+// Runs trials for at most about options.seconds. Ctrl-C ends them; the advice so far is kept.
+Findings find_advice(Baseline& baseline, const AdviseOptions& options);
+
+// Returns the advice of all rules. Advice with equal changes becomes one.
+std::vector<Advice> collect_advice(const Context& context);
+
+// Puts advice about time first, sorted by the middle of the interval of the saved time, then advice
+// about loading, memory and files, each sorted in the same way. Sets Advice::excludes.
+void rank_advice(std::vector<Advice>& advice);
+
+// Moves a tried change to where it belongs by its ratio: advice if it saves time for certain, or
+// memory or a part of the file without costing time; else a line about why it is useless.
+void sort_tried(Advice advice, const Context& context, Findings& findings);
+
+// Sets the ratio and what follows from it.
+void set_measured(const TrialResult& trial, Advice& advice);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,33 @@
+// Intervals of gains: from blocks of paired runs, and of several changes together.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace vitrine::tools {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  bool contains(double value) const { return low <= value && value <= high; }
+  double middle() const { return (low + high) / 2; }
+};
+
+// Relative difference of two measurements of equal programs that blocks of runs do not show,
+// because the data of a program keep their addresses (docs/benchmarks.md, "False alarms").
+inline constexpr double kBetweenMeasurements = 0.01;
+
+// Returns the interval in which a second measurement of the same ratio is expected. `blocks` has
+// the median ratio of each block of runs. docs/advice.md has the formula. Precondition: `blocks` is
+// not empty, and its ratios are positive.
+Interval predict_ratio(std::span<const double> blocks);
+
+double median_of(std::vector<double> values);  // precondition: not empty
+
+// Returns the interval of the ratio of several changes together, from their own ratios. The changes
+// may be independent, so that their ratios multiply, or save the same time, so that only the best
+// counts.
+Interval combined_ratio(std::span<const Interval> ratios);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,42 @@
+// Sums and texts of profile rows, for rules.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/advise/context.h"
+#include "tools/advise/interval.h"
+
+namespace vitrine::tools {
+
+struct RowSum {
+  std::vector<size_t> numbers;  // of rows, from 1
+  double ns = 0;                // per run
+};
+
+RowSum sum_rows(const Context& context,
+                const std::function<bool(const inspector::ProfileRow&)>& counts);
+
+// "rows 3, 9, 14 and 2 more take 1.6 ms (19 %)"
+std::string rows_text(const Context& context, const RowSum& rows);
+
+// "1.4 ms", "12 kB"
+std::string time_text(double ns);
+std::string bytes_text(double bytes);
+
+// The name of the op that a row runs, without namespace and overload: "convolution". Empty if it is
+// unknown.
+std::string op_of(const inspector::ProfileRow& row);
+// The full name, as --exclude-op takes it: "aten.convolution.default". Empty if it is unknown.
+std::string full_op_of(const inspector::ProfileRow& row);
+
+// Returns the range of the ratio of an operator's time inside an XNNPACK delegate to that of the
+// optimized kernel (docs/performance.md, "Operators").
+Interval delegate_ratio(const std::string& op);
+
+// Returns what delegating the rows would save, by delegate_ratio().
+Interval saved_by_delegating(const Context& context, const RowSum& rows);
+
+}  // namespace vitrine::tools

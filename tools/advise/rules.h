@@ -1,0 +1,37 @@
+// The rules of `vitrine advise`. A rule is a function in a file of tools/advise/rules. It reads a
+// Context and returns advice, with a modeled gain if it can compute one. Trials then replace
+// modeled gains by measured ones. docs/advice.md says how to write a rule.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tools/advise/advice.h"
+#include "tools/advise/context.h"
+
+namespace vitrine::tools {
+
+struct Rule {
+  std::string_view name;
+  std::vector<Advice> (*advise)(const Context& context);
+};
+
+// In the order in which trials are made: the most promising first.
+std::span<const Rule> all_rules();
+
+// The rules, one per file.
+std::vector<Advice> advise_attention(const Context& context);
+std::vector<Advice> advise_borders(const Context& context);
+std::vector<Advice> advise_delegation(const Context& context);
+std::vector<Advice> advise_dynamic_bounds(const Context& context);
+std::vector<Advice> advise_excluded_ops(const Context& context);
+std::vector<Advice> advise_file_size(const Context& context);
+std::vector<Advice> advise_int8(const Context& context);
+std::vector<Advice> advise_optimize(const Context& context);
+std::vector<Advice> advise_rejected_calls(const Context& context);
+std::vector<Advice> advise_threads(const Context& context);
+std::vector<Advice> advise_weight_quantization(const Context& context);
+std::vector<Advice> advise_weights_cache(const Context& context);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,33 @@
+// Attention by one operator, llama::custom_sdpa, instead of products and a softmax. It does not
+// write the scores to memory, and with a cache it reads only the part that is filled.
+#include <fmt/format.h>
+
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_attention(const Context& context) {
+  if (!context.can_lower() || context.facts.attentions == 0) return {};
+  const RowSum rows = sum_rows(context, [](const inspector::ProfileRow& row) {
+    const std::string op = op_of(row);
+    return op.find("softmax") != std::string::npos || op == "bmm" || op == "matmul" ||
+           op.find("attention") != std::string::npos || op == "index_put" || op == "copy_";
+  });
+  std::string why = fmt::format("the model has {} attention call{}", context.facts.attentions,
+                                context.facts.attentions == 1 ? "" : "s");
+  if (!rows.numbers.empty()) why += "; " + rows_text(context, rows);
+  const auto advice = [&](const char* name, const char* value, const char* what) {
+    return Advice{.name = name,
+                  .what = what,
+                  .why = why,
+                  .rows = rows.numbers,
+                  .change = Variant{.lowering = {{"--attention", value}}}};
+  };
+  return {advice("attention", "auto",
+                 "llama::custom_sdpa computes attention where it is known to be faster"),
+          advice("custom_sdpa", "custom_sdpa",
+                 "llama::custom_sdpa computes all attention, and update_cache writes caches")};
+}
+
+}  // namespace vitrine::tools

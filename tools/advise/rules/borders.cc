@@ -1,0 +1,45 @@
+// Borders of delegates: calls that enter and leave them, and layout changes at their inputs.
+// --optimize removes what splits delegates, and moves calls that compute nothing out of them.
+#include <fmt/format.h>
+
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_borders(const Context& context) {
+  constexpr double kMinShare = 0.03;
+  if (context.profile.delegate_calls.size() < 2) return {};
+  const RowSum layouts =
+      sum_rows(context, [](const inspector::ProfileRow& row) { return row.is_inserted; });
+  const RowSum inside = sum_rows(context, [](const inspector::ProfileRow& row) {
+    return row.where == inspector::Where::kDelegate;
+  });
+  double calls_ns = 0;
+  for (const inspector::DelegateCall& call : context.profile.delegate_calls) {
+    calls_ns += context.profile.typical(call.time);
+  }
+  const double entering = std::max(calls_ns - inside.ns, 0.0);
+  const double lost = entering + layouts.ns;
+  if (lost < kMinShare * context.wall_ns()) return {};
+  Advice advice{
+      .name = "optimize",
+      .what = "fewer and larger delegates",
+      .why = fmt::format("entering {} delegates takes {} of a run, and {} layout change{} {}",
+                         context.profile.delegate_calls.size(), time_text(entering),
+                         layouts.numbers.size(), layouts.numbers.size() == 1 ? "" : "s",
+                         time_text(layouts.ns)),
+      .rows = layouts.numbers};
+  if (context.can_lower()) {
+    advice.change = Variant{.lowering = {{"--optimize", ""}}};
+  } else {
+    advice.how =
+        "lower the exported model with 'vitrine lower MODEL.pt2 --backend xnnpack --optimize'";
+    advice.saved = Interval{0, lost};
+    advice.method = "upper limit: the time of the borders";
+    advice.confidence = Confidence::kModeled;
+  }
+  return {advice};
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,31 @@
+// A program without delegates: XNNPACK executes most models several times as fast, because it fuses
+// operators and packs weights once.
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_delegation(const Context& context) {
+  if (context.is_delegated()) return {};
+  const RowSum rows = sum_rows(context, [](const inspector::ProfileRow& row) {
+    return row.where == inspector::Where::kKernel;
+  });
+  if (rows.numbers.empty()) return {};
+  Advice advice{.name = "xnnpack",
+                .what = "XNNPACK executes what it can; now kernels execute everything",
+                .why = rows_text(context, rows),
+                .rows = rows.numbers,
+                .saved = saved_by_delegating(context, rows),
+                .method = "measured ratios of kernels and delegates, by operator",
+                .confidence = Confidence::kModeled};
+  if (context.can_lower()) {
+    advice.change = Variant{.lowering = {{"--backend", "xnnpack"}}};
+  } else {
+    advice.how =
+        "vitrine lower MODEL.pt2 --backend xnnpack -o model.pte; pass --source MODEL.pt2 "
+        "to try it here";
+  }
+  return {advice};
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,93 @@
+// Calls that a backend refused, with the change of the model that makes them delegable.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "aot/lowering/explain.h"
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+namespace {
+
+struct RejectedCalls {
+  std::string op;
+  std::string rule;
+  std::string remedy;
+  std::set<uint32_t> handles;
+  size_t calls = 0;
+};
+
+std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
+                                          const std::string& method) {
+  std::vector<RejectedCalls> all;
+  const auto found = lowered.rejections.find(method);
+  if (found == lowered.rejections.end()) return all;
+  for (const aot::Rejection& rejection : found->second) {
+    if (rejection.node == nullptr || !rejection.node->is_call()) continue;
+    const std::string op = rejection.node->target().name();
+    auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
+      return calls.op == op && calls.rule == rejection.rule;
+    });
+    if (same == all.end()) same = all.insert(same, {op, rejection.rule, rejection.remedy, {}, 0});
+    same->handles.insert(rejection.node->meta.debug_handle);
+    ++same->calls;
+  }
+  return all;
+}
+
+std::string short_op(const std::string& op) {
+  const size_t start = op.find('.') + 1;
+  return op.substr(start, op.find('.', start) - start);
+}
+
+// The lines of the model that the rows come from: "model.py:28, model.py:40".
+std::string lines_of(const Context& context, const RowSum& rows) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> lines;
+  for (const size_t number : rows.numbers) {
+    const inspector::ProfileRow& row = context.profile.rows[number - 1];
+    if (row.main_op >= row.model_lines.size() || row.model_lines[row.main_op].empty()) continue;
+    std::string line = row.model_lines[row.main_op];
+    line = line.substr(line.rfind('/') + 1);
+    if (std::ranges::count(lines, line) == 0) lines.push_back(line);
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + lines[i];
+  }
+  if (lines.size() > kShown) text += fmt::format(" and {} more lines", lines.size() - kShown);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Advice> advise_rejected_calls(const Context& context) {
+  constexpr double kMinShare = 0.02;
+  std::vector<Advice> all;
+  if (context.lowered == nullptr || !context.is_delegated()) return all;
+  for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
+    if (calls.remedy.empty()) continue;
+    const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
+      return row.where == inspector::Where::kKernel &&
+             std::ranges::any_of(row.debug_handles,
+                                 [&](uint32_t handle) { return calls.handles.contains(handle); });
+    });
+    if (rows.ns < kMinShare * context.wall_ns()) continue;
+    const std::string lines = lines_of(context, rows);
+    all.push_back({.name = "delegate_" + short_op(calls.op),
+                   .what = fmt::format("{} x{} runs outside delegates: {}", short_op(calls.op),
+                                       calls.calls, calls.rule),
+                   .why = rows_text(context, rows),
+                   .rows = rows.numbers,
+                   .how = (lines.empty() ? "" : lines + ": ") + calls.remedy,
+                   .saved = saved_by_delegating(context, rows),
+                   .method = "measured ratios of kernels and delegates, by operator",
+                   .confidence = Confidence::kModeled});
+  }
+  return all;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,45 @@
+// Weights of linear layers in int8 or int4, with scales of activations that are chosen at run time.
+// A layer with few rows of input reads each weight once, so its time is that of reading its
+// weights.
+#include <fmt/format.h>
+
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_weight_quantization(const Context& context) {
+  const ModelFacts& facts = context.facts;
+  if (!context.can_lower() || facts.is_quantized) return {};
+  if (!value_of(context.baseline.lowering, "--quantize").empty()) return {};
+  if (facts.linears == 0) return {};
+  const RowSum rows = sum_rows(context, [](const inspector::ProfileRow& row) {
+    const std::string op = op_of(row);
+    return op == "linear" || op == "addmm" || op == "mm";
+  });
+  std::string why = rows_text(context, rows) + " in linear layers";
+  if (context.cache_bytes != 0 && facts.weight_bytes > context.cache_bytes) {
+    why += fmt::format("; the weights ({}) exceed the last-level cache ({}), so memory limits them",
+                       bytes_text(static_cast<double>(facts.weight_bytes)),
+                       bytes_text(static_cast<double>(context.cache_bytes)));
+  }
+  const auto advice = [&](const char* name, const char* scheme, const char* what) {
+    Advice made{.name = name,
+                .what = what,
+                .why = why,
+                .rows = rows.numbers,
+                .change = Variant{.lowering = {{"--quantize", scheme}}}};
+    if (!context.is_delegated()) made.change->lowering.push_back({"--backend", "xnnpack"});
+    return made;
+  };
+  std::vector<Advice> all = {
+      advice("int8_dynamic", "int8_dynamic", "int8 weights and dynamic int8 activations"),
+      advice("8da4w", "8da4w:32", "int4 weights in groups of 32, and dynamic int8 activations")};
+  if (facts.embeddings != 0) {
+    all.push_back(advice("8da4w_embedding", "8da4w:32,embedding:8",
+                         "int4 weights of linear layers and int8 embeddings"));
+  }
+  return all;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,41 @@
+// An exported model that is lowered in several variants, in memory.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "aot/pipeline/lower.h"
+#include "aot/quantize/int8.h"
+#include "tools/advise/context.h"
+#include "tools/advise/variant.h"
+
+namespace vitrine::tools {
+
+struct LoweredProgram {
+  std::vector<std::byte> bytes;
+  aot::LoweredModel model;
+  uint64_t planned_bytes = 0;  // of the method that runs
+  double seconds = 0;          // that lowering took
+};
+
+class SourceModel {
+ public:
+  // `method` is the name that the method of a .pt2 gets. Throws HostError.
+  SourceModel(std::filesystem::path file, std::string method);
+
+  // Lowers as `vitrine lower FILE SETTINGS` does. `stand_in` replaces calibration data for static
+  // int8 if the settings name none. Throws HostError.
+  LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
+
+  ModelFacts facts() const;
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+  std::string method_;
+  aot::Methods methods_;
+};
+
+}  // namespace vitrine::tools

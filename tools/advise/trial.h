@@ -1,0 +1,76 @@
+// Runs two programs in turn and predicts the ratio of their times.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/advise/advice.h"
+#include "tools/advise/interval.h"
+#include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/options.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+// A program and how it runs. The bytes must outlive the objects that use it.
+struct RunnableProgram {
+  std::span<const std::byte> bytes;  // empty: the file of RunnerOptions::model
+  size_t threads = 0;
+};
+
+// One pool for each number of threads, because idle workers of other pools would disturb runs.
+class Pools {
+ public:
+  std::shared_ptr<ThreadPool> get(size_t threads);
+
+ private:
+  std::map<size_t, std::shared_ptr<ThreadPool>> pools_;
+};
+
+// A program that is loaded and has inputs.
+class LoadedProgram {
+ public:
+  // Copies `inputs`. Throws ToolError.
+  LoadedProgram(const RunnableProgram& program, const RunnerOptions& options, Pools& pools,
+                const InputSet& inputs);
+  // Runs `count` times and returns the mean time in ns.
+  double run(size_t count);
+  const Method& method() const { return *method_; }
+  double load_ns() const { return load_ns_; }
+  const ThreadPool* pool() const { return session_->pool().get(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Method> method_;
+  std::optional<InputSet> inputs_;
+  const RunnerOptions& options_;
+  double load_ns_ = 0;
+};
+
+struct TrialResult {
+  std::vector<double> blocks;  // median ratio B / A of each block of pairs
+  size_t pairs = 0;
+  double a_ns = 0, b_ns = 0;  // medians
+  OutputChange outputs;
+  double memory_change = 0;  // bytes that B needs more than A, weights in the file not counted
+
+  Interval ratio() const { return predict_ratio(blocks); }
+};
+
+// The bytes that a loaded method holds.
+double memory_of(const Method& method);
+
+// Runs A and B on the same inputs in pairs of random order, for about `seconds`, and at least three
+// pairs. The pairs are divided into blocks. Each block loads both programs again if that is quick,
+// so that the addresses of their data differ between blocks. Ctrl-C ends the trial after a pair.
+// Throws ToolError if a program cannot run.
+TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
+                      const RunnerOptions& options, Pools& pools, const InputSet& inputs,
+                      double seconds);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,54 @@
+// A way to make and run a program: options of `vitrine lower` and `vitrine run`. It is data, so
+// that the command that makes a program can be printed, and changes can be combined.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::tools {
+
+struct Setting {
+  std::string option;  // "--backend"
+  std::string value;   // empty for a flag
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+using Settings = std::vector<Setting>;
+
+struct Variant {
+  Settings lowering;  // of `vitrine lower`
+  Settings running;   // of `vitrine run`
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+// Parses "--backend xnnpack --optimize". Throws ToolError if a word is neither an option nor the
+// value of one.
+Settings parse_settings(std::string_view text);
+
+// Returns the first option that both changes set to different values, or an empty text. Options
+// that can be repeated, such as --exclude-op, have no such conflict.
+std::string conflicting_option(const Variant& a, const Variant& b);
+
+// Returns `base` with the settings of `change`, which replace those of the same option.
+Variant merged(Variant base, const Variant& change);
+
+// Returns the value of an option, or an empty text if it is not set.
+std::string value_of(const Settings& settings, std::string_view option);
+
+// The settings as the words of a command line.
+std::vector<std::string> words_of(const Settings& settings);
+
+// The commands that make and run the program, for a shell.
+std::string lower_command(const std::filesystem::path& model, const Variant& variant,
+                          const std::filesystem::path& program);
+std::string run_command(const std::filesystem::path& program, const Variant& variant);
+
+// "--optimize --threads 1"
+std::string settings_text(const Variant& variant);
+
+// Quotes a word for a shell if that is necessary.
+std::string shell_word(std::string_view word);
+
+}  // namespace vitrine::tools
