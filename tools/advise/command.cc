@@ -25,7 +25,7 @@ int run_advise(const AdviseOptions& options) {
       throw ToolError(
           fmt::format("no advice: {} (--force advises nevertheless)", baseline.disturbance()));
     }
-    print_warning(fmt::format("{}; the intervals may be wrong", baseline.disturbance()));
+    if (options.has_trials) print_warning("the machine is busy: the intervals may be wrong");
   }
   const Findings findings = find_advice(baseline, options);
   if (options.report.format == ReportFormat::kJson) {

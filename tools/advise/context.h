@@ -58,9 +58,10 @@ struct Context {
   bool is_delegated() const { return !profile.delegate_calls.empty(); }
 };
 
-// Returns the typical time of a row.
+// Returns the part of the wall time that a row has. The sum over all rows is at most the wall time,
+// which is not true of medians of rows if runs were disturbed.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
-  return context.profile.typical(row.time);
+  return row.share * context.wall_ns();
 }
 
 }  // namespace vitrine::tools

@@ -38,7 +38,11 @@ std::string changes_text(const std::vector<aot::Change>& changes) {
   return text;
 }
 
-std::string first_line(std::string text) { return text.substr(0, text.find('\n')); }
+// Shortens a message to what fits a line of the list.
+std::string first_line(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find("; its operators are "));
+}
 
 // Tries one change after the other within the time.
 class Trials {
@@ -50,6 +54,7 @@ class Trials {
         end_(seconds_now() + options.seconds) {}
 
   void handle(Advice advice) {
+    if (!advice.change && advice.how.empty()) return dismiss(advice, advice.why);
     if (!advice.change || advice.gain == Gain::kFile) return keep(std::move(advice));
     if (stop_flag()) {
       findings_.is_interrupted = true;
@@ -65,6 +70,30 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       dismiss(failed_, first_line(error.what()));
+    }
+  }
+
+  // Tries the best lines that keep the outputs and can be combined, all in one program.
+  void try_together() {
+    Advice all{.name = "together", .what = "", .why = ""};
+    all.change.emplace();
+    for (size_t i = 0; i < findings_.advice.size(); ++i) {
+      const Advice& one = findings_.advice[i];
+      if (one.gain != Gain::kTime || !one.change || !one.ratio || !one.needs.empty()) continue;
+      if (!one.outputs.is_safe || !conflicting_option(*all.change, *one.change).empty()) continue;
+      if (merged(*all.change, *one.change) == *all.change) continue;
+      all.change = merged(*all.change, *one.change);
+      all.rows.push_back(i + 1);
+    }
+    if (all.rows.size() < 2) return;
+    try {
+      const Variant variant = merged(baseline_.context().baseline, *all.change);
+      std::optional<LoweredProgram> lowered;
+      if (!all.change->lowering.empty()) lowered = baseline_.lower(variant);
+      set_measured(baseline_.compare(variant, lowered ? &*lowered : nullptr, kTrialSeconds), all);
+      if (all.saved->low > 0) findings_.together = std::move(all);
+    } catch (const HostError& error) {
+      findings_.not_tried.push_back({all.name, first_line(error.what())});
     }
   }
 
@@ -182,6 +211,21 @@ class Trials {
   std::vector<std::pair<std::string, std::vector<std::byte>>> tried_;
 };
 
+// Keeps what rules can predict without a trial.
+Findings model_advice(std::vector<Advice> all) {
+  Findings findings;
+  for (Advice& advice : all) {
+    if (advice.saved) {
+      findings.advice.push_back(std::move(advice));
+    } else {
+      findings.not_tried.push_back(
+          {advice.name, advice.change ? "--no_trials, and no model of its gain" : advice.why});
+    }
+  }
+  rank_advice(findings.advice);
+  return findings;
+}
+
 }  // namespace
 
 std::vector<Advice> collect_advice(const Context& context) {
@@ -263,19 +307,15 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
 Findings find_advice(Baseline& baseline, const AdviseOptions& options) {
   Findings findings;
   std::vector<Advice> all = collect_advice(baseline.context());
+  if (!options.has_trials) return model_advice(std::move(all));
   Trials trials(baseline, options, findings);
   Progress progress("trying");
   for (size_t i = 0; i < all.size(); ++i) {
     progress.update(i, all.size());
-    if (options.has_trials) {
-      trials.handle(std::move(all[i]));
-    } else if (all[i].saved) {
-      findings.advice.push_back(std::move(all[i]));
-    } else {
-      findings.not_tried.push_back({all[i].name, "--no_trials, and no model of its gain"});
-    }
+    trials.handle(std::move(all[i]));
   }
   rank_advice(findings.advice);
+  if (!stop_flag()) trials.try_together();
   return findings;
 }
 

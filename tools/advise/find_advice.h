@@ -1,6 +1,7 @@
 // Collects the advice of all rules, tries it, and ranks it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct Findings {
   std::vector<Advice> advice;        // best first
   std::vector<Dismissed> useless;    // tried: brings nothing or costs time
   std::vector<Dismissed> not_tried;  // with the reason
+  // The lines that keep the outputs and can be combined, as measured in one program. `rows` has the
+  // numbers of the lines.
+  std::optional<Advice> together;
   bool is_interrupted = false;
 };
 

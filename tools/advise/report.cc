@@ -35,7 +35,7 @@ const char* gain_text(Gain gain) {
 bool is_bytes(Gain gain) { return gain == Gain::kMemory || gain == Gain::kFile; }
 
 std::string change_of_bytes(double bytes) {
-  return bytes == 0 ? "unchanged" : (bytes > 0 ? "+" : "-") + bytes_text(std::abs(bytes));
+  return (bytes > 0 ? "+" : "-") + bytes_text(std::abs(bytes));
 }
 
 std::string how_text(const Baseline& baseline, const Advice& advice) {
@@ -61,15 +61,16 @@ void add_line(std::string& text, std::string_view label, const std::string& cont
 
 std::string advice_block(const Baseline& baseline, const Advice& advice, size_t number,
                          size_t width) {
-  std::string text = inspector::wrap(
-      fmt::format("#{:<3}", number),
-      {saved_text(advice), inspector::printable(advice.what), advice.name}, inspector::kDot, width);
+  std::string text =
+      inspector::wrap_words(fmt::format("#{:<3}", number),
+                            inspector::printable(advice.name) + ": " + saved_text(advice), width);
+  text += inspector::wrap_words("    ", inspector::printable(advice.what), width);
   add_line(text, "why", advice.why, width);
   add_line(text, "how", how_text(baseline, advice), width);
   add_line(text, "needs", advice.needs, width);
   std::string risk = advice.outputs.text.empty() ? "" : "outputs " + advice.outputs.text;
   const auto add = [&](const char* name, const std::optional<double>& bytes) {
-    if (!bytes) return;
+    if (!bytes || *bytes == 0) return;
     risk +=
         fmt::format("{}{} {}", risk.empty() ? "" : inspector::kDot, name, change_of_bytes(*bytes));
   };
@@ -79,11 +80,18 @@ std::string advice_block(const Baseline& baseline, const Advice& advice, size_t 
   if (!advice.excludes.empty()) {
     add_line(text, "not with", fmt::format("#{}", fmt::join(advice.excludes, ", #")), width);
   }
-  add_line(text, "sure",
-           advice.method.empty()
-               ? confidence_name(advice.confidence)
-               : fmt::format("{}: {}", confidence_name(advice.confidence), advice.method),
-           width);
+  add_line(text, confidence_name(advice.confidence), advice.method, width);
+  return text;
+}
+
+std::string together_text(const Baseline& baseline, const Findings& findings, size_t width) {
+  if (!findings.together) return "";
+  const Advice& all = *findings.together;
+  std::string text = '\n' + inspector::wrap_words(
+      "", fmt::format("#{} together: {}", fmt::join(all.rows, " and #"), saved_text(all)), width);
+  add_line(text, "how", how_text(baseline, all), width);
+  add_line(text, "risk", "outputs " + all.outputs.text, width);
+  add_line(text, confidence_name(all.confidence), all.method, width);
   return text;
 }
 
@@ -165,8 +173,9 @@ std::string advice_text(const Baseline& baseline, const Findings& findings, size
   for (size_t i = 0; i < findings.advice.size(); ++i) {
     text += advice_block(baseline, findings.advice[i], i + 1, width);
   }
+  text += together_text(baseline, findings, width);
   text += dismissed_lines("Tried, and not worth it:", findings.useless, width);
-  text += dismissed_lines("Not tried:", findings.not_tried, width);
+  text += dismissed_lines("Not advice, or not tried:", findings.not_tried, width);
   return text;
 }
 
@@ -205,6 +214,14 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
     lines.push_back(std::move(line));
   }
   json["advice"] = std::move(lines);
+  if (findings.together) {
+    const Advice& all = *findings.together;
+    json["together"] = {{"lines", all.rows},
+                        {"saved", interval_json(all.saved)},
+                        {"of", all.of},
+                        {"ratio", interval_json(all.ratio)},
+                        {"outputs", all.outputs.text}};
+  }
   json["useless"] = dismissed_json(findings.useless);
   json["not_tried"] = dismissed_json(findings.not_tried);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

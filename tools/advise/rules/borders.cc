@@ -2,6 +2,8 @@
 // --optimize removes what splits delegates, and moves calls that compute nothing out of them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
@@ -12,24 +14,23 @@ std::vector<Advice> advise_borders(const Context& context) {
   if (context.profile.delegate_calls.size() < 2) return {};
   const RowSum layouts =
       sum_rows(context, [](const inspector::ProfileRow& row) { return row.is_inserted; });
-  const RowSum inside = sum_rows(context, [](const inspector::ProfileRow& row) {
-    return row.where == inspector::Where::kDelegate;
-  });
-  double calls_ns = 0;
+  double entering = 0;  // the time of the calls that is in no row
   for (const inspector::DelegateCall& call : context.profile.delegate_calls) {
-    calls_ns += context.profile.typical(call.time);
+    entering += context.profile.typical(call.time);
   }
-  const double entering = std::max(calls_ns - inside.ns, 0.0);
+  for (const inspector::ProfileRow& row : context.profile.rows) {
+    if (row.where == inspector::Where::kDelegate) entering -= context.profile.typical(row.time);
+  }
+  entering = std::max(entering, 0.0);
   const double lost = entering + layouts.ns;
   if (lost < kMinShare * context.wall_ns()) return {};
-  Advice advice{
-      .name = "optimize",
-      .what = "fewer and larger delegates",
-      .why = fmt::format("entering {} delegates takes {} of a run, and {} layout change{} {}",
-                         context.profile.delegate_calls.size(), time_text(entering),
-                         layouts.numbers.size(), layouts.numbers.size() == 1 ? "" : "s",
-                         time_text(layouts.ns)),
-      .rows = layouts.numbers};
+  std::string why = fmt::format("entering {} delegates takes {} of a run",
+                                context.profile.delegate_calls.size(), time_text(entering));
+  if (!layouts.numbers.empty()) why += "; layout changes: " + rows_text(context, layouts);
+  Advice advice{.name = "optimize",
+                .what = "fewer and larger delegates",
+                .why = why,
+                .rows = layouts.numbers};
   if (context.can_lower()) {
     advice.change = Variant{.lowering = {{"--optimize", ""}}};
   } else {

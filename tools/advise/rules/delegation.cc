@@ -20,11 +20,15 @@ std::vector<Advice> advise_delegation(const Context& context) {
                 .confidence = Confidence::kModeled};
   if (context.can_lower()) {
     advice.change = Variant{.lowering = {{"--backend", "xnnpack"}}};
-  } else {
-    advice.how =
-        "vitrine lower MODEL.pt2 --backend xnnpack -o model.pte; pass --source MODEL.pt2 "
-        "to try it here";
+    Advice both = advice;
+    both.name = "xnnpack_optimize";
+    both.what = "XNNPACK executes what it can, of a graph with fewer calls";
+    both.saved.reset();
+    both.change->lowering.push_back({"--optimize", ""});
+    return {advice, both};
   }
+  advice.how =
+      "vitrine lower MODEL.pt2 --backend xnnpack -o model.pte; pass --source MODEL.pt2 to try it";
   return {advice};
 }
 

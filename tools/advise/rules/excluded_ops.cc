@@ -15,13 +15,13 @@ namespace vitrine::tools {
 std::vector<Advice> advise_excluded_ops(const Context& context) {
   constexpr double kMinShare = 0.04;
   constexpr size_t kMaxOps = 3;
-  constexpr double kSmallModelNs = 2e5;
   if (!context.can_lower() || !context.is_delegated()) return {};
   std::map<std::string, double> times;
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
-    if (!op.empty()) times[op] += time_of(context, row);
+    // A linear layer that is excluded is decomposed, and its parts are then delegated.
+    if (!op.empty() && op != "aten.linear.default") times[op] += time_of(context, row);
   }
   std::vector<std::pair<std::string, double>> ops(times.begin(), times.end());
   std::ranges::sort(ops, [](const auto& a, const auto& b) {
@@ -43,13 +43,13 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
                    .rows = rows.numbers,
                    .change = Variant{.lowering = {{"--exclude-op", op}}}});
   }
-  if (context.wall_ns() < kSmallModelNs) {
-    all.push_back({.name = "no_backend",
-                   .what = "Vitrine's kernels execute everything",
-                   .why = fmt::format("a run takes {}, so entering delegates counts",
-                                      time_text(context.wall_ns())),
-                   .change = Variant{.lowering = {{"--backend", "none"}}}});
-  }
+  all.push_back({.name = "no_backend",
+                 .what = "Vitrine's kernels execute everything, without delegates",
+                 .why = fmt::format("{} delegate{} in a run of {}",
+                                    context.profile.delegate_calls.size(),
+                                    context.profile.delegate_calls.size() == 1 ? "" : "s",
+                                    time_text(context.wall_ns())),
+                 .change = Variant{.lowering = {{"--backend", "none"}, {"--optimize", ""}}}});
   return all;
 }
 

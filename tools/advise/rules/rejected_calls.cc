@@ -65,19 +65,28 @@ std::string lines_of(const Context& context, const RowSum& rows) {
 }  // namespace
 
 std::vector<Advice> advise_rejected_calls(const Context& context) {
-  constexpr double kMinShare = 0.02;
+  constexpr double kMinShare = 0.03;
   std::vector<Advice> all;
   if (context.lowered == nullptr || !context.is_delegated()) return all;
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
-    if (calls.remedy.empty()) continue;
+    const std::string kernel = "::" + short_op(calls.op) + ".";
+    // Rows of several calls share a handle if one call of the model was decomposed into them.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
+             row.kernel.find(kernel) != std::string::npos &&
              std::ranges::any_of(row.debug_handles,
                                  [&](uint32_t handle) { return calls.handles.contains(handle); });
     });
     if (rows.ns < kMinShare * context.wall_ns()) continue;
+    const std::string name = "delegate_" + short_op(calls.op);
+    if (calls.remedy.empty()) {
+      all.push_back({.name = name,
+                     .why = fmt::format("{}: {}; no change of the model is known that helps",
+                                        rows_text(context, rows), calls.rule)});
+      continue;
+    }
     const std::string lines = lines_of(context, rows);
-    all.push_back({.name = "delegate_" + short_op(calls.op),
+    all.push_back({.name = name,
                    .what = fmt::format("{} x{} runs outside delegates: {}", short_op(calls.op),
                                        calls.calls, calls.rule),
                    .why = rows_text(context, rows),
