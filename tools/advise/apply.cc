@@ -13,7 +13,6 @@
 #include "tools/advise/report.h"
 #include "tools/advise/rows.h"
 #include "tools/common/files.h"
-#include "tools/common/interrupt.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_error.h"
 
@@ -122,6 +121,15 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
+// The ratio of all lines together, if it was measured; else from their own ratios.
+Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
+                            const std::optional<Combination>& together) {
+  std::ranges::sort(lines);
+  for (size_t& line : lines) ++line;
+  if (together && together->lines == lines) return *together->advice.ratio;
+  return combined_ratio(ratios);
+}
+
 // The variant with all lines.
 Variant combination(const Context& context, const std::vector<size_t>& lines,
                     const std::vector<Advice>& advice) {
@@ -179,7 +187,8 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
     return 0;
   }
   if (ratios.size() > 1) {
-    verified.push_back(measure(baseline, made, "all together", combined_ratio(ratios)));
+    verified.push_back(measure(baseline, made, "all together",
+                               predicted_together(lines, ratios, findings.together)));
   }
   print_text(stdout, "\n" + verification_text(verified, table_options(options.report).width));
   return std::ranges::all_of(verified, &VerifiedLine::is_inside) ? 0 : kExitBeyondLimit;
@@ -187,41 +196,19 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
 
 int apply_automatically(Baseline& baseline, const Findings& findings,
                         const AdviseOptions& options) {
-  std::string path;
-  MadeProgram current = make(baseline, baseline.context().baseline);
-  Interval total{1, 1};
-  for (const Advice& advice : findings.advice) {
-    if (stop_flag()) break;
-    if (advice.gain != Gain::kTime || !advice.change || !advice.needs.empty()) continue;
-    if (!advice.outputs.is_safe) {
-      path += fmt::format("  {}: left out, because the outputs change ({})\n", advice.name,
-                          advice.outputs.text);
-      continue;
-    }
-    const Variant next = merged(current.variant, *advice.change);
-    if (next == current.variant) continue;
-    MadeProgram made = make(baseline, next);
-    const TrialResult trial = baseline.compare(made.variant, made.program(), kVerifySeconds);
-    const Interval ratio = trial.ratio();
-    // The gain over the program so far is the difference of two ratios to the baseline.
-    const bool is_better = ratio.high < total.middle() && trial.outputs.is_safe;
-    path +=
-        fmt::format("  {}: {} of the baseline's time, {}\n", advice.name, range_text(ratio),
-                    is_better               ? "kept"
-                    : trial.outputs.is_safe ? "dropped: no certain gain"
-                                            : "dropped: the outputs change, " + trial.outputs.text);
-    if (!is_better) continue;
-    current = std::move(made);
-    total = ratio;
-  }
-  if (current.variant == baseline.context().baseline) {
-    print_text(stdout, fmt::format("\nSteps:\n{}Nothing was applied.\n", path));
+  if (!findings.together) {
+    print_text(stdout, "\nNothing was applied: no line keeps the outputs and saves time.\n");
     return 0;
   }
-  write_program(baseline, current, options.output);
-  print_text(stdout,
-             fmt::format("\nSteps:\n{}The program takes {} of the baseline's time:\n{}", path,
-                         range_text(total), commands(baseline, current, options.output)));
+  const Combination& all = *findings.together;
+  std::string text = "\nSteps:\n";
+  for (const std::string& step : all.steps) text += "  " + step + '\n';
+  const MadeProgram made =
+      make(baseline, merged(baseline.context().baseline, *all.advice.change));
+  write_program(baseline, made, options.output);
+  text += fmt::format("The program {}:\n{}", saved_text(all.advice),
+                      commands(baseline, made, options.output));
+  print_text(stdout, text);
   return 0;
 }
 

@@ -19,9 +19,8 @@ std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
 // that do the same. With --verify, prints predicted and measured gains. Returns the exit code.
 int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
-// Applies advice that keeps the outputs, best first, as long as it gains more than noise. Prints
-// the steps and the commands, and writes the program to options.output if that is set. Returns the
-// exit code.
+// Applies the lines that keep the outputs and help together (Findings::together). Prints the steps
+// and the commands, and writes the program to options.output if that is set. Returns the exit code.
 int apply_automatically(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
 }  // namespace vitrine::tools

@@ -9,6 +9,7 @@
 #include "tools/advise/find_advice.h"
 #include "tools/advise/options.h"
 #include "tools/advise/report.h"
+#include "tools/advise/stored_advice.h"
 #include "tools/common/command_line.h"
 #include "tools/common/files.h"
 #include "tools/common/interrupt.h"
@@ -27,12 +28,20 @@ int run_advise(const AdviseOptions& options) {
     }
     if (options.has_trials) print_warning("the machine is busy: the intervals may be wrong");
   }
-  const Findings findings = find_advice(baseline, options);
-  if (options.report.format == ReportFormat::kJson) {
-    print_text(stdout, advice_json(baseline, findings));
-  } else {
-    print_text(stdout, advice_text(baseline, findings, table_options(options.report).width));
+  const std::filesystem::path file = advice_file(baseline.context());
+  if (!options.apply.empty()) {
+    if (const std::optional<StoredAdvice> stored = stored_advice(file)) {
+      print_note(fmt::format("uses the advice of {}; without --apply, 'vitrine advise' makes it anew",
+                             stored->date));
+      return apply_advice(baseline, stored->findings, options);
+    }
   }
+  const Findings findings = find_advice(baseline, options);
+  const std::string json = advice_json(baseline, findings);
+  store_advice(file, json);
+  print_text(stdout, options.report.format == ReportFormat::kJson
+                         ? json
+                         : advice_text(baseline, findings, table_options(options.report).width));
   if (!options.apply.empty()) return apply_advice(baseline, findings, options);
   if (options.is_auto) return apply_automatically(baseline, findings, options);
   return 0;

@@ -73,31 +73,67 @@ class Trials {
     }
   }
 
-  // Tries the best lines that keep the outputs and can be combined, all in one program.
+  // Adds one line after the other that keeps the outputs, and keeps those that help.
   void try_together() {
-    Advice all{.name = "together", .what = "", .why = ""};
-    all.change.emplace();
-    for (size_t i = 0; i < findings_.advice.size(); ++i) {
+    constexpr size_t kMaxLines = 5;
+    Combination all;
+    all.advice = {.name = "together", .what = "", .why = ""};
+    all.advice.change.emplace();
+    const size_t count = std::min(findings_.advice.size(), kMaxLines);
+    for (size_t i = 0; i < count && !stop_flag(); ++i) {
       const Advice& one = findings_.advice[i];
       if (one.gain != Gain::kTime || !one.change || !one.ratio || !one.needs.empty()) continue;
-      if (!one.outputs.is_safe || !conflicting_option(*all.change, *one.change).empty()) continue;
-      if (merged(*all.change, *one.change) == *all.change) continue;
-      all.change = merged(*all.change, *one.change);
-      all.rows.push_back(i + 1);
+      const std::string result = add_to(all, i);
+      all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
-    if (all.rows.size() < 2) return;
-    try {
-      const Variant variant = merged(baseline_.context().baseline, *all.change);
-      std::optional<LoweredProgram> lowered;
-      if (!all.change->lowering.empty()) lowered = baseline_.lower(variant);
-      set_measured(baseline_.compare(variant, lowered ? &*lowered : nullptr, kTrialSeconds), all);
-      if (all.saved->low > 0) findings_.together = std::move(all);
-    } catch (const HostError& error) {
-      findings_.not_tried.push_back({all.name, first_line(error.what())});
-    }
+    if (!all.lines.empty()) findings_.together = std::move(all);
   }
 
  private:
+  // Returns what happened to the line.
+  std::string add_to(Combination& all, size_t index) {
+    const Advice& one = findings_.advice[index];
+    if (!one.outputs.is_safe) {
+      return fmt::format("left out, because the outputs change ({})", one.outputs.text);
+    }
+    Advice next = all.advice;
+    next.change = merged(*all.advice.change, *one.change);
+    if (*next.change == *all.advice.change) return "already included";
+    if (all.lines.empty()) {
+      next.ratio = one.ratio;
+      next.saved = one.saved;
+      next.of = one.of;
+      next.outputs = one.outputs;
+      next.method = one.method;
+      next.confidence = one.confidence;
+    } else {
+      try {
+        measure(next);
+      } catch (const HostError& error) {
+        return first_line(error.what());
+      }
+      if (!next.outputs.is_safe) {
+        return fmt::format("dropped, because the outputs change ({})", next.outputs.text);
+      }
+    }
+    const std::string result =
+        fmt::format("{:.3f} to {:.3f} of the time of the baseline", next.ratio->low,
+                    next.ratio->high);
+    if (!all.lines.empty() && next.ratio->high >= all.advice.ratio->middle()) {
+      return "dropped, no certain gain: " + result;
+    }
+    all.advice = std::move(next);
+    all.lines.push_back(index + 1);
+    return "kept: " + result;
+  }
+
+  void measure(Advice& advice) {
+    const Variant variant = merged(baseline_.context().baseline, *advice.change);
+    std::optional<LoweredProgram> lowered;
+    if (!advice.change->lowering.empty()) lowered = baseline_.lower(variant);
+    set_measured(baseline_.compare(variant, lowered ? &*lowered : nullptr, kTrialSeconds), advice);
+  }
+
   void keep(Advice advice) { findings_.advice.push_back(std::move(advice)); }
   void dismiss(const Advice& advice, std::string why) {
     findings_.not_tried.push_back({advice.name, std::move(why)});

@@ -10,13 +10,18 @@
 
 namespace vitrine::tools {
 
+// The lines that keep the outputs and help one another, found one by one, best first.
+struct Combination {
+  std::vector<size_t> lines;  // numbers, from 1
+  Advice advice;              // the change of all lines, as measured in one program
+  std::vector<std::string> steps;  // a sentence for each line that was tried
+};
+
 struct Findings {
   std::vector<Advice> advice;        // best first
   std::vector<Dismissed> useless;    // tried: brings nothing or costs time
   std::vector<Dismissed> not_tried;  // with the reason
-  // The lines that keep the outputs and can be combined, as measured in one program. `rows` has the
-  // numbers of the lines.
-  std::optional<Advice> together;
+  std::optional<Combination> together;
   bool is_interrupted = false;
 };
 

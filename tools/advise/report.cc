@@ -85,10 +85,13 @@ std::string advice_block(const Baseline& baseline, const Advice& advice, size_t 
 }
 
 std::string together_text(const Baseline& baseline, const Findings& findings, size_t width) {
-  if (!findings.together) return "";
-  const Advice& all = *findings.together;
-  std::string text = '\n' + inspector::wrap_words(
-      "", fmt::format("#{} together: {}", fmt::join(all.rows, " and #"), saved_text(all)), width);
+  if (!findings.together || findings.together->lines.size() < 2) return "";
+  const Advice& all = findings.together->advice;
+  std::string text =
+      '\n' + inspector::wrap_words("", fmt::format("#{} together: {}",
+                                                   fmt::join(findings.together->lines, " and #"),
+                                                   saved_text(all)),
+                                   width);
   add_line(text, "how", how_text(baseline, all), width);
   add_line(text, "risk", "outputs " + all.outputs.text, width);
   add_line(text, confidence_name(all.confidence), all.method, width);
@@ -162,9 +165,11 @@ std::string saved_text(const Advice& advice) {
     return fmt::format("saves up to {} of {}{} ({:.0f} %)", unit.text(saved.high),
                        unit.with_name(of), gain_text(advice.gain), 100 * saved.high / of);
   }
-  return fmt::format("saves {} to {} of {}{} ({:.0f} to {:.0f} %)", unit.text(saved.low),
-                     unit.text(saved.high), unit.with_name(of), gain_text(advice.gain),
-                     100 * saved.low / of, 100 * saved.high / of);
+  const std::string low = fmt::format("{:.0f}", 100 * saved.low / of);
+  const std::string high = fmt::format("{:.0f}", 100 * saved.high / of);
+  return fmt::format("saves {} to {} of {}{} ({} %)", unit.text(saved.low), unit.text(saved.high),
+                     unit.with_name(of), gain_text(advice.gain),
+                     low == high ? low : low + " to " + high);
 }
 
 std::string advice_text(const Baseline& baseline, const Findings& findings, size_t width) {
@@ -215,8 +220,11 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
   }
   json["advice"] = std::move(lines);
   if (findings.together) {
-    const Advice& all = *findings.together;
-    json["together"] = {{"lines", all.rows},
+    const Advice& all = findings.together->advice;
+    json["together"] = {{"lines", findings.together->lines},
+                        {"steps", findings.together->steps},
+                        {"lower", settings_json(all.change->lowering)},
+                        {"run", settings_json(all.change->running)},
                         {"saved", interval_json(all.saved)},
                         {"of", all.of},
                         {"ratio", interval_json(all.ratio)},

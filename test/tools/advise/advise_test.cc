@@ -145,6 +145,7 @@ Context context_with_rows() {
   row.source_ops = {"aten.convolution.default"};
   row.kernel = "aten::convolution.out";
   row.time.p50 = 800;
+  row.share = 0.8;
   context.profile.rows.push_back(row);
   return context;
 }

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "aot/lowering/explain.h"
 #include "tools/advise/rows.h"
@@ -67,6 +69,7 @@ std::string lines_of(const Context& context, const RowSum& rows) {
 std::vector<Advice> advise_rejected_calls(const Context& context) {
   constexpr double kMinShare = 0.03;
   std::vector<Advice> all;
+  std::vector<std::pair<double, std::string>> unknown;  // calls without a remedy, with their times
   if (context.lowered == nullptr || !context.is_delegated()) return all;
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
@@ -78,15 +81,13 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
                                  [&](uint32_t handle) { return calls.handles.contains(handle); });
     });
     if (rows.ns < kMinShare * context.wall_ns()) continue;
-    const std::string name = "delegate_" + short_op(calls.op);
     if (calls.remedy.empty()) {
-      all.push_back({.name = name,
-                     .why = fmt::format("{}: {}; no change of the model is known that helps",
-                                        rows_text(context, rows), calls.rule)});
+      unknown.emplace_back(rows.ns, fmt::format("{} x{} ({:.0f} %)", short_op(calls.op), calls.calls,
+                                                100 * rows.ns / context.wall_ns()));
       continue;
     }
     const std::string lines = lines_of(context, rows);
-    all.push_back({.name = name,
+    all.push_back({.name = "delegate_" + short_op(calls.op),
                    .what = fmt::format("{} x{} runs outside delegates: {}", short_op(calls.op),
                                        calls.calls, calls.rule),
                    .why = rows_text(context, rows),
@@ -96,6 +97,13 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
                    .method = "measured ratios of kernels and delegates, by operator",
                    .confidence = Confidence::kModeled});
   }
+  if (unknown.empty()) return all;
+  std::ranges::sort(unknown, std::greater(), &std::pair<double, std::string>::first);
+  std::string why;
+  for (const auto& [ns, text] : unknown) why += (why.empty() ? "" : ", ") + text;
+  all.push_back({.name = "outside_delegates",
+                 .why = why + ": the backend does not support these; no other way to write them is "
+                              "known that it supports"});
   return all;
 }
 

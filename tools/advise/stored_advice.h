@@ -1,0 +1,28 @@
+// Keeps the last advice for a model, so that the numbers of --apply are those that the user saw, and
+// --verify compares with a prediction that was made before.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/advise/baseline.h"
+#include "tools/advise/find_advice.h"
+
+namespace vitrine::tools {
+
+// The file for this model, method, baseline and number of threads, in the folder of the machine's
+// limits. Empty if there is no such folder.
+std::filesystem::path advice_file(const Context& context);
+
+// Writes the text of advice_json(). Ignores a file that cannot be written.
+void store_advice(const std::filesystem::path& file, const std::string& json);
+
+struct StoredAdvice {
+  Findings findings;
+  std::string date;
+};
+// Returns nullopt if the file does not exist or does not contain advice.
+std::optional<StoredAdvice> stored_advice(const std::filesystem::path& file);
+
+}  // namespace vitrine::tools
