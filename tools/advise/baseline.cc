@@ -5,12 +5,16 @@
 #include <charconv>
 #include <fstream>
 
+#include "base/text/number_texts.h"
 #include "formats/etdump/etdump_writer.h"
+#include "runtime/platform/clock.h"
+#include "tools/advise/rows.h"
 #include "tools/common/cpu_use.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/stripped_program.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
+#include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/profile_run.h"
 #include "vitrine/data_source.h"
 
@@ -131,7 +135,7 @@ void Baseline::run_profile() {
   context_.threads = session.pool()->threads();
   TraceBuffer trace(options_.run.trace_records);
   const std::unique_ptr<Method> method = session.load_method(options_.run.method, &trace);
-  inputs_.emplace(make_inputs(session, *method, options_.run, trace));
+  choose_inputs(session, *method, trace);
   const CpuMeter meter;
   inspector::RunInfo runs = profiled_runs(session, *method, *inputs_, trace, options_.run);
   disturbance_ = cpu_shortage(meter.read(), context_.threads, context_.processors);
@@ -166,6 +170,64 @@ void Baseline::run_profile() {
   } else if (session.bundle() == nullptr) {
     context_.record_bytes = size_of_record(*session.program(), options_.run.model);
   }
+}
+
+void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
+  inputs_.emplace(make_inputs(session, method, options_.run, trace));
+  if (context_.has_inputs || session.bundle() != nullptr) return;
+  std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
+  if (!shape) return;
+  method.set_tracer(nullptr);  // these runs are not part of the profile
+  const DecoderShape whole = *shape;
+  shape->tokens[1] = 1;
+  shape->positions[0] = 1;
+  for (const DecoderShape& one : {*shape, whole}) {
+    try {
+      const int64_t position = one.tokens[1] < one.context / 2 ? one.context / 2 : 0;
+      InputSet inputs(decoder_inputs(method, one, position),
+                      fmt::format("{} at position {} of {}",
+                                  inspector::counted(static_cast<size_t>(one.tokens[1]), "token"),
+                                  position, one.context));
+      inputs.apply(method);
+      execute(method, options_.run);
+      if (one.tokens[1] == 1) compare_positions(method, one);
+      check(method.reset_state());
+      inputs_.emplace(std::move(inputs));
+      return;
+    } catch (const ToolError&) {
+      // The shape is static, or the position is out of range: the inputs stay random.
+    }
+  }
+}
+
+// Notes how the time of a token grows with its position.
+void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
+  constexpr size_t kRuns = 15;
+  const auto time_at = [&](int64_t position) {
+    InputSet inputs(decoder_inputs(method, shape, position), "");
+    std::vector<double> times;
+    for (size_t i = 0; i <= kRuns; ++i) {
+      const uint64_t start = platform::now_ns();
+      inputs.apply(method);
+      execute(method, options_.run);
+      if (i > 0) times.push_back(static_cast<double>(platform::now_ns() - start));
+    }
+    return median_of(std::move(times));
+  };
+  const double first = time_at(0);
+  const double last = time_at(shape.context - 1);
+  std::string note = fmt::format("a token takes {} at position 0 and {} at position {}",
+                                 time_text(first), time_text(last), shape.context - 1);
+  constexpr double kMinGrowth = 1.1;
+  if (last < kMinGrowth * first) {
+    note += ": attention does not depend on how much of the cache is filled";
+  } else {
+    const double dominates =
+        first / (last - first) * static_cast<double>(shape.context - 1);
+    note += fmt::format(": from about position {:.0f} on, attention takes more than half", dominates);
+    if (dominates > static_cast<double>(shape.context)) note += ", beyond this context";
+  }
+  notes_.push_back(note);
 }
 
 aot::CalibrationData Baseline::stand_in() const {

@@ -8,6 +8,7 @@
 
 #include "aot/quantize/int8.h"
 #include "tools/advise/context.h"
+#include "tools/advise/decoder_inputs.h"
 #include "tools/advise/options.h"
 #include "tools/advise/source_model.h"
 #include "tools/advise/trial.h"
@@ -48,6 +49,8 @@ class Baseline {
   void open();
   void lower_first();
   void run_profile();
+  void choose_inputs(Session& session, Method& method, TraceBuffer& trace);
+  void compare_positions(Method& method, const DecoderShape& shape);
   void add_build_notes();
 
   const AdviseOptions& options_;

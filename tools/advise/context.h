@@ -20,6 +20,7 @@ struct ModelFacts {
   size_t attentions = 0;  // calls of scaled_dot_product_attention
   size_t embeddings = 0;
   size_t written_buffers = 0;  // state, such as caches of keys and values
+  int64_t cache_length = 0;    // tokens that a written buffer of four dims can hold; 0: none
   bool is_quantized = false;
   uint64_t weight_bytes = 0;
 

@@ -98,7 +98,16 @@ ModelFacts SourceModel::facts() const {
     if (node.is_call()) count_call(node.target().name(), facts);
   }
   for (const aot::OutputSpec& output : program.signature.outputs) {
-    if (output.kind == aot::OutputSpec::Kind::kBufferMutation) ++facts.written_buffers;
+    if (output.kind != aot::OutputSpec::Kind::kBufferMutation) continue;
+    ++facts.written_buffers;
+    // Caches have a batch, then heads and tokens in either order, and then the head's size.
+    const auto buffer = program.state_dict.find(output.target);
+    const auto constant = program.constants.find(output.target);
+    const aot::TensorData* data = buffer != program.state_dict.end() ? &buffer->second
+                                  : constant != program.constants.end() ? &constant->second
+                                                                        : nullptr;
+    if (data == nullptr || data->sizes.size() != 4) continue;
+    facts.cache_length = std::max({facts.cache_length, data->sizes[1], data->sizes[2]});
   }
   for (const auto& [name, tensor] : program.state_dict) {
     facts.weight_bytes += static_cast<uint64_t>(tensor.numel()) * element_size(tensor.dtype);

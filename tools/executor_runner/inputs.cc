@@ -146,6 +146,12 @@ InputSet::InputSet(const Method& method, const InputSet& other)
   }
 }
 
+InputSet::InputSet(std::vector<Array> values, std::string source)
+    : arrays_(std::move(values)),
+      kinds_(arrays_.size()),
+      constants_(arrays_.size()),
+      source_(std::move(source)) {}
+
 void InputSet::apply(Method& method) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
     Array& array = arrays_[i];

@@ -27,6 +27,9 @@ class InputSet {
   // Reads a file for each tensor input, or the arrays of a .npz file. Throws ToolError.
   InputSet(const Method& method, const SampleFiles& sample, const SampleQuery& query);
 
+  // Takes the values as they are, one for each input. All inputs must be tensors.
+  InputSet(std::vector<Array> values, std::string source);
+
   // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.
   InputSet(const Method& method, const bundled::TestSet& set, const std::string& label);
 

@@ -266,7 +266,10 @@ TEST(AdviceRules, OptimizeAndBordersBecomeOneLine) {
   EXPECT_EQ(lines, 1u);
 }
 
+// Keeps advice in a folder of its own.
 CommandResult advise(const std::string& arguments) {
+  static const ScratchFolder cache;
+  setenv("XDG_CACHE_HOME", (cache / "cache").c_str(), 1);
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
 }
 

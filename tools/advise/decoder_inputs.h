@@ -1,0 +1,31 @@
+// Inputs for the decoder of a language model: one token in the middle of the context. Random inputs
+// would be as many tokens as the program accepts, at the start of an empty cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tools/advise/context.h"
+#include "vitrine/array.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+struct DecoderShape {
+  int64_t context = 0;  // tokens that the caches hold
+  std::vector<int32_t> tokens;     // sizes of the input of token ids, for one token if possible
+  std::vector<int32_t> positions;  // sizes of the input of positions
+};
+
+// Returns nullopt if the method is not a decoder with caches, token ids and a position: two inputs of
+// integers, and a context length that the program or `facts` tells.
+std::optional<DecoderShape> decoder_shape(const std::shared_ptr<const Program>& program,
+                                          const Method& method, const ModelFacts& facts);
+
+// Returns the two inputs. Throws ToolError.
+std::vector<Array> decoder_inputs(const Method& method, const DecoderShape& shape,
+                                  int64_t position);
+
+}  // namespace vitrine::tools
