@@ -203,8 +203,7 @@ int apply_automatically(Baseline& baseline, const Findings& findings,
   const Combination& all = *findings.together;
   std::string text = "\nSteps:\n";
   for (const std::string& step : all.steps) text += "  " + step + '\n';
-  const MadeProgram made =
-      make(baseline, merged(baseline.context().baseline, *all.advice.change));
+  const MadeProgram made = make(baseline, merged(baseline.context().baseline, *all.advice.change));
   write_program(baseline, made, options.output);
   text += fmt::format("The program {}:\n{}", saved_text(all.advice),
                       commands(baseline, made, options.output));

@@ -119,6 +119,10 @@ void Baseline::lower_first() {
     lowered_ = std::move(plain);
   }
   context_.lowered = &lowered_.model;
+  const auto method = lowered_.model.methods.find(options_.run.method);
+  if (method != lowered_.model.methods.end()) {
+    add_written_buffers(method->second, context_.facts);
+  }
 }
 
 RunnableProgram Baseline::program() const {
@@ -222,9 +226,9 @@ void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
   if (last < kMinGrowth * first) {
     note += ": attention does not depend on how much of the cache is filled";
   } else {
-    const double dominates =
-        first / (last - first) * static_cast<double>(shape.context - 1);
-    note += fmt::format(": from about position {:.0f} on, attention takes more than half", dominates);
+    const double dominates = first / (last - first) * static_cast<double>(shape.context - 1);
+    note +=
+        fmt::format(": from about position {:.0f} on, attention takes more than half", dominates);
     if (dominates > static_cast<double>(shape.context)) note += ", beyond this context";
   }
   notes_.push_back(note);

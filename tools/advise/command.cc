@@ -31,8 +31,8 @@ int run_advise(const AdviseOptions& options) {
   const std::filesystem::path file = advice_file(baseline.context());
   if (!options.apply.empty()) {
     if (const std::optional<StoredAdvice> stored = stored_advice(file)) {
-      print_note(fmt::format("uses the advice of {}; without --apply, 'vitrine advise' makes it anew",
-                             stored->date));
+      print_note(fmt::format(
+          "uses the advice of {}; without --apply, 'vitrine advise' makes it anew", stored->date));
       return apply_advice(baseline, stored->findings, options);
     }
   }

@@ -14,13 +14,13 @@
 namespace vitrine::tools {
 
 struct DecoderShape {
-  int64_t context = 0;  // tokens that the caches hold
+  int64_t context = 0;             // tokens that the caches hold
   std::vector<int32_t> tokens;     // sizes of the input of token ids, for one token if possible
   std::vector<int32_t> positions;  // sizes of the input of positions
 };
 
-// Returns nullopt if the method is not a decoder with caches, token ids and a position: two inputs of
-// integers, and a context length that the program or `facts` tells.
+// Returns nullopt if the method is not a decoder with caches, token ids and a position: two inputs
+// of integers, and a context length that the program or `facts` tells.
 std::optional<DecoderShape> decoder_shape(const std::shared_ptr<const Program>& program,
                                           const Method& method, const ModelFacts& facts);
 

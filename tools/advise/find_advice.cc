@@ -116,9 +116,8 @@ class Trials {
         return fmt::format("dropped, because the outputs change ({})", next.outputs.text);
       }
     }
-    const std::string result =
-        fmt::format("{:.3f} to {:.3f} of the time of the baseline", next.ratio->low,
-                    next.ratio->high);
+    const std::string result = fmt::format("{:.3f} to {:.3f} of the time of the baseline",
+                                           next.ratio->low, next.ratio->high);
     if (!all.lines.empty() && next.ratio->high >= all.advice.ratio->middle()) {
       return "dropped, no certain gain: " + result;
     }

@@ -12,8 +12,8 @@ namespace vitrine::tools {
 
 // The lines that keep the outputs and help one another, found one by one, best first.
 struct Combination {
-  std::vector<size_t> lines;  // numbers, from 1
-  Advice advice;              // the change of all lines, as measured in one program
+  std::vector<size_t> lines;       // numbers, from 1
+  Advice advice;                   // the change of all lines, as measured in one program
   std::vector<std::string> steps;  // a sentence for each line that was tried
 };
 

@@ -88,10 +88,11 @@ std::string together_text(const Baseline& baseline, const Findings& findings, si
   if (!findings.together || findings.together->lines.size() < 2) return "";
   const Advice& all = findings.together->advice;
   std::string text =
-      '\n' + inspector::wrap_words("", fmt::format("#{} together: {}",
-                                                   fmt::join(findings.together->lines, " and #"),
-                                                   saved_text(all)),
-                                   width);
+      '\n' + inspector::wrap_words(
+                 "",
+                 fmt::format("#{} together: {}", fmt::join(findings.together->lines, " and #"),
+                             saved_text(all)),
+                 width);
   add_line(text, "how", how_text(baseline, all), width);
   add_line(text, "risk", "outputs " + all.outputs.text, width);
   add_line(text, confidence_name(all.confidence), all.method, width);

@@ -89,6 +89,21 @@ LoweredProgram SourceModel::lower(const Settings& settings,
   return program;
 }
 
+void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts) {
+  for (const aot::OutputSpec& output : program.signature.outputs) {
+    if (output.kind != aot::OutputSpec::Kind::kBufferMutation) continue;
+    ++facts.written_buffers;
+    // Caches have a batch, then heads and tokens in either order, and then the head's size.
+    const auto buffer = program.state_dict.find(output.target);
+    const auto constant = program.constants.find(output.target);
+    const aot::TensorData* data = buffer != program.state_dict.end()    ? &buffer->second
+                                  : constant != program.constants.end() ? &constant->second
+                                                                        : nullptr;
+    if (data == nullptr || data->sizes.size() != 4) continue;
+    facts.cache_length = std::max({facts.cache_length, data->sizes[1], data->sizes[2]});
+  }
+}
+
 ModelFacts SourceModel::facts() const {
   ModelFacts facts;
   const auto found = methods_.find(method_);
@@ -96,18 +111,6 @@ ModelFacts SourceModel::facts() const {
       found == methods_.end() ? methods_.begin()->second : found->second;
   for (const Node& node : program.graph->nodes()) {
     if (node.is_call()) count_call(node.target().name(), facts);
-  }
-  for (const aot::OutputSpec& output : program.signature.outputs) {
-    if (output.kind != aot::OutputSpec::Kind::kBufferMutation) continue;
-    ++facts.written_buffers;
-    // Caches have a batch, then heads and tokens in either order, and then the head's size.
-    const auto buffer = program.state_dict.find(output.target);
-    const auto constant = program.constants.find(output.target);
-    const aot::TensorData* data = buffer != program.state_dict.end() ? &buffer->second
-                                  : constant != program.constants.end() ? &constant->second
-                                                                        : nullptr;
-    if (data == nullptr || data->sizes.size() != 4) continue;
-    facts.cache_length = std::max({facts.cache_length, data->sizes[1], data->sizes[2]});
   }
   for (const auto& [name, tensor] : program.state_dict) {
     facts.weight_bytes += static_cast<uint64_t>(tensor.numel()) * element_size(tensor.dtype);

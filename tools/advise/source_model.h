@@ -38,4 +38,8 @@ class SourceModel {
   aot::Methods methods_;
 };
 
+// Counts the buffers that a lowered program writes, and finds the length of caches. In an exported
+// program, calls may write in place, so its signature does not list them.
+void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
+
 }  // namespace vitrine::tools

@@ -53,7 +53,8 @@ std::optional<Variant> change_of(const JsonValue& object) {
 }
 
 Advice advice_of(const JsonValue& line) {
-  Advice advice{.name = line.at("name").string(), .what = "", .why = "", .how = text_of(line, "how")};
+  Advice advice{
+      .name = line.at("name").string(), .what = "", .why = "", .how = text_of(line, "how")};
   advice.change = change_of(line);
   advice.needs = text_of(line, "needs");
   advice.gain = gain_of(line.at("gain").string());
@@ -69,9 +70,9 @@ Advice advice_of(const JsonValue& line) {
 std::filesystem::path advice_file(const Context& context) {
   const std::filesystem::path folder = default_cache_file().parent_path();
   if (folder.empty() || context.profile.run.model_digest.empty()) return {};
-  const std::string key = fmt::format(
-      "{} {} {} {} {}", context.profile.run.model_digest, context.method, context.source.string(),
-      settings_text(context.baseline), context.threads);
+  const std::string key =
+      fmt::format("{} {} {} {} {}", context.profile.run.model_digest, context.method,
+                  context.source.string(), settings_text(context.baseline), context.threads);
   const std::string digest = digest_of(std::as_bytes(std::span(key)));
   return folder / fmt::format("advice_{}.json", digest.substr(digest.find(':') + 1));
 }

@@ -1,4 +1,5 @@
-// Keeps the last advice for a model, so that the numbers of --apply are those that the user saw, and
+// Keeps the last advice for a model, so that the numbers of --apply are those that the user saw,
+// and
 // --verify compares with a prediction that was made before.
 #pragma once
 

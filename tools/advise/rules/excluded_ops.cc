@@ -43,13 +43,13 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
                    .rows = rows.numbers,
                    .change = Variant{.lowering = {{"--exclude-op", op}}}});
   }
-  all.push_back({.name = "no_backend",
-                 .what = "Vitrine's kernels execute everything, without delegates",
-                 .why = fmt::format("{} delegate{} in a run of {}",
-                                    context.profile.delegate_calls.size(),
-                                    context.profile.delegate_calls.size() == 1 ? "" : "s",
-                                    time_text(context.wall_ns())),
-                 .change = Variant{.lowering = {{"--backend", "none"}, {"--optimize", ""}}}});
+  all.push_back(
+      {.name = "no_backend",
+       .what = "Vitrine's kernels execute everything, without delegates",
+       .why = fmt::format("{} delegate{} in a run of {}", context.profile.delegate_calls.size(),
+                          context.profile.delegate_calls.size() == 1 ? "" : "s",
+                          time_text(context.wall_ns())),
+       .change = Variant{.lowering = {{"--backend", "none"}, {"--optimize", ""}}}});
   return all;
 }
 

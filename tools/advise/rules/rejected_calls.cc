@@ -82,8 +82,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
     });
     if (rows.ns < kMinShare * context.wall_ns()) continue;
     if (calls.remedy.empty()) {
-      unknown.emplace_back(rows.ns, fmt::format("{} x{} ({:.0f} %)", short_op(calls.op), calls.calls,
-                                                100 * rows.ns / context.wall_ns()));
+      unknown.emplace_back(rows.ns, fmt::format("{} x{} ({:.0f} %)", short_op(calls.op),
+                                                calls.calls, 100 * rows.ns / context.wall_ns()));
       continue;
     }
     const std::string lines = lines_of(context, rows);
