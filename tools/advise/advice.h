@@ -18,7 +18,7 @@ enum class Confidence : uint8_t {
   kRule,      // known to help in general; the gain is not known
 };
 
-// What a piece of advice saves.
+// The quantity that advice saves.
 enum class Gain : uint8_t { kTime, kMemory, kLoading, kFile };
 
 // The difference of the outputs from those of the baseline.

@@ -65,7 +65,7 @@ TEST(AdviceVariant, PrintsCommandsThatAShellReadsBack) {
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
 }
 
-TEST(AdviceInterval, OfEqualBlocksHasTheWidthOfTheFloor) {
+TEST(AdviceInterval, KeepsTheFloorForEqualBlocks) {
   const std::vector<double> blocks(6, 0.8);
   const Interval ratio = predict_ratio(blocks);
   EXPECT_NEAR(ratio.low, 0.8 * std::exp(-kBetweenMeasurements), 1e-9);
@@ -84,7 +84,7 @@ TEST(AdviceInterval, WidensWithTheSpreadOfTheBlocks) {
   EXPECT_NEAR(std::log(ratio.low), -half, 2e-3);
 }
 
-TEST(AdviceInterval, OfSeveralChangesReachesFromTheProductToTheBest) {
+TEST(AdviceInterval, ReachesFromTheProductToTheBestOfSeveral) {
   const std::vector<Interval> ratios = {{0.5, 0.6}, {0.8, 0.9}};
   const Interval all = combined_ratio(ratios);
   EXPECT_DOUBLE_EQ(all.low, 0.4);
