@@ -51,11 +51,10 @@ struct MadeProgram {
   const LoweredProgram* program() const { return lowered ? &*lowered : nullptr; }
 };
 
-MadeProgram make(const Baseline& baseline, const Variant& variant) {
-  MadeProgram made{.variant = variant, .lowered = {}};
-  if (variant.lowering != baseline.context().baseline.lowering) {
-    made.lowered = baseline.lower(variant);
-  }
+// Makes the baseline with `change`.
+MadeProgram make(const Baseline& baseline, const Variant& change) {
+  MadeProgram made{.variant = merged(baseline.context().baseline, change), .lowered = {}};
+  if (!change.lowering.empty()) made.lowered = baseline.lower(made.variant);
   return made;
 }
 
@@ -130,12 +129,11 @@ Interval predicted_together(std::vector<size_t> lines, std::span<const Interval>
   return combined_ratio(ratios);
 }
 
-// The variant with all lines.
-Variant combination(const Context& context, const std::vector<size_t>& lines,
-                    const std::vector<Advice>& advice) {
-  Variant variant = context.baseline;
-  for (const size_t line : lines) variant = merged(std::move(variant), *advice[line].change);
-  return variant;
+// The change of all lines.
+Variant combination(const std::vector<size_t>& lines, const std::vector<Advice>& advice) {
+  Variant change;
+  for (const size_t line : lines) change = merged(std::move(change), *advice[line].change);
+  return change;
 }
 
 }  // namespace
@@ -167,8 +165,7 @@ std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
 
 int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options) {
   const std::vector<size_t> lines = chosen_lines(options.apply, findings.advice);
-  const Variant variant = combination(baseline.context(), lines, findings.advice);
-  const MadeProgram made = make(baseline, variant);
+  const MadeProgram made = make(baseline, combination(lines, findings.advice));
   write_program(baseline, made, options.output);
   print_text(stdout, "\n" + commands(baseline, made, options.output));
   if (!options.verify) return 0;
@@ -179,8 +176,8 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
     const Advice& advice = findings.advice[line];
     if (!advice.ratio) continue;
     ratios.push_back(*advice.ratio);
-    const Variant alone = merged(baseline.context().baseline, *advice.change);
-    verified.push_back(measure(baseline, make(baseline, alone), advice.name, *advice.ratio));
+    verified.push_back(
+        measure(baseline, make(baseline, *advice.change), advice.name, *advice.ratio));
   }
   if (ratios.empty()) {
     print_note("--verify: the lines predict no time, so there is nothing to compare");
@@ -203,7 +200,7 @@ int apply_automatically(Baseline& baseline, const Findings& findings,
   const Combination& all = *findings.together;
   std::string text = "\nSteps:\n";
   for (const std::string& step : all.steps) text += "  " + step + '\n';
-  const MadeProgram made = make(baseline, merged(baseline.context().baseline, *all.advice.change));
+  const MadeProgram made = make(baseline, *all.advice.change);
   write_program(baseline, made, options.output);
   text += fmt::format("The program {}:\n{}", saved_text(all.advice),
                       commands(baseline, made, options.output));

@@ -19,11 +19,18 @@ namespace vitrine::tools {
 namespace {
 
 constexpr double kTrialSeconds = 0.7;
-constexpr double kMinShareOfFile = 0.2;  // a smaller file is advice from this share on
+constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
 // Smaller gains are not worth a line.
 constexpr double kMinGain = 0.01;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
+
+double memory_of(const inspector::RunInfo& run) {
+  if (!run.memory) return 0;
+  const inspector::MemoryInfo& memory = *run.memory;
+  return static_cast<double>(memory.planned + memory.metadata + memory.workspace +
+                             memory.packed_weights + memory.constants);
+}
 
 std::string changes_text(const std::vector<aot::Change>& changes) {
   constexpr size_t kShown = 3;
@@ -143,7 +150,7 @@ class Trials {
     const Context& context = baseline_.context();
     const Variant variant = merged(context.baseline, *advice.change);
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
-    if (variant.lowering == context.baseline.lowering) {
+    if (advice.change->lowering.empty()) {
       return try_time(std::move(advice), variant, nullptr);
     }
     const LoweredProgram lowered = baseline_.lower(variant);
@@ -321,22 +328,31 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
     findings.advice.push_back(std::move(advice));
     return;
   }
-  const bool is_slower = ratio.low > 1;
-  const double file = advice.file_change.value_or(0);
-  if (!is_slower && -file > kMinShareOfFile * static_cast<double>(context.program_bytes)) {
-    advice.gain = Gain::kFile;
-    advice.of = static_cast<double>(context.program_bytes);
-    advice.saved = Interval{-file, -file};
-    advice.why =
-        fmt::format("the time stays the same ({:.2f} to {:.2f} of it)", ratio.low, ratio.high);
-    findings.advice.push_back(std::move(advice));
+  const std::string of_time = fmt::format("{:.2f} to {:.2f} of the time", ratio.low, ratio.high);
+  if (ratio.low > 1) {
+    findings.useless.push_back({advice.name, "takes " + of_time});
     return;
   }
+  // The time stays the same. Then a smaller file or less memory counts.
+  const auto saves = [&](Gain gain, double change, double of) {
+    if (-change <= kMinShareOfBytes * of) return false;
+    advice.gain = gain;
+    advice.of = of;
+    advice.saved = Interval{-change, -change};
+    advice.why = "the time stays the same: " + of_time;
+    findings.advice.push_back(std::move(advice));
+    return true;
+  };
+  if (saves(Gain::kFile, advice.file_change.value_or(0),
+            static_cast<double>(context.program_bytes)) ||
+      saves(Gain::kMemory, advice.memory_change.value_or(0), memory_of(context.profile.run))) {
+    return;
+  }
+  const size_t threads = threads_of(*advice.change, context.threads);
   findings.useless.push_back(
       {advice.name,
-       is_slower
-           ? fmt::format("takes {:.2f} to {:.2f} of the time", ratio.low, ratio.high)
-           : fmt::format("no certain gain ({:.2f} to {:.2f} of the time)", ratio.low, ratio.high)});
+       fmt::format("no certain gain ({}){}", of_time,
+                   threads < context.threads ? ", but fewer threads are enough" : "")});
 }
 
 Findings find_advice(Baseline& baseline, const AdviseOptions& options) {

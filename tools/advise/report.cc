@@ -28,7 +28,7 @@ const char* gain_name(Gain gain) {
 }
 
 const char* gain_text(Gain gain) {
-  constexpr const char* kTexts[] = {"", " of planned memory", " of loading", " of the file"};
+  constexpr const char* kTexts[] = {"", " of memory", " of loading", " of the file"};
   return kTexts[static_cast<size_t>(gain)];
 }
 

@@ -5,7 +5,7 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr std::array<Rule, 12> kRules = {{{"delegation", advise_delegation},
+constexpr std::array<Rule, 14> kRules = {{{"delegation", advise_delegation},
                                           {"optimize", advise_optimize},
                                           {"borders", advise_borders},
                                           {"attention", advise_attention},
@@ -14,6 +14,8 @@ constexpr std::array<Rule, 12> kRules = {{{"delegation", advise_delegation},
                                           {"threads", advise_threads},
                                           {"excluded_ops", advise_excluded_ops},
                                           {"rejected_calls", advise_rejected_calls},
+                                          {"float_islands", advise_float_islands},
+                                          {"outputs", advise_outputs},
                                           {"weights_cache", advise_weights_cache},
                                           {"dynamic_bounds", advise_dynamic_bounds},
                                           {"file_size", advise_file_size}}};

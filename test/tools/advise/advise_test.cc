@@ -256,6 +256,44 @@ TEST(AdviceRules, BordersCountLayoutChangesAndEntries) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
 }
 
+TEST(AdviceRules, FloatIslandsCountConversionsOfInt8Models) {
+  Context context = context_with_rows();
+  inspector::ProfileRow row;
+  row.source_ops = {"quantized_decomposed.quantize_per_tensor.default"};
+  row.share = 0.1;
+  context.profile.rows.push_back(row);
+  EXPECT_THAT(advise_float_islands(context), IsEmpty());
+  context.facts.is_quantized = true;
+  const std::vector<Advice> advice = advise_float_islands(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
+  EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
+}
+
+TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreNeedless) {
+  aot::LoweredModel lowered;
+  aot::GraphSignature& signature = lowered.methods["forward"].signature;
+  signature.inputs = {{.name = "x"}};
+  signature.outputs = {{.name = "y"}, {.name = "x"}, {.name = "y"}};
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_outputs(context), IsEmpty());
+  context.lowered = &lowered;
+  const std::vector<Advice> advice = advise_outputs(context);
+  ASSERT_THAT(advice, SizeIs(2));
+  EXPECT_EQ(advice[0].name, "output_1");
+  EXPECT_EQ(advice[1].name, "output_2");
+}
+
+TEST(AdviceRules, ProgramsWithDelegatesAreLoweredAgain) {
+  Context context = context_with_rows();
+  context.is_file = true;
+  context.source = "m.pt2";
+  context.baseline = lowering("--backend xnnpack");
+  context.profile.delegate_calls.resize(1);
+  ASSERT_THAT(advise_delegation(context), SizeIs(1));
+  EXPECT_EQ(advise_delegation(context)[0].change, context.baseline);
+}
+
 TEST(AdviceRules, OptimizeAndBordersBecomeOneLine) {
   Context context = context_with_rows();
   context.source = "m.pt2";

@@ -22,6 +22,7 @@ std::vector<Advice> advise_attention(const Context& context) {
                   .what = what,
                   .why = why,
                   .rows = rows.numbers,
+                  .how = "the runtime needs the operators of llama",
                   .change = Variant{.lowering = {{"--attention", value}}}};
   };
   return {advice("attention", "auto",

@@ -4,9 +4,21 @@
 #include "tools/advise/rules.h"
 
 namespace vitrine::tools {
+namespace {
+
+// A program with delegates may come from another version, or from another partitioner.
+std::vector<Advice> lower_again(const Context& context) {
+  if (!context.is_file || !context.can_lower()) return {};
+  return {{.name = "lower_again",
+           .what = "lower the model again with this version",
+           .why = "the file may come from another version or have other delegates",
+           .change = Variant{.lowering = context.baseline.lowering}}};
+}
+
+}  // namespace
 
 std::vector<Advice> advise_delegation(const Context& context) {
-  if (context.is_delegated()) return {};
+  if (context.is_delegated()) return lower_again(context);
   const RowSum rows = sum_rows(context, [](const inspector::ProfileRow& row) {
     return row.where == inspector::Where::kKernel;
   });
