@@ -25,6 +25,9 @@ constexpr double kMinGain = 0.01;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
 
+// A change with a larger upper bound may cost time.
+constexpr double kMaxEqualRatio = 1.06;
+
 double memory_of(const inspector::RunInfo& run) {
   if (!run.memory) return 0;
   const inspector::MemoryInfo& memory = *run.memory;
@@ -48,7 +51,7 @@ std::string changes_text(const std::vector<aot::Change>& changes) {
 // Shortens a message to what fits a line of the list.
 std::string first_line(std::string text) {
   text = text.substr(0, text.find('\n'));
-  return text.substr(0, text.find("; its operators are "));
+  return text.substr(0, text.find(';'));
 }
 
 // Tries one change after the other within the time.
@@ -76,7 +79,11 @@ class Trials {
     try {
       attempt(std::move(advice));
     } catch (const HostError& error) {
-      dismiss(failed_, first_line(error.what()));
+      const std::string why = first_line(error.what());
+      // Lowering replaced an operator of the model by others before delegation.
+      const bool has_no_such_op =
+          failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
+      if (!has_no_such_op) dismiss(failed_, why);
     }
   }
 
@@ -331,6 +338,10 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
   const std::string of_time = fmt::format("{:.2f} to {:.2f} of the time", ratio.low, ratio.high);
   if (ratio.low > 1) {
     findings.useless.push_back({advice.name, "takes " + of_time});
+    return;
+  }
+  if (ratio.high > kMaxEqualRatio) {
+    findings.useless.push_back({advice.name, "undecided, because times vary: " + of_time});
     return;
   }
   // The time stays the same. Then a smaller file or less memory counts.

@@ -21,7 +21,9 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
     // A linear layer that is excluded is decomposed, and its parts are then delegated.
-    if (!op.empty() && op != "aten.linear.default") times[op] += time_of(context, row);
+    // Without a record, rows have names of XNNPACK.
+    const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
+    if (is_known) times[op] += time_of(context, row);
   }
   std::vector<std::pair<std::string, double>> ops(times.begin(), times.end());
   std::ranges::sort(ops, [](const auto& a, const auto& b) {

@@ -1,6 +1,8 @@
 // Static int8: a quarter of the bytes and, with VNNI or dot products, several times as many
 // operations per second. The scales of activations come from calibration data; with random data,
 // the outputs would be wrong although the times are right.
+#include <fmt/format.h>
+
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
@@ -17,7 +19,8 @@ std::vector<Advice> advise_int8(const Context& context) {
   });
   Advice advice{.name = "int8",
                 .what = "static int8",
-                .why = rows_text(context, rows) + " in layers that can be int8",
+                .why = fmt::format("{} linear layers and convolutions: {}",
+                                   facts.linears + facts.convolutions, rows_text(context, rows)),
                 .rows = rows.numbers,
                 .change = Variant{.lowering = {{"--quantize", "int8"}}}};
   for (const std::string& path : context.calibrate) {

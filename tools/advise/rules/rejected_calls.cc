@@ -64,13 +64,42 @@ std::string lines_of(const Context& context, const RowSum& rows) {
   return text;
 }
 
+// Without the exported model, reasons are unknown.
+std::vector<Advice> without_reasons(const Context& context) {
+  constexpr double kMinShareOfAll = 0.1;
+  std::map<std::string, double> times;
+  const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
+    if (row.where != inspector::Where::kKernel) return false;
+    times[row.kernel.substr(0, row.kernel.find('.'))] += time_of(context, row);
+    return true;
+  });
+  if (rows.ns < kMinShareOfAll * context.wall_ns()) return {};
+  std::vector<std::pair<std::string, double>> kernels(times.begin(), times.end());
+  std::ranges::sort(kernels, std::greater(), &std::pair<std::string, double>::second);
+  constexpr size_t kShown = 5;
+  if (kernels.size() > kShown) kernels.resize(kShown);
+  std::string why = rows_text(context, rows) + ", most of it:";
+  for (const auto& [kernel, ns] : kernels) {
+    why += fmt::format(" {} ({:.0f} %)", kernel, 100 * ns / context.wall_ns());
+  }
+  return {{.name = "outside_delegates",
+           .what = "operators outside delegates",
+           .why = why,
+           .rows = rows.numbers,
+           .how = "pass --source MODEL.pt2: it gives the reasons and tries what helps",
+           .saved = Interval{0, rows.ns},
+           .method = "upper limit: the time of these rows",
+           .confidence = Confidence::kModeled}};
+}
+
 }  // namespace
 
 std::vector<Advice> advise_rejected_calls(const Context& context) {
   constexpr double kMinShare = 0.03;
   std::vector<Advice> all;
   std::vector<std::pair<double, std::string>> unknown;  // calls without a remedy, with their times
-  if (context.lowered == nullptr || !context.is_delegated()) return all;
+  if (!context.is_delegated()) return all;
+  if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
     // Rows of several calls share a handle if one call of the model was decomposed into them.

@@ -12,15 +12,20 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
   const ModelFacts& facts = context.facts;
   if (!context.can_lower() || facts.is_quantized) return {};
   if (!value_of(context.baseline.lowering, "--quantize").empty()) return {};
-  if (facts.linears == 0) return {};
+  if (facts.linears + facts.convolutions == 0) return {};
   const RowSum rows = sum_rows(context, [](const inspector::ProfileRow& row) {
     const std::string op = op_of(row);
     return op == "linear" || op == "addmm" || op == "mm";
   });
-  std::string why = rows_text(context, rows) + " in linear layers";
+  const RowSum convolutions = sum_rows(
+      context, [](const inspector::ProfileRow& row) { return op_of(row).starts_with("conv"); });
+  std::string why;
+  if (facts.linears != 0) {
+    why = fmt::format("{} linear layers: {}", facts.linears, rows_text(context, rows));
+  }
   if (context.cache_bytes != 0 && facts.weight_bytes > context.cache_bytes) {
-    why += fmt::format("; the weights ({}) exceed the last-level cache ({}), so memory limits them",
-                       bytes_text(static_cast<double>(facts.weight_bytes)),
+    why += fmt::format("{}the weights ({}) exceed the last-level cache ({}), so memory limits them",
+                       why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
                        bytes_text(static_cast<double>(context.cache_bytes)));
   }
   const auto advice = [&](const char* name, const char* scheme, const char* what) {
@@ -33,8 +38,18 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
     return made;
   };
   std::vector<Advice> all = {
-      advice("int8_dynamic", "int8_dynamic", "int8 weights and dynamic int8 activations"),
-      advice("8da4w", "8da4w:32", "int4 weights in groups of 32, and dynamic int8 activations")};
+      advice("int8_dynamic", "int8_dynamic", "int8 weights and dynamic int8 activations")};
+  if (facts.convolutions != 0) {
+    Advice& dynamic = all.back();
+    if (!dynamic.why.empty()) dynamic.why += "; ";
+    dynamic.why +=
+        fmt::format("{} convolutions: {}", facts.convolutions, rows_text(context, convolutions));
+    dynamic.rows.insert(dynamic.rows.end(), convolutions.numbers.begin(),
+                        convolutions.numbers.end());
+  }
+  if (facts.linears == 0) return all;
+  all.push_back(
+      advice("8da4w", "8da4w:32", "int4 weights in groups of 32, and dynamic int8 activations"));
   if (facts.embeddings != 0) {
     all.push_back(advice("8da4w_embedding", "8da4w:32,embedding:8",
                          "int4 weights of linear layers and int8 embeddings"));
