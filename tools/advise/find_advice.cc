@@ -87,6 +87,9 @@ class Trials {
     }
   }
 
+  // The baseline's median time in each trial.
+  const std::vector<double>& baseline_times() const { return baseline_times_; }
+
   // Adds one line after the other that keeps the outputs, and keeps those that help.
   void try_together() {
     constexpr size_t kMaxLines = 5;
@@ -140,11 +143,17 @@ class Trials {
     return "kept: " + result;
   }
 
+  TrialResult compare(const Variant& variant, const LoweredProgram* lowered) {
+    TrialResult trial = baseline_.compare(variant, lowered, kTrialSeconds);
+    baseline_times_.push_back(trial.a_ns);
+    return trial;
+  }
+
   void measure(Advice& advice) {
     const Variant variant = merged(baseline_.context().baseline, *advice.change);
     std::optional<LoweredProgram> lowered;
     if (!advice.change->lowering.empty()) lowered = baseline_.lower(variant);
-    set_measured(baseline_.compare(variant, lowered ? &*lowered : nullptr, kTrialSeconds), advice);
+    set_measured(compare(variant, lowered ? &*lowered : nullptr), advice);
   }
 
   void keep(Advice advice) { findings_.advice.push_back(std::move(advice)); }
@@ -190,7 +199,7 @@ class Trials {
   }
 
   void try_time(Advice advice, const Variant& variant, const LoweredProgram* lowered) {
-    const TrialResult trial = baseline_.compare(variant, lowered, kTrialSeconds);
+    const TrialResult trial = compare(variant, lowered);
     set_measured(trial, advice);
     sort_tried(std::move(advice), baseline_.context(), findings_);
   }
@@ -258,7 +267,25 @@ class Trials {
   double end_;
   Advice failed_;  // the advice in work
   std::vector<std::pair<std::string, std::vector<std::byte>>> tried_;
+  std::vector<double> baseline_times_;
 };
+
+// The time of the baseline may change between trials, with the load of the machine. Relates all
+// lines to one time, the median over the trials, so that they can be compared.
+void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
+  if (times.empty() || profiled <= 0) return;
+  const double common = median_of(times);
+  for (Advice& advice : findings.advice) {
+    if (advice.gain != Gain::kTime || !advice.saved) continue;
+    if (advice.ratio) {
+      advice.saved = Interval{common * (1 - advice.ratio->high), common * (1 - advice.ratio->low)};
+    } else {
+      advice.saved->low *= common / profiled;
+      advice.saved->high *= common / profiled;
+    }
+    advice.of = common;
+  }
+}
 
 // Keeps what rules can predict without a trial.
 Findings model_advice(std::vector<Advice> all) {
@@ -301,6 +328,7 @@ std::vector<Advice> collect_advice(const Context& context) {
 void rank_advice(std::vector<Advice>& advice) {
   std::ranges::stable_sort(advice, [](const Advice& a, const Advice& b) {
     if (a.gain != b.gain) return a.gain < b.gain;
+    if (a.needs.empty() != b.needs.empty()) return a.needs.empty();
     return (a.saved ? a.saved->middle() : 0) > (b.saved ? b.saved->middle() : 0);
   });
   for (size_t i = 0; i < advice.size(); ++i) {
@@ -376,6 +404,7 @@ Findings find_advice(Baseline& baseline, const AdviseOptions& options) {
     progress.update(i, all.size());
     trials.handle(std::move(all[i]));
   }
+  use_common_baseline(trials.baseline_times(), baseline.context().wall_ns(), findings);
   rank_advice(findings.advice);
   if (!stop_flag()) trials.try_together();
   return findings;

@@ -31,8 +31,9 @@ Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 // Returns the advice of all rules. Advice with equal changes becomes one.
 std::vector<Advice> collect_advice(const Context& context);
 
-// Puts advice about time first, sorted by the middle of the interval of the saved time, then advice
-// about loading, memory and files, each sorted in the same way. Sets Advice::excludes.
+// Puts advice about time first, then advice about loading, memory and files. Each part is sorted by
+// the middle of the interval of what it saves; advice that needs something from the user comes
+// after the rest. Sets Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
 // Moves a tried change to where it belongs by its ratio: advice if it saves time for certain, or

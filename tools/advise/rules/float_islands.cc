@@ -10,8 +10,11 @@
 namespace vitrine::tools {
 namespace {
 
+// Conversions for dynamic activations (QD8) are part of their layers.
 bool is_conversion(const inspector::ProfileRow& row) {
-  return op_of(row).find("quantize") != std::string::npos || row.kernel.starts_with("Convert ");
+  const std::string op = op_of(row);
+  return (op.find("quantize") != std::string::npos || op == "Convert") &&
+         row.kernel.find("QD8") == std::string::npos;
 }
 
 // The float operators that kernels execute, with their times.

@@ -78,9 +78,11 @@ std::vector<Advice> without_reasons(const Context& context) {
   std::ranges::sort(kernels, std::greater(), &std::pair<std::string, double>::second);
   constexpr size_t kShown = 5;
   if (kernels.size() > kShown) kernels.resize(kShown);
-  std::string why = rows_text(context, rows) + ", most of it:";
+  std::string why = rows_text(context, rows);
   for (const auto& [kernel, ns] : kernels) {
-    why += fmt::format(" {} ({:.0f} %)", kernel, 100 * ns / context.wall_ns());
+    why +=
+        fmt::format("{} {} ({:.0f} %)", &kernel == &kernels.front().first ? ", most of it in" : ",",
+                    kernel, 100 * ns / context.wall_ns());
   }
   return {{.name = "outside_delegates",
            .what = "operators outside delegates",

@@ -3,6 +3,7 @@
 // weights.
 #include <fmt/format.h>
 
+#include "base/text/number_texts.h"
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
@@ -21,7 +22,8 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
       context, [](const inspector::ProfileRow& row) { return op_of(row).starts_with("conv"); });
   std::string why;
   if (facts.linears != 0) {
-    why = fmt::format("{} linear layers: {}", facts.linears, rows_text(context, rows));
+    why = fmt::format("{}: {}", inspector::counted(facts.linears, "linear layer"),
+                      rows_text(context, rows));
   }
   if (context.cache_bytes != 0 && facts.weight_bytes > context.cache_bytes) {
     why += fmt::format("{}the weights ({}) exceed the last-level cache ({}), so memory limits them",
@@ -42,8 +44,8 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
   if (facts.convolutions != 0) {
     Advice& dynamic = all.back();
     if (!dynamic.why.empty()) dynamic.why += "; ";
-    dynamic.why +=
-        fmt::format("{} convolutions: {}", facts.convolutions, rows_text(context, convolutions));
+    dynamic.why += fmt::format("{}: {}", inspector::counted(facts.convolutions, "convolution"),
+                               rows_text(context, convolutions));
     dynamic.rows.insert(dynamic.rows.end(), convolutions.numbers.begin(),
                         convolutions.numbers.end());
   }
