@@ -19,7 +19,7 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr double kVerifySeconds = 1.5;
+constexpr double kVerifySeconds = 1.5;  // for a line, at most
 
 std::string range_text(const Interval& interval) {
   return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
@@ -111,8 +111,8 @@ std::string verification_text(const std::vector<VerifiedLine>& lines, size_t wid
 }
 
 VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string name,
-                     Interval predicted) {
-  const TrialResult trial = baseline.compare(made.variant, made.program(), kVerifySeconds);
+                     Interval predicted, double seconds) {
+  const TrialResult trial = baseline.compare(made.variant, made.program(), seconds);
   return {.name = std::move(name),
           .predicted = predicted,
           .measured = trial.ratio(),
@@ -170,6 +170,7 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
   print_text(stdout, "\n" + commands(baseline, made, options.output));
   if (!options.verify) return 0;
 
+  const double seconds = std::min(kVerifySeconds, options.seconds);
   std::vector<VerifiedLine> verified;
   std::vector<Interval> ratios;
   for (const size_t line : lines) {
@@ -177,7 +178,7 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
     if (!advice.ratio) continue;
     ratios.push_back(*advice.ratio);
     verified.push_back(
-        measure(baseline, make(baseline, *advice.change), advice.name, *advice.ratio));
+        measure(baseline, make(baseline, *advice.change), advice.name, *advice.ratio, seconds));
   }
   if (ratios.empty()) {
     print_note("--verify: the lines predict no time, so there is nothing to compare");
@@ -185,7 +186,7 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
   }
   if (ratios.size() > 1) {
     verified.push_back(measure(baseline, made, "all together",
-                               predicted_together(lines, ratios, findings.together)));
+                               predicted_together(lines, ratios, findings.together), seconds));
   }
   print_text(stdout, "\n" + verification_text(verified, table_options(options.report).width));
   return std::ranges::all_of(verified, &VerifiedLine::is_inside) ? 0 : kExitBeyondLimit;

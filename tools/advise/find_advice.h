@@ -36,11 +36,4 @@ std::vector<Advice> collect_advice(const Context& context);
 // after the rest. Sets Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
-// Moves a tried change to where it belongs by its ratio: advice if it saves time for certain, or
-// memory or a part of the file without costing time; else a line about why it is useless.
-void sort_tried(Advice advice, const Context& context, Findings& findings);
-
-// Sets the ratio and what follows from it.
-void set_measured(const TrialResult& trial, Advice& advice);
-
 }  // namespace vitrine::tools

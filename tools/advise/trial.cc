@@ -124,11 +124,15 @@ TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
       result.outputs = describe_change(compare_outputs(one->method(), other->method()));
       result.memory_change = memory_of(other->method()) - memory_of(one->method());
     }
-    run_ns = std::max((one->run(1) + other->run(1)) / 2, 1.0);
+    // Slow programs run less often.
+    const bool is_slow = 2 * kMinPairs * run_ns > block_ns;
+    if (!is_slow) run_ns = one->run(1) + other->run(1);
+    run_ns = std::max(run_ns / 2, 1.0);
     const auto count = static_cast<size_t>(std::clamp(kMinSampleNs / run_ns, 1.0, 1000.0));
     std::vector<double> ratios;
     const double end = now() + block_ns;
-    while (ratios.size() < kMinPairs || (ratios.size() < kMaxPairs && now() < end)) {
+    while (ratios.size() < (is_slow ? 1 : kMinPairs) ||
+           (ratios.size() < kMaxPairs && now() < end)) {
       const bool a_is_first = order() % 2 == 0;
       double first = sample(a_is_first ? *one : *other, count, has_other_pool);
       double second = sample(a_is_first ? *other : *one, count, has_other_pool);

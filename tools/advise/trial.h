@@ -65,7 +65,7 @@ struct TrialResult {
 // The bytes that a loaded method holds.
 double memory_of(const Method& method);
 
-// Runs A and B on the same inputs in pairs of random order, for about `seconds`, and at least three
+// Runs A and B on the same inputs in pairs of random order, for about `seconds`, and at least six
 // pairs. The pairs are divided into blocks. Each block loads both programs again if that is quick,
 // so that the addresses of their data differ between blocks. Ctrl-C ends the trial after a pair.
 // Throws ToolError if a program cannot run.

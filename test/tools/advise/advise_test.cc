@@ -15,6 +15,7 @@
 #include "tools/advise/find_advice.h"
 #include "tools/advise/interval.h"
 #include "tools/advise/rules.h"
+#include "tools/advise/trials.h"
 #include "tools/advise/variant.h"
 #include "tools/common/tool_error.h"
 

@@ -1,0 +1,356 @@
+#include "tools/advise/trials.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/platform/clock.h"
+#include "tools/advise/rows.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/progress.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kTrialSeconds = 0.7;     // at most
+constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
+// Smaller gains are not worth a line.
+constexpr double kMinGain = 0.01;
+// A change with a larger upper bound may cost time.
+constexpr double kMaxEqualRatio = 1.06;
+
+double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
+
+double memory_of(const inspector::RunInfo& run) {
+  if (!run.memory) return 0;
+  const inspector::MemoryInfo& memory = *run.memory;
+  return static_cast<double>(memory.planned + memory.metadata + memory.workspace +
+                             memory.packed_weights + memory.constants);
+}
+
+std::string changes_text(const std::vector<aot::Change>& changes) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  size_t shown = 0;
+  for (const aot::Change& change : changes) {
+    if (change.count == 0) continue;
+    if (++shown > kShown) continue;
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", change.count, change.what);
+  }
+  if (shown > kShown) text += fmt::format(" and {} more kinds of change", shown - kShown);
+  return text;
+}
+
+// Shortens a message to what fits a line of the list.
+std::string first_line(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find(';'));
+}
+
+// Tries one change after the other within the time.
+class Trials {
+ public:
+  Trials(Baseline& baseline, const AdviseOptions& options, Findings& findings)
+      : baseline_(baseline),
+        options_(options),
+        findings_(findings),
+        end_(seconds_now() + options.seconds) {}
+
+  void handle(Advice advice) {
+    if (!advice.change && advice.how.empty()) return dismiss(advice, advice.why);
+    if (!advice.change || advice.gain == Gain::kFile) return keep(std::move(advice));
+    if (stop_flag()) {
+      findings_.is_interrupted = true;
+      return dismiss(advice, "interrupted");
+    }
+    const double wall = baseline_.context().wall_ns() * 1e-9;
+    const double needed = std::max(kTrialSeconds, 20 * wall) + baseline_.lowered().seconds;
+    if (seconds_now() + needed > end_ && seconds_now() > end_ - options_.seconds + 0.01) {
+      return dismiss(advice,
+                     fmt::format("no time left: raise --seconds (now {:g})", options_.seconds));
+    }
+    try {
+      attempt(std::move(advice));
+    } catch (const HostError& error) {
+      const std::string why = first_line(error.what());
+      // Lowering replaced an operator of the model by others before delegation.
+      const bool has_no_such_op =
+          failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
+      if (!has_no_such_op) dismiss(failed_, why);
+    }
+  }
+
+  // The baseline's median time in each trial.
+  const std::vector<double>& baseline_times() const { return baseline_times_; }
+
+  // Adds one line after the other that keeps the outputs, and keeps those that help.
+  void try_together() {
+    constexpr size_t kMaxLines = 5;
+    Combination all;
+    all.advice = {.name = "together", .what = "", .why = ""};
+    all.advice.change.emplace();
+    const size_t count = std::min(findings_.advice.size(), kMaxLines);
+    for (size_t i = 0; i < count && !stop_flag(); ++i) {
+      const Advice& one = findings_.advice[i];
+      if (one.gain != Gain::kTime || !one.change || !one.ratio || !one.needs.empty()) continue;
+      const std::string result = add_to(all, i);
+      all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
+    }
+    if (!all.lines.empty()) findings_.together = std::move(all);
+  }
+
+ private:
+  // Returns what happened to the line.
+  std::string add_to(Combination& all, size_t index) {
+    const Advice& one = findings_.advice[index];
+    if (!one.outputs.is_safe) {
+      return fmt::format("left out, because the outputs change ({})", one.outputs.text);
+    }
+    Advice next = all.advice;
+    next.change = merged(*all.advice.change, *one.change);
+    if (*next.change == *all.advice.change) return "already included";
+    if (all.lines.empty()) {
+      next.ratio = one.ratio;
+      next.saved = one.saved;
+      next.of = one.of;
+      next.outputs = one.outputs;
+      next.method = one.method;
+      next.confidence = one.confidence;
+    } else {
+      try {
+        measure(next);
+      } catch (const HostError& error) {
+        return first_line(error.what());
+      }
+      if (!next.outputs.is_safe) {
+        return fmt::format("dropped, because the outputs change ({})", next.outputs.text);
+      }
+    }
+    const std::string result = fmt::format("{:.3f} to {:.3f} of the time of the baseline",
+                                           next.ratio->low, next.ratio->high);
+    if (!all.lines.empty() && next.ratio->high >= all.advice.ratio->middle()) {
+      return "dropped, no certain gain: " + result;
+    }
+    all.advice = std::move(next);
+    all.lines.push_back(index + 1);
+    return "kept: " + result;
+  }
+
+  TrialResult compare(const Variant& variant, const LoweredProgram* lowered) {
+    TrialResult trial =
+        baseline_.compare(variant, lowered, std::min(kTrialSeconds, options_.seconds));
+    baseline_times_.push_back(trial.a_ns);
+    return trial;
+  }
+
+  void measure(Advice& advice) {
+    const Variant variant = merged(baseline_.context().baseline, *advice.change);
+    std::optional<LoweredProgram> lowered;
+    if (!advice.change->lowering.empty()) lowered = baseline_.lower(variant);
+    set_measured(compare(variant, lowered ? &*lowered : nullptr), advice);
+  }
+
+  void keep(Advice advice) { findings_.advice.push_back(std::move(advice)); }
+  void dismiss(const Advice& advice, std::string why) {
+    findings_.not_tried.push_back({advice.name, std::move(why)});
+  }
+
+  void attempt(Advice advice) {
+    failed_ = advice;
+    const Context& context = baseline_.context();
+    const Variant variant = merged(context.baseline, *advice.change);
+    if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
+    if (advice.change->lowering.empty()) {
+      return try_time(std::move(advice), variant, nullptr);
+    }
+    const LoweredProgram lowered = baseline_.lower(variant);
+    if (advice.gain == Gain::kMemory) return try_memory(std::move(advice), lowered);
+    if (is_known(advice.name, lowered)) return;
+    const auto changes = lowered.model.changes.find(context.method);
+    if (changes != lowered.model.changes.end() && !changes->second.empty()) {
+      if (!advice.why.empty()) advice.why += "; ";
+      advice.why += changes_text(changes->second);
+    }
+    advice.file_change =
+        static_cast<double>(lowered.bytes.size()) - static_cast<double>(context.program_bytes);
+    try_time(std::move(advice), variant, &lowered);
+  }
+
+  // True if the program equals one that was tried, or the baseline.
+  bool is_known(const std::string& name, const LoweredProgram& lowered) {
+    if (!baseline_.context().is_file && lowered.bytes == baseline_.lowered().bytes) {
+      findings_.useless.push_back({name, "makes the same program"});
+      return true;
+    }
+    const auto same = std::ranges::find(tried_, lowered.bytes,
+                                        &std::pair<std::string, std::vector<std::byte>>::second);
+    if (same != tried_.end()) {
+      findings_.useless.push_back({name, "makes the same program as " + same->first});
+      return true;
+    }
+    tried_.emplace_back(name, lowered.bytes);
+    return false;
+  }
+
+  void try_time(Advice advice, const Variant& variant, const LoweredProgram* lowered) {
+    const TrialResult trial = compare(variant, lowered);
+    set_measured(trial, advice);
+    sort_tried(std::move(advice), baseline_.context(), findings_);
+  }
+
+  void try_memory(Advice advice, const LoweredProgram& lowered) {
+    const auto before = static_cast<double>(baseline_.lowered().planned_bytes);
+    const double saved = before - static_cast<double>(lowered.planned_bytes);
+    if (saved <= 0) {
+      findings_.useless.push_back({advice.name, "plans as much memory"});
+      return;
+    }
+    advice.saved = Interval{saved, saved};
+    advice.of = before;
+    advice.method = "the memory plans of both programs";
+    advice.confidence = Confidence::kMeasured;
+    advice.memory_change = -saved;
+    advice.outputs = {"equal", true};
+    keep(std::move(advice));
+  }
+
+  // Loads with a cache file that does not exist, and then again.
+  void try_loading(Advice advice, const Variant& variant) {
+    constexpr int kLoads = 5;
+    const std::filesystem::path folder = make_folder();
+    RunnerOptions cached = options_.run;
+    cached.backend.weights_cache = (folder / value_of(variant.running, "--weights_cache")).string();
+    std::vector<double> ratios, times;
+    try {
+      for (int i = 0; i < kLoads; ++i) {
+        const LoadedProgram before(baseline_.program(), options_.run, baseline_.pools(),
+                                   baseline_.inputs());
+        const LoadedProgram after(baseline_.program(), cached, baseline_.pools(),
+                                  baseline_.inputs());
+        if (i == 0) continue;  // it wrote the file
+        ratios.push_back(after.load_ns() / before.load_ns());
+        times.push_back(before.load_ns());
+      }
+    } catch (...) {
+      std::filesystem::remove_all(folder);
+      throw;
+    }
+    std::filesystem::remove_all(folder);
+    const Interval ratio = predict_ratio(ratios);
+    advice.of = median_of(times);
+    advice.saved = Interval{advice.of * (1 - ratio.high), advice.of * (1 - ratio.low)};
+    advice.method = fmt::format("{} loads with and without the file", ratios.size());
+    advice.confidence = Confidence::kMeasured;
+    advice.outputs = {"equal", true};
+    if (advice.is_gain()) return keep(std::move(advice));
+    findings_.useless.push_back({advice.name, "loads as fast without the file"});
+  }
+
+  static std::filesystem::path make_folder() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "vitrine_advise_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw ToolError("cannot create a temporary folder for packed weights");
+    }
+    return pattern;
+  }
+
+  Baseline& baseline_;
+  const AdviseOptions& options_;
+  Findings& findings_;
+  double end_;
+  Advice failed_;  // the advice in work
+  std::vector<std::pair<std::string, std::vector<std::byte>>> tried_;
+  std::vector<double> baseline_times_;
+};
+
+// The time of the baseline may change between trials, with the load of the machine. Relates all
+// lines to one time, the median over the trials, so that they can be compared.
+void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
+  if (times.empty() || profiled <= 0) return;
+  const double common = median_of(times);
+  for (Advice& advice : findings.advice) {
+    if (advice.gain != Gain::kTime || !advice.saved) continue;
+    if (advice.ratio) {
+      advice.saved = Interval{common * (1 - advice.ratio->high), common * (1 - advice.ratio->low)};
+    } else {
+      advice.saved->low *= common / profiled;
+      advice.saved->high *= common / profiled;
+    }
+    advice.of = common;
+  }
+}
+
+}  // namespace
+
+void set_measured(const TrialResult& trial, Advice& advice) {
+  const Interval ratio = trial.ratio();
+  advice.ratio = ratio;
+  advice.of = trial.a_ns;
+  advice.saved = Interval{trial.a_ns * (1 - ratio.high), trial.a_ns * (1 - ratio.low)};
+  advice.memory_change = trial.memory_change;
+  advice.method = fmt::format("{} pairs of runs", trial.pairs);
+  advice.confidence = Confidence::kMeasured;
+  advice.outputs = trial.outputs;
+  if (advice.needs.empty()) return;
+  advice.confidence = Confidence::kModeled;
+  advice.method += " with a stand-in for the calibration data";
+  advice.outputs = {"depend on the calibration data", false};
+}
+
+void sort_tried(Advice advice, const Context& context, Findings& findings) {
+  const Interval ratio = *advice.ratio;
+  if (ratio.high < 1 - kMinGain) {
+    findings.advice.push_back(std::move(advice));
+    return;
+  }
+  const std::string of_time = fmt::format("{:.2f} to {:.2f} of the time", ratio.low, ratio.high);
+  if (ratio.low > 1) {
+    findings.useless.push_back({advice.name, "takes " + of_time});
+    return;
+  }
+  if (ratio.high > kMaxEqualRatio) {
+    findings.useless.push_back({advice.name, "undecided, because times vary: " + of_time});
+    return;
+  }
+  // The time stays the same. Then a smaller file or less memory counts.
+  const auto saves = [&](Gain gain, double change, double of) {
+    if (-change <= kMinShareOfBytes * of) return false;
+    advice.gain = gain;
+    advice.of = of;
+    advice.saved = Interval{-change, -change};
+    advice.why = "the time stays the same: " + of_time;
+    findings.advice.push_back(std::move(advice));
+    return true;
+  };
+  if (saves(Gain::kFile, advice.file_change.value_or(0),
+            static_cast<double>(context.program_bytes)) ||
+      saves(Gain::kMemory, advice.memory_change.value_or(0), memory_of(context.profile.run))) {
+    return;
+  }
+  const size_t threads = threads_of(*advice.change, context.threads);
+  findings.useless.push_back(
+      {advice.name,
+       fmt::format("no certain gain ({}){}", of_time,
+                   threads < context.threads ? ", but fewer threads are enough" : "")});
+}
+
+void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
+                Findings& findings) {
+  Trials trials(baseline, options, findings);
+  Progress progress("trying");
+  for (size_t i = 0; i < all.size(); ++i) {
+    progress.update(i, all.size());
+    trials.handle(std::move(all[i]));
+  }
+  use_common_baseline(trials.baseline_times(), baseline.context().wall_ns(), findings);
+  rank_advice(findings.advice);
+  if (!stop_flag()) trials.try_together();
+}
+
+}  // namespace vitrine::tools
