@@ -152,6 +152,12 @@ void Baseline::run_profile() {
     disturbance_ = fmt::format("half of the runs differ by a factor of {:.1f} or more",
                                wall.p75 / std::max(wall.p25, 1.0));
   }
+  if (context_.is_file && source_ && session.program()->num_methods() > 1) {
+    notes_.push_back(fmt::format(
+        "the file has {} methods; programs from --source have only {}: lower the others, and the "
+        "metadata, as for the file",
+        session.program()->num_methods(), options_.run.method));
+  }
   if (context_.is_file && source_) {
     if (!options_.baseline && !context_.is_delegated()) {
       context_.baseline.lowering = {{"--backend", "none"}};

@@ -70,9 +70,11 @@ Advice advice_of(const JsonValue& line) {
 std::filesystem::path advice_file(const Context& context) {
   const std::filesystem::path folder = default_cache_file().parent_path();
   if (folder.empty() || context.profile.run.model_digest.empty()) return {};
-  const std::string key =
-      fmt::format("{} {} {} {} {}", context.profile.run.model_digest, context.method,
-                  context.source.string(), settings_text(context.baseline), context.threads);
+  std::string key =
+      fmt::format("{} {} {} {} {} {}", context.profile.run.model_digest, context.method,
+                  context.source.string(), settings_text(context.baseline), context.threads,
+                  context.profile.run.input_values);
+  for (const std::string& path : context.calibrate) key += ' ' + path;
   const std::string digest = digest_of(std::as_bytes(std::span(key)));
   return folder / fmt::format("advice_{}.json", digest.substr(digest.find(':') + 1));
 }

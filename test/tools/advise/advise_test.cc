@@ -344,6 +344,25 @@ TEST(AdviseCommand, ProgramsWithoutTheirModelGetWhatNeedsNoLowering) {
                                 HasSubstr("#1"), HasSubstr("XNNPACK")));
 }
 
+TEST(AdviseCommand, VerifiesWhatItApplies) {
+  const std::string model = sample("linear_relu/model.pt2");
+  const CommandResult result =
+      advise("--seconds 0.05 --baseline '--backend none' --apply xnnpack --verify " + model);
+  if (result.exit_code == 1) {
+    EXPECT_THAT(result.err, HasSubstr("no advice has this name"));  // it saved nothing
+  } else {
+    EXPECT_THAT(result.exit_code, testing::AnyOf(0, 2)) << result.err;
+    EXPECT_THAT(result.out, AllOf(HasSubstr("predicted ratio"), HasSubstr("xnnpack")));
+  }
+}
+
+TEST(AdviseCommand, DecodersRunOneTokenInTheirContext) {
+  const CommandResult result = advise("--no_trials " + sample("kjv_8da4w/model.pte"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 token at position 128 of 256"),
+                                HasSubstr("note: a token takes ")));
+}
+
 TEST(AdviseCommand, ReportsWrongInput) {
   const std::string model = sample("linear_relu/model.pt2");
   const std::string program = sample("add_mul/model.pte");
