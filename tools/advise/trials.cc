@@ -101,7 +101,13 @@ class Trials {
       const std::string result = add_to(all, i);
       all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
-    if (!all.lines.empty()) findings_.together = std::move(all);
+    if (all.lines.empty()) return;
+    // All lines are relative to one time of the baseline.
+    Advice& advice = all.advice;
+    advice.of = findings_.advice.front().of;
+    advice.saved =
+        Interval{advice.of * (1 - advice.ratio->high), advice.of * (1 - advice.ratio->low)};
+    findings_.together = std::move(all);
   }
 
  private:

@@ -33,9 +33,10 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
     return a_can != b_can ? a_can : a.second > b.second;
   });
   std::vector<Advice> all;
-  for (const auto& [op, ns] : ops) {
+  for (const auto& each : ops) {
+    const auto& op = each.first;
     if (ops.size() < 2 || all.size() == kMaxOps) break;
-    if (ns < kMinShare * context.wall_ns()) continue;
+    if (each.second < kMinShare * context.wall_ns()) continue;
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kDelegate && full_op_of(row) == op;
     });
