@@ -230,7 +230,7 @@ void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
                                  time_text(first), time_text(last), shape.context - 1);
   constexpr double kMinGrowth = 1.1;
   if (last < kMinGrowth * first) {
-    note += ": attention does not depend on how much of the cache is filled";
+    note += ": its position makes little difference";
   } else {
     const double dominates = first / (last - first) * static_cast<double>(shape.context - 1);
     note +=

@@ -54,6 +54,11 @@ void add_subject_options(CLI::App& app, AdviseLine& line) {
       ->allow_extra_args(false)
       ->type_name("PATH");
   add_threads(group, line.threads);
+  group
+      .add_option("--timeout", run.timeout,
+                  "end an execution after this time, with exit code 1 (default: no limit)")
+      ->check(positive())
+      ->type_name("SECONDS");
 }
 
 void add_advice_options(CLI::App& app, AdviseLine& line) {
