@@ -295,6 +295,46 @@ TEST(AdviceRules, ProgramsWithDelegatesAreLoweredAgain) {
   EXPECT_EQ(advise_delegation(context)[0].change, context.baseline);
 }
 
+TEST(AdviceRules, AttentionNeedsAModelWithAttention) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  EXPECT_THAT(advise_attention(context), IsEmpty());
+  context.facts.attentions = 1;
+  const std::vector<Advice> advice = advise_attention(context);
+  ASSERT_THAT(advice, SizeIs(2));
+  EXPECT_EQ(advice[0].change, lowering("--attention auto"));
+  EXPECT_EQ(conflicting_option(*advice[0].change, *advice[1].change), "--attention");
+}
+
+TEST(AdviceRules, ExcludedOpsAreThoseOfDelegatesWithSeveralOps) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  context.profile.delegate_calls.resize(1);
+  for (const char* op : {"aten.add.Tensor", "aten._softmax.default", "aten.linear.default"}) {
+    inspector::ProfileRow row;
+    row.where = inspector::Where::kDelegate;
+    row.source_ops = {op};
+    row.share = 0.06;
+    context.profile.rows.push_back(row);
+  }
+  const std::vector<Advice> advice = advise_excluded_ops(context);
+  ASSERT_THAT(advice, SizeIs(3));
+  EXPECT_EQ(advice[0].name, "exclude__softmax.default");  // it can be slower in a delegate
+  EXPECT_EQ(advice[1].change, lowering("--exclude-op aten.add.Tensor"));
+  EXPECT_EQ(advice[2].name, "no_backend");
+}
+
+TEST(AdviceRules, RowsOutsideDelegatesOfAProgramAskForItsModel) {
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_rejected_calls(context), IsEmpty());
+  context.profile.delegate_calls.resize(1);
+  const std::vector<Advice> advice = advise_rejected_calls(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_THAT(advice[0].why, HasSubstr("aten::convolution (80 %)"));
+  EXPECT_THAT(advice[0].how, HasSubstr("--source"));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 800);
+}
+
 TEST(AdviceRules, OptimizeAndBordersBecomeOneLine) {
   Context context = context_with_rows();
   context.source = "m.pt2";
