@@ -28,9 +28,9 @@ struct OutputChange {
 };
 
 struct Advice {
-  std::string name;               // "optimize": for --apply, unique in a list
-  std::string what;               // the change, as a sentence or noun phrase
-  std::string why;                // the figures that lead to it
+  std::string name = {};          // "optimize": for --apply, unique in a list
+  std::string what = {};          // the change, as a sentence or noun phrase
+  std::string why = {};           // the figures that lead to it
   std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
   std::string how = {};           // what to write in the model's source; empty if `change` says all
   // The change, if options can make it.

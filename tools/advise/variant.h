@@ -18,8 +18,8 @@ struct Setting {
 using Settings = std::vector<Setting>;
 
 struct Variant {
-  Settings lowering;  // of `vitrine lower`
-  Settings running;   // of `vitrine run`
+  Settings lowering = {};  // of `vitrine lower`
+  Settings running = {};   // of `vitrine run`
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
