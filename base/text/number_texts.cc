@@ -23,6 +23,12 @@ Unit unit_for(double value) {
   return {kSecond, "s", 2};
 }
 
+Unit unit_for_ticks(double ticks) {
+  if (ticks < 1e5) return {1, "ticks", 0};
+  if (ticks < 1e8) return {1e3, "kticks", 1};
+  return {1e6, "Mticks", 1};
+}
+
 Unit unit_for_rows(double wall) {
   if (wall < 100 * kUs) return {kUs, "us", 2};
   if (wall < 100 * kMs) return {kUs, "us", 1};

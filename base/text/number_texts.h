@@ -18,6 +18,8 @@ struct Unit {
 
 // Returns a unit for a single figure that shows three or more digits.
 Unit unit_for(double ns);
+// Returns a unit for ticks of unknown length: "kticks". `ns` is then a number of ticks.
+Unit unit_for_ticks(double ticks);
 // Returns a unit for all rows of a table. Its last digit is at most 1/1000 of the wall time, if
 // that is 10 us or more.
 Unit unit_for_rows(double wall_ns);

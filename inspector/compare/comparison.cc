@@ -61,6 +61,26 @@ class CountedRuns {
   std::vector<bool> is_kept_;
 };
 
+// Compares the queues with the same name and unit; notes the others.
+void compare_queues(const Profile& a, const Profile& b, bool is_paired, Comparison& result) {
+  std::vector<bool> is_used(b.queues.size());
+  for (size_t i = 0; i < a.queues.size(); ++i) {
+    const auto found = std::ranges::find_if(b.queues, [&](const Profile& queue) {
+      return queue.queue == a.queues[i].queue && queue.has_ticks == a.queues[i].has_ticks;
+    });
+    if (found == b.queues.end()) {
+      result.notes.push_back("only A has the queue " + a.queues[i].queue);
+      continue;
+    }
+    const auto index = static_cast<size_t>(found - b.queues.begin());
+    is_used[index] = true;
+    result.queues.push_back({i, index, compare_profiles(a.queues[i], *found, is_paired)});
+  }
+  for (size_t i = 0; i < is_used.size(); ++i) {
+    if (!is_used[i]) result.notes.push_back("only B has the queue " + b.queues[i].queue);
+  }
+}
+
 }  // namespace
 
 ComparedOp compare_times(const std::vector<double>& a, const std::vector<double>& b,
@@ -107,6 +127,8 @@ Comparison compare_profiles(const Profile& a, const Profile& b, bool is_paired) 
   result.unattributed =
       compare_times(samples_a.unattributed(), samples_b.unattributed(), result.is_paired);
   result.wall = compare_times(samples_a.wall(), samples_b.wall(), result.is_paired);
+  result.has_ticks = a.has_ticks;
+  compare_queues(a, b, is_paired, result);
   return result;
 }
 

@@ -43,6 +43,8 @@ struct OutputDifference {
   TensorDifference figures;  // A is the expected tensor; `mismatches` counts unequal elements
 };
 
+struct ComparedQueue;
+
 struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;      // run i of B came right before or after run i of A
@@ -58,7 +60,14 @@ struct Comparison {
   size_t aligned_rows_a = 0;
   size_t aligned_rows_b = 0;
   std::vector<OutputDifference> outputs;  // filled in by the caller that ran the programs
+  bool has_ticks = false;                 // the times are ticks of unknown length, not ns
+  std::vector<ComparedQueue> queues;      // device queues that both profiles have
   std::vector<std::string> notes;
+};
+
+struct ComparedQueue {
+  size_t a = 0, b = 0;  // indices in Profile::queues
+  Comparison comparison;
 };
 
 // Compares times of A with times of B, both in the order of the runs. Leaves the rows of the result

@@ -19,6 +19,12 @@ const DelegateProfile* find_profile(DelegateProfiles profiles, std::string_view 
   });
 }
 
+const DelegateProfile* recognizing_profile(DelegateProfiles profiles,
+                                           const etdump::ProfileEvent& event) {
+  return first_profile(profiles,
+                       [&](const DelegateProfile* profile) { return profile->recognizes(event); });
+}
+
 const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,
                                                      std::string_view event) {
   if (event.empty()) return nullptr;

@@ -7,26 +7,58 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
+#include "inspector/join/profile.h"
 
 namespace vitrine::inspector {
 
 // The meaning of the identifier in an operator's event.
 struct OperatorIdentity {
   enum class Kind : uint8_t {
-    kMapped,        // a key of the delegate map in the record
+    kMapped,        // a key of the delegate map in the record; else a name, see `node`
     kDebugHandle,   // the debug handle of the op that the operator runs
     kLayoutChange,  // a layout change that the lowering inserted; the model has no such op
     kUnknown,
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
+  // For kMapped: if the delegate map lacks the identifier, a text that begins with the name of a
+  // node of the edge graph ("aten_relu_default_3"). The operator belongs to the node with the
+  // longest such name. May be empty.
+  std::string node = {};
+};
+
+// The part that an event plays in its delegate call.
+struct EventMeaning {
+  enum class Kind : uint8_t {
+    kOperator,     // one operator, or a part of one
+    kPhase,        // a part of the call that runs no operator, named `phase`
+    kOverlapping,  // encloses other events of the call or is inside one; its time would count twice
+    kFigure,       // a number that is not a part of a sum; reports list it as a note
+  };
+  Kind kind = Kind::kOperator;
+  // The queue whose clock measured the event, with static lifetime; null for the CPU's clock.
+  const DeviceQueue* queue = nullptr;
+  bool covers_call = false;  // a phase in which the ops of the call run
+  std::string phase = {};    // for kPhase: "copy in"; for kFigure: its name
+  // Texts instead of those of the event; empty: the event's own. The identifier must be the same in
+  // all runs.
+  std::string identifier = {};
+  std::string kernel = {};
+};
+
+// The operator of a payload for which an event was logged.
+struct PayloadOperator {
+  size_t index = 0;  // among the payload's operators, or among those that the events name
+  std::string name;  // "aten.add.Tensor"
 };
 
 // Maps the nodes of a delegate's graph to the operators that run. Some backends log an operator map
@@ -69,6 +101,21 @@ class DelegateProfile {
   // ("Fully Connected (NC, F32) GEMM"). If empty, reports use `kernel`.
   virtual std::string short_kernel_name(std::string_view /*kernel*/) const { return {}; }
 
+  // ---- Events
+
+  // True if the event alone shows that the backend logged it. Traces of ExecuTorch lack the ids of
+  // backends, so this decides if neither the program nor the record is given.
+  virtual bool recognizes(const etdump::ProfileEvent& /*event*/) const { return false; }
+  virtual EventMeaning interpret(const etdump::ProfileEvent& /*event*/) const { return {}; }
+  // Returns the operators of the payload for which the operators of one call were logged, parallel
+  // to `events`, which are the string identifiers in the trace. `payload` has the names of the
+  // payload's operators in order, or is empty if no program is given. The default finds none.
+  virtual std::vector<std::optional<PayloadOperator>> payload_operators(
+      std::span<const std::string_view> /*events*/,
+      std::span<const std::string> /*payload*/) const {
+    return {};
+  }
+
   // ---- Operators
 
   // `id` is etdump::kUnset if the event has a `name` instead.
@@ -95,11 +142,23 @@ class DelegateProfile {
   }
 };
 
+// The content of a delegate, from the program.
+struct ProgramDelegate {
+  std::string backend;
+  std::vector<std::string> operators;  // names in order of execution; empty if unknown
+};
+// Keyed by instruction of the first chain.
+using ProgramDelegates = std::map<int32_t, ProgramDelegate>;
+
 // The profiles must outlive the objects that refer to them.
 using DelegateProfiles = std::span<const DelegateProfile* const>;
 
 // Returns null if no profile describes that backend.
 const DelegateProfile* find_profile(DelegateProfiles profiles, std::string_view backend_id);
+
+// Returns the profile that recognizes the event, or null.
+const DelegateProfile* recognizing_profile(DelegateProfiles profiles,
+                                           const etdump::ProfileEvent& event);
 
 // Returns the profile with that operator_map_event, or null for other events.
 const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,

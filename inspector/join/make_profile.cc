@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "inspector/join/cost.h"
+#include "inspector/join/device_queues.h"
 #include "inspector/join/op_names.h"
 #include "inspector/join/source_join.h"
 #include "inspector/join/statistics.h"
@@ -50,13 +51,23 @@ std::map<InstructionId, int> number_partitions(const MergedTrace& trace,
   return partitions;
 }
 
+// Adds the backends that the record names.
+ProgramDelegates with_backends(ProgramDelegates program, const MethodRecord* method) {
+  if (method == nullptr) return program;
+  for (const auto& [instruction, entry] : method->delegates) {
+    program.try_emplace(instruction, ProgramDelegate{entry.backend, {}});
+  }
+  return program;
+}
+
 class ProfileMaker {
  public:
   ProfileMaker(const etdump::EtDump& dump, const EtRecord* record, const ProfileOptions& options)
       : delegates_(options.delegates),
-        trace_(merge_runs(dump, delegates_)),
         method_(method_record(record, options.method, profile_.notes)),
-        join_(join_sources(trace_, method_, delegates_)),
+        program_(with_backends(options.program, method_)),
+        trace_(merge_runs(dump, delegates_, program_)),
+        join_(join_sources(trace_, method_, delegates_, program_)),
         partitions_(number_partitions(trace_, method_)) {
     profile_.method = options.method;
     profile_.run = options.run;
@@ -93,9 +104,13 @@ class ProfileMaker {
     find_instructions();
     for (const auto& [instruction, call] : trace_.calls) add_call(instruction, call);
     add_unattributed();
-    add_shares();
     add_timeline();
     write_notes();
+    std::vector<const DeviceQueue*> queues;
+    for (const TraceRow& row : trace_.rows) queues.push_back(row.queue);
+    split_queues(profile_, queues, window_);
+    add_shares(profile_);
+    for (Profile& queue : profile_.queues) add_shares(queue);
     return std::move(profile_);
   }
 
@@ -115,13 +130,20 @@ class ProfileMaker {
         row.where = Where::kControl;
         break;
       case TraceRow::Kind::kDelegateOperator:
-        row.identifier = trace_row.delegate_id != etdump::kUnset
-                             ? std::to_string(trace_row.delegate_id)
-                             : std::string(trace_row.delegate_name);
+        row.identifier = std::string(!trace_row.identifier.empty() ? trace_row.identifier
+                                                                   : trace_row.delegate_name);
+        if (trace_row.delegate_id != etdump::kUnset) {
+          row.identifier = std::to_string(trace_row.delegate_id);
+        }
+        row.phase = trace_row.phase;
         // The identifier may be the kernel's name.
         if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
         [[fallthrough]];
       case TraceRow::Kind::kDelegateCall:
+        if (trace_row.kind == TraceRow::Kind::kDelegateCall &&
+            trace_.calls.at(trace_row.instruction).rows.size() > 1) {
+          row.phase = "call";
+        }
         row.where = Where::kDelegate;
         row.delegate = join_.calls.at(trace_row.instruction).delegate;
         if (const DelegateProfile* profile = find_profile(delegates_, row.delegate)) {
@@ -142,6 +164,7 @@ class ProfileMaker {
     row.source_lines.resize(row.source_ops.size());
     row.model_lines.resize(row.source_ops.size());
     row.has_all_ops_of_call = source.has_all_ops_of_call;
+    row.payload_operator = source.payload_operator;
     row.folded_modules.resize(row.folded_ops.size());
     for (const size_t node : source.nodes) {
       row.source_ops.push_back(graph().nodes[node].target);
@@ -233,7 +256,10 @@ class ProfileMaker {
     out.delegate = source.delegate;
     out.partition = partitions_.at(instruction);
     out.instruction = instruction.index;
-    out.operators = call.rows.size();
+    out.operators = static_cast<size_t>(std::ranges::count_if(call.rows, [&](size_t row) {
+      const bool is_call = trace_.rows[row].kind == TraceRow::Kind::kDelegateCall;
+      return trace_.rows[row].phase.empty() && (!is_call || call.rows.size() == 1);
+    }));
     out.derived_times = !source.derived_times.empty();
     for (const size_t node : source.nodes) {
       if (instruction_of_node_.at(node) != instruction) continue;
@@ -247,16 +273,18 @@ class ProfileMaker {
 
   void add_unattributed() {
     std::vector<double> rest = trace_.wall_ns;
-    for (const TraceRow& row : trace_.rows) row.times.subtract_from(rest);
+    for (const TraceRow& row : trace_.rows) {
+      if (row.queue == nullptr) row.times.subtract_from(rest);
+    }
     profile_.unattributed_samples = dense(rest);
     profile_.unattributed = statistics_of(profile_.unattributed_samples, window_);
   }
 
-  void add_shares() {
-    double sum = std::max(profile_.typical(profile_.unattributed), 0.0);
-    for (const ProfileRow& row : profile_.rows) sum += profile_.typical(row.time);
+  static void add_shares(Profile& profile) {
+    double sum = std::max(profile.typical(profile.unattributed), 0.0);
+    for (const ProfileRow& row : profile.rows) sum += profile.typical(row.time);
     if (sum <= 0) return;
-    for (ProfileRow& row : profile_.rows) row.share = profile_.typical(row.time) / sum;
+    for (ProfileRow& row : profile.rows) row.share = profile.typical(row.time) / sum;
   }
 
   void add_timeline() {
@@ -288,9 +316,30 @@ class ProfileMaker {
         notes.emplace_back(call.derived_times);
       }
     }
+    note_figures();
+    if (trace_.reversed_events != 0) {
+      notes.push_back(
+          fmt::format("{} events of device queues end before they start; they count as 0",
+                      trace_.reversed_events));
+    }
     if (profile_.typical(profile_.unattributed) < 0) {
       notes.emplace_back("rows add up to more than the wall time: events of this trace overlap");
     }
+  }
+
+  // Lists the numbers that are not parts of a sum.
+  void note_figures() {
+    constexpr size_t kMaxNotes = 12;
+    std::string text;
+    size_t count = 0;
+    for (const auto& [key, value] : trace_.figures) {
+      if (count++ >= kMaxNotes) continue;
+      text += fmt::format("{}instruction {}: {} {:.0f}", text.empty() ? "" : "; ", key.first.index,
+                          key.second, value);
+    }
+    if (count == 0) return;
+    if (count > kMaxNotes) text += fmt::format("; {} more", count - kMaxNotes);
+    profile_.notes.push_back("figures of delegates, of the last run: " + text);
   }
 
   // Runs that take different branches have different lengths, so a long run need not be a disturbed
@@ -311,8 +360,9 @@ class ProfileMaker {
   // The members after profile_ add notes to it while they are initialized.
   Profile profile_;
   DelegateProfiles delegates_;
-  MergedTrace trace_;
   const MethodRecord* method_;
+  ProgramDelegates program_;
+  MergedTrace trace_;
   SourceJoin join_;
   std::map<InstructionId, int> partitions_;
   RunWindow window_;

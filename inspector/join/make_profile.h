@@ -16,6 +16,8 @@ struct ProfileOptions {
   // Profiles that interpret events of delegates. Events of other delegates are joined by the
   // record's delegate map alone.
   DelegateProfiles delegates = {};
+  // The content of the delegates, for events that name operators of a payload.
+  ProgramDelegates program = {};
 };
 
 // `record` may be null; rows then have only names that the trace contains. Throws InspectorError if

@@ -4,14 +4,16 @@
 // Times are nanoseconds per run. A row that ran three times in a run has the sum of the three
 // times. For each run, and therefore for the averages, sum of rows + unattributed == wall holds
 // exactly. `unattributed` is the time outside of all rows (delegate entry and exit, dispatch). It
-// may be negative if events of a foreign trace overlap. Reports show one statistic,
-// Profile::typical(). It is the median, which a stalled run does not change.
+// may be negative if events of a foreign trace overlap. A device with its own clock has a profile
+// of its own, in Profile::queues, whose times are never added to those of the CPU. Reports show one
+// statistic, Profile::typical(). It is the median, which a stalled run does not change.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/host_error.h"
@@ -53,6 +55,14 @@ struct Cost {
   bool is_float32 = false;  // all tensors are float32, so MachineLimits::flops_per_s applies
 };
 
+// A queue of a device with its own clock.
+struct DeviceQueue {
+  std::string_view name;   // "Vulkan GPU"
+  bool is_time = true;     // false: the clock counts ticks of unknown length
+  bool is_ordered = true;  // start times can be compared with each other
+  std::string_view about;  // the limits of the figures, as a phrase
+};
+
 enum class Where : uint8_t {
   kDelegate,  // an operator inside a delegate, or a call of a delegate that logged no operators
   kKernel,
@@ -77,6 +87,8 @@ struct ProfileRow {
   std::string kernel;        // "Convolution (NHWC, F32) IGEMM", "aten::add.out"
   std::string short_kernel;  // for narrow tables: "IGEMM f32"; empty if the backend defines none
   std::string library;       // of a kernel: "portable", "optimized"; empty if not in the trace
+  std::string phase;         // a part of a delegate call that is not an operator: "copy in"
+  std::optional<size_t> payload_operator;  // index among the operators of the delegate's payload
 
   Join join = Join::kNone;
   std::vector<std::string> source_ops;  // "aten.convolution.default", in graph order
@@ -200,6 +212,12 @@ struct RunInfo {
 
 struct Profile {
   std::string method;
+  // The device queue whose times these are, in its unit; empty for the CPU. A queue has rows of
+  // delegates only, `wall` is the sum of the rows, and nothing is unattributed.
+  std::string queue;
+  std::string queue_about;           // DeviceQueue::about
+  bool has_ticks = false;            // the times are ticks of unknown length, not ns
+  std::vector<Profile> queues = {};  // one for each device queue
   RunInfo run;
   size_t runs = 0;             // number of counted runs: complete runs after the cold ones
   size_t cold_runs = 0;        // number of complete warm-up runs, which only `first` includes

@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "inspector/join/fold_search.h"
+#include "inspector/join/identifier_lookup.h"
+#include "inspector/join/join_notes.h"
 #include "inspector/join/op_names.h"
 #include "inspector/join/operator_map_choice.h"
 #include "inspector/join/order_match.h"
+#include "inspector/join/payload_join.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -26,33 +29,23 @@ void append_new(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// Looks up the identifier of an operator in the delegate map. Some delegates decorate the
-// identifiers that they log; then the longest key that the logged identifier contains is used.
-const std::vector<DebugHandle>* handles_of(const DelegateEntry& entry, const TraceRow& row) {
-  const std::string id = row.delegate_id != etdump::kUnset ? std::to_string(row.delegate_id)
-                                                           : std::string(row.delegate_name);
-  if (const auto exact = entry.handles_of_id.find(id); exact != entry.handles_of_id.end()) {
-    return &exact->second;
-  }
-  const std::vector<DebugHandle>* handles = nullptr;
-  size_t longest = 0;
-  for (const auto& [known, its_handles] : entry.handles_of_id) {
-    if (known.size() > longest && id.find(known) != std::string::npos) {
-      longest = known.size();
-      handles = &its_handles;
-    }
-  }
-  return handles;
+// Returns null if the map lacks the key.
+template <class T>
+const T* find_in(const std::map<int32_t, T>& map, int32_t key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
 }
 
 class Joiner {
  public:
-  Joiner(const MergedTrace& trace, const MethodRecord* method, DelegateProfiles delegates)
+  Joiner(const MergedTrace& trace, const MethodRecord* method, DelegateProfiles delegates,
+         const ProgramDelegates& program)
       : trace_(trace),
         record_(method),
         delegates_(delegates),
+        program_(program),
         unknown_delegate_(delegates),
-        fold_search_(method == nullptr ? kNoGraph : method->graph) {
+        fold_search_(graph()) {
     join_.rows.resize(trace.rows.size());
     if (method == nullptr) return;
     is_claimed_.resize(method->graph.nodes.size());
@@ -67,7 +60,7 @@ class Joiner {
     join_kernels();
     // Must run last, when all other nodes are assigned.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
-    write_notes();
+    write_notes(counts_, record_ != nullptr, join_);
     return std::move(join_);
   }
 
@@ -77,7 +70,10 @@ class Joiner {
     const DelegateProfile* profile = nullptr;
     std::optional<OperatorMap> operator_map;
     std::vector<size_t> operators;  // rows of operators, in order
+    std::vector<size_t> rows;       // the same with the phases of devices
   };
+
+  const EdgeGraph& graph() const { return record_ == nullptr ? kNoGraph : record_->graph; }
 
   bool has_record_of(InstructionId instruction) const {
     return record_ != nullptr && instruction.chain == 0;
@@ -85,9 +81,10 @@ class Joiner {
 
   const std::vector<DebugHandle>& handles_of_instruction(InstructionId instruction) const {
     static const std::vector<DebugHandle> kNone;
-    if (!has_record_of(instruction)) return kNone;
-    const auto found = record_->handles_of_instruction.find(instruction.index);
-    return found == record_->handles_of_instruction.end() ? kNone : found->second;
+    const auto* handles = has_record_of(instruction)
+                              ? find_in(record_->handles_of_instruction, instruction.index)
+                              : nullptr;
+    return handles == nullptr ? kNone : *handles;
   }
 
   std::vector<size_t> nodes_of(const std::vector<DebugHandle>& handles) const {
@@ -112,33 +109,41 @@ class Joiner {
 
   void join_call(InstructionId instruction, const TraceCall& trace_call) {
     CallSource& source = join_.calls[instruction];
+    const DelegateEntry* entry =
+        has_record_of(instruction) ? find_in(record_->delegates, instruction.index) : nullptr;
+    const ProgramDelegate* content =
+        instruction.chain == 0 ? find_in(program_, instruction.index) : nullptr;
     source.delegate = trace_call.delegate;
-    const DelegateEntry* entry = nullptr;
-    if (has_record_of(instruction)) {
-      const auto found = record_->delegates.find(instruction.index);
-      if (found != record_->delegates.end()) entry = &found->second;
-    }
     if (source.delegate.empty() && entry != nullptr) source.delegate = entry->backend;
+    if (source.delegate.empty() && content != nullptr) source.delegate = content->backend;
     source.nodes = nodes_of(handles_of_instruction(instruction));
 
     Call& call = calls_[instruction];
     for (const size_t row : trace_call.rows) {
-      if (trace_.rows[row].kind == TraceRow::Kind::kDelegateCall) {
+      const TraceRow& traced = trace_.rows[row];
+      const bool is_call = traced.kind == TraceRow::Kind::kDelegateCall;
+      if (is_call && trace_call.rows.size() == 1) {
         join_silent_call(instruction, row);
-      } else {
-        call.operators.push_back(row);
+      } else if (is_call || traced.covers_call) {
+        join_whole_call(instruction, row);
+      } else if (traced.phase.empty() || traced.queue != nullptr) {
+        call.rows.push_back(row);
+        if (traced.phase.empty()) call.operators.push_back(row);
       }
     }
     find_operator_map(instruction, call);
+    if (call.profile == nullptr) call.profile = trace_call.profile;
     if (call.profile == nullptr) call.profile = find_profile(delegates_, source.delegate);
     if (call.profile == nullptr) call.profile = &unknown_delegate_;
     if (call.operator_map.has_value()) source.derived_times = call.operator_map->derived_times;
 
-    join_by_identifiers(instruction, entry, call);
-    infer_operators(instruction, call);
+    if (!join_by_payload(instruction, content, call)) {
+      join_by_identifiers(instruction, entry, call);
+      infer_operators(instruction, call);
+    }
     for (const size_t row : call.operators) {
       const RowSource& joined = join_.rows[row];
-      if (joined.join == Join::kNone && !joined.is_inserted) ++unjoined_operators_[source.delegate];
+      if (joined.join == Join::kNone && !joined.is_inserted) ++counts_.unjoined[source.delegate];
     }
   }
 
@@ -150,10 +155,55 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
+  // Joins a row in which all ops of a call ran. Other rows of the call run them one by one.
+  void join_whole_call(InstructionId instruction, size_t row) {
+    join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
+    join_.rows[row].has_all_ops_of_call = true;
+    if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
+  }
+
+  // Returns false if the events do not name operators of the payload. `content` may be null.
+  bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
+                       const Call& call) {
+    const PayloadJoin joined =
+        join_payload(trace_, call.rows, content, nodes_of(handles_of_instruction(instruction)),
+                     graph(), *call.profile);
+    for (size_t k = 0; k < joined.operators.size(); ++k) {
+      const std::optional<PayloadOperator>& op = joined.operators[k];
+      if (!op.has_value()) continue;
+      RowSource& row = join_.rows[call.rows[k]];
+      row.payload_operator = op->index;
+      row.join = Join::kInferred;
+      if (!joined.nodes[k].has_value()) {
+        row.inferred_ops = {op->name};
+        continue;
+      }
+      take_node(*joined.nodes[k], row);
+      ++counts_.by_payload[join_.calls[instruction].delegate];
+    }
+    for (const auto& [node, k] : joined.folds) {
+      if (is_claimed_[node]) continue;
+      is_claimed_[node] = true;
+      RowSource& row = join_.rows[call.rows[k]];
+      row.folded_nodes.push_back(node);
+      append_new(row.handles, record_->graph.nodes[node].debug_handle);
+    }
+    return !joined.operators.empty() || call.rows.empty();
+  }
+
+  // Infers that the row runs the node alone, without other nodes of its handle.
+  void take_node(size_t node, RowSource& row) {
+    row.nodes = {node};
+    row.handles = {record_->graph.nodes[node].debug_handle};
+    row.join = Join::kInferred;
+    is_claimed_[node] = true;
+  }
+
   // `entry` may be null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
+    std::optional<NodesByName> names;
     for (size_t k = 0; k < call.operators.size(); ++k) {
       RowSource& row = join_.rows[call.operators[k]];
       const TraceRow& traced = trace_.rows[call.operators[k]];
@@ -164,11 +214,16 @@ class Joiner {
         row.join = Join::kExact;
       } else if (identity.kind == Kind::kDebugHandle) {
         join_by_handle(instruction, identity.handle, call, k);
-      } else if (identity.kind == Kind::kMapped && entry != nullptr) {
-        const std::vector<DebugHandle>* handles = handles_of(*entry, traced);
-        if (handles == nullptr) continue;
-        claim(row, nodes_of(*handles));
-        row.handles = *handles;
+      } else if (identity.kind == Kind::kMapped) {
+        const std::vector<DebugHandle>* handles =
+            entry == nullptr ? nullptr : handles_of(*entry, traced);
+        if (handles != nullptr) {
+          claim(row, nodes_of(*handles));
+          row.handles = *handles;
+        } else if (!identity.node.empty()) {
+          if (!names) names = nodes_by_name(graph(), nodes_of(handles_of_instruction(instruction)));
+          if (const auto node = node_of_name(*names, identity.node)) take_node(*node, row);
+        }
       }
     }
     assign_layout_changes(call);
@@ -185,13 +240,13 @@ class Joiner {
       using Kind = OperatorIdentity::Kind;
       const auto id = static_cast<int32_t>(node.debug_handle);
       if (call.profile->identify(id, {}).kind != Kind::kDebugHandle) continue;
-      ++compared_nodes_;
+      ++counts_.compared_nodes;
       const std::vector<size_t> nodes = nodes_of({node.debug_handle});
       const bool is_same = std::any_of(nodes.begin(), nodes.end(), [&](size_t index) {
         return call.profile->is_op_of_node_type(base_name(record_->graph.nodes[index].target),
                                                 node.type);
       });
-      if (!is_same || !handles.contains(node.debug_handle)) ++mismatched_nodes_;
+      if (!is_same || !handles.contains(node.debug_handle)) ++counts_.mismatched_nodes;
     }
   }
 
@@ -239,6 +294,7 @@ class Joiner {
   // Joins operators by kernel name and order, if no identifier of the call is known.
   void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
+    if (call.operators.empty()) return;
     const auto is_joined = [&](size_t row) { return join_.rows[row].join != Join::kNone; };
     if (handles.empty() || std::any_of(call.operators.begin(), call.operators.end(), is_joined)) {
       return;
@@ -271,7 +327,7 @@ class Joiner {
         for (const DebugHandle handle : handles) append_new(row.handles, handle);
       }
       row.join = Join::kInferred;
-      ++inferred_operators_[join_.calls[instruction].delegate];
+      ++counts_.inferred[join_.calls[instruction].delegate];
     }
     assign_layout_changes(call);
   }
@@ -334,7 +390,9 @@ class Joiner {
       if (row.kind != TraceRow::Kind::kKernel) continue;
       const std::vector<DebugHandle>& handles = handles_of_instruction(row.instruction);
       if (handles.empty()) {
-        infer_from_kernel(row, join_.rows[i]);
+        if (row.kernel.empty()) continue;
+        join_.rows[i].join = Join::kInferred;
+        join_.rows[i].inferred_ops = {op_of_kernel(row.kernel)};
       } else if (handles.size() == 1 && instructions_of_handle_[handles[0]] > 1) {
         rows_of_name[{handles[0], base_name(row.kernel)}].push_back(i);
       } else {
@@ -364,20 +422,14 @@ class Joiner {
   void join_kernel(size_t row, const std::vector<DebugHandle>& handles, std::vector<size_t> nodes) {
     const std::string_view kernel = trace_.rows[row].kernel;
     if (!kernel.empty() && !nodes.empty()) {
-      ++compared_kernels_;
+      ++counts_.compared_kernels;
       const bool has_same = std::any_of(nodes.begin(), nodes.end(), [&](size_t node) {
         return base_name(record_->graph.nodes[node].target) == base_name(kernel);
       });
-      mismatched_kernels_ += has_same ? 0 : 1;
+      counts_.mismatched_kernels += has_same ? 0 : 1;
     }
     claim(join_.rows[row], std::move(nodes));
     join_.rows[row].handles = handles;
-  }
-
-  static void infer_from_kernel(const TraceRow& row, RowSource& source) {
-    if (row.kernel.empty()) return;
-    source.join = Join::kInferred;
-    source.inferred_ops = {op_of_kernel(row.kernel)};
   }
 
   // ---- Folding
@@ -414,46 +466,13 @@ class Joiner {
   }
 
   void absorb(RowSource& row, DebugHandle handle) {
-    bool has_new = false;
+    const size_t before = row.folded_nodes.size();
     for (const size_t node : nodes_of({handle})) {
       if (is_claimed_[node]) continue;
       is_claimed_[node] = true;
       row.folded_nodes.push_back(node);
-      has_new = true;
     }
-    if (has_new) row.handles.push_back(handle);
-  }
-
-  void write_notes() {
-    for (const auto& [delegate, count] : unjoined_operators_) {
-      const std::string name = delegate.empty() ? "a delegate" : delegate;
-      if (record_ == nullptr) continue;
-      join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that is in the record: their source ops are "
-          "unknown",
-          count, name));
-    }
-    for (const auto& [delegate, count] : inferred_operators_) {
-      join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that is in the record: their source ops are "
-          "inferred from kernel names and order",
-          count, delegate.empty() ? "a delegate" : delegate));
-    }
-    // Tolerates many kernels that do not match: lowering decomposes ops after the record was made,
-    // which changes the kernels.
-    warn(mismatched_kernels_, compared_kernels_, 0.8, "kernels");
-    warn(mismatched_nodes_, compared_nodes_, 0.5, "operators of delegates");
-  }
-
-  // Warns if more than the share `max` does not match.
-  void warn(size_t mismatched, size_t compared, double max, const char* what) {
-    if (mismatched < 2 || static_cast<double>(mismatched) <= max * static_cast<double>(compared)) {
-      return;
-    }
-    join_.warnings.push_back(
-        fmt::format("{} of {} {} do not match the record's ops at their instructions: is this the "
-                    "record of this program?",
-                    mismatched, compared, what));
+    if (row.folded_nodes.size() != before) row.handles.push_back(handle);
   }
 
   static inline const EdgeGraph kNoGraph;
@@ -461,25 +480,21 @@ class Joiner {
   const MergedTrace& trace_;
   const MethodRecord* record_;
   DelegateProfiles delegates_;
+  const ProgramDelegates& program_;
   UnknownDelegate unknown_delegate_;
   FoldSearch fold_search_;
   SourceJoin join_;
   std::map<InstructionId, Call> calls_;
   std::vector<bool> is_claimed_;  // indexed by node: true if a row has it
   std::map<DebugHandle, size_t> instructions_of_handle_;
-  std::map<std::string, size_t> unjoined_operators_;  // keyed by delegate
-  std::map<std::string, size_t> inferred_operators_;
-  size_t compared_kernels_ = 0;
-  size_t mismatched_kernels_ = 0;
-  size_t compared_nodes_ = 0;
-  size_t mismatched_nodes_ = 0;
+  JoinCounts counts_;
 };
 
 }  // namespace
 
 SourceJoin join_sources(const MergedTrace& trace, const MethodRecord* method,
-                        DelegateProfiles delegates) {
-  return Joiner(trace, method, delegates).join();
+                        DelegateProfiles delegates, const ProgramDelegates& program) {
+  return Joiner(trace, method, delegates, program).join();
 }
 
 }  // namespace vitrine::inspector

@@ -27,6 +27,7 @@ struct RowSource {
   bool is_inserted = false;                    // a layout change that the lowering inserted
   bool has_all_ops_of_call = false;            // kInferred: `nodes` are all nodes of the call
   std::optional<size_t> serves;                // if is_inserted: the row that needs it
+  std::optional<size_t> payload_operator;      // index among the operators of the payload
 };
 
 struct CallSource {
@@ -50,9 +51,15 @@ struct SourceJoin {
 // - If no operator of a call has a known identifier, the operators are matched with the call's
 //   nodes by kernel name, in order (order_match.h). Operators without a match have all nodes of the
 //   call.
+// - If the events of a call name operators of its payload (DelegateProfile::payload_operators), the
+//   payload's operators are matched with the call's nodes in this way instead, and the other nodes
+//   are folded by their neighbors (payload_join.h).
+// - An operator whose identifier is not in the delegate map belongs to the node whose name the
+//   identifier begins with.
+// - A phase that covers the call has all nodes of the call.
 // - An inserted layout change serves the operator that the operator map names, else the next
 //   operator, else the previous one.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,
-                        DelegateProfiles delegates);
+                        DelegateProfiles delegates, const ProgramDelegates& program = {});
 
 }  // namespace vitrine::inspector

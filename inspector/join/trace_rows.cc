@@ -57,11 +57,13 @@ InstructionId instruction_of(const ProfileEvent& event) {
 
 // Identifies a row in all runs. The last member is the index of an operator among those of its call
 // with the same identifier.
-using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view, size_t>;
+using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view,
+                          const DeviceQueue*, size_t>;
 
 class Merger {
  public:
-  explicit Merger(DelegateProfiles delegates) : delegates_(delegates) {}
+  Merger(DelegateProfiles delegates, const ProgramDelegates& program)
+      : delegates_(delegates), program_(program) {}
 
   MergedTrace merge(const etdump::EtDump& dump) {
     for (const etdump::Block& block : dump.blocks) add_block(block);
@@ -112,7 +114,7 @@ class Merger {
   void add_run(const etdump::Block& block, const ProfileEvent& wall) {
     run_ = static_cast<uint32_t>(trace_.wall_ns.size());
     trace_.wall_ns.push_back(elapsed(wall));
-    note(TimelineEvent::Kind::kRun, 0, wall);
+    note(TimelineEvent::Kind::kRun, 0, wall, elapsed(wall));
     last_ = rows_.end();
     sequence_.clear();
     operators_.clear();
@@ -129,11 +131,13 @@ class Merger {
       } else if (event.name.starts_with(kNativeCall)) {
         // This event is a part of the OPERATOR_CALL that follows, which counts for both.
         native_call = &event;
-      } else {
-        add_control(event);
+      } else if (!add_control(event) && recognizing_profile(delegates_, event) != nullptr) {
+        operators_.push_back(&event);  // some delegates log events without an identifier
       }
     }
-    add_operators();  // operators of a call whose event is missing
+    if (!operators_.empty()) {  // of a call whose event is missing
+      add_operators(trace_.calls[instruction_of(*operators_.front())]);
+    }
     if (run_ == 0) {
       first_sequence_ = sequence_;
     } else if (sequence_ != first_sequence_) {
@@ -148,26 +152,68 @@ class Merger {
     call.times.add(run_, elapsed(event));
     const auto number = static_cast<uint32_t>(number_of_call_.size());
     note(TimelineEvent::Kind::kDelegateCall,
-         number_of_call_.try_emplace(instruction, number).first->second, event);
-    if (operators_.empty()) {
-      add(event, TraceRow::Kind::kDelegateCall, 0);
-    } else {
-      add_operators();
+         number_of_call_.try_emplace(instruction, number).first->second, event, elapsed(event));
+    if (call.profile == nullptr) call.profile = profile_of(instruction, call.delegate);
+    if (call.profile != nullptr && call.delegate.empty()) {
+      call.delegate = call.profile->backend_id();
     }
+    // The call is a row itself if nothing inside was measured by the same clock.
+    if (!add_operators(call)) add(event, TraceRow::Kind::kDelegateCall, 0, {});
   }
 
-  void add_operators() {
-    std::map<std::pair<int32_t, std::string_view>, size_t> seen;
+  const DelegateProfile* profile_of(InstructionId instruction, std::string_view backend) const {
+    if (backend.empty() && instruction.chain == 0) {
+      const auto known = program_.find(instruction.index);
+      if (known != program_.end()) backend = known->second.backend;
+    }
+    if (!backend.empty()) return find_profile(delegates_, backend);
+    for (const ProfileEvent* event : operators_) {
+      const DelegateProfile* profile = recognizing_profile(delegates_, *event);
+      if (profile != nullptr) return profile;
+    }
+    return nullptr;
+  }
+
+  // Adds the events since the last call. Returns true if the CPU's clock measured one of them.
+  bool add_operators(const TraceCall& call) {
+    std::map<std::tuple<int32_t, std::string_view, const DeviceQueue*>, size_t> seen;
+    bool has_cpu_row = false;
     for (const ProfileEvent* op : operators_) {
-      const size_t occurrence = seen[{op->delegate_debug_id, op->delegate_debug_name}]++;
-      TraceRow& row = add(*op, TraceRow::Kind::kDelegateOperator, occurrence);
-      if (row.kernel.empty()) row.kernel = op->metadata;
+      using Kind = EventMeaning::Kind;
+      EventMeaning meaning =
+          call.profile == nullptr ? EventMeaning{} : call.profile->interpret(*op);
+      if (meaning.kind == Kind::kOverlapping) continue;
+      if (meaning.kind == Kind::kFigure) {
+        trace_.figures[{instruction_of(*op), std::move(meaning.phase)}] = elapsed_or_zero(*op);
+        continue;
+      }
+      const std::string_view name =
+          meaning.identifier.empty() ? op->delegate_debug_name : keep(meaning.identifier);
+      const size_t occurrence = seen[{op->delegate_debug_id, name, meaning.queue}]++;
+      TraceRow& row = add(*op, TraceRow::Kind::kDelegateOperator, occurrence, name, meaning.queue);
+      if (!meaning.identifier.empty()) row.identifier = name;
+      if (row.kernel.empty()) {
+        row.kernel = meaning.kernel.empty() ? op->metadata : keep(meaning.kernel);
+      }
+      if (meaning.kind == Kind::kPhase) row.phase = keep(meaning.phase);
+      row.covers_call = meaning.covers_call;
+      has_cpu_row |= meaning.queue == nullptr;
     }
     operators_.clear();
+    return has_cpu_row;
+  }
+
+  std::string_view keep(const std::string& text) { return *trace_.texts.insert(text).first; }
+
+  // Clocks of devices may wrap at any width.
+  double elapsed_or_zero(const ProfileEvent& event) {
+    if (event.start <= event.end) return static_cast<double>(event.end - event.start);
+    ++trace_.reversed_events;
+    return 0;
   }
 
   void add_kernel(const ProfileEvent& event, const ProfileEvent* native_call) {
-    TraceRow& row = add(event, TraceRow::Kind::kKernel, 0);
+    TraceRow& row = add(event, TraceRow::Kind::kKernel, 0, {});
     const size_t space = event.metadata.find(' ');
     if (!event.metadata.empty()) {  // our own dumps: "aten::add.out portable"
       row.kernel = event.metadata.substr(0, space);
@@ -178,23 +224,29 @@ class Merger {
     }
   }
 
-  void note(TimelineEvent::Kind kind, uint32_t index, const ProfileEvent& event) {
-    const auto ns = static_cast<uint64_t>(elapsed(event));  // corrects an end that wrapped
-    trace_.events.push_back(
-        {.kind = kind, .run = run_, .index = index, .start = event.start, .end = event.start + ns});
+  // `ns` is the duration of the event, with an end that wrapped corrected.
+  void note(TimelineEvent::Kind kind, uint32_t index, const ProfileEvent& event, double ns) {
+    trace_.events.push_back({.kind = kind,
+                             .run = run_,
+                             .index = index,
+                             .start = event.start,
+                             .end = event.start + static_cast<uint64_t>(ns)});
   }
 
-  void add_control(const ProfileEvent& event) {
+  // Returns false for other events.
+  bool add_control(const ProfileEvent& event) {
     for (const ControlEvent& control : kControlEvents) {
-      if (control.event == event.name) {
-        add(event, TraceRow::Kind::kControl, 0).kernel = control.name;
-      }
+      if (control.event != event.name) continue;
+      add(event, TraceRow::Kind::kControl, 0, {}).kernel = control.name;
+      return true;
     }
+    return false;
   }
 
-  TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence) {
-    const RowKey key{instruction_of(event), kind, event.delegate_debug_id,
-                     event.delegate_debug_name, occurrence};
+  // `name` is the identifier of a delegate's operator.
+  TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence,
+                std::string_view name, const DeviceQueue* queue = nullptr) {
+    const RowKey key{instruction_of(event), kind, event.delegate_debug_id, name, queue, occurrence};
     auto [entry, is_new] = row_of_key_.try_emplace(key);
     if (is_new) {
       // Inserts the row after the previous row of this run.
@@ -205,14 +257,19 @@ class Merger {
                                                   .delegate_name = event.delegate_debug_name,
                                                   .kernel = {},
                                                   .library = {},
+                                                  .identifier = {},
+                                                  .phase = {},
+                                                  .covers_call = false,
+                                                  .queue = queue,
                                                   .times = {},
                                                   .inner_times = {}});
       number_of_row_.emplace(&*entry->second, static_cast<uint32_t>(number_of_row_.size()));
     }
     last_ = entry->second;
     sequence_.push_back(&*last_);
-    last_->times.add(run_, elapsed(event));
-    note(TimelineEvent::Kind::kRow, number_of_row_.at(&*last_), event);
+    const double ns = queue == nullptr ? elapsed(event) : elapsed_or_zero(event);
+    last_->times.add(run_, ns);
+    note(TimelineEvent::Kind::kRow, number_of_row_.at(&*last_), event, ns);
     return *last_;
   }
 
@@ -242,6 +299,7 @@ class Merger {
   }
 
   DelegateProfiles delegates_;
+  const ProgramDelegates& program_;
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
@@ -279,8 +337,9 @@ size_t RunTimes::calls_from(size_t first_run) const {
   return calls;
 }
 
-MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates) {
-  return Merger(delegates).merge(dump);
+MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
+                       const ProgramDelegates& program) {
+  return Merger(delegates, program).merge(dump);
 }
 
 }  // namespace vitrine::inspector

@@ -3,9 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
@@ -45,6 +49,12 @@ struct TraceRow {
   // or "move", "jump_false", "free" for a control instruction.
   std::string_view kernel;
   std::string_view library;  // library of a kernel; may be empty
+  // Facts of a delegate's row, as DelegateProfile::interpret() returned them. The identifier is
+  // empty if it is delegate_name.
+  std::string_view identifier;
+  std::string_view phase;
+  bool covers_call = false;
+  const DeviceQueue* queue = nullptr;
   RunTimes times;
   RunTimes inner_times;  // time in a kernel's function, which only stock traces contain
 };
@@ -54,6 +64,7 @@ struct TraceCall {
   std::string_view delegate;  // backend id; empty in stock dumps
   std::vector<size_t> rows;   // its operators in order, or one row if the delegate logged none
   RunTimes times;
+  const DelegateProfile* profile = nullptr;  // that interpreted its events; may be null
 };
 
 // The metadata of an operator map event.
@@ -62,14 +73,17 @@ struct OperatorMapText {
   std::string_view text;
 };
 
-// The texts point into the EtDump.
+// The texts point into the EtDump or into `texts`.
 struct MergedTrace {
   std::vector<TraceRow> rows;  // in run order
   std::map<InstructionId, TraceCall> calls;
   std::vector<double> wall_ns;        // of each complete run
   std::vector<TimelineEvent> events;  // `index` is an index into `rows`, or a position in `calls`
   std::vector<Scope> scopes;
-  size_t cold_runs = 0;  // number of warm-up runs before the first other run
+  std::set<std::string, std::less<>> texts;
+  std::map<std::pair<InstructionId, std::string>, double> figures;  // of the last run, by name
+  size_t reversed_events = 0;  // events of device queues that end before they start; they count 0
+  size_t cold_runs = 0;        // number of warm-up runs before the first other run
   size_t incomplete_runs = 0;
   bool runs_differ = false;
   uint64_t dropped_records = 0;
@@ -80,7 +94,10 @@ struct MergedTrace {
 
 // An operator of a delegate instruction is recognized in other runs by its identifier and its index
 // among the operators of the call with that identifier. `delegates` decide which events are
-// operator maps. Throws InspectorError if an event ends before it starts.
-MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates);
+// operator maps. The profile that interprets the events of a call is that of the backend in the
+// trace, else of the one in `program`, else the one that recognizes an event. Throws InspectorError
+// if an event ends before it starts.
+MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
+                       const ProgramDelegates& program = {});
 
 }  // namespace vitrine::inspector

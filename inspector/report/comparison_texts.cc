@@ -132,6 +132,12 @@ nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& 
   return {{"op", texts.op}, {"module", texts.module}, {"rows_a", op.rows_a}, {"rows_b", op.rows_b}};
 }
 
+ComparedColumns compared_columns(const Comparison& comparison) {
+  const double least = std::min(comparison.wall.a.p50, comparison.wall.b.p50);
+  return {.unit = comparison.has_ticks ? unit_for_ticks(least) : unit_for_rows(least),
+          .wall_change = is_changed(comparison.wall) ? comparison.wall.change : 0};
+}
+
 const char* alignment_name(Alignment alignment) {
   switch (alignment) {
     case Alignment::kHandles:
@@ -174,8 +180,10 @@ bool is_changed(const ComparedOp& op) {
 
 std::string verdict_line(const Comparison& comparison) {
   const ComparedOp& wall = comparison.wall;
-  std::string line = fmt::format("A {}   B {}", unit_for(wall.a.p50).with_name(wall.a.p50),
-                                 unit_for(wall.b.p50).with_name(wall.b.p50));
+  const auto text = [&](double value) {
+    return (comparison.has_ticks ? unit_for_ticks(value) : unit_for(value)).with_name(value);
+  };
+  std::string line = fmt::format("A {}   B {}", text(wall.a.p50), text(wall.b.p50));
   if (wall.ratio.has_value()) {
     const std::string interval = interval_text(*wall.ratio);
     line += fmt::format("   B/A {}{}: {}", ratio_text(wall.ratio->p50),

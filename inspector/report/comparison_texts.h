@@ -68,5 +68,6 @@ struct ComparedColumns {
   std::vector<std::string> titles() const;
   std::vector<std::string> figures(const ComparedOp& op, bool in_a = true, bool in_b = true) const;
 };
+ComparedColumns compared_columns(const Comparison& comparison);
 
 }  // namespace vitrine::inspector

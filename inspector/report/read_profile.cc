@@ -74,6 +74,9 @@ class ProfileReader {
       json_.fail("has no \"wall_samples_ns\", the time of each run: record the profile again");
     }
     profile_.method = json_.at("method").string();
+    profile_.queue = text_or_empty(json_, "queue");
+    profile_.queue_about = text_or_empty(json_, "queue_about");
+    profile_.has_ticks = text_or_empty(json_, "unit") == "ticks";
     read_run();
     profile_.runs = json_.at("wall_samples_ns").size();
     profile_.runs_differ = json_.at("runs_differ").boolean();
@@ -88,6 +91,11 @@ class ProfileReader {
         json_.at("rows").fail(fmt::format("has {} rows, but a layout change is for row {}",
                                           profile_.rows.size(), *row.inserted_for_row));
       }
+    }
+    if (profile_.queue.empty() && json_.holds("queues")) {
+      json_.at("queues").each_item([&](const JsonValue& queue) {
+        profile_.queues.push_back(ProfileReader(queue, delegates_).read());
+      });
     }
     return std::move(profile_);
   }
@@ -128,6 +136,10 @@ class ProfileReader {
       row.short_kernel = known->short_kernel_name(row.kernel);
     }
     row.library = text_or_empty(json, "library");
+    row.phase = text_or_empty(json, "phase");
+    if (json.holds("payload_operator")) {
+      row.payload_operator = json.at("payload_operator").integer<size_t>();
+    }
     row.join = join_of(json.at("join"));
     read_ops(json, row);
     json.at("debug_handles").each_item([&](const JsonValue& handle) {

@@ -30,13 +30,12 @@ class ComparisonTable {
         b_(b),
         options_(options),
         width_(std::max(options.width, kMinWidth)),
-        columns_{.unit = unit_for_rows(std::min(comparison.wall.a.p50, comparison.wall.b.p50)),
-                 .wall_change = is_changed(comparison.wall) ? comparison.wall.change : 0} {
+        columns_(compared_columns(comparison)) {
     for (const ComparedOp& op : comparison.ops) texts_.push_back(compared_texts(op, a, b));
   }
 
   std::string report() {
-    write_head();
+    a_.queue.empty() ? write_head() : write_queue_head();
     out_ += '\n';
     write_rows();
     out_ += '\n';
@@ -45,6 +44,10 @@ class ComparisonTable {
     out_ += wrap_notes(comparison_.notes, width_);
     write_notes("A: ", a_);
     write_notes("B: ", b_);
+    for (const ComparedQueue& queue : comparison_.queues) {
+      const Profile &a = a_.queues[queue.a], &b = b_.queues[queue.b];
+      out_ += "\n" + ComparisonTable(queue.comparison, a, b, options_).report();
+    }
     return std::move(out_);
   }
 
@@ -64,6 +67,11 @@ class ComparisonTable {
                       : "medians; B/A of all pairs of runs, interval of 95 % confidence that also "
                         "holds the middle 80 %"},
                  kDot, width_);
+  }
+
+  void write_queue_head() {
+    out_ += wrap("queue     ", {printable(a_.queue), "not part of the wall time"}, kDot, width_);
+    out_ += wrap("sum p50   ", {verdict_line(comparison_)}, "", width_);
   }
 
   void write_notes(const std::string& label, const Profile& profile) {
@@ -133,8 +141,12 @@ class ComparisonTable {
       table.add_total({fmt::format("{} beyond the top", counted(num_others, "row"))}, 1,
                       columns_.figures(others), first_figure);
     }
-    table.add_total({"unattributed"}, 1, columns_.figures(comparison_.unattributed), first_figure);
-    table.add_total({"wall"}, 1, columns_.figures(comparison_.wall), first_figure);
+    if (a_.queue.empty()) {
+      table.add_total({"unattributed"}, 1, columns_.figures(comparison_.unattributed),
+                      first_figure);
+    }
+    table.add_total({a_.queue.empty() ? "wall" : "sum"}, 1, columns_.figures(comparison_.wall),
+                    first_figure);
     out_ += table.text(width_, options_.color);
   }
 
@@ -185,8 +197,9 @@ class ComparisonTable {
       sum += (op.*time).p50;
     }
     if (count == 0) return;
-    out_ += fmt::format("{}{} row{}, {}\n", label, count, count == 1 ? "" : "s",
-                        unit_for(sum).with_name(sum));
+    const Unit unit = comparison_.has_ticks ? unit_for_ticks(sum) : unit_for(sum);
+    out_ +=
+        fmt::format("{}{} row{}, {}\n", label, count, count == 1 ? "" : "s", unit.with_name(sum));
   }
 
   const Comparison& comparison_;
@@ -208,8 +221,9 @@ std::string report_comparison(const Comparison& comparison, const Profile& a, co
   return ComparisonTable(comparison, a, b, options).report();
 }
 
-std::string report_comparison_json(const Comparison& comparison, const Profile& a,
-                                   const Profile& b) {
+namespace {
+
+Json comparison_json(const Comparison& comparison, const Profile& a, const Profile& b) {
   Json ops = Json::array();
   for (const ComparedOp& op : comparison.ops) {
     Json json = compared_json(op, compared_texts(op, a, b));
@@ -224,17 +238,32 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
                 {"origin", origin_json(profile.run)},
                 {"warnings", profile.run.warnings}};
   };
-  const Json json = {{"schema_version", kComparisonJsonVersion},
-                     {"a", side(a, comparison.runs_a)},
-                     {"b", side(b, comparison.runs_b)},
-                     {"aligned_by", alignment_name(comparison.alignment)},
-                     {"paired", comparison.is_paired},
-                     {"wall", compared_times_json(comparison.wall)},
-                     {"ops", ops},
-                     {"unattributed", compared_times_json(comparison.unattributed)},
-                     {"outputs", outputs_json(comparison.outputs)},
-                     {"notes", comparison.notes}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json queues = Json::array();
+  for (const ComparedQueue& queue : comparison.queues) {
+    Json json = comparison_json(queue.comparison, a.queues[queue.a], b.queues[queue.b]);
+    json["queue"] = a.queues[queue.a].queue;
+    json["unit"] = queue.comparison.has_ticks ? "ticks" : "ns";
+    queues.push_back(std::move(json));
+  }
+  return Json{{"schema_version", kComparisonJsonVersion},
+              {"a", side(a, comparison.runs_a)},
+              {"b", side(b, comparison.runs_b)},
+              {"aligned_by", alignment_name(comparison.alignment)},
+              {"paired", comparison.is_paired},
+              {"wall", compared_times_json(comparison.wall)},
+              {"ops", ops},
+              {"unattributed", compared_times_json(comparison.unattributed)},
+              {"outputs", outputs_json(comparison.outputs)},
+              {"queues", queues},
+              {"notes", comparison.notes}};
+}
+
+}  // namespace
+
+std::string report_comparison_json(const Comparison& comparison, const Profile& a,
+                                   const Profile& b) {
+  return comparison_json(comparison, a, b).dump(1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace vitrine::inspector

@@ -24,38 +24,26 @@ std::string csv_times(const ComparedOp& op) {
   return text + verdict_name(op.ratio->verdict);
 }
 
-}  // namespace
-
-std::string report_comparison_csv(const Comparison& comparison, const Profile& a,
-                                  const Profile& b) {
-  std::string out =
-      "op,module,a_ran_in,b_ran_in,a_p50_ns,b_p50_ns,change_ns,ratio,ratio_low,ratio_high,"
-      "verdict\r\n";
+// Adds a line for each op, with `end` behind its cells.
+void add_csv(std::string& out, const Comparison& comparison, const Profile& a, const Profile& b,
+             const std::string& end) {
   for (const ComparedOp& op : comparison.ops) {
     const ComparedTexts texts = compared_texts(op, a, b);
     for (const std::string& text : {texts.op, texts.module, texts.place_a, texts.place_b}) {
       out += csv_cell(text) + ',';
     }
-    out += csv_times(op) + "\r\n";
+    out += csv_times(op) + end + "\r\n";
   }
-  out += "unattributed,,,," + csv_times(comparison.unattributed) + "\r\n";
-  return out + "wall,,,," + csv_times(comparison.wall) + "\r\n";
+  if (a.queue.empty()) {
+    out += "unattributed,,,," + csv_times(comparison.unattributed) + end + "\r\n";
+  }
+  out += (a.queue.empty() ? "wall,,,," : "sum,,,,") + csv_times(comparison.wall) + end + "\r\n";
 }
 
-std::string report_comparison_html(const Comparison& comparison, const Profile& a,
-                                   const Profile& b) {
-  ComparisonPage page(a.run.model, b.run.model);
-  for (const auto& [label, profile] : {std::pair("A: ", &a), std::pair("B: ", &b)}) {
-    for (const std::string& warning : profile->run.warnings) {
-      page.add_line("warning: " + std::string(label) + warning);
-    }
-    page.add_line(side_line(label, *profile, {fmt::format("{} runs", profile->runs)}, SIZE_MAX));
-  }
-  page.add_verdict(verdict_line(comparison));
-
-  const ComparedColumns figures = {
-      .unit = unit_for_rows(std::min(comparison.wall.a.p50, comparison.wall.b.p50)),
-      .wall_change = is_changed(comparison.wall) ? comparison.wall.change : 0};
+// Adds the table of the compared times.
+void add_times(ComparisonPage& page, const Comparison& comparison, const Profile& a,
+               const Profile& b) {
+  const ComparedColumns figures = compared_columns(comparison);
   std::vector<ComparisonPage::Column> columns = {
       {"#", true}, {"source op"}, {"module"}, {"A ran in"}, {"B ran in"}};
   for (const std::string& title : figures.titles()) columns.push_back({title, true});
@@ -74,10 +62,49 @@ std::string report_comparison_html(const Comparison& comparison, const Profile& 
     add_row({std::to_string(i + 1), texts.op, texts.module, texts.place_a, texts.place_b},
             op.is_aligned() ? "" : "single", op);
   }
-  add_row({"", "unattributed", "", "", ""}, "total", comparison.unattributed);
-  add_row({"", "wall", "", "", ""}, "total", comparison.wall);
+  if (a.queue.empty()) {
+    add_row({"", "unattributed", "", "", ""}, "total", comparison.unattributed);
+  }
+  add_row({"", a.queue.empty() ? "wall" : "sum", "", "", ""}, "total", comparison.wall);
   page.add_table(columns, rows);
+}
+
+}  // namespace
+
+std::string report_comparison_csv(const Comparison& comparison, const Profile& a,
+                                  const Profile& b) {
+  const bool has_queues = !comparison.queues.empty();
+  std::string out =
+      "op,module,a_ran_in,b_ran_in,a_p50_ns,b_p50_ns,change_ns,ratio,ratio_low,ratio_high,verdict";
+  out += has_queues ? ",queue\r\n" : "\r\n";
+  add_csv(out, comparison, a, b, has_queues ? "," : "");
+  for (const ComparedQueue& queue : comparison.queues) {
+    const Profile& profile = a.queues[queue.a];
+    add_csv(out, queue.comparison, profile, b.queues[queue.b], "," + csv_cell(profile.queue));
+  }
+  return out;
+}
+
+std::string report_comparison_html(const Comparison& comparison, const Profile& a,
+                                   const Profile& b) {
+  ComparisonPage page(a.run.model, b.run.model);
+  for (const auto& [label, profile] : {std::pair("A: ", &a), std::pair("B: ", &b)}) {
+    for (const std::string& warning : profile->run.warnings) {
+      page.add_line("warning: " + std::string(label) + warning);
+    }
+    page.add_line(side_line(label, *profile, {fmt::format("{} runs", profile->runs)}, SIZE_MAX));
+  }
+  page.add_verdict(verdict_line(comparison));
+
+  add_times(page, comparison, a, b);
   for (const std::string& note : comparison.notes) page.add_line(note);
+  for (const ComparedQueue& queue : comparison.queues) {
+    page.add_heading("Queue " + a.queues[queue.a].queue);
+    page.add_line(a.queues[queue.a].queue_about + "; not part of the wall time");
+    page.add_verdict(verdict_line(queue.comparison));
+    add_times(page, queue.comparison, a.queues[queue.a], b.queues[queue.b]);
+    for (const std::string& note : queue.comparison.notes) page.add_line(note);
+  }
   return page.page();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -42,12 +41,29 @@ struct Remainder {
   bool has_line;
 };
 
-std::array<Remainder, 3> remainders(const Profile& profile, const Grouping& grouping) {
-  return {{{"beyond the top", grouping.others, share_of(grouping.other_rows, profile),
-            !grouping.other_rows.empty()},
-           {"filtered out", grouping.filtered, share_of(grouping.filtered_rows, profile),
-            !grouping.filtered_rows.empty()},
-           {"unattributed", profile.unattributed, profile.unattributed_share(), true}}};
+std::vector<Remainder> remainders(const Profile& profile, const Grouping& grouping) {
+  return {
+      {"beyond the top", grouping.others, share_of(grouping.other_rows, profile),
+       !grouping.other_rows.empty()},
+      {"filtered out", grouping.filtered, share_of(grouping.filtered_rows, profile),
+       !grouping.filtered_rows.empty()},
+      {"unattributed", profile.unattributed, profile.unattributed_share(), profile.queue.empty()}};
+}
+
+// Adds a column with the queue. `title` is its text in the first line. Quoted cells may have line
+// breaks.
+std::string with_queue(std::string_view csv, std::string_view title, const std::string& queue) {
+  std::string text;
+  bool is_first = true, is_quoted = false;
+  for (const char c : csv) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (c == '\r' && !is_quoted) {
+      text += ',' + csv_cell(is_first ? title : std::string_view(queue));
+      is_first = false;
+    }
+    text += c;
+  }
+  return text;
 }
 
 std::string groups_csv(const Profile& profile, const Grouping& grouping) {
@@ -93,8 +109,18 @@ std::string rows_csv(const Profile& profile, const Grouping& grouping) {
 std::string report_csv(const Profile& profile) { return report_csv(profile, {}); }
 
 std::string report_csv(const Profile& profile, const View& view) {
-  const Grouping grouping = group_rows(profile, view);
-  return view.by == GroupBy::kNone ? rows_csv(profile, grouping) : groups_csv(profile, grouping);
+  const auto csv_of = [&](const Profile& part) {
+    const Grouping grouping = group_rows(part, view);
+    return view.by == GroupBy::kNone ? rows_csv(part, grouping) : groups_csv(part, grouping);
+  };
+  const std::string csv = csv_of(profile);
+  if (profile.queues.empty()) return csv;
+  std::string all = with_queue(csv, "queue", "");
+  for (const Profile& queue : profile.queues) {
+    const std::string rows = csv_of(queue);
+    all += with_queue(rows.substr(rows.find("\r\n") + 2), queue.queue, queue.queue);
+  }
+  return all;
 }
 
 }  // namespace vitrine::inspector

@@ -74,9 +74,10 @@ Json timeline_json(const Profile& profile, uint32_t run) {
                      });
     events.erase(last, events.end());
   }
-  Json tracks = Json::array({"executor"});
+  Json tracks = Json::array({profile.queue.empty() ? "executor" : profile.queue});
   std::map<std::string, size_t> track_of;
   for (const DelegateCall& call : profile.delegate_calls) {
+    if (!profile.queue.empty()) break;  // a queue has one track
     if (!track_of.try_emplace(call.delegate, tracks.size()).second) continue;
     tracks.push_back(call.delegate.empty() ? "delegate" : call.delegate);
   }
@@ -84,7 +85,7 @@ Json timeline_json(const Profile& profile, uint32_t run) {
   for (const TimelineEvent& event : events) {
     const bool is_row = event.kind == TimelineEvent::Kind::kRow;
     size_t track = 0;
-    if (is_row && profile.rows[event.index].where == Where::kDelegate) {
+    if (profile.queue.empty() && is_row && profile.rows[event.index].where == Where::kDelegate) {
       track = track_of.at(profile.rows[event.index].delegate);
     }
     // In foreign traces, events may start before their run.
@@ -148,7 +149,12 @@ Json page_json(const ProfilePage& page) {
 std::string report_html(std::span<const ProfilePage> pages, const PageHead* head) {
   Json data = page_json(pages.front());
   data["others"] = Json::array();
-  for (const ProfilePage& page : pages.subspan(1)) data["others"].push_back(page_json(page));
+  for (const ProfilePage& page : pages) {
+    if (&page != pages.data()) data["others"].push_back(page_json(page));
+    for (const Profile& queue : page.profile->queues) {
+      data["others"].push_back(page_json({&queue, nullptr}));
+    }
+  }
   const PageHead none;
   if (head == nullptr) head = &none;
   const auto joined = [](std::string_view a, std::string_view b) {

@@ -80,6 +80,8 @@ Json row_json(const ProfileRow& row, const std::optional<MachineLimits>& limits)
                {"identifier", text_or_null(row.identifier)},
                {"kernel", row.kernel},
                {"library", text_or_null(row.library)},
+               {"phase", text_or_null(row.phase)},
+               {"payload_operator", or_null(row.payload_operator)},
                {"join", name_of(kJoin, row.join)},
                {"source_ops", row.source_ops},
                {"main_op", row.source_ops.empty() ? Json(nullptr) : Json(row.main_op)},
@@ -158,6 +160,14 @@ Json limits_json(const MachineLimits& limits) {
           {"bytes_per_s", limits.bytes_per_s}};
 }
 
+void add_samples(const Profile& profile, Json& json) {
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    json["rows"][i]["samples_ns"] = samples_json(profile.rows[i].samples, profile);
+  }
+  json["wall_samples_ns"] = samples_json(profile.wall_samples, profile);
+  json["unattributed_samples_ns"] = samples_json(profile.unattributed_samples, profile);
+}
+
 Json groups_json(const Profile& profile) {
   Json json;
   for (const auto& [name, by] : kGroupings) {
@@ -186,11 +196,10 @@ Json groups_json(const Profile& profile) {
 
 std::string report_json(const Profile& profile) {
   Json json = profile_json(profile);
-  for (size_t i = 0; i < profile.rows.size(); ++i) {
-    json["rows"][i]["samples_ns"] = samples_json(profile.rows[i].samples, profile);
+  add_samples(profile, json);
+  for (const Profile& queue : profile.queues) {
+    add_samples(queue, json["queues"].emplace_back(profile_json(queue)));
   }
-  json["wall_samples_ns"] = samples_json(profile.wall_samples, profile);
-  json["unattributed_samples_ns"] = samples_json(profile.unattributed_samples, profile);
   // Names come from files, so bytes that are not UTF-8 are replaced.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -205,6 +214,9 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
   Json json = {{"schema_version", kProfileJsonVersion},
                {"model", run.model},
                {"method", profile.method},
+               {"queue", text_or_null(profile.queue)},
+               {"queue_about", text_or_null(profile.queue_about)},
+               {"unit", profile.has_ticks ? "ticks" : "ns"},
                {"origin", origin_json(run)},
                {"warnings", run.warnings},
                {"record", text_or_null(run.record)},
@@ -235,7 +247,8 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                {"incomplete_runs", profile.incomplete_runs},
                {"dropped_records", profile.dropped_records},
                {"dropped_blocks", profile.dropped_blocks},
-               {"notes", profile.notes}};
+               {"notes", profile.notes},
+               {"queues", Json::array()}};
   return json;
 }
 

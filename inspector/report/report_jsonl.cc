@@ -19,6 +19,10 @@ Json common_members(const Profile& profile, const std::map<std::string, std::str
                {"runs", profile.runs},
                {"tool", profile.run.tool},
                {"input_values", profile.run.input_values}};
+  if (!profile.queue.empty()) {
+    line["queue"] = profile.queue;
+    line["unit"] = profile.has_ticks ? "ticks" : "ns";
+  }
   for (const auto& [key, value] : labels) {
     if (!line.contains(key)) line[key] = value;
   }
@@ -48,12 +52,12 @@ void append_without_op(std::string& text, const Json& common, const char* where,
 std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels) {
   const Json common = common_members(profile, labels);
   std::string text;
-  append_without_op(text, common, "run", profile.wall);
+  append_without_op(text, common, profile.queue.empty() ? "run" : "queue", profile.wall);
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const ProfileRow& row = profile.rows[i];
     Json line = common;
     line["row"] = i + 1;
-    line["where"] = where_name(row.where);
+    line["where"] = profile.queue.empty() ? where_name(row.where) : "device";
     line["op"] = op_type(row);
     line["source_ops"] = row.source_ops;
     line["module"] = module_of(row);
@@ -61,7 +65,9 @@ std::string report_jsonl(const Profile& profile, const std::map<std::string, std
     line["kernel"] = row.kernel;
     append(text, std::move(line), row.time);
   }
+  if (!profile.queue.empty()) return text;
   append_without_op(text, common, "unattributed", profile.unattributed);
+  for (const Profile& queue : profile.queues) text += report_jsonl(queue, labels);
   return text;
 }
 

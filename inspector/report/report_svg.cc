@@ -62,7 +62,12 @@ std::string shortened(std::string name) {
 }  // namespace
 
 std::string report_svg(const Profile& profile, const View& view) {
-  const std::vector<Bar> bars = bars_of(profile, view);
+  std::vector<Bar> bars = bars_of(profile, view);
+  if (!profile.queues.empty()) {
+    bars.push_back({fmt::format("not in the wall time: {} (see the table)",
+                                counted(profile.queues.size(), "device queue")),
+                    0, 0});
+  }
   double max_ns = 0;
   for (const Bar& bar : bars) max_ns = std::max(max_ns, bar.ns);
   const double wall = profile.typical(profile.wall);

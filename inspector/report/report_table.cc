@@ -41,7 +41,7 @@ class TableReport {
       : profile_(profile),
         width_(std::max(options.width, kMinWidth)),
         options_(options),
-        unit_(unit_for_rows(profile.typical(profile.wall))) {
+        unit_(row_unit(profile)) {
     for (const ProfileRow& row : profile.rows) {
       texts_.push_back(row_texts(row));
       has_calls_ |= row.calls != 1;
@@ -51,12 +51,16 @@ class TableReport {
   }
 
   std::string report() {
-    write_head();
+    profile_.queue.empty() ? write_head() : write_queue_head();
     out_ += '\n';
     write_rows(group_rows(profile_, options_.view));
     out_ += '\n';
     write_totals();
     write_legend_and_notes();
+    for (const Profile& queue : profile_.queues) {
+      out_ += '\n';
+      out_ += TableReport(queue, options_).report();
+    }
     return std::move(out_);
   }
 
@@ -79,6 +83,22 @@ class TableReport {
       out_ += wrap("", facts, kDot, width_);
     }
     write_wall();
+  }
+
+  void write_queue_head() {
+    size_t operators = 0;
+    for (const DelegateCall& call : profile_.delegate_calls) operators += call.operators;
+    out_ += wrap("queue ",
+                 {printable(profile_.queue),
+                  fmt::format("{} in {}", counted(operators, "operator"),
+                              counted(profile_.delegate_calls.size(), "partition")),
+                  "not part of the wall time"},
+                 kDot, width_);
+    if (!profile_.queue_about.empty()) out_ += wrap("      ", {profile_.queue_about}, "", width_);
+    const TimeStatistics& sum = profile_.wall;
+    const Unit unit = figure_unit(profile_, sum.p50);
+    out_ += fmt::format("sum   min {}   p50 {}   p90 {}   max {} {}\n", unit.text(sum.min),
+                        unit.text(sum.p50), unit.text(sum.p90), unit.text(sum.max), unit.name);
   }
 
   static void add_list(std::vector<std::string>& parts, std::string_view label,
@@ -258,6 +278,11 @@ class TableReport {
     };
     add_left_out(grouping.other_rows, grouping.others, "beyond the top");
     add_left_out(grouping.filtered_rows, grouping.filtered, "filtered out");
+    if (!profile_.queue.empty()) {
+      table.add_total({"sum of the queue", "sum"}, label_column, figures(profile_.wall, 1, ""),
+                      first_figure);
+      return;
+    }
     const double rest = profile_.unattributed_share();
     const char* unattributed = has_delegates_ ? "unattributed (delegate entry and exit, dispatch)"
                                               : "unattributed (dispatch)";
@@ -393,7 +418,9 @@ class TableReport {
 
   void write_totals() {
     auto places = shares_by(place_type);
-    places.emplace_back("unattributed", profile_.unattributed_share());
+    if (profile_.queue.empty()) {
+      places.emplace_back("unattributed", profile_.unattributed_share());
+    }
     out_ += wrap("ran in   ", with_percents(places), kBetween, width_);
     const auto types = without_small(shares_by(op_type));
     if (!types.empty()) out_ += wrap("op type  ", with_percents(types), kBetween, width_);
@@ -421,14 +448,18 @@ class TableReport {
     if (any([](const ProfileRow& row) { return !row.folded_ops.empty(); })) {
       legend.emplace_back("\"+\": ops folded into the operator");
     }
-    if (any([](const ProfileRow& row) { return row.source_ops.size() > 1; })) {
+    if (any([](const ProfileRow& row) { return row.phase.empty() && row.source_ops.size() > 1; })) {
       legend.emplace_back("\"(of n)\" or a list: n ops share one debug handle");
     }
     if (any([](const ProfileRow& row) { return row.is_inserted; })) {
       legend.emplace_back("layout changes were inserted by the lowering");
     }
+    const bool by_payload =
+        any([](const ProfileRow& row) { return row.payload_operator.has_value(); });
     if (any([&](const ProfileRow& row) { return !op_mark(row).empty(); })) {
-      legend.emplace_back("\"~\": named by its kernel, not in the record");
+      legend.emplace_back(by_payload
+                              ? "\"~\": inferred from the payload's operator and its position"
+                              : "\"~\": named by its kernel, not in the record");
     }
     if (!legend.empty()) out_ += wrap("", legend, kDot, width_);
     out_ += wrap_notes(profile_.notes, width_);

@@ -52,6 +52,7 @@ class TimelineProcess {
   // Returns all events, separated by commas.
   std::string events(const std::string& name) {
     add_name("process_name", executor_track_, name);
+    if (!profile_.queue.empty()) return queue_events();
     if (top_ != nullptr) add_top();
     add_name("thread_name", executor_track_, "executor");
     for (const auto& [delegate, track] : tracks_) {
@@ -65,6 +66,19 @@ class TimelineProcess {
   }
 
  private:
+  // A queue has one track, whose runs are those of the CPU.
+  std::string queue_events() {
+    add_name("thread_name", executor_track_,
+             profile_.queue + (profile_.has_ticks ? " (ticks, scaled to the calls)"
+                                                  : " (starts at its calls, own clock)"));
+    for (const TimelineEvent& event : profile_.timeline) {
+      if (event.kind != TimelineEvent::Kind::kRow) continue;
+      add(rows_[event.index].fields, executor_track_, event.start,
+          static_cast<double>(event.end - event.start));
+    }
+    return std::move(out_);
+  }
+
   struct RowFields {
     std::string fields;  // JSON text after "name": with the name, "cat" and "args"
     int track = 0;
@@ -79,6 +93,8 @@ class TimelineProcess {
     if (row.main_op < row.model_lines.size() && !row.model_lines[row.main_op].empty()) {
       args["line"] = row.model_lines[row.main_op];
     }
+    if (!profile_.queue.empty()) args["derived_start"] = true;
+    if (profile_.has_ticks) args["median_ticks"] = profile_.typical(row.time);
     if (!row.identifier.empty()) args["identifier"] = row.identifier;
     if (row.where == Where::kDelegate &&
         std::count(derived_.begin(), derived_.end(), row.partition) != 0) {
@@ -171,7 +187,7 @@ std::string report_timeline(std::span<const Profile* const> profiles, const Time
   std::vector<std::string> methods;
   for (const Profile* profile : profiles) {
     base = std::min(base, first_event(*profile));
-    methods.push_back(profile->method);
+    if (profile->queue.empty()) methods.push_back(profile->method);
   }
   const std::string model = profiles.empty() ? "" : profiles.front()->run.model;
   std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":";
@@ -184,7 +200,8 @@ std::string report_timeline(std::span<const Profile* const> profiles, const Time
   int track = 1;
   for (const Profile* profile : profiles) {
     std::string name = model.empty() ? "vitrine" : model;
-    if (profiles.size() > 1) name += " · " + profile->method;
+    if (methods.size() > 1) name += " · " + profile->method;
+    if (!profile->queue.empty()) name += " · " + profile->queue;
     TimelineProcess events(*profile, process == 1 ? top : nullptr, process, track, base);
     if (process++ > 1) out += ",\n";
     track = events.next_track();
@@ -194,8 +211,9 @@ std::string report_timeline(std::span<const Profile* const> profiles, const Time
 }
 
 std::string report_timeline(const Profile& profile) {
-  const Profile* const only = &profile;
-  return report_timeline({&only, 1});
+  std::vector<const Profile*> all = {&profile};
+  for (const Profile& queue : profile.queues) all.push_back(&queue);
+  return report_timeline(all);
 }
 
 }  // namespace vitrine::inspector

@@ -123,6 +123,15 @@ RowTexts row_texts(const ProfileRow& row) {
     texts.short_op = inserted_text(row, "layout");
     return texts;
   }
+  if (!row.phase.empty()) {
+    const std::string phase = printable(row.phase);
+    texts.op = texts.short_op = phase;
+    if (row.has_all_ops_of_call && !row.source_ops.empty()) {
+      texts.op += " for " + counted(row.source_ops.size(), "op");
+    }
+    texts.module = printable(common_path(row.modules));
+    return texts;
+  }
   if (row.has_all_ops_of_call) {
     texts.op = fmt::format("one of {} ops", row.source_ops.size());
     texts.short_op = texts.op;
@@ -144,9 +153,19 @@ RowTexts row_texts(const ProfileRow& row) {
   return texts;
 }
 
+Unit row_unit(const Profile& profile) {
+  const double wall = profile.typical(profile.wall);
+  return profile.has_ticks ? unit_for_ticks(wall) : unit_for_rows(wall);
+}
+
+Unit figure_unit(const Profile& profile, double value) {
+  return profile.has_ticks ? unit_for_ticks(value) : unit_for(value);
+}
+
 std::string op_type(const ProfileRow& row) {
   if (row.is_inserted) return "layout change";
   if (row.where == Where::kControl) return "control flow";
+  if (!row.phase.empty()) return printable(row.phase);
   if (row.has_all_ops_of_call) return printable(without_number(row.kernel));
   return row.source_ops.empty() ? "unknown" : printable(short_name(row.source_ops[row.main_op]));
 }

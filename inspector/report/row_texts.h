@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text/number_texts.h"
 #include "inspector/join/profile.h"
 
 namespace vitrine::inspector {
@@ -19,8 +20,13 @@ struct RowTexts {
 };
 RowTexts row_texts(const ProfileRow& row);
 
-// Returns the type of a row's op, by which rows are summed: "convolution", "layout change", or
-// "unknown" without source ops.
+// Returns the unit of the times in a table of the profile's rows.
+Unit row_unit(const Profile& profile);
+// Returns the unit of a single figure of the profile.
+Unit figure_unit(const Profile& profile, double value);
+
+// Returns the type of a row's op, by which rows are summed: "convolution", "layout change", the
+// phase of a delegate call, or "unknown" without source ops.
 std::string op_type(const ProfileRow& row);
 
 // Returns the name in JSON and CSV: "delegate", "kernel" or "control".

@@ -48,14 +48,20 @@ void TraceBuilder::delegate(int32_t instruction, const std::string& backend,
                             const std::vector<Operator>& operators) {
   const uint64_t start = now_ + 50;
   for (const Operator& op : operators) {
-    log({.name = op.id == kUnsetDelegateDebugId ? keep(op.name) : nullptr,
-         .metadata = keep(op.metadata),
-         .metadata_size = static_cast<uint32_t>(op.metadata.size()),
-         .chain_index = 0,
-         .instruction_id = instruction,
-         .delegate_debug_id = op.id,
-         .kind = TraceRecord::Kind::kDelegateOperator},
-        op.ns);
+    TraceRecord record{.name = op.id == kUnsetDelegateDebugId ? keep(op.name) : nullptr,
+                       .metadata = keep(op.metadata),
+                       .metadata_size = static_cast<uint32_t>(op.metadata.size()),
+                       .chain_index = 0,
+                       .instruction_id = instruction,
+                       .delegate_debug_id = op.id,
+                       .kind = TraceRecord::Kind::kDelegateOperator};
+    if (op.device) {
+      record.start_ns = op.device->first;
+      record.end_ns = op.device->second;
+      trace_.record(record);
+    } else {
+      log(record, op.ns);
+    }
   }
   now_ += 100;
   trace_.record({.start_ns = start,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class TraceBuilder {
     std::string name = {};  // string identifier; used if `id` is unset
     std::string metadata = {};
     uint64_t ns = 0;
+    // Times of a device's own clock instead of `ns`; the simulated clock does not advance.
+    std::optional<std::pair<uint64_t, uint64_t>> device = {};
   };
   void delegate(int32_t instruction, const std::string& backend,
                 const std::vector<Operator>& operators);

@@ -3,6 +3,12 @@
 #include <vector>
 
 #include "api/builtin.h"
+#include "backends/core_ml/profile/core_ml_profile.h"
+#include "backends/ethos_u/profile/ethos_u_profile.h"
+#include "backends/neutron/profile/neutron_profile.h"
+#include "backends/qnn/profile/qnn_profile.h"
+#include "backends/vgf/profile/vgf_profile.h"
+#include "backends/vulkan/profile/vulkan_profile.h"
 #include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/extension.h"
@@ -12,7 +18,9 @@ namespace {
 
 struct KnownBackends {
   BackendRegistry backends = builtin_backends();
-  std::vector<const inspector::DelegateProfile*> profiles = {&xnnpack_profile()};
+  std::vector<const inspector::DelegateProfile*> profiles = {
+      &xnnpack_profile(), &vulkan_profile(),  &core_ml_profile(), &qnn_profile(),
+      &neutron_profile(), &ethos_u_profile(), &vgf_profile()};
 };
 
 KnownBackends& known_backends() {

@@ -16,7 +16,8 @@ int pte_inspect(int argc, char** argv) {
     const auto options = parse_inspect_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     std::vector<std::filesystem::path> read = options->files;
-    for (const auto* more : {&options->data, &options->etrecords, &options->debug_buffers}) {
+    for (const auto* more :
+         {&options->data, &options->etrecords, &options->programs, &options->debug_buffers}) {
       read.insert(read.end(), more->begin(), more->end());
     }
     if (!options->trace.empty()) read.push_back(options->trace);

@@ -20,6 +20,7 @@
 #include "tools/common/backends.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/messages.h"
+#include "tools/common/program_delegates.h"
 #include "tools/common/program_record.h"
 #include "tools/common/provenance.h"
 #include "tools/common/tool_error.h"
@@ -109,8 +110,32 @@ class NoProfile : public ToolError {
   using ToolError::ToolError;
 };
 
-TracedRun read_trace(const OpenedFile& file, const std::string& name,
-                     const std::filesystem::path& etrecord, const InspectOptions& options) {
+// Returns the file that belongs to a trace; empty if none was given.
+std::filesystem::path file_of(size_t trace, const std::vector<std::filesystem::path>& files) {
+  if (files.empty()) return {};
+  return files[std::min(trace, files.size() - 1)];
+}
+
+// Adds the delegates and the embedded record of the trace's program.
+void add_program(const std::filesystem::path& path, TracedRun& run,
+                 inspector::ProfileOptions& facts) {
+  const MappedFile file(path);
+  check_kind(file.opened().name, file.opened().bytes, "a program (.pte)", {FileKind::kProgram});
+  const std::shared_ptr<const Program> program = load_program(file.opened());
+  facts.program = program_delegates(*program, facts.method);
+  facts.run.model_digest = model_digest(path);
+  if (!run.record) {
+    run.record = embedded_record(*program);
+    if (run.record) facts.run.record = path.filename().string();
+  } else if (const std::string text = contradiction(*program, *run.record); !text.empty()) {
+    facts.run.warnings.push_back("the record is not that of the program: " + text);
+  }
+}
+
+// `index` is the number of the trace among those of the command line.
+TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t index,
+                     const InspectOptions& options) {
+  const std::filesystem::path etrecord = file_of(index, options.etrecords);
   TracedRun result;
   if (find_file_kind(file.bytes) == FileKind::kProfile) {
     result.profile = inspector::read_profile(
@@ -128,6 +153,9 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name,
   facts.run.model = name;
   facts.run.tool = tool_version();
   facts.run.record = etrecord.filename().string();
+  if (const std::filesystem::path program = file_of(index, options.programs); !program.empty()) {
+    add_program(program, result, facts);
+  }
   try {
     result.profile =
         inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
@@ -135,11 +163,6 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name,
     throw NoProfile(fmt::format("{}: {}", file.name, error.what()));
   }
   return result;
-}
-
-std::filesystem::path record_of(size_t trace, const InspectOptions& options) {
-  if (options.etrecords.empty()) return {};
-  return options.etrecords[std::min(trace, options.etrecords.size() - 1)];
 }
 
 // Reads the outputs of ops of both traces. Returns false if a trace has none or its file of data is
@@ -168,8 +191,8 @@ bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
 Inspection compare(const InspectOptions& options) {
   const MappedFile files[] = {MappedFile(options.files[0]), MappedFile(options.files[1])};
   const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
-  TracedRun a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
-  TracedRun b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
+  TracedRun a = read_trace(files[0].opened(), name_a, 0, options);
+  TracedRun b = read_trace(files[1].opened(), name_b, 1, options);
   const inspector::Comparison comparison = inspector::compare_profiles(a.profile, b.profile, false);
   const bool json = options.json || options.report.format == ReportFormat::kJson;
   ReportOptions report = options.report;
@@ -202,16 +225,15 @@ Inspection compare(const InspectOptions& options) {
 
 // Describes a trace and adds its profile, if the trace has a complete run.
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
-  const std::filesystem::path record = record_of(0, options);
   const std::string name = std::filesystem::path(file.name).filename().string();
   if (options.has_format) {
-    return make_report(read_trace(file, name, record, options).profile, options.report);
+    return make_report(read_trace(file, name, 0, options).profile, options.report);
   }
   const inspector::TableOptions table = table_options(options.report);
   std::string text =
       description_text(describe_file(file), {table.width, table.color, options.all}) + "\n";
   try {
-    return text + make_report(read_trace(file, name, record, options).profile, options.report);
+    return text + make_report(read_trace(file, name, 0, options).profile, options.report);
   } catch (const NoProfile& error) {
     return text + "no profile: " + inspector::printable(error.what()) + "\n";
   }
@@ -224,7 +246,7 @@ void add_profile(const OpenedFile& file, const InspectOptions& options, Json& js
   ReportOptions as_json;
   as_json.format = ReportFormat::kJson;
   try {
-    const TracedRun traced = read_trace(file, name, record_of(0, options), options);
+    const TracedRun traced = read_trace(file, name, 0, options);
     json["profile"] = Json::parse(make_report(traced.profile, as_json));
   } catch (const NoProfile& error) {
     json["no_profile"] = error.what();
@@ -236,10 +258,14 @@ std::string draw(const OpenedFile& file, const InspectOptions& options) {
   std::optional<TracedRun> run;
   if (!options.trace.empty()) {
     const MappedFile trace(options.trace);
-    run = read_trace(trace.opened(), file.name, record_of(0, options), options);
+    InspectOptions with_program = options;
+    if (with_program.programs.empty() && find_file_kind(file.bytes) == FileKind::kProgram) {
+      with_program.programs = {file.name};
+    }
+    run = read_trace(trace.opened(), file.name, 0, with_program);
   }
   return inspector::report_graph_html(
-      picture_of_file(file, record_of(0, options), run ? &run->profile : nullptr));
+      picture_of_file(file, file_of(0, options.etrecords), run ? &run->profile : nullptr));
 }
 
 std::string describe_one(OpenedFile file, const InspectOptions& options) {
@@ -325,7 +351,7 @@ Inspection inspect(const InspectOptions& options) {
         break;
       case Task::kGraphModelExplorer:
         result.text =
-            inspector::report_model_explorer(picture_of_file(file, record_of(0, options)));
+            inspector::report_model_explorer(picture_of_file(file, file_of(0, options.etrecords)));
         break;
       case Task::kExplain:
         check_kind(file.name, file.bytes, "a program (.pte)", {FileKind::kProgram});

@@ -1,5 +1,7 @@
 #include "tools/pte_inspect/options.h"
 
+#include <utility>
+
 #include "tools/common/command_line.h"
 #include "tools/common/report_options.h"
 
@@ -13,6 +15,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       "  pte_inspect model.pte\n"
       "  pte_inspect model.pte --output graph.html\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
+      "  pte_inspect trace.etdp --program model.pte\n"
       "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail_above 1.1",
       "pte_inspect");
   app.get_formatter()->column_width(30);
@@ -44,6 +47,10 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                "--etrecord", options.etrecords,
                "ETRecord of a trace, or a program that contains it; with --compare one for both "
                "traces, or old,new"))
+      ->check(CLI::ExistingFile.description(""));
+  as_files(app.add_option("--program", options.programs,
+                          "program of a trace, whose delegates and record give the rows their "
+                          "names; with --compare one for both traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   app.add_option("--trace", options.trace,
                  "with --format html: trace or stored profile (.json) of the program, whose times "
@@ -86,9 +93,10 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
     if (!options.debug_buffers.empty() && options.debug_buffers.size() != 2) {
       throw CLI::ValidationError("--debug_buffer", "needs two files, old,new");
     }
-    if (options.etrecords.size() > (compare ? 2u : 1u)) {
-      throw CLI::ValidationError("--etrecord",
-                                 compare ? "expected one or two files" : "expected one file");
+    for (const auto& [name, given] :
+         {std::pair("--etrecord", &options.etrecords), std::pair("--program", &options.programs)}) {
+      if (given->size() <= (compare ? 2u : 1u)) continue;
+      throw CLI::ValidationError(name, compare ? "expected one or two files" : "expected one file");
     }
   };
   if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;

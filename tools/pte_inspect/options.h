@@ -28,6 +28,7 @@ struct InspectOptions {
   bool all = false;
   std::vector<std::filesystem::path> data;       // external weights (.ptd)
   std::vector<std::filesystem::path> etrecords;  // one for all traces, or one per trace
+  std::vector<std::filesystem::path> programs;   // of the traces: one for all, or one per trace
   std::filesystem::path trace;                   // for the colors of a page; may be empty
   std::string method = "forward";
   ReportOptions report;

@@ -17,7 +17,9 @@ const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
 // ---- Figures
-const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
+const NANOSECONDS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
+const TICKS = [[1e9, 'Gticks'], [1e6, 'Mticks'], [1e3, 'kticks'], [0, 'ticks']];
+let UNITS = NANOSECONDS;  // of the profile that is shown
 function unitFor(ns) { return UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3]; }
 function digits(value) { return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2); }
 function time(ns) {

@@ -1,6 +1,7 @@
 'use strict';
 // Shows one profile.
 const showProfile = (data) => {
+  UNITS = data.unit === 'ticks' ? TICKS : NANOSECONDS;
   const PAGE = 500;  // table rows shown at once
   const colorOfRow = (row) => colorOfType(data.rows[row].op_type);
   const typical = (statistics) => statistics[data.statistic];
@@ -13,9 +14,10 @@ const showProfile = (data) => {
   // ---- Summary
   function summary() {
     if ($('summary').hidden = Boolean(data.steps)) return;  // the page's head has a summary
-    $('title').textContent = [data.model || 'Profile', data.method].join(' · ');
+    $('title').textContent = [data.model || 'Profile', data.method, data.queue].filter(Boolean).join(' · ');
     document.title = $('title').textContent;
     const facts = [
+      data.queue ? `${data.queue_about}; not part of the wall time` : '',
       data.inputs.length ? 'in ' + data.inputs.join(', ') : '', data.outputs.length ? 'out ' + data.outputs.join(', ') : '',
       `${data.runs} runs`, data.threads ? counted(data.threads, 'thread') : '',
       data.record ? `names from ${data.record}` : 'names from the program alone'];
@@ -28,16 +30,16 @@ const showProfile = (data) => {
     const delegated = data.rows.filter((row) => row.where === 'delegate').reduce((sum, row) => sum + row.share, 0);
     const kernels = data.rows.filter((row) => row.where === 'kernel');
     const cards = [
-      [time(wall.p50), 'per run, median', `${time(wall.min)} to ${time(wall.p90)} (p90)`],
+      [time(wall.p50), data.queue ? 'sum of the queue per run' : 'per run, median', `${time(wall.min)} to ${time(wall.p90)} (p90)`],
       [time(wall.first), 'first run', wall.steady > 0 ? `${(wall.first / wall.steady).toFixed(2)} × the steady ${time(wall.steady)}` : ''],
-      [percent(delegated), 'in delegates', kernels.length ? `${kernels.length} ops not delegated` : 'every op is delegated'],
-      [String(data.rows.length), 'operators', `${percent(data.unattributed_share)} of the time unattributed`]];
+      data.queue ? null : [percent(delegated), 'in delegates', kernels.length ? `${kernels.length} ops not delegated` : 'every op is delegated'],
+      [String(data.rows.length), 'operators', data.queue ? 'or parts of them' : `${percent(data.unattributed_share)} of the time unattributed`]].filter(Boolean);
     if (data.init_ns !== null) cards.push([time(data.init_ns), 'to load the method', data.load_ns !== null ? `program ${time(data.load_ns)}` : '']);
     if (data.peak_rss_bytes !== null) cards.push([bytes(data.peak_rss_bytes), 'memory, peak', data.steady_rss_bytes !== null ? `${bytes(data.steady_rss_bytes)} after the runs` : '']);
     $('cards').append(...cards.map(card));
     const parts = data.groups.delegate.filter((group) => group.depth === 0)
       .map((group, i) => [group.name, typical(group.time_ns), `var(--c${i % COLORS})`]);
-    parts.push(['unattributed', Math.max(typical(data.unattributed_time_ns), 0), 'var(--rest)']);
+    if (!data.queue) parts.push(['unattributed', Math.max(typical(data.unattributed_time_ns), 0), 'var(--rest)']);
     stack($('split'), $('split-legend'), parts, time);
     for (const note of data.notes) $('notes').append(make('li', {}, note));
   }
@@ -176,7 +178,7 @@ const showProfile = (data) => {
     $('more').textContent = `Show ${Math.min(PAGE, lines.length - state.limit)} more`;
     const rest = typical(data.unattributed_time_ns);
     $('table').tFoot.replaceChildren(make('tr', {}, make('td', {colspan: columns},
-      `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(data.unattributed_share)}; wall ${time(typical(data.wall_ns))}`)));
+      data.queue ? `sum of the queue ${time(typical(data.wall_ns))}` : `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(data.unattributed_share)}; wall ${time(typical(data.wall_ns))}`)));
     for (const button of $('views').children) button.setAttribute('aria-selected', String(button.dataset.by === state.by));
     writeState();
   }
@@ -241,6 +243,8 @@ const showProfile = (data) => {
   }
 
   function timeline() {
+    // Ticks have no place on the CPU's clock.
+    if ($('timeline-section').hidden = data.unit === 'ticks') return;
     let total = 1, ticks = null, zoom = 1;
     const show = (line) => {
       total = line.ns || 1;
@@ -248,6 +252,7 @@ const showProfile = (data) => {
       const all = parts.reduce((sum, [, ns]) => sum + ns, 0);
       $('timeline-what').textContent = `${line.name || 'run ' + line.run}, ${time(total)}` + (parts.length ? ` in the model, ${time(all)} in all` : '') +
         (line.run === data.timeline.run ? ': about the median' : '') +
+        (data.queue ? '; the clock is the device\'s own, so each call begins when the CPU entered it' : '') +
         (line.left_out ? `; ${line.left_out} shorter events left out` : '');
       $('timeline').replaceChildren(ticks = make('div', {class: 'ticks'}), ...tracksOf(line, total));
       stack($('timeline-parts'), $('timeline-parts-legend'), parts.map(([name, ns], i) => [name, ns, name === 'unattributed' ? 'var(--soft)' : `var(--c${i})`]), time);

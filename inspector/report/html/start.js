@@ -13,7 +13,7 @@
   if (head) showHead(head);
   methods.hidden = pages.length < 2;
   if (pages.length > 1) pages.forEach((page, i) => {
-    methods.append(make('button', {type: 'button', role: 'tab', 'data-page': i, onclick: () => open(page)}, page.method));
+    methods.append(make('button', {type: 'button', role: 'tab', 'data-page': i, onclick: () => open(page)}, page.queue ? `${page.method} · ${page.queue}` : page.method));
   });
   open(first);
 })();

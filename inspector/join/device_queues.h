@@ -1,0 +1,20 @@
+// Separates the rows that devices measured with clocks of their own from those of the CPU.
+#pragma once
+
+#include <vector>
+
+#include "inspector/join/profile.h"
+#include "inspector/join/statistics.h"
+
+namespace vitrine::inspector {
+
+// Moves rows, with their events in the timeline, to Profile::queues. `queues` is parallel to the
+// rows; null for the CPU. Queues with the same name are one. Shares are not computed.
+//
+// The events of a call get new start times: the first begins when the CPU entered the call, because
+// the clocks have different origins. If the start times of a queue cannot be compared, or if it
+// counts ticks, the events follow each other and fill the call.
+void split_queues(Profile& profile, const std::vector<const DeviceQueue*>& queues,
+                  const RunWindow& window);
+
+}  // namespace vitrine::inspector

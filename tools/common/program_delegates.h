@@ -1,0 +1,15 @@
+// Lists what the delegates of a program run, for profiles of traces that other runtimes recorded.
+#pragma once
+
+#include <string_view>
+
+#include "inspector/join/delegate_profile.h"
+#include "vitrine/program.h"
+
+namespace vitrine::tools {
+
+// Returns the delegate calls of the method's first chain. Payloads that are closed or damaged have
+// no operators. Empty if the program lacks the method.
+inspector::ProgramDelegates program_delegates(const Program& program, std::string_view method);
+
+}  // namespace vitrine::tools
