@@ -12,6 +12,12 @@
 
 namespace vitrine::inspector {
 
+// A row of a profile or of one of its queues.
+struct RowOfQueue {
+  std::string queue;  // empty for the CPU
+  size_t row = 0;     // index
+};
+
 struct GraphPicture {
   static constexpr size_t kNoParent = SIZE_MAX;
 
@@ -26,6 +32,8 @@ struct GraphPicture {
     std::string type;             // the first result: "f32[1,16]"; empty if unknown
     uint64_t constant_bytes = 0;  // weights
     double time_ns = 0;           // of a run, if the picture shows a profile; boxes: only their own
+    double device_time = 0;       // in the unit of device_queue, never part of time_ns
+    std::vector<RowOfQueue> rows;                            // of the profile
     std::vector<std::pair<std::string, std::string>> facts;  // the node's row: name, text
   };
   struct Edge {
@@ -39,7 +47,9 @@ struct GraphPicture {
   std::vector<std::string> facts;  // the subtitle
   std::vector<std::string> notes;  // warnings
   bool has_times = false;
-  std::vector<Node> nodes;  // in execution order, boxes anywhere
+  std::string device_queue;       // of device_time; empty without a device
+  bool has_device_ticks = false;  // device_time is not ns
+  std::vector<Node> nodes;        // in execution order, boxes anywhere
   std::vector<Edge> edges;
   // Classes of modules by path: "torch.nn.modules.conv.Conv2d".
   std::vector<std::pair<std::string, std::string>> module_classes;

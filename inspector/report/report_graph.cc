@@ -41,6 +41,11 @@ Json picture_json(const GraphPicture& picture) {
     if (!node.type.empty()) json["type"] = number_of(node.type);
     if (node.constant_bytes != 0) json["constant_bytes"] = node.constant_bytes;
     if (picture.has_times && node.time_ns > 0) json["time_ns"] = node.time_ns;
+    if (node.device_time > 0) json["device_time"] = node.device_time;
+    if (!node.rows.empty()) {
+      json["rows"] = Json::array();
+      for (const RowOfQueue& row : node.rows) json["rows"].push_back({row.queue, row.row});
+    }
     if (!node.facts.empty()) {
       json["facts"] = Json::array();
       for (const auto& [name, text] : node.facts) json["facts"].push_back({name, text});
@@ -50,9 +55,14 @@ Json picture_json(const GraphPicture& picture) {
   for (const GraphPicture::Edge& edge : picture.edges) {
     edges.push_back({edge.from, edge.to, number_of(edge.type)});
   }
-  return {{"title", picture.title}, {"facts", picture.facts},
-          {"notes", picture.notes}, {"has_times", picture.has_times},
-          {"types", types},         {"nodes", nodes},
+  return {{"title", picture.title},
+          {"facts", picture.facts},
+          {"notes", picture.notes},
+          {"has_times", picture.has_times},
+          {"queue", picture.device_queue},
+          {"queue_unit", picture.has_device_ticks ? "ticks" : "ns"},
+          {"types", types},
+          {"nodes", nodes},
           {"edges", edges}};
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inspector/join/profile.h"
+#include "inspector/report/graph_picture.h"
 
 namespace vitrine::inspector {
 
@@ -28,10 +29,19 @@ struct PageSteps {
   std::vector<Parts> parts = {};  // for each of the profile's runs; empty if unknown
 };
 
+// The picture of the program, for a tab of the page. If there is none, the tab gives the reason.
+struct PageGraph {
+  std::optional<GraphPicture> picture = {};
+  std::string why_not = {};
+};
+
 // The page contains the document of report_json.h and the timeline of the run nearest to the
 // median. With steps, it shows the times of all steps, and the timeline of the kept step nearest to
-// the median, or of the step that the reader clicks. Names are shown as text, never as markup.
-std::string report_html(const Profile& profile, const PageSteps* steps = nullptr);
+// the median, or of the step that the reader clicks. With a graph, the page has a tab with the page
+// of report_graph.h, which it loads when the reader opens the tab. Names are shown as text, never
+// as markup.
+std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
+                        const PageGraph* graph = nullptr);
 
 struct ProfilePage {
   const Profile* profile = nullptr;
@@ -47,6 +57,7 @@ struct PageHead {
 // Writes a page for the profiles of several methods in one run; `pages` must not be empty. The page
 // shows one profile at a time, initially the first. For profiles with steps, the head must show the
 // summary and the memory.
-std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr);
+std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr,
+                        const PageGraph* graph = nullptr);
 
 }  // namespace vitrine::inspector

@@ -77,6 +77,26 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
+// Opens the graph from a row. The frame is part of the page's load, after which the result is
+// written again.
+constexpr char kVisitGraph[] = R"(
+document.querySelectorAll('#table tbody tr')[row].click();
+const button = document.querySelector('.to-graph');
+seen.button = button.textContent;
+button.click();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+addEventListener('load', () => {
+  const inner = document.querySelector('#graph-section iframe').contentWindow, isHidden = () => document.getElementById('graph-section').hidden;
+  seen.selected = inner.picture.view.selected.rows[0];
+  seen.hidden = [isHidden()];
+  inner.document.querySelector('.to-row').click();
+  seen.hidden.unshift(isHidden());
+  seen.row = document.querySelector('tr.detail').previousSibling.dataset.rows;
+  seen.problems = window.problems;
+  result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+});
+)";
+
 TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
@@ -118,6 +138,16 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
     EXPECT_EQ(seen.at("theme"), "dark,light");
     EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
+  // The tab with the graph: the slowest row leads to its node, and the node back to the row.
+  const json seen =
+      drive(browser, page, scratch, "390,844",
+            "const row = " + std::to_string(longest) + ";" + std::string(kVisitGraph));
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("button"), "Show in the graph");
+  EXPECT_EQ(seen.at("selected"), json::array({"", longest}));
+  EXPECT_EQ(seen.at("hidden"), json({true, false}));
+  EXPECT_EQ(seen.at("row"), std::to_string(longest + 1));
+  EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 
 // Switches to the second method's page and back.

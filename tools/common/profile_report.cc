@@ -93,7 +93,9 @@ std::span<const ReportFormatRow> report_formats() {
          return inspector::report_csv(profile, options.view);
        }},
       {ReportFormat::kHtml, "html", "",
-       [](const Profile& profile, const Options&) { return inspector::report_html(profile); }},
+       [](const Profile& profile, const Options& options) {
+         return inspector::report_html(profile, nullptr, options.graph.get());
+       }},
       {ReportFormat::kSvg, "svg", "",
        [](const Profile& profile, const Options& options) {
          return inspector::report_svg(profile, options.view);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "inspector/compare/value_comparison.h"
 #include "inspector/join/profile.h"
 #include "inspector/report/grouping.h"
+#include "inspector/report/report_html.h"
 #include "inspector/report/report_table.h"
 #include "vitrine/method.h"
 
@@ -30,6 +32,7 @@ struct ReportOptions {
   bool costs = false;          // tables show costs
   // Labels for kJsonl: "device", "device_class", "commit", "run", ... See add_default_labels().
   std::map<std::string, std::string> labels = {};
+  std::shared_ptr<const inspector::PageGraph> graph = {};  // for kHtml; may be null
 };
 
 struct ReportFormatRow {

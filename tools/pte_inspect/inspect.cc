@@ -227,7 +227,13 @@ Inspection compare(const InspectOptions& options) {
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
   const std::string name = std::filesystem::path(file.name).filename().string();
   if (options.has_format) {
-    return make_report(read_trace(file, name, 0, options).profile, options.report);
+    const TracedRun traced = read_trace(file, name, 0, options);
+    ReportOptions report = options.report;
+    if (report.format == ReportFormat::kHtml && !options.programs.empty()) {
+      report.graph =
+          page_graph(options.programs.front(), file_of(0, options.etrecords), traced.profile);
+    }
+    return make_report(traced.profile, report);
   }
   const inspector::TableOptions table = table_options(options.report);
   std::string text =

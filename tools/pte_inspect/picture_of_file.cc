@@ -70,4 +70,18 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
   return picture;
 }
 
+std::shared_ptr<const inspector::PageGraph> page_graph(const std::filesystem::path& program,
+                                                       const std::filesystem::path& etrecord,
+                                                       const inspector::Profile& profile) {
+  auto graph = std::make_shared<inspector::PageGraph>();
+  try {
+    const std::unique_ptr<DataSource> source = check(map_file(program.c_str()));
+    const DataBuffer bytes = check(source->read(0, source->size()));
+    graph->picture = picture_of_file({program.string(), bytes.bytes()}, etrecord, &profile);
+  } catch (const HostError& error) {
+    graph->why_not = error.what();
+  }
+  return graph;
+}
+
 }  // namespace vitrine::tools

@@ -8,6 +8,7 @@
 #include "base/text/number_texts.h"
 #include "inspector/join/delegate_profile.h"
 #include "inspector/join/op_names.h"
+#include "inspector/report/row_texts.h"
 #include "tools/common/backends.h"
 #include "tools/pte_inspect/picture.h"
 
@@ -40,9 +41,13 @@ class ProgramPicture {
       : record_(record), profile_(profile) {
     if (profile == nullptr) return;
     picture_.has_times = true;
-    for (const inspector::ProfileRow& row : profile->rows) {
-      times_[{row.instruction, row.identifier}] += profile->typical(row.time);
+    for (size_t i = 0; i < profile->rows.size(); ++i) {
+      const inspector::ProfileRow& row = profile->rows[i];
+      MeasuredRows& measured = times_[{row.instruction, row.identifier}];
+      measured.ns += profile->typical(row.time);
+      measured.rows.push_back({"", i});
     }
+    for (const inspector::Profile& queue : profile->queues) add_queue(queue);
   }
 
   GraphPicture make(const std::vector<ProgramGraph>& methods) {
@@ -82,14 +87,41 @@ class ProgramPicture {
     if (from != kNone && from != to) picture_.edges.push_back({from, to, type});
   }
 
-  // Returns the time of the row with this instruction and identifier, once.
-  double take_time(const GraphInstruction& instruction, const std::string& identifier) {
-    if (!has_times_ || !instruction.instruction) return 0;
+  // The rows of a node, and their time.
+  struct MeasuredRows {
+    double ns = 0;
+    std::vector<inspector::RowOfQueue> rows;
+  };
+  using RowTimes = std::map<std::pair<int32_t, std::string>, MeasuredRows>;
+
+  // Rows of the first queue also give device times; those of others only lead to nodes.
+  void add_queue(const inspector::Profile& queue) {
+    if (picture_.device_queue.empty()) {
+      picture_.device_queue = queue.queue;
+      picture_.has_device_ticks = queue.has_ticks;
+    }
+    for (size_t i = 0; i < queue.rows.size(); ++i) {
+      const inspector::ProfileRow& row = queue.rows[i];
+      if (!row.payload_operator) continue;
+      MeasuredRows& measured =
+          device_rows_[{row.instruction, std::to_string(*row.payload_operator)}];
+      if (queue.queue == picture_.device_queue) measured.ns += queue.typical(row.time);
+      measured.rows.push_back({queue.queue, i});
+    }
+  }
+
+  // Gives the node the rows with this instruction and identifier, once.
+  void take_rows(const GraphInstruction& instruction, const std::string& identifier, size_t node) {
+    if (!has_times_ || !instruction.instruction) return;
     const auto found = times_.find({*instruction.instruction, identifier});
-    if (found == times_.end()) return 0;
-    const double time = found->second;
+    if (found == times_.end()) return;
+    picture_.nodes[node].time_ns += found->second.ns;
+    append(found->second.rows, node);
     times_.erase(found);
-    return time;
+  }
+  void append(const std::vector<inspector::RowOfQueue>& rows, size_t node) {
+    auto& list = picture_.nodes[node].rows;
+    list.insert(list.end(), rows.begin(), rows.end());
   }
 
   // ---- Source ops
@@ -189,7 +221,7 @@ class ProgramPicture {
           add_fact(picture_.nodes[node], "kernel", instruction.name);
           picture_.nodes[node].backend = "kernels";
         }
-        picture_.nodes[node].time_ns = take_time(instruction, "");
+        take_rows(instruction, "", node);
         add_sources(nodes_of_instruction(instruction), picture_.nodes[node]);
       }
     }
@@ -218,6 +250,21 @@ class ProgramPicture {
     add_fact(op, "arguments", fmt::format("{}", fmt::join(instruction.arguments, ", ")));
     add_fact(op, "position", instruction.id);
     return node;
+  }
+
+  // Adds the rows of a device, and the source ops with which they were joined.
+  void add_device_rows(const GraphInstruction& call, size_t index, GraphPicture::Node& op) const {
+    if (!has_times_ || !call.instruction) return;
+    const auto found = device_rows_.find({*call.instruction, std::to_string(index)});
+    if (found == device_rows_.end()) return;
+    op.device_time = found->second.ns;
+    op.rows = found->second.rows;
+    const auto queue =
+        std::ranges::find(profile_->queues, op.rows.front().queue, &inspector::Profile::queue);
+    const inspector::ProfileRow& row = queue->rows[op.rows.front().row];
+    op.module_path = inspector::module_of(row);
+    add_fact(op, "source ops", fmt::format("{}", fmt::join(row.source_ops, "\n")));
+    add_fact(op, "kernel", row.kernel);
   }
 
   // Adds the edges from the inputs, the constants and the type of the result.
@@ -274,7 +321,8 @@ class ProgramPicture {
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;
-      picture_.nodes[node].time_ns += rest->second;
+      picture_.nodes[node].time_ns += rest->second.ns;
+      append(rest->second.rows, node);
       times_.erase(rest);
     }
     if (call.payload.empty()) {
@@ -298,8 +346,9 @@ class ProgramPicture {
       GraphPicture::Node& op = picture_.nodes[node];
       op.backend = call.name;
       if (op_count[instruction.debug_handle] == 1) {
-        op.time_ns = take_time(call, std::to_string(instruction.debug_handle));
+        take_rows(call, std::to_string(instruction.debug_handle), node);
       }
+      add_device_rows(call, static_cast<size_t>(&instruction - payload.instructions.data()), op);
       add_sources(nodes_of_operator(call, instruction), op);
     }
     // The delegate belongs to the module that contains all of its nodes.
@@ -321,7 +370,8 @@ class ProgramPicture {
   const inspector::Profile* profile_;
   bool has_times_ = false;  // the profile measured this method
   // Times of the profile's rows that have no node yet, by instruction and identifier.
-  std::map<std::pair<int32_t, std::string>, double> times_;
+  RowTimes times_;
+  RowTimes device_rows_;  // by instruction and index of the payload's operator
   const etrecord::MethodRecord* method_ = nullptr;
   GraphPicture picture_;
 };

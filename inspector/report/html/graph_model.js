@@ -11,8 +11,8 @@ function makeGraph(data) {
   const items = data.nodes.map((node, id) => ({
     ...node, id, type: node.type === undefined ? '' : data.types[node.type][0],
     bytes: (node.constant_bytes || 0) + (node.type === undefined ? 0 : data.types[node.type][1]),
-    time: node.time_ns || 0, children: [], inputs: [], outputs: [], open: false, leaves: 1}));
-  const root = {id: items.length, kind: 'root', label: data.title, children: [], inputs: [], outputs: [], open: true, depth: 0, bytes: 0, time: 0};
+    time: node.time_ns || 0, deviceTime: node.device_time || 0, children: [], inputs: [], outputs: [], open: false, leaves: 1}));
+  const root = {id: items.length, kind: 'root', label: data.title, children: [], inputs: [], outputs: [], open: true, depth: 0, bytes: 0, time: 0, deviceTime: 0};
   items.push(root);
   for (const item of items) {
     if (item === root) continue;
@@ -31,6 +31,7 @@ function makeGraph(data) {
     item.leaves = item.children.reduce((sum, child) => sum + child.leaves, 0);
     item.bytes = item.children.reduce((sum, child) => sum + child.bytes, 0);
     item.ownTime = item.time;
+    item.deviceTime = item.children.reduce((sum, child) => sum + child.deviceTime, item.deviceTime);
     item.time = item.children.reduce((sum, child) => sum + child.time, item.time);
   }
   const find = (map, key, make) => { if (!map.has(key)) map.set(key, make()); return map.get(key); };

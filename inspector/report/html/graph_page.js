@@ -9,6 +9,7 @@ const dtypeOf = (item) => item.type.split('[')[0];
 function colorModes(graph) {
   const modes = {
     time: {title: 'time', value: (item) => item.time, text: time, what: 'typical time of a run'},
+    device: {title: graph.data.queue || 'device', value: (item) => item.deviceTime, text: graph.data.queue_unit === 'ticks' ? (value) => `${digits(value)} ticks` : time, what: 'typical time of a run, by its own clock'},
     op: {title: 'op', key: (item) => item.kind === 'op' ? item.label : ''},
     backend: {title: 'backend', key: (item) => item.backend || ''},
     dtype: {title: 'dtype', key: (item) => item.children.length ? '' : dtypeOf(item)},
@@ -93,6 +94,7 @@ function colorModes(graph) {
     const share = root.time > 0 ? ` · ${percent(item.time / root.time)} of the nodes' time` : '';
     add('time', item.time > 0 ? time(item.time) + share : '');
     add('time of operators that are not nodes', item.ownTime > 0 ? time(item.ownTime) : '');
+    add(graph.data.queue, item.deviceTime > 0 ? modes.device.text(item.deviceTime) : '');
     add('result', item.type);
     add(isBox ? 'nodes inside' : '', isBox ? String(item.leaves) : '');
     for (const [what, text] of item.facts || []) add(what, text);
@@ -106,6 +108,10 @@ function colorModes(graph) {
     const parts = [make('button', {id: 'panel-close', type: 'button', 'aria-label': 'Close', onclick: () => view.select(null)}, '✕'),
       make('h2', {}, item.label), make('small', {}, KIND_NAMES[item.kind]), around.length ? path : null];
     if (isBox) parts.push(make('p', {}, make('button', {id: 'panel-open', type: 'button', onclick: () => { view.setOpen(item, !item.open); showPanel(item); }}, item.open ? 'Close box' : 'Open box')));
+    const rows = (item.rows || []).slice(0, MAX_NEIGHBORS);
+    if (rows.length && window.picture.openRow) {
+      parts.push(make('p', {}, ...rows.map(([queue, row]) => make('button', {type: 'button', class: 'to-row', onclick: () => window.picture.openRow(queue, row)}, `Row #${row + 1}${queue ? ` of ${queue}` : ''}`))));
+    }
     parts.push(list, ...neighborList('inputs from', inputs, (edge) => edge.from), ...neighborList('results go to', outputs, (edge) => edge.to));
     $('panel').replaceChildren(...parts.filter(Boolean));
     $('panel').scrollTop = 0;

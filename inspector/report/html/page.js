@@ -188,6 +188,7 @@ const showProfile = (data) => {
       return toggleFacts(row, [['operators', line.rows.slice(0, 50).map((index) => `#${index + 1} ${data.texts[index].op}`).join(', ') + (line.rows.length > 50 ? ' …' : '')]]);
     }
     const it = data.rows[line.row], t = it.time_ns;
+    const button = graphTab.hasNode(data.queue, line.row) ? [make('button', {type: 'button', class: 'to-graph', onclick: () => graphTab.open('graph', data.queue, line.row)}, 'Show in the graph')] : [];
     toggleFacts(row, [
       ['source ops', it.source_ops.map((op, i) => op + (it.modules[i] ? ` (${it.modules[i]})` : '')).join(', ')],
       ['folded in', it.folded_ops.map((op, i) => op + (it.folded_modules[i] ? ` (${it.folded_modules[i]})` : '')).join(', ')],
@@ -196,7 +197,7 @@ const showProfile = (data) => {
       ['joined', it.join + (it.whole_call ? ', to all ops of its delegate call' : '')],
       ['times', `first ${time(t.first)} · min ${time(t.min)} · p10 ${time(t.p10)} · p50 ${time(t.p50)} · p90 ${time(t.p90)} · p99 ${time(t.p99)} · max ${time(t.max)}`],
       ['work', it.cost ? `${(it.cost.flops / 1e6).toPrecision(3)} MFLOP · ${bytes(it.cost.bytes)} moved` : ''],
-      ['ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : '')]]);
+      ['ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : '')]], button);
   }
 
   // Shows one row in the table.
@@ -317,4 +318,5 @@ const showProfile = (data) => {
   table();
   timeline();
   memory();
+  return reveal;
 };

@@ -51,10 +51,11 @@ function drawLines(table, lines, state, widest, open) {
   }
 }
 
-// Writes pairs of a name and a text below a row, or removes them if they are there. Leaves out empty texts.
-function toggleFacts(row, facts) {
+// Writes pairs of a name and a text, and then more elements, below a row, or removes them if they are there. Leaves out
+// empty texts.
+function toggleFacts(row, facts, more = []) {
   if (row.nextSibling && row.nextSibling.classList.contains('detail')) return row.nextSibling.remove();
   const list = make('dl');
   for (const [what, text] of facts) if (text) list.append(make('dt', {}, what), make('dd', {}, text));
-  row.after(make('tr', {class: 'detail'}, make('td', {colspan: row.children.length}, list)));
+  row.after(make('tr', {class: 'detail'}, make('td', {colspan: row.children.length}, list, ...more)));
 }
