@@ -1,6 +1,7 @@
 #include "inspector/report/report_jsonl.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "inspector/report/row_texts.h"
@@ -37,26 +38,22 @@ void append(std::string& text, Json line, const TimeStatistics& time) {
   text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Appends a line for the run, or for the unattributed time, which have no op.
+// Appends a line for the run, a queue or the unattributed time, which have no op.
 void append_without_op(std::string& text, const Json& common, const char* where,
-                       const TimeStatistics& time) {
+                       std::string_view name, const TimeStatistics& time) {
   Json line = common;
   line["row"] = 0;
   line["where"] = where;
-  line["op"] = where;
+  line["op"] = name;
   append(text, std::move(line), time);
 }
 
-}  // namespace
-
-std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels) {
-  const Json common = common_members(profile, labels);
-  std::string text;
-  append_without_op(text, common, profile.queue.empty() ? "run" : "queue", profile.wall);
+// The rows of queues have the numbers from `first` on, so that a number means one row.
+void append_rows(std::string& text, const Json& common, const Profile& profile, size_t first) {
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const ProfileRow& row = profile.rows[i];
     Json line = common;
-    line["row"] = i + 1;
+    line["row"] = first + i;
     line["where"] = profile.queue.empty() ? where_name(row.where) : "device";
     line["op"] = op_type(row);
     line["source_ops"] = row.source_ops;
@@ -65,9 +62,23 @@ std::string report_jsonl(const Profile& profile, const std::map<std::string, std
     line["kernel"] = row.kernel;
     append(text, std::move(line), row.time);
   }
-  if (!profile.queue.empty()) return text;
-  append_without_op(text, common, "unattributed", profile.unattributed);
-  for (const Profile& queue : profile.queues) text += report_jsonl(queue, labels);
+}
+
+}  // namespace
+
+std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels) {
+  const Json common = common_members(profile, labels);
+  std::string text;
+  append_without_op(text, common, "run", "run", profile.wall);
+  append_rows(text, common, profile, 1);
+  append_without_op(text, common, "unattributed", "unattributed", profile.unattributed);
+  size_t first = profile.rows.size() + 1;
+  for (const Profile& queue : profile.queues) {
+    const Json of_queue = common_members(queue, labels);
+    append_without_op(text, of_queue, "queue", queue.queue, queue.wall);
+    append_rows(text, of_queue, queue, first);
+    first += queue.rows.size();
+  }
   return text;
 }
 
