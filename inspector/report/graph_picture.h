@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,10 @@ struct GraphPicture {
     uint64_t constant_bytes = 0;  // weights
     double time_ns = 0;           // of a run, if the picture shows a profile; boxes: only their own
     double device_time = 0;       // in the unit of device_queue, never part of time_ns
-    std::vector<RowOfQueue> rows;                            // of the profile
+    std::vector<RowOfQueue> rows;      // of the profile
+    std::vector<std::string> sources;  // its source ops with their modules: "aten.relu.default act"
+    std::string change;                // from the other of two pictures; see picture_changes.h
+    std::optional<size_t> partner;     // the node of the other picture that runs its source op
     std::vector<std::pair<std::string, std::string>> facts;  // the node's row: name, text
   };
   struct Edge {

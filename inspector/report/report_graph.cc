@@ -41,6 +41,8 @@ Json picture_json(const GraphPicture& picture) {
     if (!node.type.empty()) json["type"] = number_of(node.type);
     if (node.constant_bytes != 0) json["constant_bytes"] = node.constant_bytes;
     if (picture.has_times && node.time_ns > 0) json["time_ns"] = node.time_ns;
+    if (!node.change.empty()) json["change"] = node.change;
+    if (node.partner) json["partner"] = *node.partner;
     if (node.device_time > 0) json["device_time"] = node.device_time;
     if (!node.rows.empty()) {
       json["rows"] = Json::array();
@@ -90,6 +92,18 @@ std::string report_graph_html(const GraphPicture& picture) {
                                       {"{{layout}}", html::kGraphLayout},
                                       {"{{elements}}", html::kElements},
                                       {"{{script}}", html::kGraphScript}});
+}
+
+std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,
+                                   const std::vector<std::string>& summary) {
+  const Json json = {{"title", a.title + " and " + b.title},
+                     {"summary", summary},
+                     {"pages", {report_graph_html(a), report_graph_html(b)}}};
+  const std::string data = without_tags(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return fill_page(html::kGraphPairPage, {{"{{style}}", html::kStyle},
+                                          {"{{data}}", data},
+                                          {"{{elements}}", html::kElements},
+                                          {"{{script}}", html::kGraphPairScript}});
 }
 
 }  // namespace vitrine::inspector

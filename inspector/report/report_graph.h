@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "inspector/report/graph_picture.h"
 
@@ -15,5 +16,9 @@ bool has_graph_layout();
 // Throws InspectorError if has_graph_layout() is false or if the picture is too large. Names are
 // shown as text, never as markup.
 std::string report_graph_html(const GraphPicture& picture);
+
+// Writes two pictures side by side, after mark_changes(). A click on a node shows its partner.
+std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,
+                                   const std::vector<std::string>& summary);
 
 }  // namespace vitrine::inspector

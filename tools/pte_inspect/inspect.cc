@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "base/text/text_layout.h"
@@ -13,6 +14,7 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
+#include "inspector/report/picture_changes.h"
 #include "inspector/report/read_profile.h"
 #include "inspector/report/report_graph.h"
 #include "inspector/report/report_model_explorer.h"
@@ -188,8 +190,29 @@ bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   return true;
 }
 
+// Draws two programs side by side.
+Inspection compare_programs(const OpenedFile& a, const OpenedFile& b,
+                            const InspectOptions& options) {
+  if (options.report.format != ReportFormat::kHtml) {
+    throw ToolError(
+        "--compare draws two programs side by side only with --format html; to compare their times "
+        "or values, use 'executor_runner A.pte --compare B.pte'");
+  }
+  inspector::GraphPicture pictures[] = {picture_of_file(a, file_of(0, options.etrecords)),
+                                        picture_of_file(b, file_of(1, options.etrecords))};
+  std::tie(pictures[0].title, pictures[1].title) = short_names(options.files[0], options.files[1]);
+  const std::vector<std::string> summary = inspector::mark_changes(pictures[0], pictures[1]);
+  return {inspector::report_graph_pair_html(pictures[0], pictures[1], summary)};
+}
+
 Inspection compare(const InspectOptions& options) {
   const MappedFile files[] = {MappedFile(options.files[0]), MappedFile(options.files[1])};
+  const auto is_program = [](const MappedFile& file) {
+    return find_file_kind(file.opened().bytes) == FileKind::kProgram;
+  };
+  if (is_program(files[0]) && is_program(files[1])) {
+    return compare_programs(files[0].opened(), files[1].opened(), options);
+  }
   const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
   TracedRun a = read_trace(files[0].opened(), name_a, 0, options);
   TracedRun b = read_trace(files[1].opened(), name_b, 1, options);

@@ -36,8 +36,10 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       "--etrecord or a program that contains its record");
   app.add_flag("--verify", verify,
                "run every check of loading and print the results; exit code 1 if one fails");
-  app.add_flag("--compare", compare,
-               "compare two traces or stored profiles (.json), old and new, aligned by source op");
+  app.add_flag(
+      "--compare", compare,
+      "compare two traces or stored profiles (.json), old and new, aligned by source op; with "
+      "--format html also two programs");
   app.add_flag("--json", options.json, "print JSON (docs/inspecting.md)");
   app.add_flag("--all", options.all, "print all rows of long tables");
   as_files(
@@ -80,7 +82,8 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                                  "cannot be used together");
     }
     if (compare && options.files.size() != 2) {
-      throw CLI::ValidationError("--compare", "needs two traces or stored profiles, old and new");
+      throw CLI::ValidationError("--compare",
+                                 "needs two traces, stored profiles or programs, old and new");
     }
     const bool draws = !compare && options.report.format == ReportFormat::kHtml;
     if ((draws || graph == "model_explorer") && options.files.size() != 1) {

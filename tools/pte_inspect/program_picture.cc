@@ -181,6 +181,10 @@ class ProgramPicture {
       const bool is_new = std::ranges::find(lines, source->model_line) == lines.end();
       if (is_new && !source->model_line.empty()) lines.push_back(source->model_line);
     }
+    node.sources.clear();
+    for (const EdgeNode* source : sources) {
+      node.sources.push_back(source->target + " " + source->module_path);
+    }
     node.module_path = sources.front()->module_path;
     for (const EdgeNode* source : sources) {
       node.module_path = common_path(node.module_path, source->module_path);

@@ -8,6 +8,7 @@ const dtypeOf = (item) => item.type.split('[')[0];
 // Returns the ways to color the nodes. Each has keys(item): the texts that the legend lists, or value(item): a figure.
 function colorModes(graph) {
   const modes = {
+    change: {title: 'change', key: (item) => item.change || ''},
     time: {title: 'time', value: (item) => item.time, text: time, what: 'typical time of a run'},
     device: {title: graph.data.queue || 'device', value: (item) => item.deviceTime, text: graph.data.queue_unit === 'ticks' ? (value) => `${digits(value)} ticks` : time, what: 'typical time of a run, by its own clock'},
     op: {title: 'op', key: (item) => item.kind === 'op' ? item.label : ''},
@@ -46,7 +47,7 @@ function colorModes(graph) {
   $('title').textContent = document.title = data.title;
   $('subtitle').textContent = [...data.facts, `${counted(root.leaves, 'node')}`].join(' · ');
   $('warnings').replaceChildren(...data.notes.map((note) => make('li', {}, note)));
-  const view = makeView(graph, $('canvas'), $('minimap'), (item) => showPanel(item));
+  const view = makeView(graph, $('canvas'), $('minimap'), (item) => { showPanel(item); window.picture?.onSelect?.(item); });
   view.freeArea = () => {
     const stage = $('stage').getBoundingClientRect(), panel = $('panel').getBoundingClientRect();
     if ($('panel').hidden) return [stage.width, stage.height];
@@ -95,6 +96,7 @@ function colorModes(graph) {
     add('time', item.time > 0 ? time(item.time) + share : '');
     add('time of operators that are not nodes', item.ownTime > 0 ? time(item.ownTime) : '');
     add(graph.data.queue, item.deviceTime > 0 ? modes.device.text(item.deviceTime) : '');
+    add('compared with the other program', item.change);
     add('result', item.type);
     add(isBox ? 'nodes inside' : '', isBox ? String(item.leaves) : '');
     for (const [what, text] of item.facts || []) add(what, text);

@@ -24,4 +24,8 @@ extern const std::string_view kNumericsPage;
 extern const std::string_view kNumericsStyle;   // follows kStyle
 extern const std::string_view kNumericsScript;  // follows kElements
 
+// The page of two graphs has the placeholders {{style}}, {{data}}, {{elements}} and {{script}}.
+extern const std::string_view kGraphPairPage;
+extern const std::string_view kGraphPairScript;
+
 }  // namespace vitrine::inspector::html

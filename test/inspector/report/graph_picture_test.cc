@@ -1,4 +1,5 @@
 #include "inspector/report/graph_picture.h"
+#include "inspector/report/picture_changes.h"
 
 #include <gtest/gtest.h>
 
@@ -112,6 +113,31 @@ TEST(AddModuleBoxes, SharesABoxBelowDeepModules) {
   GraphPicture picture = chain({deep + "x", deep + "x", deep + "y", "b"});
   add_module_boxes(picture);
   EXPECT_LT(picture.nodes.size(), 50u);
+}
+
+TEST(PictureChanges, NamesWhatTheOtherProgramDoes) {
+  const auto op = [](const char* source, const char* backend) {
+    GraphPicture::Node node;
+    node.sources = {source};
+    node.backend = backend;
+    return node;
+  };
+  GraphPicture a, b;
+  a.nodes = {op("conv m", "kernels"), op("relu m", "kernels"), op("add m", "kernels"),
+             op("add m", "kernels"), op("exp m", "kernels")};
+  b.nodes = {op("conv m", "Some"), op("add m", "kernels"), op("add m", "kernels")};
+  GraphPicture::Node& delegate = b.nodes.emplace_back();
+  delegate.kind = GraphPicture::Kind::kDelegate;
+  delegate.sources = {"conv m", "relu m"};
+  const std::vector<std::string> summary = mark_changes(a, b);
+  std::vector<std::string> changes;
+  for (const GraphPicture::Node& node : a.nodes) changes.push_back(node.change);
+  EXPECT_EQ(changes,
+            (std::vector<std::string>{"not delegated here", "fused in the other's delegate", "same",
+                                      "same", "absent in the other"}));
+  EXPECT_EQ(b.nodes[0].change, "delegated only here");
+  EXPECT_EQ(a.nodes[3].partner, 2u);
+  EXPECT_EQ(summary[1], "B: 1 delegated only here, 2 same");
 }
 
 }  // namespace

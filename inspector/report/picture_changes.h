@@ -1,0 +1,17 @@
+// Compares the pictures of two programs of one model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspector/report/graph_picture.h"
+
+namespace vitrine::inspector {
+
+// Sets `change` and `partner` of the ops that have source ops: "same", "delegated only here", "not
+// delegated here", "other delegate", "fused differently", "fused in the other's delegate" or
+// "absent in the other". Nodes are aligned by source op and module; the k-th of several equal ones
+// is that of the other program. Returns a summary of each picture.
+std::vector<std::string> mark_changes(GraphPicture& a, GraphPicture& b);
+
+}  // namespace vitrine::inspector
