@@ -60,8 +60,8 @@ RunSamples samples_of(const JsonValue& json, size_t runs) {
 
 class ProfileReader {
  public:
-  ProfileReader(const JsonValue& json, DelegateProfiles delegates)
-      : json_(json), delegates_(delegates) {}
+  ProfileReader(const JsonValue& json, DelegateProfiles delegates, bool is_queue)
+      : json_(json), delegates_(delegates), is_queue_(is_queue) {}
 
   Profile read() {
     const auto version = json_.at("schema_version").integer();
@@ -74,7 +74,7 @@ class ProfileReader {
       json_.fail("has no \"wall_samples_ns\", the time of each run: record the profile again");
     }
     profile_.method = json_.at("method").string();
-    profile_.queue = text_or_empty(json_, "queue");
+    profile_.queue = is_queue_ ? json_.at("queue").string() : "";
     profile_.queue_about = text_or_empty(json_, "queue_about");
     profile_.has_ticks = text_or_empty(json_, "unit") == "ticks";
     read_run();
@@ -92,9 +92,9 @@ class ProfileReader {
                                           profile_.rows.size(), *row.inserted_for_row));
       }
     }
-    if (profile_.queue.empty() && json_.holds("queues")) {
+    if (!is_queue_ && json_.holds("queues")) {
       json_.at("queues").each_item([&](const JsonValue& queue) {
-        profile_.queues.push_back(ProfileReader(queue, delegates_).read());
+        profile_.queues.push_back(ProfileReader(queue, delegates_, true).read());
       });
     }
     return std::move(profile_);
@@ -174,6 +174,7 @@ class ProfileReader {
 
   JsonValue json_;
   DelegateProfiles delegates_;
+  bool is_queue_;  // queues have no queues
   Profile profile_;
 };
 
@@ -181,7 +182,7 @@ class ProfileReader {
 
 Profile read_profile(std::string_view json, std::string source, DelegateProfiles delegates) {
   const JsonDocument document(json, std::move(source));
-  return ProfileReader(document.root(), delegates).read();
+  return ProfileReader(document.root(), delegates, false).read();
 }
 
 }  // namespace vitrine::inspector
