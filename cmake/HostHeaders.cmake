@@ -36,12 +36,19 @@ set(VITRINE_HOST_HEADERS
   aot/pipeline/quantization.h
   aot/quantize/int8.h
   aot/shapes/call.h
+  backends/core_ml/profile/core_ml_profile.h
+  backends/ethos_u/profile/ethos_u_profile.h
+  backends/neutron/profile/neutron_profile.h
+  backends/qnn/profile/qnn_profile.h
+  backends/vgf/profile/vgf_profile.h
+  backends/vulkan/profile/vulkan_profile.h
   backends/xnnpack/aot/arguments.h
   backends/xnnpack/aot/partitioner.h
   backends/xnnpack/aot/rules.h
   backends/xnnpack/profile/xnnpack_profile.h
   base/format_error.h
   base/host_error.h
+  base/text/number_texts.h
   formats/etdump/debug_value.h
   formats/etdump/etdump_reader.h
   formats/etdump/etdump_writer.h
@@ -53,6 +60,7 @@ set(VITRINE_HOST_HEADERS
   inspector/join/delegate_profile.h
   inspector/join/make_profile.h
   inspector/join/profile.h
+  inspector/report/graph_picture.h
   inspector/report/grouping.h
   inspector/report/report_csv.h
   inspector/report/report_html.h
