@@ -157,7 +157,7 @@ Int8Result quantize_to_int8(ExportedProgram& program, const Int8Options& options
   Exclusions exclusions;
   Annotations annotations = annotate(program, options, exclusions);
   if (annotations.groups.empty()) {
-    throw AotError(
+    throw NothingToQuantize(
         "nothing in the model can become int8; export it with torch.export.export, without "
         "run_decompositions()");
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aot/graph/aot_error.h"
 #include "aot/graph/exported_program.h"
 
 namespace vitrine::aot {
@@ -93,6 +94,12 @@ struct Int8Result {
   std::vector<FloatCall> floats;  // calls that compute in float
   size_t int8_calls = 0;
   std::vector<std::string> notes;  // differences from PyTorch: masks that stay float
+};
+
+// Thrown if no call of the model becomes int8.
+class NothingToQuantize : public AotError {
+ public:
+  using AotError::AotError;
 };
 
 // `program` must be as it was imported, in training IR. Throws AotErrors that name the option, the

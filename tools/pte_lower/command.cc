@@ -17,6 +17,8 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_error.h"
+#include "tools/pte_lower/auto/report.h"
+#include "tools/pte_lower/auto/search.h"
 #include "tools/pte_lower/backends.h"
 #include "tools/pte_lower/calibration_files.h"
 #include "tools/pte_lower/load_check.h"
@@ -64,7 +66,27 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
   return paths;
 }
 
-void run(const LoweringOptions& options) {
+// Chooses the precision of each part and puts it into `lowering`. Returns false if no program keeps
+// the bound.
+bool choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
+                       aot::LowerOptions& lowering) {
+  const AutoOptions& search = *options.search;
+  const AutoResult result = search_precisions(methods, lowering, search, options.output);
+  if (!result.quantize.empty()) lowering.quantize = aot::parse_quantization(result.quantize);
+  for (const std::string& rule : result.keep) aot::add_int8_rule(rule, lowering.quantize);
+  print_text(stdout, auto_text(result, search));
+  const std::string json = search.report.empty() ? "" : auto_json(result, search);
+  if (!json.empty() && result.is_met) files.add(search.report).append(json);
+  if (!result.is_met) {
+    if (!json.empty()) write_file(search.report, json);
+    print_error(
+        fmt::format("--quantize auto: {}; no program was written", auto_failure(result, search)));
+  }
+  return result.is_met;
+}
+
+// Returns the exit code.
+int run(const LoweringOptions& options) {
   aot::LowerOptions lowering = to_lower_options(options);
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
@@ -72,7 +94,9 @@ void run(const LoweringOptions& options) {
   std::vector<std::filesystem::path> inputs;
   for (const auto& model : options.models) inputs.push_back(model.second);
   inputs.insert(inputs.end(), options.calibrate.begin(), options.calibrate.end());
-  const std::filesystem::path written[] = {options.output, options.record, options.graphviz};
+  const std::filesystem::path written[] = {
+      options.output, options.record, options.graphviz,
+      options.search ? options.search->report : std::filesystem::path()};
   check_outputs(written, inputs);
   NewFiles files;
   NewFile* const program = options.output.empty() ? nullptr : &files.add(options.output);
@@ -91,6 +115,9 @@ void run(const LoweringOptions& options) {
   aot::Methods methods = aot::import_methods(options.models);
   if (!options.calibrate.empty()) {
     lowering.calibration = find_calibration_data(options.calibrate, methods.begin()->second);
+  }
+  if (options.search && !choose_precisions(methods, options, files, lowering)) {
+    return kExitBeyondLimit;
   }
   aot::LoweredModel model = aot::lower(std::move(methods), lowering);
   if (program != nullptr) {
@@ -126,6 +153,7 @@ void run(const LoweringOptions& options) {
   if (options.explain && !options.optimize && has_rejections) {
     print_note("--optimize rewrites the graph, which may leave fewer calls outside of delegates");
   }
+  return 0;
 }
 
 }  // namespace
@@ -140,8 +168,7 @@ int pte_lower(int argc, char** argv) {
     int exit_code = 0;
     const auto options = parse_lowering_options(argc, argv, &exit_code);
     remove_files_on_interrupt();
-    if (options) run(*options);
-    return exit_code;
+    return options ? run(*options) : exit_code;
   });
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/core/parse_real.h"
 #include "tools/common/command_line.h"
 #include "tools/common/tool_error.h"
+#include "tools/pte_lower/auto/options.h"
 #include "tools/pte_lower/backends.h"
 
 namespace vitrine::tools {
@@ -85,6 +86,8 @@ struct CommandLine {
   std::string model;
   std::string explain;
   std::optional<std::string> quantize;
+  AutoTexts search;
+  std::vector<std::string> arguments;
   std::vector<std::string> keep;
   std::string attention = "aten";
   std::vector<std::string> methods;
@@ -161,7 +164,9 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "8da4w[:GROUP][:RULE]: linear layers, int4 weights (GROUP: 128), int8 activations\n"
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
-         "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())")
+         "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
+         "auto (needs --calibrate and a bound such as --at_least 35dB): float, int8 or "
+         "int8_dynamic for each layer, by measuring")
       ->type_name("SCHEME,...");
   add_list(
       app, "--calibrate", line.options.calibrate,
@@ -172,6 +177,39 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
            "scheme of a part of the model, for int8: 'classifier.*=float', head=int8_dynamic; the "
            "part is a module, a type of modules or an operator; repeatable")
       ->type_name("PART=SCHEME");
+  add_auto_options(app, line.search);
+}
+
+// Parses --quantize, --calibrate, --keep and the options of --quantize auto.
+void parse_quantize_options(CommandLine& line) {
+  LoweringOptions& options = line.options;
+  if (line.quantize == "auto") {
+    if (!line.keep.empty()) {
+      throw ToolError("--keep: --quantize auto chooses the schemes of all parts");
+    }
+    if (options.calibrate.empty()) {
+      throw ToolError("--quantize auto needs calibration data: --calibrate PATH");
+    }
+    if (options.models.size() > 1) {
+      throw ToolError("--quantize auto: several methods cannot share calibration data");
+    }
+    if (options.emit.external_constants) {
+      throw ToolError("--quantize auto cannot be combined with --external-constants");
+    }
+    options.search = parse_auto_options(line.search, line.arguments);
+    options.search->calibrate = options.calibrate;
+    return;
+  }
+  if (has_auto_options(line.search)) {
+    throw ToolError(
+        "--at_least, --at_most_bytes, --at_most_ms, --accuracy, --samples and --search_report need "
+        "--quantize auto");
+  }
+  if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
+  for (const std::string& rule : line.keep) aot::add_int8_rule(rule, options.quantize);
+  if (!options.calibrate.empty() && !options.quantize.int8) {
+    throw ToolError("--calibrate needs --quantize int8");
+  }
 }
 
 void add_report_options(CLI::App& app, CommandLine& line) {
@@ -253,11 +291,7 @@ void parse_values(CommandLine& line) {
     options.operators.push_back(aot::parse_operator(schema));
   }
   options.attention = *aot::attention_operator(line.attention);
-  if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
-  for (const std::string& rule : line.keep) aot::add_int8_rule(rule, options.quantize);
-  if (!options.calibrate.empty() && !options.quantize.int8) {
-    throw ToolError("--calibrate needs --quantize int8");
-  }
+  parse_quantize_options(line);
   for (const std::string& given : line.metadata) {
     options.emit.constant_methods.push_back(parse_constant_method(given));
   }
@@ -279,6 +313,7 @@ std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> a
       "pte_lower");
   app.get_formatter()->column_width(30);
   CommandLine line;
+  line.arguments.assign(argv + 1, argv + argc);
   add_model_options(app, line);
   add_rewriting_options(app, line);
   add_report_options(app, line);

@@ -11,6 +11,7 @@
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/lower.h"
 #include "aot/pipeline/quantization.h"
+#include "tools/pte_lower/auto/search.h"
 
 namespace vitrine::tools {
 
@@ -26,6 +27,7 @@ struct LoweringOptions {
   std::vector<aot::DynamicBound> bounds;
   std::vector<const Operator*> operators;
   aot::Quantization quantize;
+  std::optional<AutoOptions> search;   // --quantize auto
   std::vector<std::string> calibrate;  // paths of files, folders and lists
   aot::AttentionOperator attention = aot::AttentionOperator::kAten;
   aot::EmitOptions emit;

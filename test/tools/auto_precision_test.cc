@@ -1,0 +1,261 @@
+// pte_lower --quantize auto: the choice of parts on figures that are known, and one search of a
+// model from calibration data to a program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+#include "tools/pte_lower/auto/choose.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using tools::Choice;
+using tools::Goal;
+using tools::Measured;
+using tools::PartFigures;
+using tools::Selection;
+using enum Goal::Kind;
+
+// A model whose errors and savings add up.
+struct AdditiveModel {
+  std::vector<PartFigures> parts;
+  double float_cost = 100;
+  size_t measured = 0;
+
+  Measured measure(const Selection& selection) {
+    ++measured;
+    double noise = 1e-12;
+    double cost = float_cost;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!selection[i]) continue;
+      noise += parts[i].noise;
+      cost -= parts[i].saved;
+    }
+    return {.quality = -10 * std::log10(noise), .cost = cost};
+  }
+  Choice choose(Goal goal, size_t max_swaps = 8) {
+    return tools::choose(parts, goal, max_swaps,
+                         [&](const Selection& each) { return measure(each); });
+  }
+};
+
+TEST(AutoChoiceTest, OrdersByGainThenNoiseThenName) {
+  EXPECT_THAT(tools::greedy_order({{"b", 1e-3, 10},
+                                   {"a", 1e-3, 10},
+                                   {"larger", 1e-3, 20},
+                                   {"quieter", 5e-4, 5},
+                                   {"grows", 1e-6, -1},
+                                   {"exact", 0, 1}}),
+              ElementsAre(5, 2, 3, 1, 0, 4));
+}
+
+TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
+  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}, {"c", 1e-3, 30}, {"d", 1e-3, 5}}};
+  // a and b: 2e-4 (37.0 dB). With c: 1.2e-3 (29.2 dB).
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({true, true, false, false}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({true, true, true, false}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 20}).selection, Selection({true, true, true, true}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 90}).selection, Selection(4));
+}
+
+TEST(AutoChoiceTest, AddsASmallPartBehindOneThatDoesNotFit) {
+  AdditiveModel model{.parts = {{"big", 1e-2, 90}, {"small", 1e-4, 0.1}}};
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({false, true}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}, 0).selection, Selection(2));
+}
+
+TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostNeeds) {
+  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}, {"c", 1e-3, 30}}};
+  EXPECT_EQ(model.choose({kAtMostCost, 100}).selection, Selection(3));
+  EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({true, false, false}));
+  EXPECT_EQ(model.choose({kAtMostCost, 55}).selection, Selection({true, true, false}));
+  // a, b and c keep the bound, but c needs only a.
+  EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({true, false, true}));
+}
+
+TEST(AutoChoiceTest, AnUnreachableBoundGivesTheNearestProgram) {
+  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}}};
+  const Choice small = model.choose({kAtMostCost, 10});
+  EXPECT_FALSE(small.is_met);
+  EXPECT_EQ(small.selection, Selection({true, true}));
+  const Choice exact = model.choose({kAtLeastQuality, 200});
+  EXPECT_FALSE(exact.is_met);
+  EXPECT_EQ(exact.selection, Selection(2));
+  const Choice broken = tools::choose(model.parts, {kAtLeastQuality, 0}, 8, [](const Selection&) {
+    return Measured{.quality = NAN, .cost = 1};
+  });
+  EXPECT_FALSE(broken.is_met);
+}
+
+TEST(AutoChoiceTest, ATighterBoundNeverCostsLessAndFewProgramsAreMeasured) {
+  AdditiveModel model{.parts = {}};
+  for (int i = 1; i <= 60; ++i) {
+    model.parts.push_back({"p" + std::to_string(i), 1e-6 * (i * 37 % 61), 1.0 * (i * 17 % 59)});
+  }
+  model.float_cost = 5000;
+  double cost = 0;
+  for (const double bound : {25, 30, 35, 40, 50}) {
+    model.measured = 0;
+    const Choice choice = model.choose({kAtLeastQuality, bound}, 0);
+    EXPECT_TRUE(choice.is_met);
+    EXPECT_GE(choice.measured.quality, bound);
+    EXPECT_GE(choice.measured.cost, cost);
+    EXPECT_LE(model.measured, 9U);  // float, all, and a bisection of 60
+    cost = choice.measured.cost;
+  }
+}
+
+TEST(AutoChoiceTest, TheMeasuredProgramDecides) {
+  // The parts look harmless alone, but two of them together break the model.
+  const std::vector<PartFigures> parts = {{"a", 1e-6, 30}, {"b", 1e-6, 20}, {"c", 1e-6, 10}};
+  const Choice choice = tools::choose(parts, {kAtLeastQuality, 35}, 8, [](const Selection& each) {
+    const auto count = static_cast<double>(std::ranges::count(each, true));
+    return Measured{.quality = count > 1 ? 10.0 : 50.0, .cost = 100 - 30 * count};
+  });
+  EXPECT_EQ(choice.selection, Selection({true, false, false}));
+}
+
+fs::path searched_sample(const std::string& name) {
+  return samples_dir() / "ptq_two_batches" / name;
+}
+
+CommandResult search(const std::string& options) {
+  return run_tool(VITRINE_PTE_LOWER, searched_sample("model.pt2").string() + " --backend xnnpack " +
+                                         "--no-debug-maps " + options);
+}
+
+std::string auto_options(const std::string& bound, const fs::path& program) {
+  return "--quantize auto --calibrate " + searched_sample("").string() + ' ' + bound + " -o " +
+         program.string();
+}
+
+std::vector<float> run_floats(const fs::path& model, const fs::path& input) {
+  const ScratchFolder scratch;
+  const CommandResult run = executor_runner(model.string() + " --inputs " + input.string() +
+                                            " --output_file " + (scratch / "y").string());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<std::byte> bytes = tools::read_file(scratch / "y-0.bin");
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+// The SQNR in dB of a program's outputs against the reference's, over all samples.
+double sqnr_over_samples(const fs::path& program, const fs::path& reference,
+                         const std::vector<fs::path>& samples) {
+  double signal = 0;
+  double noise = 0;
+  for (const fs::path& sample : samples) {
+    const std::vector<float> expected = run_floats(reference, sample);
+    const std::vector<float> found = run_floats(program, sample);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      signal += std::pow(expected[i], 2);
+      noise += std::pow(found[i] - expected[i], 2);
+    }
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+// The digits classifier has trained weights. Its samples are images of the test set.
+TEST(AutoPrecisionTest, TheDigitsClassifierKeepsTheBoundAndItsCommandMakesTheSameBytes) {
+  const fs::path corpus = corpus_dir();
+  if (corpus.empty()) GTEST_SKIP() << "VITRINE_CORPUS is not set";
+  const ScratchFolder scratch;
+  constexpr size_t kImageBytes = 256;
+  const std::vector<std::byte> images = tools::read_file(corpus / "digits_test" / "images.bin");
+  std::vector<fs::path> samples;
+  std::string digits = (corpus / "digits_xnnpack" / "model.pt2").string() + " --backend xnnpack";
+  std::string calibration;
+  for (size_t i = 0; i < 4; ++i) {
+    samples.push_back(scratch / (std::to_string(i) + ".bin"));
+    tools::write_file(samples.back(), std::span(images).subspan(i * kImageBytes, kImageBytes));
+    calibration += " --calibrate " + samples.back().string();
+  }
+  const auto lower = [&](const std::string& options, const std::string& name) {
+    const CommandResult result =
+        run_tool(VITRINE_PTE_LOWER, digits + ' ' + options + " -o " + (scratch / name).string());
+    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    return result.out;
+  };
+  lower("", "float.pte");
+  lower("--quantize int8" + calibration, "int8.pte");
+  const double int8_db = sqnr_over_samples(scratch / "int8.pte", scratch / "float.pte", samples);
+  // A bound between all int8 and float needs a mix of both.
+  const double bound = int8_db + 2;
+  const std::string search =
+      "--quantize auto --at_least " + std::to_string(bound) + "dB" + calibration;
+  const std::string out = lower(search, "a.pte");
+  lower(search, "b.pte");
+  const std::vector<std::byte> program = tools::read_file(scratch / "a.pte");
+  EXPECT_EQ(tools::read_file(scratch / "b.pte"), program);
+  EXPECT_LT(program.size(), fs::file_size(scratch / "float.pte"));
+  EXPECT_GE(sqnr_over_samples(scratch / "a.pte", scratch / "float.pte", samples), bound);
+
+  // The last line is the command. It writes the file of the search again.
+  const std::string tool = "\npte_lower ";
+  const size_t command = out.rfind(tool);
+  ASSERT_NE(command, std::string::npos);
+  fs::remove(scratch / "a.pte");
+  const CommandResult again =
+      run_tool(VITRINE_PTE_LOWER,
+               out.substr(command + tool.size(), out.rfind('\n') - command - tool.size()));
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(tools::read_file(scratch / "a.pte"), program);
+}
+
+TEST(AutoPrecisionTest, AnUnreachableBoundWritesNoProgram) {
+  const ScratchFolder scratch;
+  const CommandResult result = search(auto_options("--at_most_bytes 1kB", scratch / "a.pte"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("more than 1000; no program was written"));
+  EXPECT_TRUE(fs::is_empty((scratch / "")));
+}
+
+TEST(AutoPrecisionTest, TheUsersScoreReplacesDecibels) {
+  const ScratchFolder scratch;
+  // The score is 1 for programs above 0 bytes, so all of them keep the bound.
+  const CommandResult result = search(auto_options("--at_least 0.5", scratch / "a.pte") +
+                                      " --accuracy 'echo score 1; test -s'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(fs::exists(scratch / "a.pte"));
+}
+
+TEST(AutoPrecisionTest, WrongOptionsAreErrors) {
+  const ScratchFolder scratch;
+  const fs::path out = scratch / "a.pte";
+  const std::pair<std::string, const char*> cases[] = {
+      {auto_options("", out), "needs one bound"},
+      {auto_options("--at_least 3dB --at_most_ms 1", out), "needs one bound"},
+      {auto_options("--at_least 35", out), "--at_least 35: expected decibels"},
+      {auto_options("--at_least 0.9dB --accuracy true", out), "expected a score"},
+      {auto_options("--at_most_bytes 2XB", out), "--at_most_bytes 2XB: expected a size"},
+      {auto_options("--at_most_ms 0", out), "must be above 0"},
+      {auto_options("--at_least 3dB --keep c1=float", out), "--keep: --quantize auto chooses"},
+      {auto_options("--at_least 1 --accuracy false", out), "the command failed with exit code 1"},
+      {auto_options("--at_least 1 --accuracy 'echo no;:'", out), "found \"no\""},
+      {"--quantize auto --at_least 3dB -o " + out.string(), "needs calibration data"},
+      {"--at_least 3dB -o " + out.string(), "need --quantize auto"},
+  };
+  for (const auto& [options, message] : cases) {
+    const CommandResult result = search(options);
+    EXPECT_NE(result.exit_code, 0) << options;
+    EXPECT_THAT(result.err, HasSubstr(message)) << options;
+  }
+  EXPECT_TRUE(fs::is_empty((scratch / "")));
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,147 @@
+#include "tools/pte_lower/auto/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "runtime/platform/clock.h"
+#include "tools/common/tensors.h"
+#include "tools/common/tool_error.h"
+#include "vitrine/array.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr size_t kMinRuns = 5;
+constexpr size_t kMaxRuns = 50;
+constexpr double kNsPerMs = 1e6;
+
+bool is_float(ScalarType dtype) {
+  return dtype == ScalarType::kFloat || dtype == ScalarType::kDouble ||
+         dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::vector<Array> arrays_of(const aot::CalibrationSample& sample) {
+  std::vector<Array> arrays;
+  for (const aot::TensorData& input : sample.inputs) {
+    const std::vector<int32_t> sizes(input.sizes.begin(), input.sizes.end());
+    arrays.push_back(check(Array::copy_of(input.dtype, input.storage, sizes)));
+  }
+  return arrays;
+}
+
+void set_inputs(Method& method, const aot::CalibrationSample& sample, std::vector<Array>& arrays) {
+  size_t next = 0;
+  for (size_t i = 0; i < method.num_inputs(); ++i) {
+    if (method.meta().input_tag(i) != EValue::Tag::kTensor) continue;
+    if (next == arrays.size()) break;
+    const Error error = method.set_input(i, EValue(&arrays[next++].mutable_tensor()));
+    if (!error.ok()) throw ToolError(fmt::format("{}: {}", sample.name, ToolError(error).what()));
+  }
+}
+
+}  // namespace
+
+struct Comparison::Loaded {
+  Loaded(const ProgramBytes& program, const std::string& method, std::shared_ptr<ThreadPool> pool)
+      : session({.model = "the lowered model",
+                 .data = {},
+                 .pool = std::move(pool),
+                 .fixed_threads = true,
+                 .program = program}),
+        method(session.load_method(method)) {}
+  Session session;
+  std::unique_ptr<Method> method;
+};
+
+Comparison::Comparison(const aot::CalibrationData& data, size_t count, std::string method,
+                       ProgramBytes reference)
+    : data_(data), count_(count), method_(std::move(method)), reference_(std::move(reference)) {
+  Loaded loaded(reference_, method_, nullptr);
+  for (size_t i = 0; i < count_; ++i) expected_.push_back(run(loaded, i));
+  for (size_t i = 0; i < loaded.method->num_outputs(); ++i) {
+    const EValue& output = loaded.method->output(i);
+    if (output.is_tensor()) dtypes_.push_back(output.unchecked_tensor().dtype());
+  }
+  if (std::ranges::none_of(dtypes_, is_float)) {
+    throw ToolError("--quantize auto: the model returns no floats, so its error has no measure");
+  }
+}
+
+Comparison::Outputs Comparison::run(Loaded& loaded, size_t sample) const {
+  const aot::CalibrationSample values = data_.read(sample);
+  std::vector<Array> arrays = arrays_of(values);
+  Method& method = *loaded.method;
+  check(method.reset_state());  // a sample is one call of the exported model
+  set_inputs(method, values, arrays);
+  check(method.execute());
+  Outputs outputs;
+  for (size_t i = 0; i < method.num_outputs(); ++i) {
+    const EValue& output = method.output(i);
+    if (output.is_tensor()) outputs.push_back(row_major_bytes(output.unchecked_tensor()));
+  }
+  return outputs;
+}
+
+double Comparison::noise(const ProgramBytes& program) const {
+  Loaded loaded(program, method_, nullptr);
+  inspector::TensorDifference all;
+  for (size_t sample = 0; sample < count_; ++sample) {
+    const Outputs outputs = run(loaded, sample);
+    for (size_t i = 0; i < dtypes_.size(); ++i) {
+      if (!is_float(dtypes_[i])) continue;
+      if (outputs.size() != dtypes_.size() || outputs[i].size() != expected_[sample][i].size()) {
+        throw ToolError("--quantize auto: the quantized model returns another shape");
+      }
+      inspector::add_difference(all,
+                                inspector::measure_difference({dtypes_[i], outputs[i]},
+                                                              {dtypes_[i], expected_[sample][i]}));
+    }
+  }
+  if (all.noise == 0) return 0;
+  const double ratio = all.noise / all.expected_square;
+  return std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
+}
+
+Times Comparison::times(const ProgramBytes& program, double budget_ms) const {
+  Loaded a(reference_, method_, nullptr);
+  Loaded b(program, method_, a.session.pool());
+  const aot::CalibrationSample sample = data_.read(0);
+  std::vector<Array> arrays = arrays_of(sample);
+  const auto run_ms = [&](Loaded& loaded) {
+    check(loaded.method->reset_state());
+    set_inputs(*loaded.method, sample, arrays);
+    const uint64_t start = platform::now_ns();
+    check(loaded.method->execute());
+    return static_cast<double>(platform::now_ns() - start) / kNsPerMs;
+  };
+  const double warm = run_ms(a) + run_ms(b);
+  const double fitting = warm > 0 ? budget_ms / warm : static_cast<double>(kMaxRuns);
+  const size_t runs = fitting >= static_cast<double>(kMaxRuns)
+                          ? kMaxRuns
+                          : std::max(kMinRuns, static_cast<size_t>(fitting));
+  std::vector<double> reference;
+  std::vector<double> measured;
+  for (size_t i = 0; i < runs; ++i) {
+    if (i % 2 == 0) reference.push_back(run_ms(a));
+    measured.push_back(run_ms(b));
+    if (i % 2 == 1) reference.push_back(run_ms(a));
+  }
+  return {median(std::move(measured)), median(std::move(reference))};
+}
+
+double decibels(double noise) {
+  return noise == 0 ? std::numeric_limits<double>::infinity() : -10 * std::log10(noise);
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,52 @@
+// Runs programs on calibration data, and measures their error and time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/quantize/int8.h"
+#include "inspector/compare/tensor_difference.h"
+#include "tools/common/session.h"
+
+namespace vitrine::tools {
+
+using ProgramBytes = std::vector<std::byte>;
+
+struct Times {
+  double ms = 0;            // median of the program
+  double reference_ms = 0;  // median of the reference in the same runs
+};
+
+// Compares programs with a reference program, which is the model in float.
+class Comparison {
+ public:
+  // Uses the first `count` samples. Throws ToolErrors, also if the model returns no floats.
+  Comparison(const aot::CalibrationData& data, size_t count, std::string method,
+             ProgramBytes reference);
+
+  // The power of the error of all float outputs of all samples, relative to the power of the
+  // reference's outputs. Infinite if a value is NaN or infinite in one program only.
+  double noise(const ProgramBytes& program) const;
+  // Runs both programs in turn on the first sample, for about `budget_ms`.
+  Times times(const ProgramBytes& program, double budget_ms) const;
+
+ private:
+  using Outputs = std::vector<std::vector<std::byte>>;  // one for each tensor output
+  struct Loaded;
+
+  Outputs run(Loaded& loaded, size_t sample) const;
+
+  const aot::CalibrationData& data_;
+  size_t count_;
+  std::string method_;
+  ProgramBytes reference_;
+  std::vector<ScalarType> dtypes_;  // of the outputs
+  std::vector<Outputs> expected_;   // indexed by sample
+};
+
+// 10 log10(1 / noise): infinite without noise.
+double decibels(double noise);
+
+}  // namespace vitrine::tools

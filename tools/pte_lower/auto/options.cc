@@ -1,0 +1,139 @@
+#include "tools/pte_lower/auto/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+#include "runtime/core/parse_real.h"
+#include "tools/common/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr size_t kDefaultSamples = 32;
+
+struct Suffix {
+  std::string_view text;
+  double factor;
+};
+constexpr Suffix kByteSuffixes[] = {{"KiB", 1024},
+                                    {"MiB", 1024.0 * 1024},
+                                    {"GiB", 1073741824.0},
+                                    {"kB", 1e3},
+                                    {"MB", 1e6},
+                                    {"GB", 1e9},
+                                    {"", 1}};
+constexpr Suffix kDbSuffixes[] = {{"dB", 1}};
+constexpr Suffix kMsSuffixes[] = {{"ms", 1}, {"", 1}};
+constexpr Suffix kScoreSuffixes[] = {{"", 1}};
+
+double parse_bound(const char* option, std::string_view text, std::span<const Suffix> suffixes,
+                   const char* example) {
+  for (const Suffix& suffix : suffixes) {
+    if (!text.ends_with(suffix.text)) continue;
+    double number = 0;
+    const std::string_view digits = text.substr(0, text.size() - suffix.text.size());
+    if (!parse_real(digits, number) || !std::isfinite(number)) break;
+    return number * suffix.factor;
+  }
+  throw ToolError(fmt::format("{} {}: expected {}", option, text, example));
+}
+
+double positive_bound(const char* option, std::string_view text, std::span<const Suffix> suffixes,
+                      const char* example) {
+  const double bound = parse_bound(option, text, suffixes, example);
+  if (bound <= 0) throw ToolError(fmt::format("{} {}: must be above 0", option, text));
+  return bound;
+}
+
+// Leaves out the options that --quantize auto replaces, with their values.
+std::vector<std::string> without_search(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kReplaced[] = {"--quantize",      "--calibrate",    "--at_least",
+                                            "--at_most_bytes", "--at_most_ms",   "--accuracy",
+                                            "--samples",       "--search_report"};
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const size_t equals = arguments[i].find('=');
+    std::string name = arguments[i].substr(0, equals);
+    if (name.size() > 2) std::replace(name.begin() + 2, name.end(), '-', '_');
+    if (std::ranges::find(kReplaced, name) == std::end(kReplaced)) {
+      kept.push_back(arguments[i]);
+    } else if (equals == std::string::npos) {
+      ++i;
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+void add_auto_options(CLI::App& app, AutoTexts& texts) {
+  app.add_option("--at_least", texts.at_least,
+                 "for --quantize auto: the smallest program with this SQNR of the outputs against "
+                 "the float program, or with this score of --accuracy")
+      ->type_name("35dB|SCORE");
+  app.add_option("--at_most_bytes", texts.at_most_bytes,
+                 "for --quantize auto: the most exact program of this size: 2MB, 500kB")
+      ->type_name("SIZE");
+  app.add_option("--at_most_ms", texts.at_most_ms,
+                 "for --quantize auto: the most exact program that takes this time on this machine")
+      ->type_name("MS");
+  app.add_option("--accuracy", texts.accuracy,
+                 "command that gets the path of a program and prints its score, higher is better")
+      ->type_name("CMD");
+  app.add_option("--samples", texts.samples,
+                 "for --quantize auto: calibration samples that measurements use (default: 32)")
+      ->check(vitrine::tools::at_least(1))
+      ->type_name("N");
+  app.add_option("--search_report", texts.report,
+                 "also write the tables of --quantize auto as JSON")
+      ->type_name("FILE");
+}
+
+bool has_auto_options(const AutoTexts& texts) {
+  return !texts.at_least.empty() || !texts.at_most_bytes.empty() || !texts.at_most_ms.empty() ||
+         !texts.accuracy.empty() || !texts.report.empty() || texts.samples != 0;
+}
+
+AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::string>& arguments) {
+  using Unit = AutoOptions::Unit;
+  const size_t bounds = static_cast<size_t>(!texts.at_least.empty()) +
+                        static_cast<size_t>(!texts.at_most_bytes.empty()) +
+                        static_cast<size_t>(!texts.at_most_ms.empty());
+  if (bounds != 1) {
+    throw ToolError(
+        "--quantize auto needs one bound: --at_least 35dB, --at_most_bytes 2MB or --at_most_ms "
+        "3.5");
+  }
+  AutoOptions options;
+  options.samples = texts.samples == 0 ? kDefaultSamples : texts.samples;
+  options.accuracy = texts.accuracy;
+  options.report = texts.report;
+  options.arguments = without_search(arguments);
+  if (!texts.at_least.empty()) {
+    options.goal.kind = Goal::Kind::kAtLeastQuality;
+    options.unit = texts.accuracy.empty() ? Unit::kDecibels : Unit::kScore;
+    options.goal.bound = texts.accuracy.empty()
+                             ? parse_bound("--at_least", texts.at_least, kDbSuffixes,
+                                           "decibels, such as 35dB, or a score with --accuracy")
+                             : parse_bound("--at_least", texts.at_least, kScoreSuffixes,
+                                           "a score of --accuracy, such as 0.97");
+    return options;
+  }
+  options.goal.kind = Goal::Kind::kAtMostCost;
+  if (!texts.at_most_bytes.empty()) {
+    options.unit = Unit::kBytes;
+    options.goal.bound = positive_bound("--at_most_bytes", texts.at_most_bytes, kByteSuffixes,
+                                        "a size, such as 500kB, 2MB or 1.5MiB");
+  } else {
+    options.unit = Unit::kMilliseconds;
+    options.goal.bound =
+        positive_bound("--at_most_ms", texts.at_most_ms, kMsSuffixes, "milliseconds, such as 3.5");
+  }
+  return options;
+}
+
+}  // namespace vitrine::tools

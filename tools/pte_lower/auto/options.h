@@ -1,0 +1,31 @@
+// The options of pte_lower --quantize auto.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/common/command_line.h"
+#include "tools/pte_lower/auto/search.h"
+
+namespace vitrine::tools {
+
+// The texts of the options; empty if they were not given.
+struct AutoTexts {
+  std::string at_least;
+  std::string at_most_bytes;
+  std::string at_most_ms;
+  std::string accuracy;
+  std::string report;
+  size_t samples = 0;
+};
+
+void add_auto_options(CLI::App& app, AutoTexts& texts);
+
+// True if an option was given that needs --quantize auto.
+bool has_auto_options(const AutoTexts& texts);
+
+// `arguments` is the command line without the name of the program. Throws ToolErrors that name the
+// option.
+AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::string>& arguments);
+
+}  // namespace vitrine::tools
