@@ -165,17 +165,14 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "auto (needs --calibrate and a bound such as --at_least 35dB): float, int8 or "
-         "int8_dynamic for each layer, by measuring")
+         "auto: float or int8 for each layer; needs --calibrate and a bound")
       ->type_name("SCHEME,...");
-  add_list(
-      app, "--calibrate", line.options.calibrate,
-      "calibration data for int8: .bin, .npy and .npz files, folders of them, or lists of them "
-      "(.txt); repeatable")
+  add_list(app, "--calibrate", line.options.calibrate,
+           "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
       ->type_name("PATH");
   add_list(app, "--keep", line.keep,
-           "scheme of a part of the model, for int8: 'classifier.*=float', head=int8_dynamic; the "
-           "part is a module, a type of modules or an operator; repeatable")
+           "scheme of a module, a type of modules or an operator, for int8: 'classifier.*=float', "
+           "head=int8_dynamic; repeatable")
       ->type_name("PART=SCHEME");
   add_auto_options(app, line.search);
 }

@@ -57,8 +57,9 @@ double run_accuracy(const std::string& command, const std::filesystem::path& pro
 }
 
 std::string shell_text(const std::string& text) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   std::string quoted = "'";

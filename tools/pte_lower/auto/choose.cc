@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace vitrine::tools {
@@ -91,9 +92,9 @@ Choice choose(const std::vector<PartFigures>& parts, const Goal& goal, size_t ma
   }
   // Adds parts that still fit, in greedy order, or takes out parts that are not needed, noisiest
   // per byte first. The part at the border is known not to fit.
-  std::vector<size_t> candidates = wants_many
-                                       ? std::vector<size_t>(order.begin() + kept, order.end())
-                                       : std::vector<size_t>(order.begin(), order.begin() + kept);
+  const std::span<const size_t> all = order;
+  const auto group = wants_many ? all.subspan(kept) : all.first(kept);
+  std::vector<size_t> candidates(group.begin(), group.end());
   if (!wants_many) std::ranges::reverse(candidates);
   Selection selection = search.best().selection;
   for (size_t i = 1; i < candidates.size() && i <= max_swaps; ++i) {

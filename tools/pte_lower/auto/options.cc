@@ -72,24 +72,22 @@ std::vector<std::string> without_search(const std::vector<std::string>& argument
 
 void add_auto_options(CLI::App& app, AutoTexts& texts) {
   app.add_option("--at_least", texts.at_least,
-                 "for --quantize auto: the smallest program with this SQNR of the outputs against "
-                 "the float program, or with this score of --accuracy")
+                 "auto: the smallest program with this SQNR, or score")
       ->type_name("35dB|SCORE");
   app.add_option("--at_most_bytes", texts.at_most_bytes,
-                 "for --quantize auto: the most exact program of this size: 2MB, 500kB")
+                 "auto: the most exact program of this size, such as 2MB")
       ->type_name("SIZE");
   app.add_option("--at_most_ms", texts.at_most_ms,
-                 "for --quantize auto: the most exact program that takes this time on this machine")
+                 "auto: the most exact program with this time on this machine")
       ->type_name("MS");
   app.add_option("--accuracy", texts.accuracy,
-                 "command that gets the path of a program and prints its score, higher is better")
+                 "auto: command that prints a score for the path of a program")
       ->type_name("CMD");
   app.add_option("--samples", texts.samples,
-                 "for --quantize auto: calibration samples that measurements use (default: 32)")
+                 "auto: calibration samples to measure with (default: 32)")
       ->check(vitrine::tools::at_least(1))
       ->type_name("N");
-  app.add_option("--search_report", texts.report,
-                 "also write the tables of --quantize auto as JSON")
+  app.add_option("--search_report", texts.report, "auto: write the tables as JSON")
       ->type_name("FILE");
 }
 
