@@ -310,7 +310,7 @@ std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> a
       "pte_lower");
   app.get_formatter()->column_width(30);
   CommandLine line;
-  line.arguments.assign(argv + 1, argv + argc);
+  line.arguments = arguments;
   add_model_options(app, line);
   add_rewriting_options(app, line);
   add_report_options(app, line);

@@ -30,11 +30,11 @@ TEST(ReportComparison, PrintsOpsAndOutputs) {
   EXPECT_THAT(table, HasSubstr("layout change for convolution"));
   EXPECT_THAT(table, HasSubstr("SQNR 42.0 dB"));
   EXPECT_THAT(table, HasSubstr("only in A"));
-  const auto json =
+  const auto parsed =
       nlohmann::json::parse(inspector::report_comparison_json(comparison, a.profile, b.profile));
-  EXPECT_EQ(json.at("ops").at(1).at("rows_b"), nlohmann::json({0, 1, 2}));
-  EXPECT_EQ(json.at("outputs").at(0).at("sqnr_db"), 42);
-  EXPECT_EQ(json.at("aligned_by"), "debug handles");
+  EXPECT_EQ(parsed.at("ops").at(1).at("rows_b"), nlohmann::json({0, 1, 2}));
+  EXPECT_EQ(parsed.at("outputs").at(0).at("sqnr_db"), 42);
+  EXPECT_EQ(parsed.at("aligned_by"), "debug handles");
 }
 
 TEST(ReportComparison, WritesCsvAndAPage) {

@@ -111,7 +111,9 @@ TEST(NumericsComparison, AlignsRowsByTheValueOfTheReference) {
   Numerics a;
   a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};
   Numerics b;
-  b.rows = {measured(0, {1, 2}, 20, 15), NumericsRow{.row = 1}};
+  NumericsRow without_figures;
+  without_figures.row = 1;
+  b.rows = {measured(0, {1, 2}, 20, 15), without_figures};
   b.limit_db = 30;
   b.first_below = 0;
   const NumericsComparison comparison = compare_numerics(a, b);

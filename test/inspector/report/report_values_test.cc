@@ -23,10 +23,10 @@ TEST(ReportValues, PrintsTheFirstOpBelowTheLimit) {
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   const std::string table = inspector::report_values(result, a.profile(), b.profile(), {120});
   EXPECT_THAT(table, HasSubstr("first below 40 dB  #2 relu r"));
-  const auto json =
+  const auto parsed =
       nlohmann::json::parse(inspector::report_values_json(result, a.profile(), b.profile()));
-  EXPECT_EQ(json.at("first_below"), 1);
-  EXPECT_EQ(json.at("values").at(0).at("sqnr_db"), nullptr);
+  EXPECT_EQ(parsed.at("first_below"), 1);
+  EXPECT_EQ(parsed.at("values").at(0).at("sqnr_db"), nullptr);
 }
 
 // The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.

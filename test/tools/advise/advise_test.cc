@@ -274,8 +274,9 @@ TEST(AdviceRules, FloatIslandsCountConversionsOfInt8Models) {
 TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreNeedless) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
-  signature.inputs = {{.name = "x"}};
-  signature.outputs = {{.name = "y"}, {.name = "x"}, {.name = "y"}};
+  signature.inputs.resize(1);
+  signature.inputs[0].name = "x";
+  for (const char* name : {"y", "x", "y"}) signature.outputs.emplace_back().name = name;
   Context context = context_with_rows();
   EXPECT_THAT(advise_outputs(context), IsEmpty());
   context.lowered = &lowered;

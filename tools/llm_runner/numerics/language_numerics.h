@@ -28,7 +28,7 @@ struct PositionBlock {
   double mean_kl = 0, max_kl = 0;
   size_t max_kl_at = 0;  // position
   size_t same_top = 0;   // positions with the same most probable token
-  inspector::TensorDifference logits;
+  inspector::TensorDifference logits = {};
 };
 
 struct LanguageNumerics {

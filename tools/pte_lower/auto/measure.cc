@@ -53,13 +53,13 @@ void set_inputs(Method& method, const aot::CalibrationSample& sample, std::vecto
 }  // namespace
 
 struct Comparison::Loaded {
-  Loaded(const ProgramBytes& program, const std::string& method, std::shared_ptr<ThreadPool> pool)
+  Loaded(const ProgramBytes& program, const std::string& name, std::shared_ptr<ThreadPool> pool)
       : session({.model = "the lowered model",
                  .data = {},
                  .pool = std::move(pool),
                  .fixed_threads = true,
                  .program = program}),
-        method(session.load_method(method)) {}
+        method(session.load_method(name)) {}
   Session session;
   std::unique_ptr<Method> method;
 };
