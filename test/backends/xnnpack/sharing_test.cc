@@ -1,6 +1,7 @@
 // Tests workspaces and packed weights that delegates share, also on several threads.
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <thread>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -53,10 +54,15 @@ class SharingTest : public DelegateTest {
 
   std::vector<float> run_on(Delegate& which, uint32_t count, float x) {
     const auto size = static_cast<int32_t>(count);
-    // With the slack, the delegate does not copy an input that ends at the end of a page.
-    std::vector<float> values(count + kReadableSlack / sizeof(float), x);
+    // A delegate copies an input that ends at the end of a page (slack.h), so this one begins a
+    // page.
+    constexpr size_t kPage = 4096;
+    std::vector<float> values(count + 2 * kPage / sizeof(float), x);
+    void* begin = values.data();
+    size_t space = values.size() * sizeof(float);
+    std::align(kPage, count * sizeof(float) + kReadableSlack, begin, space);
     Tensor& in = factory.make(ScalarType::kFloat, {size});
-    in.set_data(values.data());
+    in.set_data(begin);
     Tensor& out = factory.make(ScalarType::kFloat, {size});
     EValue* arguments[] = {&factory.value(in), &factory.value(out)};
     const Error error = which.execute({}, arguments);
