@@ -10,7 +10,8 @@ every other change that the rules know, for N seconds each.
 A line hits if the measured ratio of the times is within the predicted interval. The interval of the hit rate is exact
 for independent lines (Clopper and Pearson), with 95 % confidence. An advised change is slower if it takes more than
 1.02 of the time of the baseline. The regret of a model is the time with the line that was ranked first, divided by the
-shortest time of all changes, minus 1. Noise makes the shortest time too short, so it makes the regret too large.
+shortest time of all changes that need no data of the user, minus 1. Noise makes the shortest time too short, so it
+makes the regret too large.
 Models for which `vitrine advise` refuses, for example on a busy machine, are listed and do not count."""
 
 import argparse
@@ -61,7 +62,8 @@ class Score:
         timed = [line["name"] for line in advice["advice"] if line["gain"] == "time" and line["name"] in measured]
         self.first = timed[0] if timed else "(none)"
         first = measured[timed[0]] if timed else 1
-        single = {name: ratio for name, ratio in measured.items() if name != "together"}
+        needy = {line["name"] for line in advice["advice"] if line.get("needs")}
+        single = {name: ratio for name, ratio in measured.items() if name not in needy | {"together"}}
         self.best = min(single, key=single.get) if single and min(single.values()) < first else self.first
         self.regret = first / min(first, 1, *single.values()) - 1
 

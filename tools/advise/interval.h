@@ -16,7 +16,7 @@ struct Interval {
 
 // Relative difference of two measurements of equal programs that blocks of runs do not show,
 // because the data of a program keep their addresses (docs/benchmarks.md, "False alarms").
-inline constexpr double kBetweenMeasurements = 0.025;
+inline constexpr double kBetweenMeasurements = 0.05;
 
 // Returns the interval in which a second measurement of the same ratio is expected. `blocks` has
 // the median ratio of each block of runs. docs/advice.md has the formula. Precondition: `blocks` is
