@@ -2,10 +2,10 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. Each line of it that options can
-// apply runs in turn with the baseline, in this new process, for SECONDS each. So does every other
-// change that the rules know for the model. Prints one JSON object per change, with the median
-// ratio of the times with and without the change.
+// ADVICE.json is what `vitrine advise MODEL --format json` printed. Each line of it that options
+// can apply runs in turn with the baseline, in this new process, for SECONDS each. So does every
+// other change that the rules know for the model. Prints one JSON object per change, with the
+// median ratio of the times with and without the change.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
