@@ -3,12 +3,14 @@
 const MAX_FOUND = 60, MAX_NEIGHBORS = 40;
 
 const KIND_NAMES = {op: 'op', input: 'input', output: 'output', method: 'method', delegate: 'delegate', module: 'module', part: 'part of a long graph'};
+// The changes against another program, in the order of their colors, which both sides share.
+const CHANGES = ['absent in the other', 'delegated only here', 'not delegated here', "fused in the other's delegate", 'fused differently', 'other delegate', 'same'];
 const dtypeOf = (item) => item.type.split('[')[0];
 
 // Returns the ways to color the nodes. Each has keys(item): the texts that the legend lists, or value(item): a figure.
 function colorModes(graph) {
   const modes = {
-    change: {title: 'change', key: (item) => item.change || ''},
+    change: {title: 'change', key: (item) => item.change || '', all: CHANGES},
     time: {title: 'time', value: (item) => item.time, text: time, what: 'typical time of a run'},
     device: {title: graph.data.queue || 'device', value: (item) => item.deviceTime, text: graph.data.queue_unit === 'ticks' ? (value) => `${digits(value)} ticks` : time, what: 'typical time of a run, by its own clock'},
     op: {title: 'op', key: (item) => item.kind === 'op' ? item.label : ''},
@@ -29,14 +31,15 @@ function colorModes(graph) {
       const key = item.kind === 'root' || (item.children.length && item.kind !== 'delegate') ? '' : mode.key(item);
       if (key) counts.set(key, (counts.get(key) || 0) + 1);
     }
-    mode.keys = [...counts].sort((a, b) => b[1] - a[1]).map(([key]) => key).slice(0, COLORS);
+    const all = mode.all || [...counts].sort((a, b) => b[1] - a[1]).map(([key]) => key).slice(0, COLORS);
+    mode.keys = all.filter((key) => counts.has(key));
     mode.others = counts.size - mode.keys.length;
     const order = [0, 1, 3, 2, 6, 4, 5, 7];  // neighbors in the legend differ most
     mode.color = (item) => {
-      const at = mode.keys.indexOf(mode.key(item));
+      const at = all.indexOf(mode.key(item));
       return at >= 0 ? `var(--c${order[at]})` : item.children.length || item.kind !== 'op' ? 'var(--module)' : 'var(--rest)';
     };
-    mode.colorOfKey = (at) => `var(--c${order[at]})`;
+    mode.colorOfKey = (key) => `var(--c${order[all.indexOf(key)]})`;
     if (!counts.size || (name === 'backend' && counts.size < 2)) delete modes[name];
   }
   return modes;
@@ -65,7 +68,7 @@ function colorModes(graph) {
     if (mode && mode.value) {
       $('key').append(make('li', {}, make('i', {class: 'ramp'}), `0 to ${mode.text(mode.most)}: ${mode.what}`));
     } else if (mode) {
-      mode.keys.forEach((key, at) => $('key').append(make('li', {}, make('i', {style: {background: mode.colorOfKey(at)}}), cut(key, PLAIN_FONT, 170))));
+      mode.keys.forEach((key) => $('key').append(make('li', {}, make('i', {style: {background: mode.colorOfKey(key)}}), cut(key, PLAIN_FONT, 170))));
       if (mode.others) $('key').append(make('li', {}, make('i', {style: {background: 'var(--rest)'}}), `${mode.others} others`));
     }
     view.forgetMap();
