@@ -94,6 +94,26 @@ std::string report_graph_html(const GraphPicture& picture) {
                                       {"{{script}}", html::kGraphScript}});
 }
 
+std::string graph_tab_data_without_graph(std::string_view why_not) {
+  const Json json = {{"why_not", why_not}};
+  return without_tags(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string graph_tab_data(const GraphPicture& picture) {
+  Json rows = Json::array();
+  for (size_t node = 0; node < picture.nodes.size(); ++node) {
+    for (const RowOfQueue& row : picture.nodes[node].rows) {
+      rows.push_back({row.queue, row.row, node});
+    }
+  }
+  try {
+    const Json json = {{"page", report_graph_html(picture)}, {"rows", rows}};
+    return without_tags(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  } catch (const InspectorError& error) {
+    return graph_tab_data_without_graph(error.what());
+  }
+}
+
 std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,
                                    const std::vector<std::string>& summary) {
   const Json json = {{"title", a.title + " and " + b.title},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inspector/report/graph_picture.h"
@@ -16,6 +17,11 @@ bool has_graph_layout();
 // Throws InspectorError if has_graph_layout() is false or if the picture is too large. Names are
 // shown as text, never as markup.
 std::string report_graph_html(const GraphPicture& picture);
+
+// Returns the data for the tab of a profile's page: the page of the graph and the rows of its
+// nodes, or the reason why there is no page.
+std::string graph_tab_data(const GraphPicture& picture);
+std::string graph_tab_data_without_graph(std::string_view why_not);
 
 // Writes two pictures side by side, after mark_changes(). A click on a node shows its partner.
 std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,

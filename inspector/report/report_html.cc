@@ -14,7 +14,6 @@
 #include "inspector/report/html/page_text.h"
 #include "inspector/report/legend.h"
 #include "inspector/report/profile_json.h"
-#include "inspector/report/report_graph.h"
 #include "inspector/report/row_texts.h"
 
 namespace vitrine::inspector {
@@ -136,23 +135,6 @@ Json texts_json(const Profile& profile) {
   return texts;
 }
 
-// The page of the graph as a text, or the reason why there is none.
-Json graph_data(const PageGraph* graph) {
-  if (graph == nullptr) return {};
-  if (!graph->picture) return {{"why_not", graph->why_not}};
-  try {
-    Json rows = Json::array();
-    for (size_t node = 0; node < graph->picture->nodes.size(); ++node) {
-      for (const RowOfQueue& row : graph->picture->nodes[node].rows) {
-        rows.push_back({row.queue, row.row, node});
-      }
-    }
-    return {{"page", report_graph_html(*graph->picture)}, {"rows", rows}};
-  } catch (const InspectorError& error) {
-    return {{"why_not", error.what()}};
-  }
-}
-
 Json page_json(const ProfilePage& page) {
   const Profile& profile = *page.profile;
   Json data = profile_json(profile);
@@ -165,7 +147,7 @@ Json page_json(const ProfilePage& page) {
 }  // namespace
 
 std::string report_html(std::span<const ProfilePage> pages, const PageHead* head,
-                        const PageGraph* graph) {
+                        std::string_view graph) {
   Json data = page_json(pages.front());
   data["others"] = Json::array();
   for (const ProfilePage& page : pages) {
@@ -185,18 +167,16 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   const std::string legend = legend_html();
   const std::string head_json = without_tags(head->data);
-  const std::string graph_json =
-      without_tags(graph_data(graph).dump(-1, ' ', false, Json::error_handler_t::replace));
   return fill_page(html::kPage, {{"{{style}}", style},
                                  {"{{head}}", head->elements},
                                  {"{{legend}}", legend},
                                  {"{{data}}", json},
                                  {"{{head data}}", head_json},
-                                 {"{{graph data}}", graph_json},
+                                 {"{{graph data}}", graph.empty() ? "null" : graph},
                                  {"{{script}}", script}});
 }
 
-std::string report_html(const Profile& profile, const PageSteps* steps, const PageGraph* graph) {
+std::string report_html(const Profile& profile, const PageSteps* steps, std::string_view graph) {
   const ProfilePage page{&profile, steps};
   return report_html({&page, 1}, nullptr, graph);
 }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "inspector/join/profile.h"
-#include "inspector/report/graph_picture.h"
 
 namespace vitrine::inspector {
 
@@ -29,19 +28,13 @@ struct PageSteps {
   std::vector<Parts> parts = {};  // for each of the profile's runs; empty if unknown
 };
 
-// The picture of the program, for a tab of the page. If there is none, the tab gives the reason.
-struct PageGraph {
-  std::optional<GraphPicture> picture = {};
-  std::string why_not = {};
-};
-
 // The page contains the document of report_json.h and the timeline of the run nearest to the
 // median. With steps, it shows the times of all steps, and the timeline of the kept step nearest to
-// the median, or of the step that the reader clicks. With a graph, the page has a tab with the page
-// of report_graph.h, which it loads when the reader opens the tab. Names are shown as text, never
-// as markup.
+// the median, or of the step that the reader clicks. With the result of graph_tab_data() in
+// report_graph.h, the page has a tab with the graph, which it loads when the reader opens the tab.
+// Names are shown as text, never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
-                        const PageGraph* graph = nullptr);
+                        std::string_view graph = {});
 
 struct ProfilePage {
   const Profile* profile = nullptr;
@@ -58,6 +51,6 @@ struct PageHead {
 // shows one profile at a time, initially the first. For profiles with steps, the head must show the
 // summary and the memory.
 std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr,
-                        const PageGraph* graph = nullptr);
+                        std::string_view graph = {});
 
 }  // namespace vitrine::inspector

@@ -23,9 +23,10 @@ constexpr uintmax_t kMaxPageBytes = 1'000'000;
 
 std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   const fs::path file = scratch / "profile.html";
-  const CommandResult result = executor_runner(
-      "--profile --format html --num_executions 5 --etrecord " + (model / "etrecord.bin").string() +
-      " --output " + file.string() + " " + (model / "model.pte").string());
+  const CommandResult result =
+      run_tool(VITRINE_COMMAND, "profile --format html --num_executions 5 --etrecord " +
+                                    (model / "etrecord.bin").string() + " --output " +
+                                    file.string() + " " + (model / "model.pte").string());
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LT(fs::file_size(file), kMaxPageBytes);
   return read_text(file);

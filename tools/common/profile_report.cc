@@ -29,6 +29,14 @@
 #include "vitrine/data_source.h"
 
 namespace vitrine::tools {
+namespace {
+
+GraphDrawing g_graph_drawing = nullptr;
+
+}  // namespace
+
+void set_graph_drawing(GraphDrawing drawing) { g_graph_drawing = drawing; }
+GraphDrawing graph_drawing() { return g_graph_drawing; }
 
 inspector::TableOptions table_options(const ReportOptions& options) {
   inspector::TableOptions table;
@@ -94,7 +102,7 @@ std::span<const ReportFormatRow> report_formats() {
        }},
       {ReportFormat::kHtml, "html", "",
        [](const Profile& profile, const Options& options) {
-         return inspector::report_html(profile, nullptr, options.graph.get());
+         return inspector::report_html(profile, nullptr, options.graph);
        }},
       {ReportFormat::kSvg, "svg", "",
        [](const Profile& profile, const Options& options) {

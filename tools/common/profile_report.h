@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +14,6 @@
 #include "inspector/compare/value_comparison.h"
 #include "inspector/join/profile.h"
 #include "inspector/report/grouping.h"
-#include "inspector/report/report_html.h"
 #include "inspector/report/report_table.h"
 #include "vitrine/method.h"
 
@@ -32,8 +30,17 @@ struct ReportOptions {
   bool costs = false;          // tables show costs
   // Labels for kJsonl: "device", "device_class", "commit", "run", ... See add_default_labels().
   std::map<std::string, std::string> labels = {};
-  std::shared_ptr<const inspector::PageGraph> graph = {};  // for kHtml; may be null
+  std::string graph = {};  // for kHtml: inspector::graph_tab_data(); may be empty
 };
+
+// Returns inspector::graph_tab_data() of a program. `etrecord` may be empty.
+using GraphDrawing = std::string (*)(const std::filesystem::path& program,
+                                     const std::filesystem::path& etrecord,
+                                     const inspector::Profile& profile);
+// Lets tools add the graph of a program to the page of its profile. Small programs do not call it;
+// their pages have no graph. Not thread-safe.
+void set_graph_drawing(GraphDrawing drawing);
+GraphDrawing graph_drawing();  // null if this program cannot draw
 
 struct ReportFormatRow {
   ReportFormat format;

@@ -26,7 +26,6 @@
 #include "tools/executor_runner/sweep.h"
 #include "tools/executor_runner/value_summaries.h"
 #include "tools/executor_runner/verification.h"
-#include "tools/pte_inspect/picture.h"
 #include "tools/vitrine/commands.h"
 
 namespace vitrine::tools {
@@ -101,8 +100,8 @@ int run_method(Session& session, const RunnerOptions& options) {
   if (!options.compare.empty()) return compare_with_stored(profile, options);
   ReportOptions report = options.report;
   if (report.format == ReportFormat::kJsonl) add_default_labels(report, options.model);
-  if (report.format == ReportFormat::kHtml) {
-    report.graph = page_graph(options.model, options.etrecord, profile);
+  if (report.format == ReportFormat::kHtml && graph_drawing() != nullptr) {
+    report.graph = graph_drawing()(options.model, options.etrecord, profile);
   }
   write_report(make_report(profile, report), report);
   return 0;

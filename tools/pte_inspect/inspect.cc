@@ -29,6 +29,7 @@
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/explanation.h"
 #include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/page_graph.h"
 #include "tools/pte_inspect/picture.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"

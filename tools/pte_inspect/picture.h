@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/profile.h"
 #include "inspector/report/graph_picture.h"
-#include "inspector/report/report_html.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/program_graph.h"
 
@@ -33,11 +31,6 @@ inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);
 inspector::GraphPicture picture_of_file(const OpenedFile& file,
                                         const std::filesystem::path& etrecord,
                                         const inspector::Profile* profile = nullptr);
-
-// Returns the same picture for the tab of a profile's page, or the reason why there is none.
-std::shared_ptr<const inspector::PageGraph> page_graph(const std::filesystem::path& program,
-                                                       const std::filesystem::path& etrecord,
-                                                       const inspector::Profile& profile);
 
 // Returns the operator's signature: "aten.relu.default(Tensor self) -> Tensor". Empty for an
 // operator that is not in the table.

@@ -7,10 +7,12 @@
 #include "aot/import/native.h"
 #include "aot/import/pt2.h"
 #include "formats/bundled_program/bundled_program.h"
+#include "inspector/report/report_graph.h"
 #include "tools/common/program_record.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/page_graph.h"
 #include "tools/pte_inspect/payload_json.h"
 #include "tools/pte_inspect/picture.h"
 
@@ -70,18 +72,16 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
   return picture;
 }
 
-std::shared_ptr<const inspector::PageGraph> page_graph(const std::filesystem::path& program,
-                                                       const std::filesystem::path& etrecord,
-                                                       const inspector::Profile& profile) {
-  auto graph = std::make_shared<inspector::PageGraph>();
+std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
+                       const inspector::Profile& profile) {
   try {
     const std::unique_ptr<DataSource> source = check(map_file(program.c_str()));
     const DataBuffer bytes = check(source->read(0, source->size()));
-    graph->picture = picture_of_file({program.string(), bytes.bytes()}, etrecord, &profile);
+    return inspector::graph_tab_data(
+        picture_of_file({program.string(), bytes.bytes()}, etrecord, &profile));
   } catch (const HostError& error) {
-    graph->why_not = error.what();
+    return inspector::graph_tab_data_without_graph(error.what());
   }
-  return graph;
 }
 
 }  // namespace vitrine::tools

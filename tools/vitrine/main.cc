@@ -18,8 +18,10 @@
 #include "tools/common/edit_distance.h"
 #include "tools/common/files.h"
 #include "tools/common/messages.h"
+#include "tools/common/profile_report.h"
 #include "tools/common/provenance.h"
 #include "tools/common/session.h"
+#include "tools/pte_inspect/page_graph.h"
 #include "tools/pte_lower/lower_in_memory.h"
 #include "tools/vitrine/commands.h"
 #include "tools/vitrine/comparing.h"
@@ -173,6 +175,7 @@ int run(int argc, char** argv) {
 
 int vitrine_main(int argc, char** argv) {
   set_model_lowering(lower_in_memory);
+  set_graph_drawing(page_graph);
   const std::string name = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
   const auto* const tool = std::ranges::find(kTools, name, &ToolName::name);
   if (tool != kTools.end()) return tool->run(argc, argv);
