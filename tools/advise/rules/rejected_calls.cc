@@ -133,8 +133,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   std::string why;
   for (const auto& [ns, text] : unknown) why += (why.empty() ? "" : ", ") + text;
   all.push_back({.name = "outside_delegates",
-                 .why = why + ": the backend does not support these; no other way to write them is "
-                              "known that it supports"});
+                 .why = why + ": the backend does not support them, and Vitrine knows no "
+                              "supported replacement"});
   return all;
 }
 
