@@ -120,7 +120,8 @@ std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,
                      {"summary", summary},
                      {"pages", {report_graph_html(a), report_graph_html(b)}}};
   const std::string data = without_tags(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  return fill_page(html::kGraphPairPage, {{"{{style}}", html::kStyle},
+  const std::string style = std::string(html::kStyle).append(html::kGraphPairStyle);
+  return fill_page(html::kGraphPairPage, {{"{{style}}", style},
                                           {"{{data}}", data},
                                           {"{{elements}}", html::kElements},
                                           {"{{script}}", html::kGraphPairScript}});

@@ -26,6 +26,7 @@ extern const std::string_view kNumericsScript;  // follows kElements
 
 // The page of two graphs has the placeholders {{style}}, {{data}}, {{elements}} and {{script}}.
 extern const std::string_view kGraphPairPage;
+extern const std::string_view kGraphPairStyle;  // follows kStyle
 extern const std::string_view kGraphPairScript;
 
 }  // namespace vitrine::inspector::html
