@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/common/shell_word.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
@@ -111,17 +112,6 @@ std::string run_command(const std::filesystem::path& program, const Variant& var
 std::string settings_text(const Variant& variant) {
   const std::string text = joined(variant.lowering) + joined(variant.running);
   return text.empty() ? text : text.substr(1);
-}
-
-std::string shell_word(std::string_view word) {
-  const bool is_plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
-  });
-  if (is_plain) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace vitrine::tools

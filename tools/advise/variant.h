@@ -48,7 +48,4 @@ std::string run_command(const std::filesystem::path& program, const Variant& var
 // "--optimize --threads 1"
 std::string settings_text(const Variant& variant);
 
-// Quotes a word for a shell if that is necessary.
-std::string shell_word(std::string_view word);
-
 }  // namespace vitrine::tools

@@ -3,6 +3,7 @@
 
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
+#include "tools/common/shell_word.h"
 
 namespace vitrine::tools {
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "runtime/core/parse_real.h"
+#include "tools/common/shell_word.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
@@ -31,7 +32,7 @@ std::string_view last_word(std::string_view text) {
 }  // namespace
 
 double run_accuracy(const std::string& command, const std::filesystem::path& program) {
-  const std::string line = command + ' ' + shell_text(program.string());
+  const std::string line = command + ' ' + shell_word(program.string());
   std::fflush(nullptr);
   FILE* const pipe = popen(line.c_str(), "r");  // NOLINT(cert-env33-c): the user's own command
   if (pipe == nullptr) throw ToolError(fmt::format("--accuracy {}: cannot start it", command));
@@ -54,17 +55,6 @@ double run_accuracy(const std::string& command, const std::filesystem::path& pro
                     command, last_word(output).substr(0, 100)));
   }
   return score;
-}
-
-std::string shell_text(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace vitrine::tools

@@ -10,7 +10,4 @@ namespace vitrine::tools {
 // that it prints last. Throws a ToolError if it fails or prints no number.
 double run_accuracy(const std::string& command, const std::filesystem::path& program);
 
-// The text in single quotes if a shell would change it.
-std::string shell_text(const std::string& text);
-
 }  // namespace vitrine::tools

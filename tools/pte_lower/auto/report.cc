@@ -9,6 +9,7 @@
 #include "base/text/number_texts.h"
 #include "base/text/text_table.h"
 #include "tools/common/profile_report.h"
+#include "tools/common/shell_word.h"
 #include "tools/pte_lower/auto/accuracy.h"
 #include "tools/pte_lower/auto/measure.h"
 
@@ -80,13 +81,13 @@ nlohmann::json programs_json(const std::vector<AutoProgram>& programs) {
 
 std::string auto_command(const AutoResult& result, const AutoOptions& options) {
   std::string command = "pte_lower";
-  for (const std::string& argument : options.arguments) command += ' ' + shell_text(argument);
+  for (const std::string& argument : options.arguments) command += ' ' + shell_word(argument);
   if (result.quantize.empty()) return command;
   command += " --quantize " + result.quantize;
   for (const std::string& calibration : options.calibrate) {
-    command += " --calibrate " + shell_text(calibration);
+    command += " --calibrate " + shell_word(calibration);
   }
-  for (const std::string& rule : result.keep) command += " --keep " + shell_text(rule);
+  for (const std::string& rule : result.keep) command += " --keep " + shell_word(rule);
   return command;
 }
 

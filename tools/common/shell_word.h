@@ -1,0 +1,12 @@
+// Quotes words of commands that tools print or run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vitrine::tools {
+
+// Returns the word, in single quotes if a shell would change it.
+std::string shell_word(std::string_view word);
+
+}  // namespace vitrine::tools
