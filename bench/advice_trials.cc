@@ -24,6 +24,7 @@
 #include "tools/advise/options.h"
 #include "tools/common/command_line.h"
 #include "tools/common/files.h"
+#include "tools/common/median.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {

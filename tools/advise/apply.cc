@@ -13,6 +13,7 @@
 #include "tools/advise/report.h"
 #include "tools/advise/rows.h"
 #include "tools/common/files.h"
+#include "tools/common/median.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_error.h"
 

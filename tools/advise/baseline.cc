@@ -11,6 +11,7 @@
 #include "tools/advise/rows.h"
 #include "tools/common/cpu_use.h"
 #include "tools/common/file_kind.h"
+#include "tools/common/median.h"
 #include "tools/common/stripped_program.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "tools/common/median.h"
+
 namespace vitrine::tools {
 namespace {
 
@@ -14,12 +16,6 @@ constexpr std::array kQuantiles = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.8
 double quantile(size_t degrees) { return kQuantiles[std::min(degrees, kQuantiles.size()) - 1]; }
 
 }  // namespace
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 Interval predict_ratio(std::span<const double> blocks) {
   std::vector<double> logs;

@@ -23,11 +23,9 @@ inline constexpr double kBetweenMeasurements = 0.05;
 // not empty, and its ratios are positive.
 Interval predict_ratio(std::span<const double> blocks);
 
-double median_of(std::vector<double> values);  // precondition: not empty
-
-// Returns the interval of the ratio of several changes together, from their own ratios. The changes
-// may be independent, so that their ratios multiply, or save the same time, so that only the best
-// counts.
+// Predicts the ratio of several changes together from the ratio of each. If they are independent,
+// their ratios multiply (lower bound). If they save the same time, only the best one counts (upper
+// bound).
 Interval combined_ratio(std::span<const Interval> ratios);
 
 }  // namespace vitrine::tools

@@ -11,6 +11,7 @@
 
 #include "runtime/platform/clock.h"
 #include "tools/common/interrupt.h"
+#include "tools/common/median.h"
 #include "tools/common/output_difference.h"
 #include "tools/common/profile_report.h"
 #include "tools/common/tool_error.h"

@@ -8,6 +8,7 @@
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
 #include "tools/common/interrupt.h"
+#include "tools/common/median.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool_error.h"
 #include "tools/executor_runner/execution.h"
@@ -39,12 +40,6 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer,
 // With fewer runs, a single disturbed or cold run would decide the overhead of tracing.
 constexpr size_t kMinRunsForOverhead = 5;
 
-double median(std::vector<uint64_t> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return static_cast<double>(*middle);
-}
-
 }  // namespace
 
 size_t num_runs_within(double budget_ns, uint64_t run_ns, size_t min_runs, size_t max_runs) {
@@ -72,8 +67,8 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
   if (last == 0) last = static_cast<uint64_t>(kSecond);  // without a warm-up, assume long runs
   const size_t runs = options.executions.value_or(num_runs_within(2 * kSecond, last, 5, 50));
   if (runs == 0) throw ToolError("a profile needs at least one run");
-  std::vector<uint64_t> traced;
-  std::vector<uint64_t> untraced;
+  std::vector<double> traced;
+  std::vector<double> untraced;
   const CpuMeter meter;
   Progress progress("profiling");
   for (size_t i = 0; i < runs; ++i) {
@@ -82,12 +77,12 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
       break;
     }
     progress.update(i, runs);
-    untraced.push_back(timed_run(method, inputs, nullptr, options));
-    traced.push_back(timed_run(method, inputs, &trace, options));
+    untraced.push_back(static_cast<double>(timed_run(method, inputs, nullptr, options)));
+    traced.push_back(static_cast<double>(timed_run(method, inputs, &trace, options)));
   }
   result.cpu = meter.read();
   if (traced.size() >= kMinRunsForOverhead)
-    result.trace_overhead = median(traced) / median(untraced) - 1;
+    result.trace_overhead = median_of(traced) / median_of(untraced) - 1;
   result.memory = platform::resident_memory();
   return result;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/platform/clock.h"
+#include "tools/common/median.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/array.h"
@@ -23,12 +24,6 @@ constexpr double kNsPerMs = 1e6;
 bool is_float(ScalarType dtype) {
   return dtype == ScalarType::kFloat || dtype == ScalarType::kDouble ||
          dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 std::vector<Array> arrays_of(const aot::CalibrationSample& sample) {
@@ -137,7 +132,7 @@ Times Comparison::times(const ProgramBytes& program, double budget_ms) const {
     measured.push_back(run_ms(b));
     if (i % 2 == 1) reference.push_back(run_ms(a));
   }
-  return {median(std::move(measured)), median(std::move(reference))};
+  return {median_of(std::move(measured)), median_of(std::move(reference))};
 }
 
 double decibels(double noise) {
