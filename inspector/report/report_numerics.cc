@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "inspector/report/numerics_texts.h"
 #include "inspector/report/row_texts.h"
 #include "inspector/report/run_texts.h"
+#include "inspector/report/top_rows.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -70,13 +70,8 @@ class NumericsTable {
 
   // All rows, or with --top those with the largest error made here.
   std::vector<size_t> shown_rows() const {
-    std::vector<size_t> order(numerics_.rows.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    if (options_.view.top == 0 || options_.view.top >= order.size()) return order;
-    std::ranges::stable_sort(order, {}, [&](size_t i) { return sort_key(numerics_.rows[i]); });
-    order.resize(options_.view.top);
-    std::ranges::sort(order);
-    return order;
+    return top_rows(numerics_.rows.size(), options_.view.top,
+                    [&](size_t i) { return sort_key(numerics_.rows[i]); });
   }
 
   void write_rows() {

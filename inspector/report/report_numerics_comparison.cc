@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "inspector/report/numerics_json.h"
 #include "inspector/report/numerics_texts.h"
 #include "inspector/report/run_texts.h"
+#include "inspector/report/top_rows.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -94,16 +94,10 @@ class NumericsComparisonTable {
 
  private:
   std::vector<size_t> shown_pairs() const {
-    std::vector<size_t> order(comparison_.pairs.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    if (options_.view.top == 0 || options_.view.top >= order.size()) return order;
-    std::ranges::stable_sort(order, {}, [&](size_t i) {
+    return top_rows(comparison_.pairs.size(), options_.view.top, [&](size_t i) {
       const NumericsPair& pair = comparison_.pairs[i];
       return -change_of(row_of(a_, pair.a), row_of(b_, pair.b));
     });
-    order.resize(options_.view.top);
-    std::ranges::sort(order);
-    return order;
   }
 
   void write_pairs() {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "base/text/number_texts.h"
@@ -15,6 +14,7 @@
 #include "inspector/report/comparison_texts.h"
 #include "inspector/report/difference_texts.h"
 #include "inspector/report/run_texts.h"
+#include "inspector/report/top_rows.h"
 #include "inspector/report/value_texts.h"
 
 namespace vitrine::inspector {
@@ -111,16 +111,10 @@ class ValueTable {
 
   // Returns the indices of the values to show: all, or with --top those with the lowest SQNR.
   std::vector<size_t> shown_values() const {
-    std::vector<size_t> order(comparison_.values.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    if (options_.view.top == 0 || options_.view.top >= order.size()) return order;
-    std::ranges::stable_sort(order, {}, [&](size_t i) {
+    return top_rows(comparison_.values.size(), options_.view.top, [&](size_t i) {
       const double db = comparison_.values[i].difference.figures.sqnr_db;
       return std::isnan(db) ? -std::numeric_limits<double>::infinity() : db;
     });
-    order.resize(options_.view.top);
-    std::ranges::sort(order);
-    return order;
   }
 
   void add_row(TextTable& table, size_t i) const {
