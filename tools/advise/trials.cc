@@ -11,6 +11,7 @@
 #include "runtime/platform/clock.h"
 #include "tools/advise/rows.h"
 #include "tools/common/interrupt.h"
+#include "tools/common/median.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool_error.h"
 
@@ -51,6 +52,30 @@ std::string first_line(std::string text) {
   text = text.substr(0, text.find('\n'));
   return text.substr(0, text.find(';'));
 }
+
+// A new folder for packed weights, which is removed with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    // mkdtemp() replaces the X characters.
+    std::string name = (std::filesystem::temp_directory_path() / "vitrine_advise_XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw ToolError("cannot create a temporary folder for packed weights");
+    }
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // Tries one change after the other within the time.
 class Trials {
@@ -228,25 +253,19 @@ class Trials {
   // Loads with a cache file that does not exist, and then again.
   void try_loading(Advice advice, const Variant& variant) {
     constexpr int kLoads = 5;
-    const std::filesystem::path folder = make_folder();
+    const TemporaryFolder folder;
     RunnerOptions cached = options_.run;
-    cached.backend.weights_cache = (folder / value_of(variant.running, "--weights_cache")).string();
+    cached.backend.weights_cache =
+        (folder.path() / value_of(variant.running, "--weights_cache")).string();
     std::vector<double> ratios, times;
-    try {
-      for (int i = 0; i < kLoads; ++i) {
-        const LoadedProgram before(baseline_.program(), options_.run, baseline_.pools(),
-                                   baseline_.inputs());
-        const LoadedProgram after(baseline_.program(), cached, baseline_.pools(),
-                                  baseline_.inputs());
-        if (i == 0) continue;  // it wrote the file
-        ratios.push_back(after.load_ns() / before.load_ns());
-        times.push_back(before.load_ns());
-      }
-    } catch (...) {
-      std::filesystem::remove_all(folder);
-      throw;
+    for (int i = 0; i < kLoads; ++i) {
+      const LoadedProgram before(baseline_.program(), options_.run, baseline_.pools(),
+                                 baseline_.inputs());
+      const LoadedProgram after(baseline_.program(), cached, baseline_.pools(), baseline_.inputs());
+      if (i == 0) continue;  // it wrote the file
+      ratios.push_back(after.load_ns() / before.load_ns());
+      times.push_back(before.load_ns());
     }
-    std::filesystem::remove_all(folder);
     const Interval ratio = predict_ratio(ratios);
     advice.of = median_of(times);
     advice.saved = Interval{advice.of * (1 - ratio.high), advice.of * (1 - ratio.low)};
@@ -255,15 +274,6 @@ class Trials {
     advice.outputs = {"equal", true};
     if (advice.is_gain()) return keep(std::move(advice));
     findings_.useless.push_back({advice.name, "loads as fast without the file"});
-  }
-
-  static std::filesystem::path make_folder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "vitrine_advise_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw ToolError("cannot create a temporary folder for packed weights");
-    }
-    return pattern;
   }
 
   Baseline& baseline_;
