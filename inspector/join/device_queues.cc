@@ -157,7 +157,7 @@ class QueueSplitter {
     profile_.timeline = std::move(events);
   }
 
-  // Adds the sums of the rows, and the calls that have rows.
+  // Sets the totals of a queue from its rows, and lists the delegate calls that have rows in it.
   void add_sums(Profile& queue) const {
     SampleSum sum(window_.all);
     for (const ProfileRow& row : queue.rows) sum.add(row.samples);

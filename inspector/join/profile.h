@@ -212,8 +212,8 @@ struct RunInfo {
 
 struct Profile {
   std::string method;
-  // The device queue whose times these are, in its unit; empty for the CPU. A queue has rows of
-  // delegates only, `wall` is the sum of the rows, and nothing is unattributed.
+  // The device queue that was measured; empty for the CPU. All rows of a queue are of delegates,
+  // `wall` is the sum of the rows, and `unattributed` is 0.
   std::string queue;
   std::string queue_about;           // DeviceQueue::about
   bool has_ticks = false;            // the times are ticks of unknown length, not ns

@@ -19,7 +19,7 @@ bool has_graph_layout();
 std::string report_graph_html(const GraphPicture& picture);
 
 // Returns the data for the tab of a profile's page: the page of the graph and the rows of its
-// nodes, or the reason why there is no page.
+// nodes, or the reason why the graph cannot be drawn.
 std::string graph_tab_data(const GraphPicture& picture);
 std::string graph_tab_data_without_graph(std::string_view why_not);
 

@@ -25,7 +25,7 @@ class Baseline {
   Baseline& operator=(const Baseline&) = delete;
 
   const Context& context() const { return context_; }
-  // Null if there is no exported model.
+  // Null without an exported model.
   const SourceModel* source() const { return source_ ? &*source_ : nullptr; }
   // Empty without an exported model.
   const LoweredProgram& lowered() const { return lowered_; }
@@ -33,7 +33,7 @@ class Baseline {
   const InputSet& inputs() const { return *inputs_; }
   // The inputs of the run as calibration data.
   aot::CalibrationData stand_in() const;
-  // The reason why times on this machine cannot be trusted now; empty if there is none.
+  // The reason why times on this machine cannot be trusted now; else empty.
   const std::string& disturbance() const { return disturbance_; }
   // Sentences about the build and about what was left out.
   const std::vector<std::string>& notes() const { return notes_; }

@@ -17,7 +17,8 @@ Findings model_advice(std::vector<Advice> all) {
       findings.advice.push_back(std::move(advice));
     } else {
       findings.not_tried.push_back(
-          {advice.name, advice.change ? "--no_trials, and no model of its gain" : advice.why});
+          {advice.name, advice.change ? "its gain cannot be computed without a trial (--no_trials)"
+                                      : advice.why});
     }
   }
   rank_advice(findings.advice);

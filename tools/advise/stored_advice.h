@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 
 // The file for this model, method, baseline and number of threads, in the folder of the machine's
-// limits. Empty if there is no such folder.
+// limits. Empty without such a folder.
 std::filesystem::path advice_file(const Context& context);
 
 // Writes the text of advice_json(). Ignores a file that cannot be written.

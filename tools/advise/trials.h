@@ -10,8 +10,8 @@
 
 namespace vitrine::tools {
 
-// Tries `all` for at most about options.seconds, ranks what saves something, and combines it.
-// Ctrl-C ends this; the results so far are kept.
+// Tries each change of `all`, ranks those that save something, and tries them together. Stops after
+// about options.seconds, or after Ctrl-C, and keeps the results until then.
 void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
                 Findings& findings);
 

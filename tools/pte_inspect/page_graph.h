@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// Returns the picture of picture.h for the tab of a profile's page, or the reason why there is none
-// (inspector::graph_tab_data). `etrecord` may be empty.
+// Returns the data for the Graph tab of a profile's page (inspector::graph_tab_data): the picture
+// from picture.h, or the reason why it cannot be drawn. `etrecord` may be empty.
 std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
                        const inspector::Profile& profile);
 

@@ -17,6 +17,7 @@
 #include "tools/advise/rules.h"
 #include "tools/advise/trials.h"
 #include "tools/advise/variant.h"
+#include "tools/common/shell_word.h"
 #include "tools/common/tool_error.h"
 
 namespace vitrine::test {
@@ -174,7 +175,7 @@ TEST(AdviceRules, DelegationIsModeledByOperator) {
   Context context = context_with_rows();
   const std::vector<Advice> advice = advise_delegation(context);
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_FALSE(advice[0].change.has_value());  // there is no exported model
+  EXPECT_FALSE(advice[0].change.has_value());  // it needs an exported model
   EXPECT_THAT(advice[0].how, HasSubstr("--source"));
   EXPECT_NEAR(advice[0].saved->low, 800 * 0.1, 1e-9);
   EXPECT_NEAR(advice[0].saved->high, 800 * 0.69, 1e-9);

@@ -45,7 +45,7 @@ std::string short_op(const std::string& op) {
   return op.substr(start, op.find('.', start) - start);
 }
 
-// The lines of the model that the rows come from: "model.py:28, model.py:40".
+// The source lines of the rows: "model.py:28, model.py:40".
 std::string lines_of(const Context& context, const RowSum& rows) {
   constexpr size_t kShown = 3;
   std::vector<std::string> lines;

@@ -8,7 +8,7 @@
 
 namespace vitrine::tools {
 
-// A part that one rule of --keep names.
+// A part of the model that a --keep rule can name.
 struct ModelPart {
   std::string name;  // a module with layers, or an operator: "features.0", "aten.add.Tensor"
   bool has_linear = false;
