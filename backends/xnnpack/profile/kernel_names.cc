@@ -86,6 +86,9 @@ constexpr KernelOp kKernelOps[] = {
     {"TanH", "tanh"},
     {"Transpose", "_to_dim_order_copy"},
     {"Transpose", "permute_copy"},
+    {"Vitrine Depthwise Convolution", "convolution"},
+    {"Vitrine Exponential", "exp"},
+    {"Vitrine Softmax", "_softmax"},
 };
 // Kernels whose names do not say which elementwise function they compute.
 constexpr std::string_view kUnaryKernels[] = {"Invalid Unary Op", "Unary Elementwise"};

@@ -239,6 +239,8 @@ void Softmax(const float* in, float* out, int64_t lines, int64_t count) {
   for (int64_t i = 0; i < lines; ++i, in += count, out += count) {
     if (kHasMasks && count <= lanes) {
       softmax_short_line<1>(in, out, count);
+    } else if (kHasMasks && count <= 2 * lanes) {
+      softmax_short_line<2>(in, out, count);
     } else if (kHasMasks && count <= 4 * lanes) {
       softmax_short_line<4>(in, out, count);
     } else {

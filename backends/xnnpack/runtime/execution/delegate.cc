@@ -18,7 +18,8 @@
 namespace vitrine::xnnpack {
 Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
                                                           std::span<const std::byte> payload,
-                                                          const Limits& limits, Shared shared) {
+                                                          const Limits& limits, Shared shared,
+                                                          bool vitrine_kernels) {
   const uint64_t start_ns = context.tracer != nullptr ? platform::quick_now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
@@ -28,7 +29,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   Budget& steps = context.load_steps != nullptr ? *context.load_steps : unbounded;
   VITRINE_ASSIGN_OR_RETURN(const Payload opened, open_payload(payload, steps));
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*opened.graph, steps));
-  VITRINE_RETURN_IF_ERROR(self->take_heap());
+  VITRINE_RETURN_IF_ERROR(self->take_heap(heap_bytes(self->graph_)));
   VITRINE_RETURN_IF_ERROR(self->tables_.bind(self->graph_, context.memory));
   VITRINE_RETURN_IF_ERROR(self->constants_.load(opened, context.named_data, shared.weights.get(),
                                                 steps, context.memory, self->graph_));
@@ -60,7 +61,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   }
   self->weights_->finish();
   self->pool_ = context.pool;
-  VITRINE_RETURN_IF_ERROR(self->invocation_.prepare(self->runtime_.get(), context.pool));
+  if (vitrine_kernels) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
+  VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
   // A memory plan for the upper bounds of dynamic sizes would be too large. It is dropped until a
   // call sets the actual sizes.
   forget_memory_plan(self->runtime_.get());
@@ -93,14 +95,16 @@ Error XnnpackDelegate::finish_load() {
 void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   constants_.report_memory(report);
   weights_->report_memory(report);
+  if (own_kernels_) {
+    report.add(DelegateMemory::Kind::kPackedWeights, &own_kernels_, own_kernels_->bytes());
+  }
   report.add(DelegateMemory::Kind::kWorkspace, this,
              arguments_.copied_bytes() + static_cast<size_t>(tables_.bytes()));
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
 }
 
-Error XnnpackDelegate::take_heap() {
-  const uint64_t bytes = heap_bytes(graph_);
+Error XnnpackDelegate::take_heap(uint64_t bytes) {
   if (memory_ == nullptr) return Error();
   if (!memory_->take(bytes)) {
     return Error::make(ErrorCode::kOutOfResources,
@@ -108,8 +112,19 @@ Error XnnpackDelegate::take_heap() {
                        graph_.nodes.size(), static_cast<unsigned long long>(bytes),
                        static_cast<unsigned long long>(memory_->left()));
   }
-  heap_taken_ = bytes;
+  heap_taken_ += bytes;
   return Error();
+}
+
+Error XnnpackDelegate::load_own_kernels() {
+  own_kernels_.emplace();
+  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get()));
+  return take_heap(own_kernels_->bytes());
+}
+
+Error XnnpackDelegate::prepare_invocation() {
+  if (own_kernels_) own_kernels_->use(runtime_.get());
+  return invocation_.prepare(runtime_.get(), pool_);
 }
 
 // Output ranks depend only on input ranks, so checking the declared shapes is enough.
@@ -126,7 +141,7 @@ Error XnnpackDelegate::check_output_ranks() const {
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context, const BuiltRuntime& built,
                                   uint64_t start_ns) {
-  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
+  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get(), own_kernels_.has_value()));
   VITRINE_ASSIGN_OR_RETURN(OperatorMap operator_map,
                            make_operator_map(graph_, built.defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(operator_map_text_, operator_map_text(graph_, operator_map));
@@ -211,7 +226,7 @@ Error XnnpackDelegate::plan_for_shapes() {
   workspace_->take_growth(memory_, workspace_taken_);
   if (!error.ok()) return fail(std::move(error));
   tables_.settle(graph_, shapes_);
-  return invocation_.prepare(runtime_.get(), pool_);
+  return prepare_invocation();
 }
 
 // The next call plans its memory again, because shapes_valid_ stays false.

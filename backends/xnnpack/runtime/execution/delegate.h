@@ -11,6 +11,7 @@
 #include "backends/xnnpack/runtime/execution/operator_map.h"
 #include "backends/xnnpack/runtime/execution/operator_times.h"
 #include "backends/xnnpack/runtime/execution/operator_values.h"
+#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "backends/xnnpack/runtime/execution/workspace.h"
 #include "backends/xnnpack/runtime/reader/graph.h"
 #include "backends/xnnpack/runtime/reader/operator_tables.h"
@@ -32,10 +33,11 @@ struct Shared {
 class XnnpackDelegate final : public Delegate {
  public:
   // XNNPACK must be initialized. If the context has a tracer, this logs the operator map, and the
-  // delegate can log the times of its operators.
+  // delegate can log the times of its operators. `vitrine_kernels` allows Vitrine's own kernels.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> payload,
-                                                  const Limits& limits, Shared shared);
+                                                  const Limits& limits, Shared shared,
+                                                  bool vitrine_kernels);
   ~XnnpackDelegate() override;
 
   // Logs operators only if create() also had a tracer. After an error, the next call starts from a
@@ -53,7 +55,9 @@ class XnnpackDelegate final : public Delegate {
 
  private:
   XnnpackDelegate() = default;
-  Error take_heap();
+  Error take_heap(uint64_t bytes);
+  Error load_own_kernels();
+  Error prepare_invocation();
   Error check_output_ranks() const;
   Error trace_init(const BackendInitContext& context, const BuiltRuntime& built, uint64_t start_ns);
 
@@ -82,10 +86,11 @@ class XnnpackDelegate final : public Delegate {
   std::shared_ptr<Workspace> workspace_;
   Budget* memory_ = nullptr;    // the method's; may be null
   size_t workspace_taken_ = 0;  // bytes charged to memory_ for the workspace
-  uint64_t heap_taken_ = 0;     // bytes charged to memory_ for operators and lists
+  uint64_t heap_taken_ = 0;     // bytes charged to memory_ for operators, lists and own_kernels_
   OperatorTables tables_;
   RuntimeHandle runtime_;
-  ThreadPool* pool_ = nullptr;  // from the context at load
+  ThreadPool* pool_ = nullptr;             // from the context at load
+  std::optional<OwnKernels> own_kernels_;  // empty if XNNPACK's kernels run everything
   Invocation invocation_;
   CheckedVector<Shape> shapes_;  // indexed by value: the shapes of the last call
   // The current shapes of the runtime, for builds that cannot apply all changes (resizing.h).

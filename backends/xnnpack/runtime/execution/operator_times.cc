@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "runtime/platform/clock.h"
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
@@ -28,14 +29,22 @@ Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
 // Fused and removed nodes keep an entry without objects.
 bool runs(const xnn_operator_data& data) { return data.operator_objects[0] != nullptr; }
 
-uint32_t next_node(xnn_runtime_t runtime, size_t& position) {
+// Sets the node of the operator at `position` or after it, and its name if our kernel runs it.
+void describe_next(xnn_runtime_t runtime, bool own_kernels, size_t& position,
+                   OperatorTimes::Operator& op) {
   while (position < runtime->num_ops && !runs(runtime->opdata[position])) ++position;
-  return position < runtime->num_ops ? runtime->opdata[position++].id : 0;
+  if (position == runtime->num_ops) return;
+  const xnn_operator_data& data = runtime->opdata[position++];
+  op.node = data.id;
+  const char* const own = own_kernels ? own_kernel_name(data) : nullptr;
+  if (own != nullptr) op.name = own;
 }
 
 #else
 
-uint32_t next_node(xnn_runtime_t, size_t& position) { return static_cast<uint32_t>(position++); }
+void describe_next(xnn_runtime_t, bool, size_t& position, OperatorTimes::Operator& op) {
+  op.node = static_cast<uint32_t>(position++);
+}
 
 #endif
 
@@ -92,7 +101,7 @@ std::span<const uint64_t> OperatorTimes::stop() {
 
 #endif
 
-Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
+Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime, bool own_kernels) {
   OperatorTimes times;
   times.runtime_ = runtime;
   size_t count = 0;
@@ -114,7 +123,7 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
   for (Operator& each : times.operators_) {
     if (offset < size) each.name = times.names_.data() + offset;
     offset += each.name.size() + 1;
-    each.node = next_node(runtime, position);
+    describe_next(runtime, own_kernels, position, each);
   }
   VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS

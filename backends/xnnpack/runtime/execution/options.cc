@@ -37,6 +37,13 @@ constexpr OptionKey kKeys[] = {
        options.packed_cache_path = *path;
        return true;
      }},
+    {"vitrine_kernels", "true or false",
+     [](const OptionValue& value, Options& options) {
+       const auto* enabled = std::get_if<bool>(&value);
+       if (enabled == nullptr) return false;
+       options.vitrine_kernels = *enabled;
+       return true;
+     }},
 };
 
 // Writes 7, true or "text", cut at `size` characters.
@@ -62,8 +69,8 @@ Error read_option(const BackendOption& option, Options& options) {
                        key.expected, value);
   }
   return Error::make(ErrorCode::kInvalidArgument,
-                     "unknown option %.*s; known options are %s, %s and %s", size,
-                     option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name);
+                     "unknown option %.*s; known options are %s, %s, %s and %s", size,
+                     option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name, kKeys[3].name);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ struct Options {
   // "packed_cache_path": a file that also keeps packed weights across processes. Empty if there is
   // no file.
   std::string_view packed_cache_path;
+  // "vitrine_kernels": Vitrine's kernels run the operators that they compute faster
+  // (own_kernels.h).
+  bool vitrine_kernels = true;
 };
 
 // Returns `defaults` with XNNPACK's options in `given` applied. InvalidArgument for unknown keys

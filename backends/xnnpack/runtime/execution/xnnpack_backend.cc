@@ -44,7 +44,8 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
       return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a weights cache");
     }
   }
-  return xnnpack::XnnpackDelegate::create(context, payload, limits_, std::move(shared));
+  return xnnpack::XnnpackDelegate::create(context, payload, limits_, std::move(shared),
+                                          options.vitrine_kernels);
 }
 
 const BackendInterface& xnnpack_backend() {
