@@ -86,8 +86,12 @@ constexpr KernelOp kKernelOps[] = {
     {"TanH", "tanh"},
     {"Transpose", "_to_dim_order_copy"},
     {"Transpose", "permute_copy"},
+    {"Vitrine Cosine", "cos"},
     {"Vitrine Depthwise Convolution", "convolution"},
     {"Vitrine Exponential", "exp"},
+    {"Vitrine Matrix Product", "bmm"},
+    {"Vitrine Matrix-Vector Product", "bmm"},
+    {"Vitrine Sine", "sin"},
     {"Vitrine Softmax", "_softmax"},
 };
 // Kernels whose names do not say which elementwise function they compute.

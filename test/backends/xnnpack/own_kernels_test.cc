@@ -28,13 +28,15 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
     run({&factory.make<float>(sizes_of(in_shape), in), &out});
     tracer = nullptr;
     if (xnnpack::operator_times_are_measured()) {
-      const bool is_own = std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
-        const auto* const name = static_cast<const char*>(record.metadata);
-        return std::string_view(name, record.metadata_size) == vitrine_name;
-      });
-      EXPECT_EQ(is_own, GetParam());
+      EXPECT_EQ(has_run(recorded, vitrine_name), GetParam());
     }
     return {out.data<float>(), out.data<float>() + out.numel()};
+  }
+
+  static bool has_run(const RecordingTracer& recorded, std::string_view kernel) {
+    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
+      return record.metadata_size == kernel.size() && kernel == record.metadata;
+    });
   }
 
  private:
@@ -197,20 +199,112 @@ TEST_P(OwnKernelsTest, SoftmaxMatchesFormulaForRowsOfEachLength) {
   }
 }
 
-TEST_P(OwnKernelsTest, ExponentialMatchesFormula) {
-  for (const uint32_t length : {1U, 15U, 16U, 100U, 3000U}) {
-    SCOPED_TRACE(length);
+struct Function {
+  Tag tag;
+  std::string_view kernel;
+  double (*formula)(double);
+  float step;             // between inputs, which lie around 0
+  double absolute_error;  // besides a relative error of 1e-6
+};
+
+TEST_P(OwnKernelsTest, FunctionsMatchFormulas) {
+  constexpr Function kFunctions[] = {
+      {Tag::XNNExp, "Vitrine Exponential (NC, F32)", &std::exp, 0.1F, 0},
+      {Tag::XNNSin, "Vitrine Sine (NC, F32)", &std::sin, 0.3F, 3e-7},
+      {Tag::XNNCos, "Vitrine Cosine (NC, F32)", &std::cos, 0.3F, 3e-7},
+  };
+  for (const Function& function : kFunctions) {
+    for (const uint32_t length : {1U, 15U, 16U, 100U, 3000U}) {
+      SCOPED_TRACE(std::string(function.kernel) + " of " + std::to_string(length));
+      PayloadBuilder b;
+      const Shape shape{3, length};
+      const uint32_t x = b.input(shape), y = b.output(shape);
+      b.unary(function.tag, x, y);
+      std::vector<float> in(size_t{3} * length);
+      for (size_t i = 0; i < in.size(); ++i) {
+        in[i] = (static_cast<float>(i * 37 % 1601) - 800) * function.step;
+      }
+      const std::vector<float> out = result(b, shape, in, shape, function.kernel);
+      ASSERT_EQ(out.size(), in.size());
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double expected = function.formula(double{in[i]});
+        ASSERT_NEAR(out[i], expected, std::abs(expected) * 1e-6 + function.absolute_error)
+            << "of " << in[i];
+      }
+    }
+  }
+}
+
+// A product of two inputs, of whole numbers.
+struct InputProduct {
+  Shape left, right;        // the last two sizes are those of a matrix
+  std::string_view kernel;  // ours, or empty if XNNPACK's computes it in any case
+};
+
+const InputProduct kInputProducts[] = {
+    {{1, 64, 32}, {1, 32, 1}, "Vitrine Matrix-Vector Product (NC, F32)"},
+    {{16, 100, 33}, {16, 33, 1}, "Vitrine Matrix-Vector Product (NC, F32)"},
+    {{3, 1, 5}, {3, 5, 64}, "Vitrine Matrix Product (NC, F32)"},
+    {{2, 3, 7, 20}, {2, 3, 20, 128}, "Vitrine Matrix Product (NC, F32)"},
+    {{2, 3, 16, 9}, {2, 1, 9, 192}, "Vitrine Matrix Product (NC, F32)"},
+    {{1, 3, 11, 9}, {2, 3, 9, 320}, "Vitrine Matrix Product (NC, F32)"},
+    {{2, 33, 9}, {2, 9, 64}, ""},
+    {{2, 4, 9}, {2, 9, 63}, ""},
+};
+
+TEST_P(OwnKernelsTest, ProductsOfInputsEqualTheirSums) {
+  for (const InputProduct& c : kInputProducts) {
+    const size_t rank = c.left.size();
+    const size_t rows = c.left[rank - 2], depth = c.left[rank - 1], columns = c.right[rank - 1];
+    Shape shape = c.left;
+    size_t batches = 1;
+    for (size_t i = 0; i + 2 < rank; ++i) {
+      shape[i] = std::max(c.left[i], c.right[i]);
+      batches *= shape[i];
+    }
+    shape[rank - 1] = c.right[rank - 1];
+    SCOPED_TRACE(testing::PrintToString(c.left) + " x " + testing::PrintToString(c.right));
     PayloadBuilder b;
-    const Shape shape{3, length};
-    const uint32_t x = b.input(shape), y = b.output(shape);
-    b.unary(Tag::XNNExp, x, y);
-    std::vector<float> in(size_t{3} * length);
-    for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 37 % 1601) / 10 - 80;
-    const std::vector<float> out = result(b, shape, in, shape, "Vitrine Exponential (NC, F32)");
-    ASSERT_EQ(out.size(), in.size());
-    for (size_t i = 0; i < in.size(); ++i) {
-      const double expected = std::exp(double{in[i]});
-      ASSERT_NEAR(out[i], expected, expected * 1e-6) << "of " << in[i];
+    const uint32_t left = b.input(c.left), right = b.input(c.right), out = b.output(shape);
+    b.binary(Tag::XNNBatchMatrixMultiply, left, right, out);
+    const auto values = [](const Shape& sizes, size_t step) {
+      size_t count = 1;
+      for (const uint32_t size : sizes) count *= size;
+      std::vector<float> result(count);
+      for (size_t i = 0; i < count; ++i) result[i] = static_cast<float>(i * step % 13) - 6;
+      return result;
+    };
+    const std::vector<float> l = values(c.left, 5), r = values(c.right, 7);
+    RecordingTracer recorded;
+    tracer = &recorded;
+    load(b);
+    ASSERT_TRUE(delegate);
+    Tensor& result = factory.make(ScalarType::kFloat, sizes_of(shape));
+    run({&factory.make<float>(sizes_of(c.left), l), &factory.make<float>(sizes_of(c.right), r),
+         &result});
+    tracer = nullptr;
+    if (xnnpack::operator_times_are_measured()) {
+      EXPECT_EQ(has_run(recorded, c.kernel), GetParam() && !c.kernel.empty());
+    }
+    for (size_t batch = 0; batch < batches; ++batch) {
+      size_t left_index = 0, right_index = 0;
+      for (size_t i = 0, rest = batch, below = batches; i + 2 < rank; ++i) {
+        below /= shape[i];
+        left_index = left_index * c.left[i] + rest / below % c.left[i];
+        right_index = right_index * c.right[i] + rest / below % c.right[i];
+        rest %= below;
+      }
+      for (size_t row = 0; row < rows; ++row) {
+        for (size_t column = 0; column < columns; ++column) {
+          float sum = 0;
+          for (size_t k = 0; k < depth; ++k) {
+            sum += l[(left_index * rows + row) * depth + k] *
+                   r[(right_index * depth + k) * columns + column];
+          }
+          ASSERT_EQ(result.data<float>()[(batch * rows + row) * columns + column], sum)
+              << "product " << batch << ", row " << row << ", column " << column;
+        }
+      }
     }
   }
 }

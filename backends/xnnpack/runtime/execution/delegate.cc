@@ -123,7 +123,10 @@ Error XnnpackDelegate::load_own_kernels() {
 }
 
 Error XnnpackDelegate::prepare_invocation() {
-  if (own_kernels_) own_kernels_->use(runtime_.get());
+  if (own_kernels_) {
+    own_kernels_->use(runtime_.get());
+    name_own_kernels();
+  }
   return invocation_.prepare(runtime_.get(), pool_);
 }
 
@@ -141,7 +144,7 @@ Error XnnpackDelegate::check_output_ranks() const {
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context, const BuiltRuntime& built,
                                   uint64_t start_ns) {
-  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get(), own_kernels_.has_value()));
+  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
   VITRINE_ASSIGN_OR_RETURN(OperatorMap operator_map,
                            make_operator_map(graph_, built.defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(operator_map_text_, operator_map_text(graph_, operator_map));
@@ -339,7 +342,17 @@ Error XnnpackDelegate::name_operators(std::span<const uint32_t> node_of_op) {
                   node == kNone ? kUnsetDelegateDebugId
                                 : static_cast<int32_t>(graph_.nodes[node].debug_handle)};
   }
+  if (own_kernels_) name_own_kernels();
   return Error();
+}
+
+void XnnpackDelegate::name_own_kernels() {
+  const std::span<const char* const> names = own_kernels_->names();
+  for (size_t i = 0; i < std::min(names.size(), logged_.size()); ++i) {
+    const std::string_view name = names[i] != nullptr ? names[i] : times_->operators()[i].name;
+    logged_[i].name = name.data();
+    logged_[i].name_size = static_cast<uint32_t>(name.size());
+  }
 }
 
 void XnnpackDelegate::log_operators(const BackendExecutionContext& context,

@@ -75,6 +75,8 @@ class XnnpackDelegate final : public Delegate {
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
+  // Replaces the names of operators that Vitrine's kernels run.
+  void name_own_kernels();
   void log_operators(const BackendExecutionContext& context,
                      std::span<const uint64_t> ends_ns) const;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "runtime/platform/clock.h"
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
@@ -29,22 +28,14 @@ Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
 // Fused and removed nodes keep an entry without objects.
 bool runs(const xnn_operator_data& data) { return data.operator_objects[0] != nullptr; }
 
-// Sets the node of the operator at `position` or after it, and its name if our kernel runs it.
-void describe_next(xnn_runtime_t runtime, bool own_kernels, size_t& position,
-                   OperatorTimes::Operator& op) {
+uint32_t next_node(xnn_runtime_t runtime, size_t& position) {
   while (position < runtime->num_ops && !runs(runtime->opdata[position])) ++position;
-  if (position == runtime->num_ops) return;
-  const xnn_operator_data& data = runtime->opdata[position++];
-  op.node = data.id;
-  const char* const own = own_kernels ? own_kernel_name(data) : nullptr;
-  if (own != nullptr) op.name = own;
+  return position < runtime->num_ops ? runtime->opdata[position++].id : 0;
 }
 
 #else
 
-void describe_next(xnn_runtime_t, bool, size_t& position, OperatorTimes::Operator& op) {
-  op.node = static_cast<uint32_t>(position++);
-}
+uint32_t next_node(xnn_runtime_t, size_t& position) { return static_cast<uint32_t>(position++); }
 
 #endif
 
@@ -101,7 +92,7 @@ std::span<const uint64_t> OperatorTimes::stop() {
 
 #endif
 
-Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime, bool own_kernels) {
+Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
   OperatorTimes times;
   times.runtime_ = runtime;
   size_t count = 0;
@@ -123,7 +114,7 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime, bool own_kern
   for (Operator& each : times.operators_) {
     if (offset < size) each.name = times.names_.data() + offset;
     offset += each.name.size() + 1;
-    describe_next(runtime, own_kernels, position, each);
+    each.node = next_node(runtime, position);
   }
   VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS

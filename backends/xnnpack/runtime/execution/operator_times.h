@@ -28,14 +28,12 @@ uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
 class OperatorTimes {
  public:
   struct Operator {
-    // From XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM", or from own_kernels.h.
-    std::string_view name = "";
+    std::string_view name = "";  // from XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM"
     uint32_t node = 0;  // index of the subgraph node, or of the operator if nodes are unknown
   };
 
   // `runtime` must have been created with XNN_FLAG_BASIC_PROFILING and must outlive this object.
-  // `own_kernels` says that OwnKernels is in use.
-  static Result<OperatorTimes> create(xnn_runtime_t runtime, bool own_kernels);
+  static Result<OperatorTimes> create(xnn_runtime_t runtime);
 
   // The operators in running order.
   std::span<const Operator> operators() const { return operators_; }

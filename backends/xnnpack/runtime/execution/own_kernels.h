@@ -1,15 +1,14 @@
-// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster: f32 softmax, f32
-// exponential, and f32 depthwise convolution with a window for which XNNPACK has only its grouped
-// IGEMM (above 25 elements).
+// Runs f32 operators of XNNPACK's runtimes with Vitrine's kernels if these are faster: softmax,
+// exp, sin, cos, products of two inputs with few rows, and depthwise convolutions with a window for
+// which XNNPACK has only its grouped IGEMM (above 25 elements).
 #pragma once
 
 #include <xnnpack.h>
 
 #include <cstddef>
+#include <span>
 
 #include "runtime/core/checked_vector.h"
-
-struct xnn_operator_data;
 
 namespace vitrine::xnnpack {
 
@@ -19,16 +18,17 @@ class OwnKernels {
   // Copies the weights of depthwise convolutions into the layout of our kernel. Call once, at load.
   Error load(xnn_runtime_t runtime);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
-  // after this object is destroyed.
-  void use(xnn_runtime_t runtime) const;
+  // after this object is destroyed. Does not allocate.
+  void use(xnn_runtime_t runtime);
+  // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
+  // runs it. The choice depends on the sizes of the last reshape.
+  std::span<const char* const> names() const { return names_; }
   // Bytes of copied weights.
   size_t bytes() const { return weights_.size() * sizeof(float); }
 
  private:
+  CheckedVector<const char*> names_;
   CheckedVector<float> weights_;  // of each convolution, in running order: bias, then each tap
 };
-
-// Returns the name of our kernel that runs the operator, or null if XNNPACK's kernel runs it.
-const char* own_kernel_name(const xnn_operator_data& data);
 
 }  // namespace vitrine::xnnpack
