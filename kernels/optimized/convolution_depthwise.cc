@@ -136,15 +136,16 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
         const int64_t room = shape.in[2] - 1 - last_tap + window.padding[2];
         next = std::min(shape.output[2], room / window.stride[2] + 1);
       }
-      simd::depthwise_pixels({.in = tap_inputs,
-                              .weights = tap_weights,
-                              .taps = count,
-                              .in_step = window.stride[2] * in.strides[4],
-                              .bias = shape.bias,
-                              .out = line + x * out.strides[4],
-                              .out_step = out.strides[4],
-                              .channels = channels,
-                              .count = next - x});
+      simd::depthwise_pixels(
+          simd::DepthwisePixels<float>{.in = tap_inputs,
+                                       .weights = tap_weights,
+                                       .taps = count,
+                                       .in_step = window.stride[2] * in.strides[4],
+                                       .bias = shape.bias,
+                                       .out = line + x * out.strides[4],
+                                       .out_step = out.strides[4],
+                                       .channels = channels,
+                                       .count = next - x});
       x = next;
     }
   };

@@ -76,31 +76,9 @@ void FloatToBFloat16(const void* from, void* to, int64_t count) {
   });
 }
 
-// Rounds by adding a number whose lowest bit has the value of the result's lowest bit.
 void FloatToHalf(const void* from, void* to, int64_t count) {
   narrow_all<Half>(from, to, count, [](hn::Vec<Floats> number) HWY_ATTR {
-    const Floats df;
-    const Bits du;
-    const SignedBits di;
-    const auto bits = hn::BitCast(du, number);
-    const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
-    const auto magnitude = hn::Xor(bits, sign);
-    const auto value = hn::BitCast(df, magnitude);
-    // Magnitudes below 2^-14 are multiples of 2^-24.
-    const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose lowest bit is 2^-24
-    const auto tiny =
-        hn::Sub(hn::BitCast(du, hn::Add(value, hn::BitCast(df, tiny_base))), tiny_base);
-    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
-    const auto normal =
-        hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(du, 0xfffu - (112u << 23))), odd));
-    const auto is_below = [&](uint32_t bound) HWY_ATTR {
-      return hn::RebindMask(
-          du, hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, static_cast<int32_t>(bound))));
-    };
-    auto result = hn::IfThenElse(is_below(113u << 23), tiny, normal);
-    result = hn::IfThenElse(is_below(143u << 23), result, hn::Set(du, 0x7c00));  // 65536 or more
-    result = hn::IfThenElse(is_below(0x7f800001u), result, hn::Set(du, 0x7e00));
-    return hn::Or(result, hn::ShiftRight<16>(sign));
+    return float_to_half_bits(Floats(), number);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/optimized/simd/depthwise.h"
 
 #include <cstddef>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/depthwise.cc"
@@ -8,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/dispatch.h"
+#include "kernels/optimized/simd/half-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -143,10 +145,39 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[2 * i];
 }
 
+// At most `count` floats; the other lanes are zero.
+HWY_INLINE hn::Vec<Tag> load_floats(const float* from, int64_t count) {
+  return load_part(Tag(), from, count);
+}
+HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+  const hn::Rebind<uint16_t, Tag> dh;
+  if (count >= static_cast<int64_t>(hn::Lanes(dh))) {
+    return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
+  }
+  HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};
+  std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(Half));
+  return half_number_to_float(Tag(), hn::Load(dh, lanes));
+}
+HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
+  store_part(value, Tag(), to, count);
+}
+HWY_INLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
+  const hn::Rebind<uint16_t, Tag> dh;
+  const hn::RebindToSigned<Tag> di;
+  const auto bits = hn::DemoteTo(dh, hn::BitCast(di, float_to_half_bits(Tag(), value)));
+  if (count >= static_cast<int64_t>(hn::Lanes(dh))) {
+    return hn::StoreU(bits, dh, reinterpret_cast<uint16_t*>(to));
+  }
+  HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)];
+  hn::Store(bits, dh, lanes);
+  std::memcpy(to, lanes, static_cast<size_t>(count) * sizeof(Half));
+}
+
 // Computes `kVectors` vectors of channels, starting at channel c, for one pixel. `room` is the
 // number of channels left.
-template <int kVectors>
-HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t pixel, int64_t c, int64_t room) {
+template <int kVectors, class T>
+HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int64_t c,
+                            int64_t room) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<Tag> s0 = pixels.bias != nullptr ? load_part(d, pixels.bias + c, room) : hn::Zero(d);
@@ -159,27 +190,28 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t pixel, int64_
     s3 = hn::LoadU(d, pixels.bias + c + 3 * lanes);
   }
   for (int64_t t = 0; t < pixels.taps; ++t) {
-    const float* const in = pixels.in[t] + pixel * pixels.in_step + c;
+    const T* const in = pixels.in[t] + pixel * pixels.in_step + c;
     const float* const weights = pixels.weights[t] + c;
     if constexpr (kVectors == 4) {
-      s0 = hn::MulAdd(hn::LoadU(d, in), hn::LoadU(d, weights), s0);
-      s1 = hn::MulAdd(hn::LoadU(d, in + lanes), hn::LoadU(d, weights + lanes), s1);
-      s2 = hn::MulAdd(hn::LoadU(d, in + 2 * lanes), hn::LoadU(d, weights + 2 * lanes), s2);
-      s3 = hn::MulAdd(hn::LoadU(d, in + 3 * lanes), hn::LoadU(d, weights + 3 * lanes), s3);
+      s0 = hn::MulAdd(load_floats(in, lanes), hn::LoadU(d, weights), s0);
+      s1 = hn::MulAdd(load_floats(in + lanes, lanes), hn::LoadU(d, weights + lanes), s1);
+      s2 = hn::MulAdd(load_floats(in + 2 * lanes, lanes), hn::LoadU(d, weights + 2 * lanes), s2);
+      s3 = hn::MulAdd(load_floats(in + 3 * lanes, lanes), hn::LoadU(d, weights + 3 * lanes), s3);
     } else {
-      s0 = hn::MulAdd(load_part(d, in, room), load_part(d, weights, room), s0);
+      s0 = hn::MulAdd(load_floats(in, room), load_part(d, weights, room), s0);
     }
   }
-  float* const out = pixels.out + pixel * pixels.out_step + c;
-  store_part(s0, d, out, room);
+  T* const out = pixels.out + pixel * pixels.out_step + c;
+  store_floats(s0, out, room);
   if constexpr (kVectors == 4) {
-    hn::StoreU(s1, d, out + lanes);
-    hn::StoreU(s2, d, out + 2 * lanes);
-    hn::StoreU(s3, d, out + 3 * lanes);
+    store_floats(s1, out + lanes, lanes);
+    store_floats(s2, out + 2 * lanes, lanes);
+    store_floats(s3, out + 3 * lanes, lanes);
   }
 }
 
-void PixelsOfChannels(const DepthwisePixels& pixels) {
+template <class T>
+HWY_INLINE void pixels_of_channels(const DepthwisePixels<T>& pixels) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
   for (int64_t pixel = 0; pixel < pixels.count; ++pixel) {
     int64_t c = 0;
@@ -190,6 +222,9 @@ void PixelsOfChannels(const DepthwisePixels& pixels) {
   }
 }
 
+void PixelsOfChannels(const DepthwisePixels<float>& pixels) { pixels_of_channels(pixels); }
+void HalfPixelsOfChannels(const DepthwisePixels<Half>& pixels) { pixels_of_channels(pixels); }
+
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -199,12 +234,18 @@ namespace vitrine::optimized::simd {
 VITRINE_EXPORT(PlaneOfChannel);
 VITRINE_EXPORT(TakeEveryOther);
 VITRINE_EXPORT(PixelsOfChannels);
+VITRINE_EXPORT(HalfPixelsOfChannels);
 
 void depthwise_plane(const DepthwisePlane& plane) { VITRINE_DISPATCH(PlaneOfChannel)(plane); }
 void take_every_other(const float* from, int64_t count, float* to) {
   VITRINE_DISPATCH(TakeEveryOther)(from, count, to);
 }
-void depthwise_pixels(const DepthwisePixels& pixels) { VITRINE_DISPATCH(PixelsOfChannels)(pixels); }
+void depthwise_pixels(const DepthwisePixels<float>& pixels) {
+  VITRINE_DISPATCH(PixelsOfChannels)(pixels);
+}
+void depthwise_pixels(const DepthwisePixels<Half>& pixels) {
+  VITRINE_DISPATCH(HalfPixelsOfChannels)(pixels);
+}
 
 }  // namespace vitrine::optimized::simd
 #endif

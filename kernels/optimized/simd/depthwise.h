@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "vitrine/half.h"
+
 namespace vitrine::optimized::simd {
 
 // The convolution of one channel: out(y, x) = bias + sum over ky, kx of
@@ -46,18 +48,20 @@ void take_every_other(const float* from, int64_t count, float* to);
 
 // The convolution of consecutive pixels whose channels are contiguous: for p < count and c <
 // channels, out[p * out_step + c] = bias[c] + sum over taps t of weights[t][c] * in[t][p * in_step
-// + c].
+// + c]. Half inputs and outputs are converted from and to the floats that are added.
+template <class T>
 struct DepthwisePixels {
-  const float* const* in;  // input of each tap inside the image
+  const T* const* in;  // input of each tap inside the image
   const float* const* weights;
   int64_t taps;
   int64_t in_step;
   const float* bias;  // null means zero
-  float* out;
+  T* out;
   int64_t out_step;
   int64_t channels;
   int64_t count;
 };
-void depthwise_pixels(const DepthwisePixels& pixels);
+void depthwise_pixels(const DepthwisePixels<float>& pixels);
+void depthwise_pixels(const DepthwisePixels<Half>& pixels);
 
 }  // namespace vitrine::optimized::simd

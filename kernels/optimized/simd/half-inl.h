@@ -49,6 +49,32 @@ HWY_INLINE hn::Vec<DF> bfloat16_to_float(DF df, VBFloat16 number) {
   return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, number)));
 }
 
+// Returns the bits of Half in 32-bit lanes, rounded to nearest, ties to even. NaN stays NaN. Rounds
+// by adding a number whose lowest bit has the value of the result's lowest bit.
+template <class DF>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<DF>> float_to_half_bits(DF df, hn::Vec<DF> number) {
+  const hn::RebindToUnsigned<DF> du;
+  const hn::RebindToSigned<DF> di;
+  const auto bits = hn::BitCast(du, number);
+  const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
+  const auto magnitude = hn::Xor(bits, sign);
+  const auto value = hn::BitCast(df, magnitude);
+  // Magnitudes below 2^-14 are multiples of 2^-24.
+  const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose lowest bit is 2^-24
+  const auto tiny = hn::Sub(hn::BitCast(du, hn::Add(value, hn::BitCast(df, tiny_base))), tiny_base);
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
+  const auto normal =
+      hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(du, 0xfffu - (112u << 23))), odd));
+  const auto is_below = [&](uint32_t bound) HWY_ATTR {
+    return hn::RebindMask(
+        du, hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, static_cast<int32_t>(bound))));
+  };
+  auto result = hn::IfThenElse(is_below(113u << 23), tiny, normal);
+  result = hn::IfThenElse(is_below(143u << 23), result, hn::Set(du, 0x7c00));  // 65536 or more
+  result = hn::IfThenElse(is_below(0x7f800001u), result, hn::Set(du, 0x7e00));
+  return hn::Or(result, hn::ShiftRight<16>(sign));
+}
+
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,38 +13,7 @@ using Shape = std::vector<uint32_t>;
 
 std::vector<int32_t> sizes_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<bool> {
- protected:
-  OwnKernelsTest() { options = option_; }
-
-  // Runs a delegate from one input to one output. Checks that the right kernel ran.
-  std::vector<float> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<float>& in,
-                            const Shape& out_shape, std::string_view vitrine_name) {
-    RecordingTracer recorded;
-    tracer = &recorded;
-    load(b);
-    if (!delegate) return {};  // load() reported why
-    Tensor& out = factory.make(ScalarType::kFloat, sizes_of(out_shape));
-    run({&factory.make<float>(sizes_of(in_shape), in), &out});
-    tracer = nullptr;
-    if (xnnpack::operator_times_are_measured()) {
-      EXPECT_EQ(has_run(recorded, vitrine_name), GetParam());
-    }
-    return {out.data<float>(), out.data<float>() + out.numel()};
-  }
-
-  static bool has_run(const RecordingTracer& recorded, std::string_view kernel) {
-    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
-      return record.metadata_size == kernel.size() && kernel == record.metadata;
-    });
-  }
-
- private:
-  const BackendOption option_[1] = {{"XnnpackBackend", "vitrine_kernels", GetParam()}};
-};
-INSTANTIATE_TEST_SUITE_P(WithAndWithout, OwnKernelsTest, testing::Bool());
-
-// A depthwise convolution of whole numbers, which f32 adds exactly.
+// A depthwise convolution of whole numbers, whose sums f32 and f16 represent exactly.
 struct Depthwise {
   const char* name;
   uint32_t channels;
@@ -141,15 +110,46 @@ const Depthwise kDepthwise[] = {
     {"Line", 40, 1, 50, {.right = 16, .left = 16, .kernel_width = 33}},
 };
 
-TEST_P(OwnKernelsTest, DepthwiseConvolutionsEqualTheirSums) {
-  for (const Depthwise& c : kDepthwise) {
+class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<bool> {
+ protected:
+  OwnKernelsTest() { options = option_; }
+
+  // Runs a delegate from one input to one output. Checks that the right kernel ran.
+  template <class T>
+  std::vector<T> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<T>& in,
+                        const Shape& out_shape, std::string_view vitrine_name) {
+    RecordingTracer recorded;
+    tracer = &recorded;
+    load(b);
+    if (!delegate) return {};  // load() reported why
+    Tensor& input = factory.make<T>(sizes_of(in_shape), in);
+    Tensor& out = factory.make(input.dtype(), sizes_of(out_shape));
+    run({&input, &out});
+    tracer = nullptr;
+    if (xnnpack::operator_times_are_measured()) {
+      EXPECT_EQ(has_run(recorded, vitrine_name), GetParam());
+    }
+    return {out.data<T>(), out.data<T>() + out.numel()};
+  }
+
+  static bool has_run(const RecordingTracer& recorded, std::string_view kernel) {
+    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
+      return record.metadata_size == kernel.size() && kernel == record.metadata;
+    });
+  }
+
+  // Runs the convolution in T.
+  template <class T>
+  void check(const Depthwise& c, Type type, std::string_view kernel) {
     SCOPED_TRACE(c.name);
     PayloadBuilder b;
-    const uint32_t x = b.input(c.in_shape()), y = b.output(c.out_shape());
-    std::vector<float> in(size_t{c.images} * c.height * c.width * c.channels);
+    const uint32_t x = b.input(c.in_shape(), type), y = b.output(c.out_shape(), type);
+    std::vector<T> in;
     std::vector<float> weights(size_t{c.window.kernel_height} * c.window.kernel_width * c.channels);
     std::vector<float> bias(c.channels);
-    for (size_t i = 0; i < in.size(); ++i) in[i] = depthwise_pixel(i);
+    for (size_t i = 0; i < size_t{c.images} * c.height * c.width * c.channels; ++i) {
+      in.push_back(static_cast<T>(depthwise_pixel(i)));
+    }
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = depthwise_weight(i);
     for (size_t i = 0; i < bias.size(); ++i) bias[i] = depthwise_bias(i);
     WindowSpec window = c.window;
@@ -158,21 +158,39 @@ TEST_P(OwnKernelsTest, DepthwiseConvolutionsEqualTheirSums) {
         Tag::XNNDepthwiseConv2d, window, x,
         b.constant<float>({1, window.kernel_height, window.kernel_width, c.channels}, weights),
         b.constant<float>({c.channels}, bias), y, c.bounds);
-    const std::vector<float> out =
-        result(b, c.in_shape(), in, c.out_shape(), "Vitrine Depthwise Convolution (NHWC, F32)");
+    const std::vector<T> out = result(b, c.in_shape(), in, c.out_shape(), kernel);
+    if (IsSkipped()) return;
     ASSERT_EQ(out.size(), size_t{c.images} * c.out_height() * c.out_width() * c.channels);
     size_t i = 0;
     for (uint32_t image = 0; image < c.images; ++image) {
       for (uint32_t row = 0; row < c.out_height(); ++row) {
         for (uint32_t column = 0; column < c.out_width(); ++column) {
           for (uint32_t channel = 0; channel < c.channels; ++channel, ++i) {
-            ASSERT_EQ(out[i], depthwise_sum(c, image, row, column, channel))
+            ASSERT_EQ(static_cast<float>(out[i]), depthwise_sum(c, image, row, column, channel))
                 << "image " << image << ", row " << row << ", column " << column << ", channel "
                 << channel;
           }
         }
       }
     }
+  }
+
+ private:
+  const BackendOption option_[1] = {{"XnnpackBackend", "vitrine_kernels", GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(WithAndWithout, OwnKernelsTest, testing::Bool());
+
+TEST_P(OwnKernelsTest, DepthwiseConvolutionsEqualTheirSums) {
+  for (const Depthwise& c : kDepthwise) {
+    check<float>(c, Type::xnn_datatype_fp32, "Vitrine Depthwise Convolution (NHWC, F32)");
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(OwnKernelsTest, HalfDepthwiseConvolutionsEqualTheirSums) {
+  for (const Depthwise& c : kDepthwise) {
+    check<Half>(c, Type::xnn_datatype_fp16, "Vitrine Depthwise Convolution (NHWC, F16)");
+    if (HasFatalFailure() || IsSkipped()) return;
   }
 }
 
