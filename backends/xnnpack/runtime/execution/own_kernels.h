@@ -1,6 +1,6 @@
-// Runs f32 operators of XNNPACK's runtimes with Vitrine's kernels if these are faster: softmax,
-// exp, sin, cos, products of two inputs with few rows, and depthwise convolutions with a window for
-// which XNNPACK has only its grouped IGEMM (above 25 elements).
+// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster: in f32 softmax,
+// exp, sin, cos and products of two inputs with few rows; in f32 and f16 depthwise convolutions
+// with a window for which XNNPACK has only its grouped IGEMM (above 25 elements).
 #pragma once
 
 #include <xnnpack.h>
