@@ -9,6 +9,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "runtime/platform/clock.h"
 #include "tools/advise/rows.h"
+#include "tools/advise/unlowerable.h"
 #include "tools/common/cpu_use.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/median.h"
@@ -109,8 +110,7 @@ void Baseline::lower_first() {
     try {
       plain = source_->lower({{"--backend", "none"}}, {});
     } catch (const HostError&) {
-      throw ToolError(fmt::format("{}: the model cannot be lowered: {}", context_.source.string(),
-                                  error.what()));
+      throw NotLowerable(context_.source, error.what(), find_blockers(source_->program()));
     }
     if (options_.baseline) throw;
     notes_.push_back(

@@ -19,7 +19,7 @@ namespace vitrine::tools {
 class Baseline {
  public:
   // Lowers an exported model, and profiles the program. `options` must outlive the object. Throws
-  // HostError, which says what would help if the model cannot be lowered.
+  // HostError, and NotLowerable if the model cannot be lowered even without a backend.
   explicit Baseline(const AdviseOptions& options);
   Baseline(const Baseline&) = delete;
   Baseline& operator=(const Baseline&) = delete;

@@ -10,6 +10,7 @@
 #include "tools/advise/options.h"
 #include "tools/advise/report.h"
 #include "tools/advise/stored_advice.h"
+#include "tools/advise/unlowerable.h"
 #include "tools/common/command_line.h"
 #include "tools/common/files.h"
 #include "tools/common/interrupt.h"
@@ -55,7 +56,15 @@ int advise(int argc, char** argv) {
     const auto options = parse_advise_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     stop_on_interrupt();
-    return run_advise(*options);
+    try {
+      return run_advise(*options);
+    } catch (const NotLowerable& model) {
+      if (!options->apply.empty() || options->is_auto) throw;
+      print_text(stdout, options->report.format == ReportFormat::kJson
+                             ? blockers_json(model)
+                             : blockers_text(model, table_options(options->report).width));
+      return 0;
+    }
   });
 }
 

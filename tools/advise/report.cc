@@ -53,12 +53,6 @@ std::string how_text(const Baseline& baseline, const Advice& advice) {
   return advice.how.empty() ? text : text + "; " + advice.how;
 }
 
-void add_line(std::string& text, std::string_view label, const std::string& content, size_t width) {
-  if (content.empty()) return;
-  text +=
-      inspector::wrap_words(fmt::format("    {:<9}", label), inspector::printable(content), width);
-}
-
 std::string advice_block(const Baseline& baseline, const Advice& advice, size_t number,
                          size_t width) {
   std::string text =
@@ -152,6 +146,12 @@ Json dismissed_json(const std::vector<Dismissed>& all) {
 
 }  // namespace
 
+void add_line(std::string& text, std::string_view label, const std::string& content, size_t width) {
+  if (content.empty()) return;
+  text +=
+      inspector::wrap_words(fmt::format("    {:<9}", label), inspector::printable(content), width);
+}
+
 std::string saved_text(const Advice& advice) {
   if (!advice.saved) return "gain unknown";
   const Interval saved = *advice.saved;
@@ -191,6 +191,7 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
                {"model", context.model.filename().string()},
                {"method", context.method},
                {"is_program", context.is_file},
+               {"is_lowerable", true},
                {"baseline", settings_json(context.baseline.lowering)},
                {"threads", context.threads},
                {"wall_ns", context.wall_ns()},

@@ -104,11 +104,14 @@ void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts)
   }
 }
 
+const aot::ExportedProgram& SourceModel::program() const {
+  const auto found = methods_.find(method_);
+  return found == methods_.end() ? methods_.begin()->second : found->second;
+}
+
 ModelFacts SourceModel::facts() const {
   ModelFacts facts;
-  const auto found = methods_.find(method_);
-  const aot::ExportedProgram& program =
-      found == methods_.end() ? methods_.begin()->second : found->second;
+  const aot::ExportedProgram& program = this->program();
   for (const Node& node : program.graph->nodes()) {
     if (node.is_call()) count_call(node.target().name(), facts);
   }

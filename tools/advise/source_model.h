@@ -30,6 +30,7 @@ class SourceModel {
   LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
 
   ModelFacts facts() const;
+  const aot::ExportedProgram& program() const;  // the method, before lowering
   const std::filesystem::path& file() const { return file_; }
 
  private:

@@ -1,0 +1,135 @@
+// Tests advice for models that cannot be lowered. The models are samples in whose graphs operators
+// get names that Vitrine does not know.
+#include "tools/advise/blockers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aot/pipeline/lower.h"
+#include "test/aot/import/pt2_writer.h"
+#include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
+#include "test/tools/command.h"
+#include "tools/common/files.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using tools::Blockers;
+using tools::find_blockers;
+
+using Renaming = std::pair<std::string, std::string>;
+
+// Writes the sample conv_relu_tan, which calls conv2d, relu, conv2d, relu and tan, with operators
+// renamed. Returns its path.
+std::string renamed_model(const ScratchFolder& folder, const std::vector<Renaming>& names) {
+  ArchiveMembers members = read_zip(sample("conv_relu_tan/model.pt2"));
+  for (auto& [member, text] : members) {
+    if (!member.ends_with("/model.json")) continue;
+    for (const auto& [from, to] : names) {
+      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+        text.replace(at, from.size(), to);
+        at += to.size();
+      }
+    }
+  }
+  const std::string path = (folder / "model.pt2").string();
+  tools::write_file(path, write_zip(members));
+  return path;
+}
+
+Blockers blockers_of(const std::string& model) {
+  const aot::Methods methods = aot::import_methods({{"forward", model}});
+  return find_blockers(methods.begin()->second);
+}
+
+const std::vector<Renaming> kTwoOperators = {
+    {"torch.ops.aten.tan.default", "torch.ops.aten.bincount.default"},
+    {"torch.ops.aten.relu.default", "torch.ops.my.act.default"}};
+
+TEST(Blockers, ListOperatorsWithCallsLinesAndRemedies) {
+  const ScratchFolder folder;
+  const Blockers found = blockers_of(renamed_model(folder, kTwoOperators));
+  ASSERT_THAT(found.all, SizeIs(2));
+  EXPECT_EQ(found.all[0].op, "my.act.default");
+  EXPECT_EQ(found.all[0].calls, 2u);
+  EXPECT_THAT(found.all[0].lines, SizeIs(2));
+  EXPECT_THAT(found.all[0].lines[0], HasSubstr(".py:"));
+  EXPECT_THAT(found.all[0].remedy, HasSubstr("--operator"));
+  EXPECT_EQ(found.all[1].op, "aten.bincount.default");
+  EXPECT_THAT(found.all[1].remedy, HasSubstr("one_hot"));
+  EXPECT_THAT(found.other_error, IsEmpty());
+  EXPECT_FALSE(found.is_incomplete);
+}
+
+TEST(Blockers, StopAfterTheGivenTime) {
+  const ScratchFolder folder;
+  const aot::Methods methods =
+      aot::import_methods({{"forward", renamed_model(folder, kTwoOperators)}});
+  const Blockers found = find_blockers(methods.begin()->second, 0);
+  EXPECT_TRUE(found.is_incomplete);
+  EXPECT_THAT(found.all, IsEmpty());
+  EXPECT_THAT(found.other_error, HasSubstr("my.act"));
+}
+
+// Lowers each call of a model alone, so the search must accept whatever lowering accepts.
+TEST(Blockers, AreNotFoundInModelsThatCanBeLowered) {
+  std::vector<std::filesystem::path> folders = {sample("")};
+  if (!corpus_dir().empty()) folders.push_back(corpus_dir());
+  size_t models = 0;
+  for (const auto& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      constexpr uintmax_t kMaxBytes = 1 << 20;
+      if (entry.path().filename() != "model.pt2" || entry.file_size() > kMaxBytes) continue;
+      SCOPED_TRACE(entry.path().string());
+      const Blockers found = blockers_of(entry.path().string());
+      EXPECT_THAT(found.other_error, IsEmpty());
+      for (const tools::Blocker& blocker : found.all) {
+        ADD_FAILURE() << blocker.op << ": " << blocker.reason;
+      }
+      ++models;
+    }
+  }
+  EXPECT_GE(models, 4u);
+}
+
+TEST(Blockers, RemediesDependOnTheOperatorAndTheReason) {
+  EXPECT_THAT(tools::remedy_for("aten.linalg_inv.default", ""), HasSubstr("keep the result"));
+  EXPECT_THAT(tools::remedy_for("torchvision.nms.default", ""), HasSubstr("on the outputs"));
+  EXPECT_THAT(tools::remedy_for("my.op.default",
+                                "my.op.default is unknown, so declare it with "
+                                "--operator"),
+              HasSubstr("torch.ops.my.op.default._schema"));
+  EXPECT_THAT(tools::remedy_for("aten.lgamma.default", "no kernel"), HasSubstr("docs/kernels.md"));
+}
+
+TEST(AdviseCommand, AdvisesOnAModelThatCannotBeLowered) {
+  const ScratchFolder folder;
+  const std::string model = renamed_model(folder, kTwoOperators);
+  const CommandResult text = run_tool(VITRINE_COMMAND, "advise " + model);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("#1  replace my.act.default"), HasSubstr("2 calls: "),
+                              HasSubstr("#2  replace aten.bincount.default"),
+                              HasSubstr("Without these calls, the model can be lowered.")));
+  const CommandResult json = run_tool(VITRINE_COMMAND, "advise --format json " + model);
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  const auto parsed = nlohmann::json::parse(json.out);
+  EXPECT_EQ(parsed["is_lowerable"], false);
+  EXPECT_EQ(parsed["advice"][1]["op"], "aten.bincount.default");
+  const CommandResult applied = run_tool(VITRINE_COMMAND, "advise --apply 1 " + model);
+  EXPECT_EQ(applied.exit_code, 1);
+  EXPECT_THAT(applied.err, HasSubstr("the model cannot be lowered"));
+}
+
+}  // namespace
+}  // namespace vitrine::test

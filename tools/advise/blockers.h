@@ -1,0 +1,38 @@
+// Finds the calls that prevent the lowering of an exported model, and what to write instead.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::tools {
+
+// Calls of one operator that fail for one reason.
+struct Blocker {
+  std::string op;                  // "aten.bincount.default"
+  std::string reason;              // the error of lowering, without the place
+  std::string remedy;              // what to write instead
+  std::vector<std::string> lines;  // of the user's model, each once: "model.py:12"
+  size_t calls = 0;
+};
+
+struct Blockers {
+  std::vector<Blocker> all;  // sorted by the number of calls; ties are in graph order
+  // The error that lowering reports if the results of all blocked calls are inputs instead. Empty
+  // if the rest of the model can be lowered.
+  std::string other_error;
+  // True if the time ran out before all calls were checked.
+  bool is_incomplete = false;
+};
+
+// Lowers each call of `program` alone, for kernels, and then the model without the calls that fail.
+// Stops checking calls after `seconds`.
+Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
+
+// Returns what to write instead of a call of `op` that fails with `error`.
+std::string remedy_for(std::string_view op, std::string_view error);
+
+}  // namespace vitrine::tools
