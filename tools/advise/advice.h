@@ -18,8 +18,8 @@ enum class Confidence : uint8_t {
   kRule,      // known to help in general; the gain is not known
 };
 
-// The quantity that advice saves.
-enum class Gain : uint8_t { kTime, kMemory, kLoading, kFile };
+// The quantity that advice saves. kPrompt is the time of a token of the prompt.
+enum class Gain : uint8_t { kTime, kPrompt, kMemory, kLoading, kFile };
 
 // The difference of the outputs from those of the baseline.
 struct OutputChange {

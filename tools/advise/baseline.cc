@@ -8,7 +8,9 @@
 #include "base/text/number_texts.h"
 #include "formats/etdump/etdump_writer.h"
 #include "runtime/platform/clock.h"
+#include "tools/advise/build_kind.h"
 #include "tools/advise/rows.h"
+#include "tools/advise/size_times.h"
 #include "tools/advise/unlowerable.h"
 #include "tools/common/cpu_use.h"
 #include "tools/common/file_kind.h"
@@ -68,7 +70,8 @@ Baseline::Baseline(const AdviseOptions& options) : options_(options) {
   context_.has_inputs = !options.run.inputs.empty();
   context_.processors = allowed_processors();
   context_.cache_bytes = last_level_cache();
-  add_build_notes();
+  context_.processor_features = processor_features();
+  notes_ = build_notes(this_build());
   open();
   run_profile();
 }
@@ -98,6 +101,7 @@ void Baseline::open() {
   }
   source_.emplace(context_.source, options_.run.method);
   context_.facts = source_->facts();
+  context_.exported = &source_->program();
 }
 
 // Lowers the source as the baseline says. If only the backend prevents that, goes on without it.
@@ -143,7 +147,10 @@ void Baseline::run_profile() {
   choose_inputs(session, *method, trace);
   const CpuMeter meter;
   inspector::RunInfo runs = profiled_runs(session, *method, *inputs_, trace, options_.run);
-  disturbance_ = cpu_shortage(meter.read(), context_.threads, context_.processors);
+  disturbance_ = build_disturbance(this_build());
+  if (disturbance_.empty()) {
+    disturbance_ = cpu_shortage(meter.read(), context_.threads, context_.processors);
+  }
   const std::vector<uint8_t> dump = check(write_etdump(trace));
   context_.profile = profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),
                                       std::move(runs), *session.program(), options_.run);
@@ -171,6 +178,8 @@ void Baseline::run_profile() {
     if (array.is_empty() || size.dim >= array.tensor().rank()) continue;
     size.used = array.tensor().sizes()[size.dim];
   }
+  if (inputs_->source().starts_with("random")) note_extreme_sizes();
+  compare_batches(*method);
   std::error_code ignored;
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
@@ -201,7 +210,10 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
                                   position, one.context));
       inputs.apply(method);
       execute(method, options_.run);
-      if (one.tokens[1] == 1) compare_positions(method, one);
+      if (one.tokens[1] == 1) {
+        compare_positions(method, one);
+        compare_chunks(method, whole);
+      }
       check(method.reset_state());
       inputs_.emplace(std::move(inputs));
       return;
@@ -225,20 +237,57 @@ void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
     }
     return median_of(std::move(times));
   };
-  const double first = time_at(0);
-  const double last = time_at(shape.context - 1);
+  const PositionTimes times = {
+      .first_ns = time_at(0), .last_ns = time_at(shape.context - 1), .last = shape.context - 1};
+  context_.positions = times;
   std::string note = fmt::format("a token takes {} at position 0 and {} at position {}",
-                                 time_text(first), time_text(last), shape.context - 1);
+                                 time_text(times.first_ns), time_text(times.last_ns), times.last);
   constexpr double kMinGrowth = 1.1;
-  if (last < kMinGrowth * first) {
+  if (times.last_ns < kMinGrowth * times.first_ns) {
     note += ": its position makes little difference";
   } else {
-    const double dominates = first / (last - first) * static_cast<double>(shape.context - 1);
+    const double dominates = times.dominating_position();
     note +=
         fmt::format(": from about position {:.0f} on, attention takes more than half", dominates);
     if (dominates > static_cast<double>(shape.context)) note += ", beyond this context";
   }
   notes_.push_back(note);
+}
+
+// Measures a token's time in runs of several tokens, if the program accepts them.
+void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
+  const int64_t max = whole.tokens[1];
+  if (max < 2 || whole.tokens[0] != 1) return;
+  context_.chunk_times = measure_sizes(
+      method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
+        DecoderShape shape = whole;
+        shape.tokens[1] = static_cast<int32_t>(tokens);
+        // One position is that of the first token.
+        if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
+        return decoder_inputs(method, shape, 0);
+      });
+}
+
+// Measures the time per sample, if the batch is dynamic.
+void Baseline::compare_batches(Method& method) {
+  const std::vector<int64_t> sizes = batch_sizes(context_.facts, inputs_->arrays().size());
+  if (sizes.size() < 2 || context_.facts.written_buffers != 0) return;
+  method.set_tracer(nullptr);
+  context_.batch_times = measure_sizes(method, options_.run, sizes, [&](int64_t batch) {
+    return batch_inputs(inputs_->arrays(), batch);
+  });
+  notes_.push_back("time of a sample, by batch: " + item_times_text(context_.batch_times));
+}
+
+// Random inputs have the largest sizes, which real inputs may seldom have.
+void Baseline::note_extreme_sizes() {
+  for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
+    if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;
+    notes_.push_back(fmt::format(
+        "{} is {}, the {} of its bounds {} to {}, because the inputs are random: times and memory "
+        "of real inputs may differ; pass some with --inputs",
+        size.name, size.used, size.used == size.max ? "maximum" : "minimum", size.min, size.max));
+  }
 }
 
 aot::CalibrationData Baseline::stand_in() const {
@@ -263,18 +312,6 @@ TrialResult Baseline::compare(const Variant& variant, const LoweredProgram* lowe
   if (lowered != nullptr) changed.bytes = lowered->bytes;
   changed.threads = threads_of(variant, context_.threads);
   return run_trial(program(), changed, options_.run, pools_, *inputs_, seconds);
-}
-
-void Baseline::add_build_notes() {
-#ifndef NDEBUG
-  notes_.emplace_back("this build checks assertions: gains in a release build differ");
-#endif
-#ifndef __OPTIMIZE__
-  notes_.emplace_back("this build is not optimized: build the preset release before you measure");
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  notes_.emplace_back("this build has a sanitizer: its times say little about a release build");
-#endif
 }
 
 }  // namespace vitrine::tools

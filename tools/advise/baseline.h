@@ -51,7 +51,9 @@ class Baseline {
   void run_profile();
   void choose_inputs(Session& session, Method& method, TraceBuffer& trace);
   void compare_positions(Method& method, const DecoderShape& shape);
-  void add_build_notes();
+  void compare_chunks(Method& method, const DecoderShape& whole);
+  void compare_batches(Method& method);
+  void note_extreme_sizes();
 
   const AdviseOptions& options_;
   std::optional<SourceModel> source_;

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "aot/pipeline/lower.h"
 #include "inspector/join/profile.h"
+#include "tools/advise/processor_features.h"
 #include "tools/advise/variant.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::tools {
 
@@ -22,7 +25,12 @@ struct ModelFacts {
   size_t written_buffers = 0;  // state, such as caches of keys and values
   int64_t cache_length = 0;    // tokens that a written buffer of four dims can hold; 0: none
   bool is_quantized = false;
+  bool has_bf16 = false;  // a call computes a bf16 tensor
   uint64_t weight_bytes = 0;
+  // The caches of keys and values: written buffers of four dims.
+  uint64_t cache_bytes = 0;
+  ScalarType cache_dtype = ScalarType::kFloat;
+  int64_t cache_values = 0;  // values of a head, the last size
 
   // A size that is dynamic in an input.
   struct DynamicSize {
@@ -36,6 +44,27 @@ struct ModelFacts {
   std::vector<DynamicSize> dynamic_sizes;
 };
 
+// The times of runs with inputs of one size.
+struct SizeTime {
+  int64_t size = 0;
+  std::vector<double> rounds;  // ns, in the order of the measurement
+};
+using SizeTimes = std::vector<SizeTime>;
+
+// Times of a decoder for one token, at the first and the last position of its context.
+struct PositionTimes {
+  double first_ns = 0;
+  double last_ns = 0;
+  int64_t last = 0;  // the last position
+
+  // The position from which attention takes more than half of the time, in the linear model
+  // first + slope * position; 0 if the position makes no difference.
+  double dominating_position() const {
+    const double growth = last_ns - first_ns;
+    return growth > 0 ? first_ns / growth * static_cast<double>(last) : 0;
+  }
+};
+
 struct Context {
   std::filesystem::path model;
   std::filesystem::path source;  // the exported model; empty if there is none
@@ -45,6 +74,11 @@ struct Context {
   ModelFacts facts;              // of `source`
   // `source` lowered as `baseline` says; without `source`, empty.
   const aot::LoweredModel* lowered = nullptr;
+  const aot::ExportedProgram* exported = nullptr;  // `source` before lowering; null without it
+  SizeTimes batch_times;                           // by batch; empty unless the batch is dynamic
+  SizeTimes chunk_times;                   // of a decoder, by tokens in a run; empty if fixed
+  std::optional<PositionTimes> positions;  // of a decoder
+  ProcessorFeatures processor_features;
   std::string method = "forward";
   size_t processors = 1;
   size_t threads = 1;

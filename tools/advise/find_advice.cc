@@ -1,24 +1,63 @@
 #include "tools/advise/find_advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "tools/advise/modeled_gain.h"
 #include "tools/advise/rules.h"
 #include "tools/advise/trials.h"
 
 namespace vitrine::tools {
 namespace {
 
+// Predicts what --optimize saves from the calls that it removes. Returns the reason if it saves
+// nothing.
+std::string model_optimization(const Baseline& baseline, Advice& advice) try {
+  const Context& context = baseline.context();
+  const LoweredProgram lowered = baseline.lower(merged(context.baseline, *advice.change));
+  const auto changes = lowered.model.changes.find(context.method);
+  size_t calls = 0;
+  if (changes != lowered.model.changes.end()) {
+    for (const aot::Change& change : changes->second) calls += change.calls;
+  }
+  if (calls == 0) return "removes no calls";
+  advice.saved = saved_by_fewer_calls(context, calls);
+  advice.method = fmt::format("{} fewer call{}, each like a call of a kernel in this profile",
+                              calls, calls == 1 ? "" : "s");
+  advice.confidence = Confidence::kModeled;
+  return "";
+} catch (const HostError& error) {
+  return error.what();
+}
+
+// True if the model of the gain says that the change saves too little for a line.
+bool is_negligible(const Advice& advice) {
+  constexpr double kMinShare = 0.01;
+  return advice.gain == Gain::kTime && advice.saved && advice.saved->high < kMinShare * advice.of;
+}
+
 // Keeps what rules can predict without a trial.
-Findings model_advice(std::vector<Advice> all) {
+Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
   Findings findings;
   for (Advice& advice : all) {
-    if (advice.saved) {
+    std::string why =
+        advice.change ? "its gain cannot be computed without a trial (--no_trials)" : advice.why;
+    if (advice.name == "optimize" && advice.change && !advice.saved) {
+      const std::string reason = model_optimization(baseline, advice);
+      if (!reason.empty()) why = reason;
+    }
+    set_modeled_ratio(baseline.context(), advice);
+    if (is_negligible(advice)) {
+      advice.saved.reset();
+      why = "saves less than 1 % by the model of its gain (--no_trials)";
+    }
+    // A change of the model or of the machine may have no figure.
+    if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {
-      findings.not_tried.push_back(
-          {advice.name, advice.change ? "its gain cannot be computed without a trial (--no_trials)"
-                                      : advice.why});
+      findings.not_tried.push_back({advice.name, std::move(why)});
     }
   }
   rank_advice(findings.advice);
@@ -67,7 +106,7 @@ void rank_advice(std::vector<Advice>& advice) {
 
 Findings find_advice(Baseline& baseline, const AdviseOptions& options) {
   std::vector<Advice> all = collect_advice(baseline.context());
-  if (!options.has_trials) return model_advice(std::move(all));
+  if (!options.has_trials) return model_advice(baseline, std::move(all));
   Findings findings;
   try_advice(std::move(all), baseline, options, findings);
   return findings;

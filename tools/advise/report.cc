@@ -23,12 +23,13 @@ const char* confidence_name(Confidence confidence) {
 }
 
 const char* gain_name(Gain gain) {
-  constexpr const char* kNames[] = {"time", "memory", "loading", "file"};
+  constexpr const char* kNames[] = {"time", "prompt", "memory", "loading", "file"};
   return kNames[static_cast<size_t>(gain)];
 }
 
 const char* gain_text(Gain gain) {
-  constexpr const char* kTexts[] = {"", " of memory", " of loading", " of the file"};
+  constexpr const char* kTexts[] = {"", " of a prompt's token", " of memory", " of loading",
+                                    " of the file"};
   return kTexts[static_cast<size_t>(gain)];
 }
 
@@ -157,9 +158,11 @@ std::string saved_text(const Advice& advice) {
   const Interval saved = *advice.saved;
   const double of = std::max(advice.of, 1.0);
   if (is_bytes(advice.gain)) {
-    return fmt::format("saves {} of {}{} ({:.0f} %)", bytes_text(saved.middle()), bytes_text(of),
+    const bool is_limit = saved.low <= 0;
+    return fmt::format("saves {}{} of {}{} ({:.0f} %)", is_limit ? "up to " : "",
+                       bytes_text(is_limit ? saved.high : saved.middle()), bytes_text(of),
                        advice.gain == Gain::kMemory ? gain_text(advice.gain) : "",
-                       100 * saved.middle() / of);
+                       100 * (is_limit ? saved.high : saved.middle()) / of);
   }
   const inspector::Unit unit = inspector::unit_for(of);
   if (saved.low <= 0) {

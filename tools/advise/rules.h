@@ -22,16 +22,25 @@ std::span<const Rule> all_rules();
 
 // The rules, one per file.
 std::vector<Advice> advise_attention(const Context& context);
+std::vector<Advice> advise_batch(const Context& context);
 std::vector<Advice> advise_borders(const Context& context);
+std::vector<Advice> advise_cache_dtype(const Context& context);
+std::vector<Advice> advise_context_length(const Context& context);
 std::vector<Advice> advise_delegation(const Context& context);
 std::vector<Advice> advise_dynamic_bounds(const Context& context);
 std::vector<Advice> advise_excluded_ops(const Context& context);
 std::vector<Advice> advise_file_size(const Context& context);
+std::vector<Advice> advise_first_run(const Context& context);
 std::vector<Advice> advise_float_islands(const Context& context);
+std::vector<Advice> advise_half_precision(const Context& context);
+std::vector<Advice> advise_instruction_sets(const Context& context);
 std::vector<Advice> advise_int8(const Context& context);
+std::vector<Advice> advise_memory_peak(const Context& context);
 std::vector<Advice> advise_optimize(const Context& context);
 std::vector<Advice> advise_outputs(const Context& context);
+std::vector<Advice> advise_prefill_chunk(const Context& context);
 std::vector<Advice> advise_rejected_calls(const Context& context);
+std::vector<Advice> advise_repeated_calls(const Context& context);
 std::vector<Advice> advise_threads(const Context& context);
 std::vector<Advice> advise_weight_quantization(const Context& context);
 std::vector<Advice> advise_weights_cache(const Context& context);

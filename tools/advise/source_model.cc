@@ -101,6 +101,9 @@ void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts)
                                                                         : nullptr;
     if (data == nullptr || data->sizes.size() != 4) continue;
     facts.cache_length = std::max({facts.cache_length, data->sizes[1], data->sizes[2]});
+    facts.cache_bytes += static_cast<uint64_t>(data->numel()) * element_size(data->dtype);
+    facts.cache_dtype = data->dtype;
+    facts.cache_values = data->sizes[3];
   }
 }
 
@@ -113,7 +116,9 @@ ModelFacts SourceModel::facts() const {
   ModelFacts facts;
   const aot::ExportedProgram& program = this->program();
   for (const Node& node : program.graph->nodes()) {
-    if (node.is_call()) count_call(node.target().name(), facts);
+    if (!node.is_call()) continue;
+    count_call(node.target().name(), facts);
+    facts.has_bf16 |= node.tensor() != nullptr && node.tensor()->dtype == ScalarType::kBFloat16;
   }
   for (const auto& [name, tensor] : program.state_dict) {
     facts.weight_bytes += static_cast<uint64_t>(tensor.numel()) * element_size(tensor.dtype);

@@ -41,7 +41,8 @@ Settings settings_of(const JsonValue& words) {
 }
 
 Gain gain_of(const std::string& name) {
-  constexpr std::array<std::string_view, 4> kNames = {"time", "memory", "loading", "file"};
+  constexpr std::array<std::string_view, 5> kNames = {"time", "prompt", "memory", "loading",
+                                                      "file"};
   const auto* const found = std::ranges::find(kNames, name);
   return found == kNames.end() ? Gain::kTime : static_cast<Gain>(found - kNames.begin());
 }

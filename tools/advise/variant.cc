@@ -22,6 +22,19 @@ bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }
 
+// True if `settings` leave out backends.
+bool has_no_backend(const Settings& settings) {
+  return std::ranges::count(settings, Setting{"--backend", "none"}) != 0;
+}
+
+// True if `settings` set an option that has an effect only with a backend.
+bool needs_backend(const Settings& settings) {
+  return std::ranges::any_of(settings, [](const Setting& setting) {
+    return setting.option == "--backend-option" || setting.option == "--only-op" ||
+           setting.option == "--exclude-op";
+  });
+}
+
 std::string conflict_of(const Settings& a, const Settings& b) {
   for (const Setting& one : a) {
     if (is_repeatable(one.option)) continue;
@@ -75,6 +88,10 @@ Settings parse_settings(std::string_view text) {
 }
 
 std::string conflicting_option(const Variant& a, const Variant& b) {
+  if ((has_no_backend(a.lowering) && needs_backend(b.lowering)) ||
+      (has_no_backend(b.lowering) && needs_backend(a.lowering))) {
+    return "--backend";
+  }
   const std::string lowering = conflict_of(a.lowering, b.lowering);
   return lowering.empty() ? conflict_of(a.running, b.running) : lowering;
 }

@@ -28,7 +28,7 @@ struct Variant {
 Settings parse_settings(std::string_view text);
 
 // Returns the first option that both changes set to different values, or an empty text. Options
-// that can be repeated, such as --exclude-op, have no such conflict.
+// that can be repeated, such as --exclude-op, have no such conflict, except with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
 // Returns `base` with the settings of `change`, which replace those of the same option.

@@ -29,9 +29,12 @@ std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
   if (found == lowered.rejections.end()) return all;
   for (const aot::Rejection& rejection : found->second) {
     if (rejection.node == nullptr || !rejection.node->is_call()) continue;
+    // An option makes these calls delegable, which the rule half_precision tries.
+    if (rejection.remedy.find("enable_bf16") != std::string::npos) continue;
     const std::string op = rejection.node->target().name();
     auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
-      return calls.op == op && calls.rule == rejection.rule;
+      return calls.op == op && calls.remedy == rejection.remedy &&
+             (!calls.remedy.empty() || calls.rule == rejection.rule);
     });
     if (same == all.end()) same = all.insert(same, {op, rejection.rule, rejection.remedy, {}, 0});
     same->handles.insert(rejection.node->meta.debug_handle);
@@ -118,7 +121,11 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
       continue;
     }
     const std::string lines = lines_of(context, rows);
-    all.push_back({.name = "delegate_" + short_op(calls.op),
+    std::string name = "delegate_" + short_op(calls.op);
+    const auto same = std::ranges::count_if(
+        all, [&](const Advice& advice) { return advice.name.starts_with(name); });
+    if (same != 0) name += fmt::format("_{}", same + 1);
+    all.push_back({.name = name,
                    .what = fmt::format("{} x{} runs outside delegates: {}", short_op(calls.op),
                                        calls.calls, calls.rule),
                    .why = rows_text(context, rows),

@@ -2,8 +2,10 @@
 // processors suffers from other programs.
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
+#include "tools/advise/modeled_gain.h"
 #include "tools/advise/rules.h"
 
 namespace vitrine::tools {
@@ -12,11 +14,18 @@ std::vector<Advice> advise_threads(const Context& context) {
   std::vector<Advice> all;
   for (size_t threads = 1; threads <= context.processors; threads *= 2) {
     if (threads == context.threads) continue;
-    all.push_back(
-        {.name = fmt::format("threads_{}", threads),
-         .what = fmt::format("run on {} thread{}", threads, threads == 1 ? "" : "s"),
-         .why = fmt::format("it runs on {} of {} processors", context.threads, context.processors),
-         .change = Variant{.running = {{"--threads", std::to_string(threads)}}}});
+    Advice advice{
+        .name = fmt::format("threads_{}", threads),
+        .what = fmt::format("run on {} thread{}", threads, threads == 1 ? "" : "s"),
+        .why = fmt::format("it runs on {} of {} processors", context.threads, context.processors),
+        .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
+    // Fewer threads help against other programs, which no model knows.
+    if (threads > context.threads) {
+      advice.saved = saved_by_threads(context, threads);
+      advice.method = "upper limit: delegates and products divide their work perfectly";
+      advice.confidence = Confidence::kModeled;
+    }
+    all.push_back(std::move(advice));
   }
   return all;
 }

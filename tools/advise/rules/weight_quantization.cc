@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text/number_texts.h"
+#include "tools/advise/modeled_gain.h"
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
@@ -30,17 +31,26 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                        why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
                        bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  const auto advice = [&](const char* name, const char* scheme, const char* what) {
+  // The weights are the larger part of the bytes that these rows read. Convolutions compute as many
+  // times more int8 values at once as f32 values have bytes.
+  constexpr double kInt8 = 0.25;
+  constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
+  const auto advice = [&](const char* name, const char* scheme, const char* what, double ns,
+                          double ratio) {
     Advice made{.name = name,
                 .what = what,
                 .why = why,
                 .rows = rows.numbers,
-                .change = Variant{.lowering = {{"--quantize", scheme}}}};
+                .change = Variant{.lowering = {{"--quantize", scheme}}},
+                .saved = saved_by_smaller_weights(ns, ratio),
+                .method = "upper limit: these rows take time like the bytes of their weights",
+                .confidence = Confidence::kModeled};
     if (!context.is_delegated()) made.change->lowering.push_back({"--backend", "xnnpack"});
     return made;
   };
-  std::vector<Advice> all = {
-      advice("int8_dynamic", "int8_dynamic", "int8 weights and dynamic int8 activations")};
+  std::vector<Advice> all = {advice("int8_dynamic", "int8_dynamic",
+                                    "int8 weights and dynamic int8 activations",
+                                    rows.ns + convolutions.ns, kInt8)};
   if (facts.convolutions != 0) {
     Advice& dynamic = all.back();
     if (!dynamic.why.empty()) dynamic.why += "; ";
@@ -50,11 +60,16 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                         convolutions.numbers.end());
   }
   if (facts.linears == 0) return all;
-  all.push_back(
-      advice("8da4w", "8da4w:32", "int4 weights in groups of 32, and dynamic int8 activations"));
+  all.push_back(advice("8da4w", "8da4w:32",
+                       "int4 weights in groups of 32, and dynamic int8 activations", rows.ns,
+                       kInt4));
   if (facts.embeddings != 0) {
     all.push_back(advice("8da4w_embedding", "8da4w:32,embedding:8",
-                         "int4 weights of linear layers and int8 embeddings"));
+                         "int4 weights of linear layers, with the head, and int8 embeddings",
+                         rows.ns, kInt4));
+    all.push_back(advice("8da4w_embedding4", "8da4w:32,embedding:4:32",
+                         "int4 weights of linear layers, with the head, and int4 embeddings",
+                         rows.ns, kInt4));
   }
   return all;
 }

@@ -1,0 +1,354 @@
+// Tests rules of advice about repeated calls, sizes, dtypes, memory and the machine, each on a
+// context that is filled in, and their modeled gains against the formulas of docs/advice.md.
+#include "tools/advise/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "test/support/corpus.h"
+#include "test/tools/advise/sample_context.h"
+#include "test/tools/command.h"
+#include "tools/advise/build_kind.h"
+#include "tools/advise/find_advice.h"
+#include "tools/advise/modeled_gain.h"
+#include "tools/advise/size_times.h"
+
+namespace vitrine::test {
+namespace {
+
+using namespace vitrine::tools;  // NOLINT(google-build-using-namespace)
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+inspector::ProfileRow delegate_row(const char* op, const char* kernel, double share) {
+  inspector::ProfileRow row;
+  row.where = inspector::Where::kDelegate;
+  row.source_ops = {op};
+  row.kernel = kernel;
+  row.share = share;
+  row.calls = 1;
+  return row;
+}
+
+// A graph with the input x and the parameter w, both f32[4].
+struct TestGraph {
+  aot::ExportedProgram program;
+  aot::Node* x;
+  aot::Node* w;
+
+  TestGraph() {
+    w = program.graph->placeholder("w");
+    x = program.graph->placeholder("x");
+    aot::InputSpec weight;
+    weight.kind = aot::InputSpec::Kind::kParameter;
+    weight.name = "w";
+    weight.target = "w";
+    aot::InputSpec input;
+    input.name = "x";
+    program.signature.inputs = {weight, input};
+    for (aot::Node* node : {w, x}) node->meta.value = spec();
+  }
+
+  static aot::TensorSpec spec() { return aot::contiguous_spec(ScalarType::kFloat, {4}); }
+
+  aot::Node* call(const char* op, std::vector<aot::Node*> inputs) {
+    aot::ArgumentList arguments;
+    for (aot::Node* input : inputs) arguments.emplace_back(input);
+    aot::Node* node = program.graph->call(aot::Target::of(op), std::move(arguments));
+    node->meta.value = spec();
+    return node;
+  }
+
+  std::vector<Advice> advice() {
+    Context context = context_with_rows();
+    context.source = "m.pt2";
+    context.exported = &program;
+    return advise_repeated_calls(context);
+  }
+};
+
+// exp(x) * tanh(exp(x)) twice: the second exp, tanh and mul repeat the first ones.
+TEST(RepeatedCalls, AreFoundThroughEqualInputs) {
+  TestGraph graph;
+  for (int i = 0; i < 2; ++i) {
+    aot::Node* exp = graph.call("aten.exp.default", {graph.x});
+    graph.call("aten.mul.Tensor", {exp, graph.call("aten.tanh.default", {exp})});
+  }
+  const std::vector<Advice> advice = graph.advice();
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].name, "optimize");
+  EXPECT_THAT(advice[0].why, HasSubstr("3 calls are computed again with the same inputs: exp x1, "
+                                       "mul x1, tanh x1"));
+  EXPECT_EQ(advice[0].change->lowering, parse_settings("--optimize"));
+}
+
+TEST(RepeatedCalls, DifferIfInputsDifferOrTheyAreRandom) {
+  TestGraph graph;
+  graph.call("aten.exp.default", {graph.x});
+  graph.call("aten.exp.default", {graph.w});
+  for (int i = 0; i < 2; ++i) graph.call("aten.rand_like.default", {graph.x});
+  const std::vector<Advice> advice = graph.advice();
+  ASSERT_THAT(advice, SizeIs(1));  // exp(w) is constant
+  EXPECT_EQ(advice[0].name, "fold_constants");
+  EXPECT_THAT(advice[0].why, HasSubstr("1 call depends on weights only: exp x1"));
+}
+
+TEST(RepeatedCalls, AreUnknownInGraphsThatWrite) {
+  TestGraph graph;
+  graph.call("aten.exp.default", {graph.x});
+  graph.call("aten.relu_.default", {graph.x});
+  graph.call("aten.exp.default", {graph.x});
+  EXPECT_THAT(graph.advice(), IsEmpty());
+}
+
+SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(6, ns)}; }
+
+TEST(Batch, AdvisesTheSizeWithTheShortestTimePerSample) {
+  Context context = context_with_rows();
+  context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 1}};
+  // A sample takes 1000, 600 and 700 ns.
+  context.batch_times = {size_time(1, 1000), size_time(2, 1200), size_time(4, 2800)};
+  const std::vector<Advice> advice = advise_batch(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].name, "batch_2");
+  EXPECT_TRUE(advice[0].saved->contains(400));
+  context.facts.dynamic_sizes[0].used = 2;
+  EXPECT_THAT(advise_batch(context), IsEmpty());
+}
+
+TEST(Batch, SizesAreWithinTheBoundsOfAllInputs) {
+  ModelFacts facts;
+  facts.dynamic_sizes = {{.name = "x.0", .input = 0, .dim = 0, .min = 2, .max = 16, .used = 16}};
+  EXPECT_THAT(batch_sizes(facts, 1), ElementsAre(2, 4, 8, 16));
+  EXPECT_THAT(batch_sizes(facts, 2), IsEmpty());  // the second input has no batch
+  facts.dynamic_sizes[0].dim = 1;
+  EXPECT_THAT(batch_sizes(facts, 1), IsEmpty());
+}
+
+TEST(PrefillChunk, AdvisesTheTokensWithTheShortestTime) {
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_prefill_chunk(context), IsEmpty());
+  context.chunk_times = {size_time(1, 1000), size_time(8, 2000), size_time(32, 16000)};
+  const std::vector<Advice> advice = advise_prefill_chunk(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].name, "prefill_8");
+  EXPECT_EQ(advice[0].gain, Gain::kPrompt);
+  EXPECT_TRUE(advice[0].saved->contains(750));
+  EXPECT_THAT(chunk_sizes(100), ElementsAre(1, 8, 32, 100));
+}
+
+// 100 ns at position 0 and 400 ns at 300: one more ns per position, so 200 ns at 100.
+TEST(ContextLength, DominatesWhereTheLinearModelDoubles) {
+  Context context = context_with_rows();
+  context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
+  EXPECT_DOUBLE_EQ(context.positions->dominating_position(), 100);
+  const std::vector<Advice> advice = advise_context_length(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_THAT(advice[0].what, HasSubstr("position 100 of 301"));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 150);
+  context.positions->last_ns = 150;  // doubles at 600, beyond the context
+  EXPECT_THAT(advise_context_length(context), IsEmpty());
+}
+
+TEST(CacheDtype, CountsBytesOfValuesAndScales) {
+  Context context = context_with_rows();
+  context.facts.cache_bytes = 400'000;
+  context.facts.cache_values = 64;
+  const std::vector<Advice> advice = advise_cache_dtype(context);
+  ASSERT_THAT(advice, SizeIs(2));
+  EXPECT_DOUBLE_EQ(advice[0].saved->low, 200'000);
+  // 100000 values in heads of 64: 1 byte each, and 5 to 16 bytes for a head.
+  EXPECT_DOUBLE_EQ(advice[1].saved->high, 400'000 - 100'000 - 100'000 / 64.0 * 5);
+  EXPECT_DOUBLE_EQ(advice[1].saved->low, 400'000 - 100'000 - 100'000 / 64.0 * 16);
+  context.facts.cache_dtype = ScalarType::kHalf;
+  EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
+}
+
+TEST(HalfPrecision, DelegatesBf16OnceAndNeedsInstructionsForF16) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  EXPECT_THAT(advise_half_precision(context), IsEmpty());
+  context.facts.has_bf16 = true;
+  context.baseline.lowering = parse_settings("--backend xnnpack");
+  ASSERT_THAT(advise_half_precision(context), SizeIs(1));
+  EXPECT_EQ(advise_half_precision(context)[0].change->lowering,
+            parse_settings("--backend-option enable_bf16"));
+  context.baseline.lowering.push_back({"--backend-option", "enable_bf16"});
+  EXPECT_THAT(advise_half_precision(context), IsEmpty());
+
+  inspector::ProfileRow row = delegate_row("aten.linear.default", "Fully Connected (NC, F32)", 0.5);
+  row.cost = inspector::Cost{.flops = 1e6, .bytes = 1e6, .is_float32 = true};
+  context.profile.rows.push_back(row);
+  context.facts.weight_bytes = 2'000'000;
+  EXPECT_THAT(advise_half_precision(context), IsEmpty());
+  context.processor_features.has_f16 = true;
+  ASSERT_THAT(advise_half_precision(context), SizeIs(1));
+  EXPECT_EQ(advise_half_precision(context)[0].confidence, Confidence::kRule);
+}
+
+TEST(InstructionSets, NameWhatTheKernelsWouldUse) {
+  Context context = context_with_rows();
+  context.profile.rows = {
+      delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
+      delegate_row("aten.convolution.default", "Convolution (NHWC, F32) IGEMM", 0.4)};
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const Advice& advice : advise_instruction_sets(context)) all.push_back(advice.name);
+    return all;
+  };
+  EXPECT_THAT(names(), IsEmpty());  // an unknown processor
+  context.processor_features.family = ProcessorFeatures::Family::kX86;
+  EXPECT_THAT(names(), ElementsAre("no_vnni", "no_avx512"));
+  EXPECT_THAT(advise_instruction_sets(context)[1].why, HasSubstr("AVX2"));
+  EXPECT_FALSE(advise_instruction_sets(context)[0].saved.has_value());
+  context.processor_features.has_int8_products = true;
+  context.processor_features.has_avx512 = true;
+  EXPECT_THAT(names(), IsEmpty());
+  context.processor_features = {.family = ProcessorFeatures::Family::kArm};
+  EXPECT_THAT(names(), ElementsAre("no_dotprod"));
+}
+
+TEST(MemoryPeak, NamesTheLargestPartAndItsOption) {
+  Context context = context_with_rows();
+  EXPECT_THAT(advise_memory_peak(context), IsEmpty());
+  context.profile.run.memory = inspector::MemoryInfo{.planned = 100'000, .workspace = 2'000'000};
+  std::vector<Advice> advice = advise_memory_peak(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].name, "memory_workspace");
+  EXPECT_THAT(advice[0].how, HasSubstr("workspace_sharing_mode"));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 2e6);
+  EXPECT_DOUBLE_EQ(advice[0].of, 2.1e6);
+  context.profile.run.memory->planned = 5'000'000;
+  EXPECT_THAT(advise_memory_peak(context)[0].how, Not(HasSubstr("--dynamic")));
+  context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 64}};
+  EXPECT_THAT(advise_memory_peak(context)[0].how, HasSubstr("--dynamic"));
+  // Without a part that dominates, there is nothing to say.
+  context.profile.run.memory->packed_weights = 5'000'000;
+  EXPECT_THAT(advise_memory_peak(context), IsEmpty());
+}
+
+TEST(FirstRun, NeedsALostMillisecond) {
+  Context context = context_with_rows();
+  context.profile.wall.p50 = 2e6;
+  context.profile.wall.first = 2.9e6;
+  EXPECT_THAT(advise_first_run(context), IsEmpty());
+  context.profile.wall.first = 6e6;
+  const std::vector<Advice> advice = advise_first_run(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_EQ(advice[0].gain, Gain::kLoading);
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 4e6);
+}
+
+TEST(BuildKind, RefusesSanitizersAndMissingOptimization) {
+  EXPECT_THAT(build_disturbance({}), IsEmpty());
+  EXPECT_THAT(build_notes({}), IsEmpty());
+  EXPECT_THAT(build_disturbance({.has_assertions = true}), IsEmpty());
+  EXPECT_THAT(build_notes({.has_assertions = true}), ElementsAre(HasSubstr("assertions")));
+  EXPECT_THAT(build_disturbance({.is_optimized = false}), HasSubstr("preset release"));
+  EXPECT_THAT(build_disturbance({.has_sanitizer = true}), HasSubstr("sanitizer"));
+  EXPECT_THAT(build_notes({.is_optimized = false}), SizeIs(1));
+}
+
+TEST(ModeledGain, ThreadsDivideDelegatesAndProducts) {
+  Context context = context_with_rows();
+  context.profile.wall.p50 = 1e6;  // 0.8 ms in a kernel without a cost
+  context.profile.rows[0].calls = 1;
+  context.threads = 2;
+  context.profile.rows.push_back(delegate_row("aten.linear.default", "linear", 0.1));
+  EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 49'000);  // half of 100 us, less 1 us
+  context.profile.rows[0].cost = inspector::Cost{.flops = 1e6};
+  EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 49'000 + 399'000);
+  EXPECT_DOUBLE_EQ(saved_by_threads(context, 1).high, 0);
+  context.profile.wall.p50 = 1000;  // shorter than waking a thread
+  EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
+}
+
+TEST(ModeledGain, CallsCostBetweenTheCheapestAndTheMean) {
+  Context context = context_with_rows();
+  context.profile.rows[0].calls = 4;  // 200 ns each
+  inspector::ProfileRow copy;
+  copy.share = 0.1;
+  copy.calls = 1;  // 100 ns
+  context.profile.rows.push_back(copy);
+  EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 200);
+  EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).high, 360);
+  EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 99).high, 900);
+  context.profile.delegate_calls.resize(1);
+  EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 0);
+}
+
+TEST(ModeledGain, RatiosFollowFromWhatIsSaved) {
+  const Context context = context_with_rows();
+  Advice advice{.name = "x", .change = Variant{}, .saved = saved_by_smaller_weights(800, 0.25)};
+  set_modeled_ratio(context, advice);
+  EXPECT_DOUBLE_EQ(advice.ratio->low, 0.4);
+  EXPECT_DOUBLE_EQ(advice.ratio->high, 1);
+  Advice source{.name = "y", .saved = Interval{1, 2}};
+  set_modeled_ratio(context, source);
+  EXPECT_FALSE(source.ratio.has_value());  // --apply cannot make it
+}
+
+// Lines that set one option to different values exclude each other, whichever rule they are from.
+TEST(AdviceRanking, NamesLinesOfNewRulesThatExcludeEachOther) {
+  Context context = context_with_rows();
+  context.source = "m.pt2";
+  context.threads = 1;
+  context.facts.linears = 1;
+  context.facts.embeddings = 1;
+  context.facts.has_bf16 = true;
+  context.baseline.lowering = parse_settings("--backend xnnpack");
+  context.profile.delegate_calls.resize(1);
+  TestGraph graph;
+  graph.call("aten.exp.default", {graph.w});
+  context.exported = &graph.program;
+  std::vector<Advice> all = collect_advice(context);
+  rank_advice(all);
+  const auto excluded = [&](std::string_view name) {
+    std::vector<std::string> names;
+    for (const Advice& advice : all) {
+      if (advice.name != name) continue;
+      for (const size_t line : advice.excludes) names.push_back(all[line - 1].name);
+    }
+    return names;
+  };
+  EXPECT_THAT(excluded("8da4w_embedding4"),
+              testing::UnorderedElementsAre("int8", "int8_dynamic", "8da4w", "8da4w_embedding"));
+  EXPECT_THAT(excluded("threads_2"), ElementsAre("threads_4"));
+  EXPECT_THAT(excluded("fold_constants"), IsEmpty());
+  EXPECT_THAT(excluded("delegate_bf16"), ElementsAre("no_backend"));
+}
+
+CommandResult advise_without_trials(const std::string& arguments) {
+  return run_tool(VITRINE_COMMAND, "advise --force --threads 1 --no_trials " + arguments);
+}
+
+TEST(AdviseCommand, DynamicBatchesGetTimesPerSampleAndANoteOnTheBounds) {
+  VITRINE_NEEDS_CORPUS();
+  const std::string model = (corpus_dir() / "dynamic_batch_xnnpack/model.pt2").string();
+  const CommandResult result = advise_without_trials("--width 200 " + model);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("time of a sample, by batch: "),
+                                HasSubstr("is 16, the maximum of its bounds 1 to 16")));
+}
+
+TEST(AdviseCommand, ModelsGainsOfDecodersWithoutTrials) {
+  VITRINE_NEEDS_CORPUS_LLM();
+  const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
+  const CommandResult result = advise_without_trials("--width 200 " + model);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("8da4w_embedding4: saves up to "), HasSubstr("of a prompt's token"),
+                    HasSubstr("cache_int8: saves "), HasSubstr("fewer calls, each like a call")));
+}
+
+}  // namespace
+}  // namespace vitrine::test

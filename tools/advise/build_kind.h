@@ -1,0 +1,22 @@
+// The kind of this build, because times of debug-like builds say little about a release build.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vitrine::tools {
+
+struct BuildKind {
+  bool has_assertions = false;
+  bool is_optimized = true;
+  bool has_sanitizer = false;
+};
+
+BuildKind this_build();
+
+// Returns sentences about the build, for notes.
+std::vector<std::string> build_notes(const BuildKind& build);
+// Returns the reason why times of the build cannot be trusted; empty if they can.
+std::string build_disturbance(const BuildKind& build);
+
+}  // namespace vitrine::tools

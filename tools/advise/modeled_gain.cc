@@ -1,0 +1,56 @@
+#include "tools/advise/modeled_gain.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace vitrine::tools {
+namespace {
+
+// The least that it costs to hand work to another thread.
+constexpr double kDispatchNs = 1000;
+
+// Delegates and products divide their work; other kernels often run on one thread.
+bool can_be_divided(const inspector::ProfileRow& row) {
+  return row.where == inspector::Where::kDelegate || (row.cost && row.cost->flops > 0);
+}
+
+}  // namespace
+
+Interval saved_by_threads(const Context& context, size_t threads) {
+  if (threads <= context.threads) return {};
+  const double share = 1 - static_cast<double>(context.threads) / static_cast<double>(threads);
+  double saved = 0;
+  for (const inspector::ProfileRow& row : context.profile.rows) {
+    if (!can_be_divided(row)) continue;
+    saved += std::max(time_of(context, row) * share - row.calls * kDispatchNs, 0.0);
+  }
+  return {0, saved};
+}
+
+Interval saved_by_smaller_weights(double ns, double ratio) { return {0, ns * (1 - ratio)}; }
+
+Interval saved_by_fewer_calls(const Context& context, size_t calls) {
+  double cheapest = std::numeric_limits<double>::infinity();
+  double sum = 0;
+  double count = 0;
+  for (const inspector::ProfileRow& row : context.profile.rows) {
+    if (row.where != inspector::Where::kKernel || row.calls <= 0) continue;
+    const double ns = time_of(context, row);
+    cheapest = std::min(cheapest, ns / row.calls);
+    sum += ns;
+    count += row.calls;
+  }
+  if (count == 0) return {0, context.profile.unattributed_share() * context.wall_ns()};
+  const auto removed = static_cast<double>(calls);
+  return {context.is_delegated() ? 0 : std::min(removed * cheapest, sum),
+          std::min(removed * sum / count, sum)};
+}
+
+void set_modeled_ratio(const Context& context, Advice& advice) {
+  const double wall = context.wall_ns();
+  if (advice.gain != Gain::kTime || !advice.change || !advice.saved || wall <= 0) return;
+  advice.ratio =
+      Interval{std::max(1 - advice.saved->high / wall, 0.0), 1 - advice.saved->low / wall};
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,28 @@
+// Models of what a change saves, without a trial. The intervals are wide: they reach from no gain
+// to what the model of the machine allows. docs/advice.md has the formulas.
+#pragma once
+
+#include <cstddef>
+
+#include "tools/advise/advice.h"
+#include "tools/advise/context.h"
+#include "tools/advise/interval.h"
+
+namespace vitrine::tools {
+
+// Returns what `threads` threads save, more than now: at best, rows that can be divided take
+// context.threads / threads of their time, and a microsecond for each call to wake the threads.
+Interval saved_by_threads(const Context& context, size_t threads);
+
+// Returns what smaller weights save in rows of `ns` together: at best, their time shrinks like the
+// bytes, to `ratio`.
+Interval saved_by_smaller_weights(double ns, double ratio);
+
+// Returns what it saves to remove `calls` calls: each costs as much as a kernel's call in this
+// profile, between the cheapest and the mean. Calls inside a delegate may cost nothing.
+Interval saved_by_fewer_calls(const Context& context, size_t calls);
+
+// Sets the ratio that follows from `saved`, so that --verify can check it.
+void set_modeled_ratio(const Context& context, Advice& advice);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,32 @@
+// The context length of a decoder: attention over a long cache takes more time than all layers.
+#include <fmt/format.h>
+
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_context_length(const Context& context) {
+  if (!context.positions) return {};
+  const PositionTimes& times = *context.positions;
+  const double dominates = times.dominating_position();
+  if (dominates <= 0 || dominates >= static_cast<double>(times.last)) return {};
+  // The baseline runs in the middle of the context.
+  const double growth = (times.last_ns - times.first_ns) / 2;
+  return {
+      {.name = "context_length",
+       .what = fmt::format("from about position {:.0f} of {} on, attention takes more than half "
+                           "of a token's time",
+                           dominates, times.last + 1),
+       .why = fmt::format("a token takes {} at position 0 and {} at position {}",
+                          time_text(times.first_ns), time_text(times.last_ns), times.last),
+       .how = "for long contexts, choose attention that reads only the filled part of the "
+              "cache (--attention custom_sdpa), a cache in f16 or int8, or a sliding window in "
+              "the model",
+       .saved = Interval{0, std::min(growth, context.wall_ns())},
+       .method = "upper limit: the growth of the time up to the middle of the context, in a "
+                 "linear model of two positions",
+       .confidence = Confidence::kModeled}};
+}
+
+}  // namespace vitrine::tools

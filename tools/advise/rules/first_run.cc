@@ -1,0 +1,31 @@
+// The first run after loading: it allocates workspaces, reads the pages of the weights and wakes
+// the threads.
+#include <fmt/format.h>
+
+#include "tools/advise/rows.h"
+#include "tools/advise/rules.h"
+
+namespace vitrine::tools {
+
+std::vector<Advice> advise_first_run(const Context& context) {
+  constexpr double kMinFactor = 1.5;
+  constexpr double kMinLostNs = 1e6;
+  const inspector::TimeStatistics& wall = context.profile.wall;
+  const double steady = context.wall_ns();
+  const double lost = wall.first - steady;
+  if (lost < kMinLostNs || wall.first < kMinFactor * steady) return {};
+  return {{.name = "warm_up",
+           .what = "run once after loading, before the first real input",
+           .why = fmt::format("the first run takes {}, later runs {}", time_text(wall.first),
+                              time_text(steady)),
+           .how = "execute the method once with zeros while the program starts; then reset its "
+                  "state, if it has any",
+           .gain = Gain::kLoading,
+           // One run was measured. The next process may find the pages of the file in memory.
+           .saved = Interval{lost / 2, lost},
+           .of = wall.first,
+           .method = "the first run of this profile; half of it if the file is in memory",
+           .confidence = Confidence::kModeled}};
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,44 @@
+// Times of runs whose inputs differ in one size: the batch, or the tokens of a decoder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/advise/context.h"
+#include "tools/advise/interval.h"
+#include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/options.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+// Runs the method with the inputs of each size in turn, for about `seconds` together. Leaves out
+// sizes that the method refuses.
+SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
+                        std::span<const int64_t> sizes,
+                        const std::function<std::vector<Array>(int64_t size)>& inputs,
+                        double seconds = 0.6);
+
+// Returns the sizes 1, 2, 4 and 8 within the bounds of the batch, and the batch in use. Empty
+// unless dim 0 of each user input is dynamic, which makes it a batch.
+std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
+
+// Returns random inputs like `inputs`, with another size of dim 0. Throws ToolError.
+std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch);
+
+// Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.
+std::vector<int64_t> chunk_sizes(int64_t max);
+
+// Returns the ratio of the times per item of two sizes in `times`.
+Interval item_ratio(const SizeTime& changed, const SizeTime& reference);
+
+// Returns the size with the shortest time per item. Precondition: `times` is not empty.
+const SizeTime& best_size(const SizeTimes& times);
+
+// "4.1 us at 1, 3 us at 2"
+std::string item_times_text(const SizeTimes& times);
+
+}  // namespace vitrine::tools
