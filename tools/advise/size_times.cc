@@ -7,6 +7,7 @@
 
 #include "runtime/platform/clock.h"
 #include "tools/advise/rows.h"
+#include "tools/common/interrupt.h"
 #include "tools/common/median.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
@@ -45,8 +46,11 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
   };
   SizeTimes times;
   std::vector<Size> measured;
+  constexpr double kMaxFactor = 5;  // of `seconds`, for the runs that are not counted
+  const double start = static_cast<double>(platform::now_ns());
   const double share_ns = seconds * 1e9 / (kRounds * static_cast<double>(sizes.size()));
   for (const int64_t size : sizes) {
+    if (static_cast<double>(platform::now_ns()) - start > kMaxFactor * seconds * 1e9) break;
     try {
       InputSet set(inputs(size), "");
       run_ns(method, options, set);
@@ -62,6 +66,7 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
     }
   }
   for (int round = 0; round < kRounds; ++round) {
+    if (stop_flag()) return {};
     for (size_t i = 0; i < times.size(); ++i) {
       std::vector<double> samples;
       for (size_t sample = 0; sample < measured[i].samples; ++sample) {

@@ -16,7 +16,8 @@
 namespace vitrine::tools {
 
 // Runs the method with the inputs of each size in turn, for about `seconds` together. Leaves out
-// sizes that the method refuses.
+// sizes that the method refuses, and all further sizes if the runs are slow. Ctrl-C ends it with an
+// empty result.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         std::span<const int64_t> sizes,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,

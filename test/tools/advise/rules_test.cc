@@ -5,18 +5,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aot/graph/exported_program.h"
+#include "test/aot/import/pt2_writer.h"
 #include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
 #include "test/tools/advise/sample_context.h"
 #include "test/tools/command.h"
 #include "tools/advise/build_kind.h"
 #include "tools/advise/find_advice.h"
 #include "tools/advise/modeled_gain.h"
 #include "tools/advise/size_times.h"
+#include "tools/advise/source_model.h"
+#include "tools/common/files.h"
 
 namespace vitrine::test {
 namespace {
@@ -108,6 +113,58 @@ TEST(RepeatedCalls, AreUnknownInGraphsThatWrite) {
   graph.call("aten.relu_.default", {graph.x});
   graph.call("aten.exp.default", {graph.x});
   EXPECT_THAT(graph.advice(), IsEmpty());
+}
+
+// A node of the small program of pt2_writer.h, with other names of its values.
+nlohmann::json renamed(const nlohmann::json& node,
+                       const std::vector<std::pair<std::string, std::string>>& names) {
+  std::string text = node.dump();
+  for (const auto& [from, to] : names) {
+    const std::string old_name = "\"name\":\"" + from + '"';
+    const std::string new_name = "\"name\":\"" + to + '"';
+    for (size_t at = text.find(old_name); at != std::string::npos; at = text.find(old_name)) {
+      text.replace(at, old_name.size(), new_name);
+    }
+  }
+  return nlohmann::json::parse(text);
+}
+
+// Writes the model relu(x + w) + relu(x + w), which computes both terms. Returns its path.
+std::string repeating_model(const ScratchFolder& folder) {
+  nlohmann::json program = nlohmann::json::parse(small_program_json());
+  nlohmann::json& graph = program["graph_module"]["graph"];
+  const nlohmann::json add = graph["nodes"][0], relu = graph["nodes"][1];
+  graph["nodes"].push_back(renamed(add, {{"add", "add_1"}}));
+  graph["nodes"].push_back(renamed(relu, {{"add", "add_1"}, {"relu", "relu_1"}}));
+  graph["nodes"].push_back(renamed(add, {{"x", "relu"}, {"p_w", "relu_1"}, {"add", "sum"}}));
+  for (const char* name : {"add_1", "relu_1", "sum"}) {
+    graph["tensor_values"][name] = graph["tensor_values"]["relu"];
+  }
+  graph["outputs"] = renamed(graph["outputs"], {{"relu", "sum"}});
+  nlohmann::json& outputs = program["graph_module"]["signature"]["output_specs"];
+  outputs = renamed(outputs, {{"relu", "sum"}});
+  const std::string path = (folder / "model.pt2").string();
+  write_file(path, write_zip(small_pt2(program.dump())));
+  return path;
+}
+
+// The rule counts calls of the exported graph, and lowering those of its own graph.
+TEST(RepeatedCalls, AreThoseThatLoweringRemoves) {
+  const ScratchFolder folder;
+  const SourceModel model(repeating_model(folder), "forward");
+  Context context = context_with_rows();
+  context.source = model.file();
+  context.exported = &model.program();
+  const std::vector<Advice> advice = advise_repeated_calls(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_THAT(advice[0].why, HasSubstr("2 calls are computed again with the same inputs: add x1, "
+                                       "relu x1"));
+  const LoweredProgram lowered = model.lower(advice[0].change->lowering);
+  size_t removed = 0;
+  for (const aot::Change& change : lowered.model.changes.at("forward")) {
+    if (change.what == "call removed that repeats an earlier one") removed += change.calls;
+  }
+  EXPECT_EQ(removed, 2u);
 }
 
 SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(6, ns)}; }
@@ -329,6 +386,35 @@ TEST(AdviceRanking, NamesLinesOfNewRulesThatExcludeEachOther) {
 
 CommandResult advise_without_trials(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 --no_trials " + arguments);
+}
+
+TEST(AdviseCommand, NamesTheLargestPartOfTheMemory) {
+  const CommandResult result =
+      advise_without_trials("--width 200 " + sample("kjv_8da4w/model.pte"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("memory_"), HasSubstr("of memory ("),
+                                HasSubstr("upper limit: this part of the memory")));
+}
+
+// The trial of delegate_bf16 lowers with the option, so that XNNPACK delegates bf16.
+TEST(AdviseCommand, TriesDelegatesForBf16) {
+  if (corpus_15_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_15";
+  const std::string model = (corpus_15_dir() / "v15_bf16_block/model.pt2").string();
+  const SourceModel source(model, "forward");
+  EXPECT_TRUE(source.facts().has_bf16);
+  const auto delegates = [&](const char* settings) {
+    const LoweredProgram lowered = source.lower(parse_settings(settings));
+    size_t calls = 0;
+    for (const aot::Node& node : lowered.model.methods.at("forward").graph->nodes()) {
+      if (node.is_call() &&
+          node.target().name().find("executorch_call_delegate") != std::string::npos) {
+        ++calls;
+      }
+    }
+    return calls;
+  };
+  EXPECT_GT(delegates("--backend xnnpack --backend-option enable_bf16"),
+            delegates("--backend xnnpack"));
 }
 
 TEST(AdviseCommand, DynamicBatchesGetTimesPerSampleAndANoteOnTheBounds) {
