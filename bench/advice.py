@@ -2,6 +2,7 @@
 """Scores the advice of `vitrine advise`: measures each predicted gain again, in a new process.
 
     python3 bench/advice.py BIN MODEL [MODEL...] [--seconds N] [--options "--threads 1"] [--log FILE]
+                            [--limits FILE] [--repeat N]
 
 BIN is the folder of the programs, and MODEL an exported model or a program, or a folder with exported models in it or
 in its folders. For each model, `vitrine advise` predicts. Then `advice_trials` measures each line of the advice, and
@@ -12,7 +13,10 @@ for independent lines (Clopper and Pearson), with 95 % confidence. An advised ch
 1.02 of the time of the baseline. The regret of a model is the time with the line that was ranked first, divided by the
 shortest time of all changes that need no data of the user, minus 1. Noise makes the shortest time too short, so it
 makes the regret too large.
-Models for which `vitrine advise` refuses, for example on a busy machine, are listed and do not count."""
+Models for which `vitrine advise` refuses, for example on a busy machine, are listed and do not count.
+
+--limits names a JSON file with min_hit_rate and max_slower_rate (advice_limits.json for CI). The exit code is 1 if the
+whole interval of a rate is beyond its limit, so a few unlucky lines on a busy machine do not fail."""
 
 import argparse
 import collections
@@ -24,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-from false_alarms import rate, short_names
+from false_alarms import interval, rate, short_names
 
 SLOWER = 1.02
 
@@ -110,15 +114,34 @@ def summary(scores, refused):
     return "\n".join(lines)
 
 
+def beyond_limits(scores, limits):
+    """Returns sentences about rates that are certainly beyond the limits."""
+    count = sum(len(one.lines) for one in scores)
+    if not count:
+        return []
+    beyond = []
+    highest_hit_rate = interval(sum(one.hits() for one in scores), count)[1]
+    if highest_hit_rate < limits["min_hit_rate"]:
+        beyond.append(f"at most {100 * highest_hit_rate:.1f} % of the lines hit, expected "
+                      f"{100 * limits['min_hit_rate']:.1f} %")
+    lowest_slower_rate = interval(sum(one.slower() for one in scores), count)[0]
+    if lowest_slower_rate > limits["max_slower_rate"]:
+        beyond.append(f"at least {100 * lowest_slower_rate:.1f} % of the advised changes are slower, expected at most "
+                      f"{100 * limits['max_slower_rate']:.1f} %")
+    return beyond
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binaries", type=pathlib.Path)
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=1.5, help="time to measure a change (1.5)")
     parser.add_argument("--options", type=shlex.split, default=[], help="more options of vitrine advise")
+    parser.add_argument("--repeat", type=int, default=1, help="times to score each model (1)")
+    parser.add_argument("--limits", type=pathlib.Path, help="JSON file with limits of the rates")
     parser.add_argument("--log", type=pathlib.Path, help="file for one JSON object per model")
     options = parser.parse_args()
-    models = exported_models(options.models)
+    models = exported_models(options.models) * options.repeat
     scores, refused = [], []
     for model, name in zip(models, short_names(models)):
         try:
@@ -135,6 +158,9 @@ def main():
     if not scores:
         sys.exit("advice: no model got advice")
     print(summary(scores, refused))
+    beyond = beyond_limits(scores, json.loads(options.limits.read_text(encoding="utf-8"))) if options.limits else []
+    if beyond:
+        sys.exit("advice: " + "; ".join(beyond))
 
 
 if __name__ == "__main__":

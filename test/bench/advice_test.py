@@ -70,6 +70,20 @@ class AdviceTest(unittest.TestCase):
         self.assertIn("advised but slower   1 of 4", lines)
         self.assertIn("regret               median 12.5 %, mean 12.5 %, max 25.0 %", lines)
 
+    def test_reports_rates_that_are_certainly_beyond_limits(self):
+        def one(hit, slower):
+            score = mock.Mock(lines=[None])
+            score.hits.return_value, score.slower.return_value = hit, slower
+            return score
+
+        limits = {"min_hit_rate": 0.5, "max_slower_rate": 0.3}
+        self.assertEqual(advice.beyond_limits([], limits), [])
+        # With 0 hits of 5, the rate is at most 52.2 %; with 0 of 6, at most 45.9 %.
+        self.assertEqual(advice.beyond_limits([one(0, 0)] * 5, limits), [])
+        self.assertEqual(advice.beyond_limits([one(0, 0)] * 6, limits),
+                         ["at most 45.9 % of the lines hit, expected 50.0 %"])
+        self.assertEqual(len(advice.beyond_limits([one(1, 1)] * 10, limits)), 1)
+
     def test_fails_without_scores(self):
         with self.assertRaises(SystemExit) as raised:
             self.output(["busy.pt2"])

@@ -9,6 +9,9 @@ namespace {
 // The least that it costs to hand work to another thread.
 constexpr double kDispatchNs = 1000;
 
+// The least that it costs to quantize the activations of a layer.
+constexpr double kConversionNs = 200;
+
 // Delegates and products divide their work; other kernels often run on one thread.
 bool can_be_divided(const inspector::ProfileRow& row) {
   return row.where == inspector::Where::kDelegate || (row.cost && row.cost->flops > 0);
@@ -19,15 +22,19 @@ bool can_be_divided(const inspector::ProfileRow& row) {
 Interval saved_by_threads(const Context& context, size_t threads) {
   if (threads <= context.threads) return {};
   const double share = 1 - static_cast<double>(context.threads) / static_cast<double>(threads);
-  double saved = 0;
+  Interval saved;
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (!can_be_divided(row)) continue;
-    saved += std::max(time_of(context, row) * share - row.calls * kDispatchNs, 0.0);
+    saved.low -= row.calls * kDispatchNs;
+    saved.high += std::max(time_of(context, row) * share - row.calls * kDispatchNs, 0.0);
   }
-  return {0, saved};
+  return saved;
 }
 
-Interval saved_by_smaller_weights(double ns, double ratio) { return {0, ns * (1 - ratio)}; }
+Interval saved_by_smaller_weights(const RowSum& rows, double ratio) {
+  const double conversions = rows.calls * kConversionNs;
+  return {-0.1 * rows.ns - conversions, std::max(rows.ns * (1 - ratio) - conversions, 0.0)};
+}
 
 Interval saved_by_fewer_calls(const Context& context, size_t calls) {
   double cheapest = std::numeric_limits<double>::infinity();

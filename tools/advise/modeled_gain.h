@@ -7,16 +7,19 @@
 #include "tools/advise/advice.h"
 #include "tools/advise/context.h"
 #include "tools/advise/interval.h"
+#include "tools/advise/rows.h"
 
 namespace vitrine::tools {
 
 // Returns what `threads` threads save, more than now: at best, rows that can be divided take
-// context.threads / threads of their time, and a microsecond for each call to wake the threads.
+// context.threads / threads of their time, and a microsecond for each call to wake the threads. At
+// worst, they only wake.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns what smaller weights save in rows of `ns` together: at best, their time shrinks like the
-// bytes, to `ratio`.
-Interval saved_by_smaller_weights(double ns, double ratio);
+// Returns what smaller weights save in these rows: at best, their
+// time shrinks like the bytes, to `ratio`, and each call converts its activations. At worst, the
+// time of products stays, and the conversions take a tenth of it too.
+Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns what it saves to remove `calls` calls: each costs as much as a kernel's call in this
 // profile, between the cheapest and the mean. Calls inside a delegate may cost nothing.

@@ -39,6 +39,7 @@ RowSum sum_rows(const Context& context,
     if (!counts(row)) continue;
     sum.numbers.push_back(i + 1);
     sum.ns += time_of(context, row);
+    sum.calls += row.calls;
   }
   return sum;
 }

@@ -14,6 +14,7 @@ namespace vitrine::tools {
 struct RowSum {
   std::vector<size_t> numbers;  // of rows, from 1
   double ns = 0;                // per run
+  double calls = 0;             // per run
 };
 
 RowSum sum_rows(const Context& context,

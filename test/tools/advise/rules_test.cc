@@ -329,6 +329,15 @@ TEST(ModeledGain, ThreadsDivideDelegatesAndProducts) {
   EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
 }
 
+// 10 us in two calls: a quarter of the bytes, and two conversions of 0.2 us.
+TEST(ModeledGain, SmallerWeightsSaveBytesAndAddConversions) {
+  const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
+  EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'100);
+  EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).low, -1'400);
+  const RowSum small = {.numbers = {1}, .ns = 100, .calls = 1};
+  EXPECT_DOUBLE_EQ(saved_by_smaller_weights(small, 0.25).high, 0);
+}
+
 TEST(ModeledGain, CallsCostBetweenTheCheapestAndTheMean) {
   Context context = context_with_rows();
   context.profile.rows[0].calls = 4;  // 200 ns each
@@ -345,10 +354,10 @@ TEST(ModeledGain, CallsCostBetweenTheCheapestAndTheMean) {
 
 TEST(ModeledGain, RatiosFollowFromWhatIsSaved) {
   const Context context = context_with_rows();
-  Advice advice{.name = "x", .change = Variant{}, .saved = saved_by_smaller_weights(800, 0.25)};
+  Advice advice{.name = "x", .change = Variant{}, .saved = Interval{-100, 600}};
   set_modeled_ratio(context, advice);
   EXPECT_DOUBLE_EQ(advice.ratio->low, 0.4);
-  EXPECT_DOUBLE_EQ(advice.ratio->high, 1);
+  EXPECT_DOUBLE_EQ(advice.ratio->high, 1.1);
   Advice source{.name = "y", .saved = Interval{1, 2}};
   set_modeled_ratio(context, source);
   EXPECT_FALSE(source.ratio.has_value());  // --apply cannot make it

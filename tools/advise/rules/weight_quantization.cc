@@ -35,22 +35,24 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
   // times more int8 values at once as f32 values have bytes.
   constexpr double kInt8 = 0.25;
   constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
-  const auto advice = [&](const char* name, const char* scheme, const char* what, double ns,
-                          double ratio) {
+  const auto advice = [&](const char* name, const char* scheme, const char* what,
+                          const RowSum& changed, double ratio) {
     Advice made{.name = name,
                 .what = what,
                 .why = why,
                 .rows = rows.numbers,
                 .change = Variant{.lowering = {{"--quantize", scheme}}},
-                .saved = saved_by_smaller_weights(ns, ratio),
+                .saved = saved_by_smaller_weights(changed, ratio),
                 .method = "upper limit: these rows take time like the bytes of their weights",
                 .confidence = Confidence::kModeled};
     if (!context.is_delegated()) made.change->lowering.push_back({"--backend", "xnnpack"});
     return made;
   };
+  RowSum all_rows = rows;
+  all_rows.ns += convolutions.ns;
+  all_rows.calls += convolutions.calls;
   std::vector<Advice> all = {advice("int8_dynamic", "int8_dynamic",
-                                    "int8 weights and dynamic int8 activations",
-                                    rows.ns + convolutions.ns, kInt8)};
+                                    "int8 weights and dynamic int8 activations", all_rows, kInt8)};
   if (facts.convolutions != 0) {
     Advice& dynamic = all.back();
     if (!dynamic.why.empty()) dynamic.why += "; ";
@@ -61,15 +63,14 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
   }
   if (facts.linears == 0) return all;
   all.push_back(advice("8da4w", "8da4w:32",
-                       "int4 weights in groups of 32, and dynamic int8 activations", rows.ns,
-                       kInt4));
+                       "int4 weights in groups of 32, and dynamic int8 activations", rows, kInt4));
   if (facts.embeddings != 0) {
     all.push_back(advice("8da4w_embedding", "8da4w:32,embedding:8",
-                         "int4 weights of linear layers, with the head, and int8 embeddings",
-                         rows.ns, kInt4));
+                         "int4 weights of linear layers, with the head, and int8 embeddings", rows,
+                         kInt4));
     all.push_back(advice("8da4w_embedding4", "8da4w:32,embedding:4:32",
-                         "int4 weights of linear layers, with the head, and int4 embeddings",
-                         rows.ns, kInt4));
+                         "int4 weights of linear layers, with the head, and int4 embeddings", rows,
+                         kInt4));
   }
   return all;
 }
