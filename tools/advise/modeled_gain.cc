@@ -1,6 +1,7 @@
 #include "tools/advise/modeled_gain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace vitrine::tools {
@@ -56,8 +57,9 @@ Interval saved_by_fewer_calls(const Context& context, size_t calls) {
 void set_modeled_ratio(const Context& context, Advice& advice) {
   const double wall = context.wall_ns();
   if (advice.gain != Gain::kTime || !advice.change || !advice.saved || wall <= 0) return;
-  advice.ratio =
-      Interval{std::max(1 - advice.saved->high / wall, 0.0), 1 - advice.saved->low / wall};
+  const double spread = std::exp(kBetweenMeasurements);
+  advice.ratio = Interval{std::max(1 - advice.saved->high / wall, 0.0) / spread,
+                          (1 - advice.saved->low / wall) * spread};
 }
 
 }  // namespace vitrine::tools

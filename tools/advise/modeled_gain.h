@@ -25,7 +25,8 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 // profile, between the cheapest and the mean. Calls inside a delegate may cost nothing.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets the ratio that follows from `saved`, so that --verify can check it.
+// Sets the ratio that follows from `saved`, so that --verify can check it. It is wider by the
+// difference of two measurements.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

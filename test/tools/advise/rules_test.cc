@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -356,8 +357,8 @@ TEST(ModeledGain, RatiosFollowFromWhatIsSaved) {
   const Context context = context_with_rows();
   Advice advice{.name = "x", .change = Variant{}, .saved = Interval{-100, 600}};
   set_modeled_ratio(context, advice);
-  EXPECT_DOUBLE_EQ(advice.ratio->low, 0.4);
-  EXPECT_DOUBLE_EQ(advice.ratio->high, 1.1);
+  EXPECT_DOUBLE_EQ(advice.ratio->low, 0.4 * std::exp(-0.05));
+  EXPECT_DOUBLE_EQ(advice.ratio->high, 1.1 * std::exp(0.05));
   Advice source{.name = "y", .saved = Interval{1, 2}};
   set_modeled_ratio(context, source);
   EXPECT_FALSE(source.ratio.has_value());  // --apply cannot make it

@@ -33,7 +33,7 @@ std::vector<Advice> advise_cache_dtype(const Context& context) {
       "the perplexity (llm_runner --perplexity)")};
   if (int8.high < 1) {
     all.push_back(advice("cache_int8", "caches in int8", int8,
-                         "export with --quantize_kv_cache of ExecuTorch's export_llm, whose "
+                         "export with --quantize_kv_cache of ExecuTorch's export_llama, whose "
                          "llama::custom_quantized_sdpa Vitrine runs, and check the perplexity "
                          "(llm_runner --perplexity)"));
   }
