@@ -24,8 +24,9 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   }
   if (calls == 0) return "removes no calls";
   advice.saved = saved_by_fewer_calls(context, calls);
-  advice.method = fmt::format("{} fewer call{}, each like a call of a kernel in this profile",
-                              calls, calls == 1 ? "" : "s");
+  advice.method =
+      fmt::format("{} fewer call{}: up to the most expensive kernel calls of the profile", calls,
+                  calls == 1 ? "" : "s");
   advice.confidence = Confidence::kModeled;
   return "";
 } catch (const HostError& error) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <utility>
+#include <vector>
 
 namespace vitrine::tools {
 namespace {
@@ -34,24 +36,31 @@ Interval saved_by_threads(const Context& context, size_t threads) {
 
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio) {
   const double conversions = rows.calls * kConversionNs;
-  return {-0.1 * rows.ns - conversions, std::max(rows.ns * (1 - ratio) - conversions, 0.0)};
+  const double best = rows.ns * (1 - ratio);
+  return {-0.1 * rows.ns - conversions, best > conversions ? best : 0};
 }
 
 Interval saved_by_fewer_calls(const Context& context, size_t calls) {
-  double cheapest = std::numeric_limits<double>::infinity();
-  double sum = 0;
-  double count = 0;
+  std::vector<std::pair<double, double>> kernels;  // time of a call, calls in a run
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kKernel || row.calls <= 0) continue;
-    const double ns = time_of(context, row);
-    cheapest = std::min(cheapest, ns / row.calls);
-    sum += ns;
-    count += row.calls;
+    kernels.emplace_back(time_of(context, row) / row.calls, row.calls);
   }
-  if (count == 0) return {0, context.profile.unattributed_share() * context.wall_ns()};
-  const auto removed = static_cast<double>(calls);
-  return {context.is_delegated() ? 0 : std::min(removed * cheapest, sum),
-          std::min(removed * sum / count, sum)};
+  std::ranges::sort(kernels, std::greater());
+  const auto sum_of = [&](const auto& sorted) {
+    double left = static_cast<double>(calls);
+    double sum = 0;
+    for (const auto& [ns, count] : sorted) {
+      sum += ns * std::min(count, left);
+      left -= std::min(count, left);
+    }
+    return sum;
+  };
+  const double between = context.profile.unattributed_share() * context.wall_ns();
+  Interval saved{0, sum_of(kernels) + between};
+  std::ranges::reverse(kernels);
+  if (!context.is_delegated()) saved.low = sum_of(kernels);
+  return saved;
 }
 
 void set_modeled_ratio(const Context& context, Advice& advice) {

@@ -17,12 +17,13 @@ namespace vitrine::tools {
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns what smaller weights save in these rows: at best, their
-// time shrinks like the bytes, to `ratio`, and each call converts its activations. At worst, the
-// time of products stays, and the conversions take a tenth of it too.
+// time shrinks like the bytes, to `ratio`; nothing if that is less than the time of converting the
+// activations. At worst, the time of products stays, and the conversions take a tenth of it too.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
-// Returns what it saves to remove `calls` calls: each costs as much as a kernel's call in this
-// profile, between the cheapest and the mean. Calls inside a delegate may cost nothing.
+// Returns what it saves to remove `calls` calls: at worst the cheapest kernel calls of the profile,
+// or nothing if the program has delegates; at best the most expensive ones, and the time outside of
+// all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
 // Sets the ratio that follows from `saved`, so that --verify can check it. It is wider by the
