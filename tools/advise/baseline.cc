@@ -114,6 +114,7 @@ void Baseline::lower_first() {
     try {
       plain = source_->lower({{"--backend", "none"}}, {});
     } catch (const HostError&) {
+      if (context_.is_file) return leave_out_source(error.what());
       throw NotLowerable(context_.source, error.what(), find_blockers(source_->program()));
     }
     if (options_.baseline) throw;
@@ -128,6 +129,17 @@ void Baseline::lower_first() {
   if (method != lowered_.model.methods.end()) {
     add_written_buffers(method->second, context_.facts);
   }
+}
+
+// A program whose exported model cannot be lowered gets the advice that needs no lowering.
+void Baseline::leave_out_source(const std::string& error) {
+  notes_.push_back(fmt::format(
+      "advice that needs the exported model was left out, because it cannot be lowered ('vitrine "
+      "advise {}' says what to change): {}",
+      context_.source.string(), error));
+  context_.exported = nullptr;
+  context_.source.clear();
+  source_.reset();
 }
 
 RunnableProgram Baseline::program() const {

@@ -48,6 +48,7 @@ class Baseline {
  private:
   void open();
   void lower_first();
+  void leave_out_source(const std::string& error);
   void run_profile();
   void choose_inputs(Session& session, Method& method, TraceBuffer& trace);
   void compare_positions(Method& method, const DecoderShape& shape);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -178,6 +179,8 @@ std::string error_of(ExportedProgram program) {
     aot::lower(std::move(methods), options);
   } catch (const HostError& error) {
     return error.what();
+  } catch (const std::out_of_range&) {
+    return "an argument has too few dims or items";
   }
   return "";
 }

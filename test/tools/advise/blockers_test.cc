@@ -129,6 +129,12 @@ TEST(AdviseCommand, AdvisesOnAModelThatCannotBeLowered) {
   const CommandResult applied = run_tool(VITRINE_COMMAND, "advise --apply 1 " + model);
   EXPECT_EQ(applied.exit_code, 1);
   EXPECT_THAT(applied.err, HasSubstr("the model cannot be lowered"));
+  // A program that runs still gets the advice that needs no lowering.
+  const CommandResult program =
+      run_tool(VITRINE_COMMAND,
+               "advise --no_trials --source " + model + " " + sample("linear_relu/model.pte"));
+  EXPECT_EQ(program.exit_code, 0) << program.err;
+  EXPECT_THAT(program.out, AllOf(HasSubstr("as it is"), HasSubstr("because it cannot be lowered")));
 }
 
 }  // namespace
