@@ -16,7 +16,6 @@
 namespace vitrine::tools {
 namespace {
 
-using aot::Argument;
 using aot::Node;
 
 // Calls of a graph in groups, for a sentence.
