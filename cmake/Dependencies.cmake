@@ -89,7 +89,9 @@ else()
   set(default_deps_dir ${PROJECT_SOURCE_DIR}/build/deps)
 endif()
 set(VITRINE_DEPS_DIR ${default_deps_dir} CACHE PATH "where pinned sources are kept and built")
-set(VITRINE_DOWNLOADS "" CACHE PATH "folder of already downloaded source tarballs (docs/dependencies.md)")
+set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian or upstream (docs/dependencies.md)")
+set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream)
+set(VITRINE_DOWNLOADS "" CACHE PATH "folder of already downloaded source archives (docs/dependencies.md)")
 
 if(VITRINE_BUILD_HOST AND VITRINE_PINNED_TOKENIZER_LIBRARIES)
   include(TokenizerLibraries)
@@ -158,8 +160,10 @@ function(vitrine_build_third_party)
     execute_process(COMMAND ${CMAKE_C_COMPILER} --version OUTPUT_VARIABLE version ERROR_QUIET)
   endif()
 
-  file(GLOB recipe ${project}/*)
-  set(fingerprint "${compilers};${version};${CMAKE_SYSTEM_PROCESSOR}")
+  include(${project}/pins.cmake)
+  file(GLOB recipe LIST_DIRECTORIES false ${project}/*)
+  list(APPEND recipe ${VITRINE_SOURCE_PATCHES})
+  set(fingerprint "${VITRINE_XNNPACK_PIN};${compilers};${version};${CMAKE_SYSTEM_PROCESSOR}")
   if(ANDROID)
     list(APPEND compilers -DANDROID_NDK=${ANDROID_NDK} -DANDROID_ABI=${ANDROID_ABI} -DANDROID_PLATFORM=${ANDROID_PLATFORM})
     string(APPEND fingerprint ";${compilers}")
@@ -179,19 +183,28 @@ function(vitrine_build_third_party)
   string(SHA256 key "${fingerprint}")
   string(SUBSTRING ${key} 0 16 key)
   set(folder ${VITRINE_DEPS_DIR}/${key})
-  # Corrections change the sources in the folder, so a build with other corrections needs another copy.
-  file(SHA256 ${project}/pins.cmake pins)
-  string(SUBSTRING ${pins} 0 16 pins)
-  set(sources ${VITRINE_DEPS_DIR}/sources-${pins})
+  # Patches change the sources in the folder, so a build with other patches needs another copy.
+  set(contents "${VITRINE_PINS}")
+  foreach(file IN LISTS VITRINE_SOURCE_PATCHES)
+    file(SHA256 ${file} hash)
+    string(APPEND contents ";${hash}")
+  endforeach()
+  string(SHA256 contents "${contents}")
+  string(SUBSTRING ${contents} 0 16 contents)
+  set(sources ${VITRINE_DEPS_DIR}/sources-${contents})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${recipe})
 
+  vitrine_read_pin(pin "${VITRINE_PINS}")
+  string(SUBSTRING ${pin_COMMIT} 0 7 commit)
+  message(STATUS "XNNPACK ${commit} (VITRINE_XNNPACK_PIN=${VITRINE_XNNPACK_PIN})")
   file(MAKE_DIRECTORY ${folder})
   file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
   if(NOT EXISTS ${folder}/complete)
-    message(STATUS "Building XNNPACK from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
+    message(STATUS "Building XNNPACK (${VITRINE_XNNPACK_PIN}) from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
     execute_process(
       COMMAND ${CMAKE_COMMAND} -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}
+              -DVITRINE_XNNPACK_PIN=${VITRINE_XNNPACK_PIN}
               -DVITRINE_SOURCES_DIR=${sources}
               -DVITRINE_DOWNLOADS=${VITRINE_DOWNLOADS}
       RESULT_VARIABLE status OUTPUT_FILE ${folder}/configure.log ERROR_VARIABLE errors)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes THIRD_PARTY_NOTICES and an SPDX 2.3 software bill of materials for the packages.
 
-    notices.py --version 0.1.0 --sources DIR --output DIR --pin 'NAME|COMMIT|REPOSITORY|TARBALL|SHA256' ...
+    notices.py --version 0.1.0 --sources DIR --output DIR --pin 'NAME|COMMIT|REPOSITORY|ARCHIVE|HASH' ...
 
 --sources has the unpacked pinned sources, one folder per pin. --dagre is the folder of the library in the pages of
 graphs, if the build has it (cmake/GraphLayout.cmake). The licenses of libraries from the distribution come from
@@ -41,11 +41,13 @@ def package_version(package):
 def read_components(options):
     components = []
     for row in options.pin:
-        name, commit, repository, tarball, sha256 = row.split('|')
+        name, commit, repository, archive, archive_hash = row.split('|')
         text = pathlib.Path(options.sources, name, 'LICENSE').read_text()
+        alternative = f'git {archive_hash}' if archive_hash.startswith('tree:') else f'SHA-256 {archive_hash}'
+        owner = "Debian's " if '/' in archive else ''
         components.append({'name': name, 'version': commit, 'license': PIN_LICENSES[name], 'how': 'compiled in',
                            'location': f'git+{repository}@{commit}', 'text': text,
-                           'comment': f"Alternative source: Debian's {tarball}, SHA-256 {sha256}"})
+                           'comment': f'Alternative source: {owner}{archive}, {alternative}'})
     if options.dagre:
         archive, sha256 = pathlib.Path(options.dagre, 'archive').read_text().split('|')
         version = re.search(r'[-_](\d.*?)(_all\.deb|\.tgz)$', archive).group(1)

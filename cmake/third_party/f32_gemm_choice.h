@@ -1,6 +1,6 @@
 // Chooses the XNNPACK GEMM kernels that are fastest for a number of f32 outputs (measurements:
-// docs/performance.md, "Few outputs"). VITRINE_SOURCE_FIXES in pins.cmake makes all XNNPACK
-// operators include this header; operators that know the number of outputs call the function.
+// docs/performance.md, "Few outputs"). The pin `debian` includes this header in all XNNPACK
+// operators; operators that know the number of outputs call the function.
 #pragma once
 
 #include <stddef.h>

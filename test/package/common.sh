@@ -57,7 +57,7 @@ build_consumer() {
 
 # Options for a small build of Vitrine inside another project: the kernels of one sample, one instruction set.
 small=(-DVITRINE_SELECT_OPS="aten::add.out;aten::mul.out" "-DVITRINE_DISABLED_SIMD_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX2|HWY_AVX3"
-  -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0)
+  -DVITRINE_DEPS_DIR="$DEPS" -DVITRINE_XNNPACK_PIN="$PIN" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0)
 
 # Prints the class that the programs of the README must find: the index of the largest logit that
 # executor_runner computes (readme_programs.sh).

@@ -46,7 +46,7 @@ keep() { if [[ -z $4 ]]; then read -r _ variable _ <<< "$2"; needed+=("-D$variab
 each_row keep
 optional=()
 for option in "${hidden[@]}"; do [[ " ${needed[*]} " == *" $option "* ]] || optional+=("$option"); done
-said=$(configure -S "$SOURCE" -B "$folder/device" -DVITRINE_BUILD_HOST=OFF -DVITRINE_DEPS_DIR="$DEPS" "${optional[@]}") ||
+said=$(configure -S "$SOURCE" -B "$folder/device" -DVITRINE_BUILD_HOST=OFF -DVITRINE_DEPS_DIR="$DEPS" -DVITRINE_XNNPACK_PIN="$PIN" "${optional[@]}") ||
   fail "VITRINE_BUILD_HOST=OFF: $said"
 said=$("$CMAKE" --build "$folder/device" --target help)
 says " vitrine_run: phony"

@@ -2,7 +2,7 @@
 # public addresses to local repositories, which are made from the sources of this build.
 . "$(dirname "$0")/common.sh"
 folder=$OUT/fetched_sources
-rm -rf "$folder" && mkdir -p "$folder/wrong" "$folder/repositories"
+rm -rf "$folder" && mkdir -p "$folder/repositories"
 cp -r "$SOURCE/cmake/third_party" "$folder/recipe"
 export GIT_CONFIG_GLOBAL=$folder/gitconfig
 git config --global user.name test
@@ -12,50 +12,34 @@ git config --global core.compression 0
 git config --global core.fsync none
 git config --global gc.auto 0
 
-# The sources of this build are corrected (VITRINE_SOURCE_FIXES). The repositories get the original text.
-cat > "$folder/wrong.cmake" <<'X'
+# The sources of this build are patched. The repositories get the original text.
+cat > "$folder/pins.cmake" <<'X'
 include(${RECIPE}/pins.cmake)
-foreach(row IN LISTS VITRINE_SOURCE_FIXES)
-  string(REPLACE "|" ";" fields "${row}")
-  list(GET fields 0 name)
-  list(GET fields 1 file)
-  list(GET fields 2 wrong)
-  list(GET fields 3 right)
-  set(path ${FOLDER}/${name}/${file})
-  if(NOT EXISTS ${path})
-    file(READ ${SOURCES}/${name}/${file} text)
-  else()
-    file(READ ${path} text)
-  endif()
-  string(FIND "${text}" "${wrong}" at)
-  if(NOT at EQUAL -1)
-    message(FATAL_ERROR "${name}: ${file} still has \"${wrong}\"")
-  endif()
-  string(REPLACE "${right}" "${wrong}" text "${text}")
-  file(WRITE ${path} "${text}")
+foreach(row IN LISTS VITRINE_PINS)
+  message("${row}")
 endforeach()
 X
-"$CMAKE" -DRECIPE="$folder/recipe" -DSOURCES="$SOURCES" -DFOLDER="$folder/wrong" -P "$folder/wrong.cmake"
+"$CMAKE" -DRECIPE="$folder/recipe" -DVITRINE_XNNPACK_PIN="$PIN" -P "$folder/pins.cmake" 2> "$folder/pins"
 
-# Each row of pins.cmake: name|commit|address|...
+# Each row: name|commit|address|...
 names=()
 while IFS='|' read -r name commit address _; do
-  name=${name#*\"}
   names+=("$name")
   bare=$folder/repositories/$name.git
   git init -q --bare "$bare"
   repository() { git --git-dir="$bare" --work-tree="$1" "${@:2}"; }
   repository "$SOURCES/$name" add -f .
-  if [[ -d $folder/wrong/$name ]]; then repository "$folder/wrong/$name" add -f --ignore-removal .; fi
+  patches=("$folder/recipe/patches/$PIN/$name-"*.patch)
+  if [[ -e ${patches[0]} ]]; then repository "$SOURCES/$name" apply --cached --reverse "${patches[@]}"; fi
   repository . commit -qm "The pinned commit"
   sed -i "s/$commit/$(repository . rev-parse HEAD)/" "$folder/recipe/pins.cmake"
   repository . commit -q --allow-empty -m "A later one"
   git config --global "url.file://$bare.insteadOf" "$address"
-done < <(grep '^  "[A-Za-z0-9]*|[0-9a-f]\{40\}|' "$folder/recipe/pins.cmake")
+done < "$folder/pins"
 [[ ${#names[@]} -ge 5 ]] || fail "found too few pins: ${names[*]}"
 
 # Configures like cmake/Dependencies.cmake.
-configure() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -G Ninja -DVITRINE_SOURCES_DIR="$folder/sources"; }
+configure() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -G Ninja -DVITRINE_XNNPACK_PIN="$PIN" -DVITRINE_SOURCES_DIR="$folder/sources"; }
 printed=$(configure)
 for name in "${names[@]}"; do
   [[ $printed == *"$name: from https://"* ]] || fail "$name was not fetched from git: $printed"
@@ -72,4 +56,4 @@ done
 "$CMAKE" --build "$folder/build" --target pthreadpool
 library=$(sed -n 's/.*"\(.*libpthreadpool.a\)".*/\1/p' "$folder/build/imported.cmake")
 [[ -s $library ]] || fail "imported.cmake does not name an existing libpthreadpool.a"
-rm -rf "$folder"/{repositories,sources,wrong}
+rm -rf "$folder"/{repositories,sources}
