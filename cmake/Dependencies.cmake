@@ -240,7 +240,7 @@ function(vitrine_build_third_party)
   set(VITRINE_XNNPACK_LIBRARIES ${VITRINE_XNNPACK_LIBRARIES} PARENT_SCOPE)
   set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
   set(VITRINE_SOURCES_DIR ${sources} PARENT_SCOPE)
-  # For the two source files that include private headers of XNNPACK.
+  # For backends/xnnpack/runtime/execution/runtime_access.h.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()
 vitrine_build_third_party()

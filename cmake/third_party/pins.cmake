@@ -1,7 +1,7 @@
 # The third-party sources that are built: two sets, of which VITRINE_XNNPACK_PIN chooses one. One source per row:
 #   name | commit | public repository | archive | hash of the archive
 # The archive of a Debian package is its path below pool/main, with its SHA-256. An archive that Debian does not have is the file
-# that the repository's host makes of the commit, with the git tree of its contents, because such archives are compressed anew.
+# that the host of the repository makes from the commit, with the git tree of its contents: the host may compress it differently each time.
 # docs/dependencies.md gives the reasons, and says how to move a pin.
 set(_pthreadpool
   "pthreadpool|0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e|https://github.com/google/pthreadpool.git|p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz|7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c")

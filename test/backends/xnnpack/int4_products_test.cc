@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
@@ -62,20 +63,46 @@ ProductCase make_product(const ProductShape& shape, std::mt19937& random) {
 constexpr float kMin = -60;
 constexpr float kMax = 90;
 
+// XNNPACK of 2024 takes two caches and needs no workspace; later ones take one cache and a
+// workspace.
+template <class Function, class... Arguments>
+xnn_status create(Function function, xnn_operator_t* made, Arguments... arguments) {
+  if constexpr (std::is_invocable_v<Function, Arguments..., std::nullptr_t, std::nullptr_t,
+                                    xnn_operator_t*>) {
+    return function(arguments..., nullptr, nullptr, made);
+  } else {
+    return function(arguments..., nullptr, made);
+  }
+}
+
+template <class Reshape, class Setup>
+void prepare(Reshape reshape, Setup setup, xnn_operator_t made, const ProductCase& c, float* output,
+             std::vector<char>& workspace) {
+  if constexpr (std::is_invocable_v<Reshape, xnn_operator_t, size_t, pthreadpool_t>) {
+    EXPECT_EQ(reshape(made, c.shape.rows, nullptr), xnn_status_success);
+    EXPECT_EQ(setup(made, c.inputs.data(), output, c.quantization.data()), xnn_status_success);
+  } else {
+    size_t size = 0;
+    EXPECT_EQ(reshape(made, c.shape.rows, &size, nullptr), xnn_status_success);
+    workspace.resize(size);
+    EXPECT_EQ(setup(made, c.inputs.data(), output, workspace.data(), c.quantization.data()),
+              xnn_status_success);
+  }
+}
+
 std::vector<float> run_product(const ProductCase& c) {
   const auto& [rows, columns, depth, block] = c.shape;
   xnn_operator_t made = nullptr;
-  EXPECT_EQ(xnn_create_fully_connected_nc_qd8_f32_qb4w(
-                depth, columns, depth, columns + 1, block, 8, c.scales.data(), c.weights.data(),
-                c.bias.data(), kMin, kMax, 0, nullptr, nullptr, &made),
-            xnn_status_success);
+  EXPECT_EQ(
+      create(&xnn_create_fully_connected_nc_qd8_f32_qb4w, &made, depth, columns, depth, columns + 1,
+             block, uint8_t{8}, c.scales.data(), c.weights.data(), c.bias.data(), kMin, kMax, 0u),
+      xnn_status_success);
   const std::unique_ptr<xnn_operator, decltype(&xnn_delete_operator)> holder(made,
                                                                              &xnn_delete_operator);
   std::vector<float> output(rows * (columns + 1), 7777);
-  EXPECT_EQ(xnn_reshape_fully_connected_nc_qd8_f32_qb4w(made, rows, nullptr), xnn_status_success);
-  EXPECT_EQ(xnn_setup_fully_connected_nc_qd8_f32_qb4w(made, c.inputs.data(), output.data(),
-                                                      c.quantization.data()),
-            xnn_status_success);
+  std::vector<char> workspace;
+  prepare(&xnn_reshape_fully_connected_nc_qd8_f32_qb4w, &xnn_setup_fully_connected_nc_qd8_f32_qb4w,
+          made, c, output.data(), workspace);
   EXPECT_EQ(xnn_run_operator(made, nullptr), xnn_status_success);
   return output;
 }

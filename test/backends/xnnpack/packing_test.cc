@@ -45,7 +45,12 @@ class PackingTest : public testing::Test {
     ASSERT_TRUE(graph.nodes.push_back(node).ok());
   }
 
-  xnn_weights_cache_look_up_key key() const { return {7, graph_.values[1].data, nullptr}; }
+  xnn_weights_cache_look_up_key key() const {
+    xnn_weights_cache_look_up_key key{};
+    key.seed = 7;
+    key.kernel = graph_.values[1].data;
+    return key;
+  }
   Packing packing(const WeightsCache& cache) const {
     return packing_for_kernel(packing_of(graph_, graph_.nodes[0], cache.secret()), key().seed,
                               cache.secret());

@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/resizing.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/execution/subgraph.h"
 #include "backends/xnnpack/runtime/reader/graph_reader.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
@@ -41,7 +42,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_RETURN_IF_ERROR(
       infer_shapes(self->graph_, self->shapes_, limits.within(context.memory, 0)));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
-  if (!can_forget_sizes()) {
+  if (!can_access_runtimes()) {
     VITRINE_RETURN_IF_ERROR(self->last_shapes_.append(self->shapes_));
   }
 
@@ -144,7 +145,7 @@ Error XnnpackDelegate::check_output_ranks() const {
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context, const BuiltRuntime& built,
                                   uint64_t start_ns) {
-  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
+  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get(), built.nodes));
   VITRINE_ASSIGN_OR_RETURN(OperatorMap operator_map,
                            make_operator_map(graph_, built.defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(operator_map_text_, operator_map_text(graph_, operator_map));
@@ -294,7 +295,7 @@ Error XnnpackDelegate::reshape() {
                          binding.argument, status_text(status));
     }
   }
-  if (can_forget_sizes()) {
+  if (can_access_runtimes()) {
     forget_sizes(runtime_.get(), graph_, shapes_);
   } else {
     VITRINE_RETURN_IF_ERROR(refuse_sizes(graph_, last_shapes_, !was_reshaped_, shapes_));

@@ -1,6 +1,6 @@
 #include "backends/xnnpack/runtime/execution/int4_products.h"
 
-#if defined(VITRINE_XNNPACK_PRIVATE_HEADERS) && defined(__x86_64__)
+#ifdef __x86_64__
 
 #include <immintrin.h>
 #include <xnnpack.h>
@@ -8,12 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-
-extern "C" {
-#include "xnnpack/common.h"
-#include "xnnpack/config.h"
-#include "xnnpack/hardware-config.h"
-}
 
 #define VITRINE_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
@@ -37,7 +31,7 @@ struct Product {
   size_t tile_stride;
   float min;
   float max;
-  const xnn_qd8_quantization_params* quantization;
+  const RowQuantization* quantization;
 
   // A tile of weights consists of the negated sum of each column, the blocks and the bias.
   size_t block_bytes() const { return kColumns * (block / 2 + sizeof(uint16_t)); }
@@ -143,7 +137,7 @@ VITRINE_VNNI void add_blocks(const Product& p, size_t first, size_t count, const
     }
     for (size_t i = 0; i < kRows; ++i) {
       if (is_last) {
-        totals[i] = _mm512_fmadd_ps(totals[i], _mm512_set1_ps(p.quantization[i].inv_scale),
+        totals[i] = _mm512_fmadd_ps(totals[i], _mm512_set1_ps(p.quantization[i].scale),
                                     _mm512_loadu_ps(weights));
         totals[i] = _mm512_max_ps(totals[i], _mm512_set1_ps(p.min));
         totals[i] = _mm512_min_ps(totals[i], _mm512_set1_ps(p.max));
@@ -174,9 +168,8 @@ constexpr RowsAtOnce kRowsAtOnce[] = {{kInt4ProductRows, &multiply_rows<kInt4Pro
 
 void multiply(size_t rows, size_t columns, size_t depth, const int8_t* input, size_t input_stride,
               const void* weights, float* output, size_t row_stride, size_t tile_stride,
-              const xnn_f32_qb4w_minmax_params* params,
-              const xnn_qd8_quantization_params* quantization) {
-  const auto& [min, max, block] = params->scalar;
+              const Int4ProductParams* params, const RowQuantization* quantization) {
+  const auto& [min, max, block] = *params;
   Product product{columns, block,        depth / block,
                   input,   input_stride, static_cast<const std::byte*>(weights),
                   output,  row_stride,   tile_stride,
@@ -189,28 +182,14 @@ void multiply(size_t rows, size_t columns, size_t depth, const int8_t* input, si
   }
 }
 
-bool has_vnni() {
-  const xnn_hardware_config* hardware = xnn_init_hardware_config();
-  return hardware != nullptr && hardware->use_x86_avx512vnni;
-}
-
 }  // namespace
 
-MultiplyInt4 fast_int4_products() { return has_vnni() ? &multiply : nullptr; }
+MultiplyInt4 fast_int4_products() { return has_avx512_vnni() ? &multiply : nullptr; }
 
 void use_fast_int4_products() {
-  auto* config = const_cast<xnn_gemm_config*>(xnn_init_qd8_f32_qb4w_gemm_config());
-  if (config == nullptr || fast_int4_products() == nullptr) return;
-  for (auto& kernel : config->minmax.dqgemm) kernel = {};
-  for (const size_t rows : {size_t{1}, kInt4ProductRows}) {
-    config->minmax.dqgemm[rows - 1].function[XNN_UARCH_DEFAULT] =
-        reinterpret_cast<xnn_dqgemm_ukernel_fn>(fast_int4_products());
-  }
-  config->mr = kInt4ProductRows;
-  config->nr = kColumns;
-  config->log2_kr = 2;
-  config->log2_sr = 0;
-  config->planes = 2;
+  if (fast_int4_products() == nullptr) return;
+  constexpr size_t kLog2DepthStep = 2;
+  set_int4_products(&multiply, kInt4ProductRows, kColumns, kLog2DepthStep);
 }
 
 }  // namespace vitrine::xnnpack

@@ -4,26 +4,16 @@
 // (docs/performance_llm.md).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-struct xnn_f32_qb4w_minmax_params;
-struct xnn_qd8_quantization_params;
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 namespace vitrine::xnnpack {
 
-// Same as xnn_qd8_f32_qb4w_gemm_minmax_ukernel_fn: writes `rows` (1 to kInt4ProductRows) x
-// `columns` floats to `output`, from `depth` values of each row of `input` and weights that are
-// packed for nr 16 and kr 4. Strides are in bytes. `quantization` has an element for each row.
-using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const int8_t* input,
-                              size_t input_stride, const void* weights, float* output,
-                              size_t output_row_stride, size_t output_tile_stride,
-                              const xnn_f32_qb4w_minmax_params* params,
-                              const xnn_qd8_quantization_params* quantization);
-
 inline constexpr size_t kInt4ProductRows = 12;
 
-// Null if the processor lacks AVX512-VNNI or the build lacks XNNPACK's private headers.
+// Writes `rows` (1 to kInt4ProductRows) x `columns` floats to `output`, from `depth` values of each
+// row of `input` and weights that are packed for nr 16 and kr 4. Strides are in bytes.
+// `quantization` has an element for each row. Null if the processor lacks AVX512-VNNI or the build
+// lacks XNNPACK's private headers.
 MultiplyInt4 fast_int4_products();
 
 // Makes XNNPACK use these products. Call after XNNPACK is initialized and before other threads use

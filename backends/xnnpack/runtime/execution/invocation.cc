@@ -1,15 +1,10 @@
 #include "backends/xnnpack/runtime/execution/invocation.h"
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/row_copies.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "runtime/platform/clock.h"
-
-extern "C" {
-#include "xnnpack/subgraph.h"
-}
 
 namespace vitrine::xnnpack {
 namespace {
@@ -28,77 +23,75 @@ constexpr double kTransposedPerNs = 6;
 constexpr double kFunctionsPerNs = 4;
 constexpr double kExponentialsPerNs = 1;
 
-double elements(const xnn_shape& shape) {
+using Dims = std::span<const size_t>;
+
+double elements(Dims dims) {
   double count = 1;
-  for (size_t i = 0; i < shape.num_dims; ++i) count *= static_cast<double>(shape.dim[i]);
+  for (const size_t dim : dims) count *= static_cast<double>(dim);
   return count;
 }
-double dim(const xnn_shape& shape, size_t i) {
-  return i < shape.num_dims ? std::max(static_cast<double>(shape.dim[i]), 1.0) : 1;
+double dim(Dims dims, size_t i) {
+  return i < dims.size() ? std::max(static_cast<double>(dims[i]), 1.0) : 1;
 }
-double last_dim(const xnn_shape& shape) {
-  return shape.num_dims == 0 ? 1 : dim(shape, shape.num_dims - 1);
-}
+double last_dim(Dims dims) { return dims.empty() ? 1 : dim(dims, dims.size() - 1); }
 
 class Work {
  public:
-  Work(const xnn_runtime& runtime, const xnn_operator_data& op) : runtime_(runtime), op_(op) {}
+  Work(xnn_runtime_t runtime, const RuntimeOperator& op) : runtime_(runtime), op_(op) {}
 
   // Returns the time on one thread, in nanoseconds.
   double estimate() const {
     const double moved = elements_moved() / kElementsPerNs;
-    switch (op_.type) {
-      case xnn_node_type_fully_connected:
-      case xnn_node_type_fully_connected_sparse:
+    switch (op_.kind) {
+      case OperatorKind::kFullyConnected:
         return moved + elements(input(1)) / kElementsPerNs +
                products(elements(input(1)) / last_dim(output())) / products_per_ns();
-      case xnn_node_type_convolution_2d:
-      case xnn_node_type_deconvolution_2d:
+      case OperatorKind::kConvolution:
         return moved + products(elements(input(1)) / dim(input(1), 0)) / products_per_ns();
-      case xnn_node_type_depthwise_convolution_2d: {
+      case OperatorKind::kDepthwiseConvolution: {
         const double window = elements(input(1)) / dim(input(1), 3);
         return moved + products(window) / (window > kMaxKernelWindow ? kLargeWindowProductsPerNs
                                                                      : kDepthwiseProductsPerNs);
       }
-      case xnn_node_type_batch_matrix_multiply:
+      case OperatorKind::kBatchMatrixMultiply:
         return moved + products(last_dim(input(0))) / kDynamicProductsPerNs;
-      case xnn_node_type_unary_elementwise:
+      case OperatorKind::kUnary:
         return moved + elements(output()) / kFunctionsPerNs;
-      case xnn_node_type_softmax:
+      case OperatorKind::kSoftmax:
         return moved + elements(output()) / kExponentialsPerNs;
-      case xnn_node_type_static_transpose:
+      case OperatorKind::kTranspose:
         return elements_moved() / kTransposedPerNs;
-      case xnn_node_type_scaled_dot_product_attention:
+      case OperatorKind::kAttention:
         return ThreadPool::kMinWorkNs;
-      default:
-        return moved;
+      case OperatorKind::kOther:
+        break;
     }
+    return moved;
   }
 
  private:
-  const xnn_value& value(uint32_t id) const { return runtime_.values[id]; }
-  const xnn_shape& input(size_t i) const { return value(op_.inputs[i]).shape; }
-  const xnn_shape& output() const { return value(op_.outputs[0]).shape; }
+  Dims input(size_t i) const { return value_at(runtime_, op_.inputs[i]).dims; }
+  Dims output() const { return value_at(runtime_, op_.outputs[0]).dims; }
 
   double elements_moved() const {
     double count = 0;
-    for (uint32_t i = 0; i < op_.num_inputs; ++i) {
-      if (op_.inputs[i] >= runtime_.num_values) continue;  // a missing optional input
-      const xnn_value& from = value(op_.inputs[i]);
-      if (from.allocation_type != xnn_allocation_type_static) count += elements(from.shape);
+    for (const uint32_t id : op_.inputs) {
+      if (id >= value_count(runtime_)) continue;  // a missing optional input
+      const RuntimeValue from = value_at(runtime_, id);
+      if (!from.is_constant) count += elements(from.dims);
     }
-    for (uint32_t i = 0; i < op_.num_outputs; ++i) count += elements(value(op_.outputs[i]).shape);
+    for (const uint32_t id : op_.outputs) count += elements(value_at(runtime_, id).dims);
     return count;
   }
   double products(double each) const { return elements(output()) * each; }
   double products_per_ns() const {
-    const xnn_datatype weights = value(op_.inputs[1]).datatype;
+    const xnn_datatype weights = value_at(runtime_, op_.inputs[1]).datatype;
     const bool is_wide = weights == xnn_datatype_fp32 || weights == xnn_datatype_fp16;
     return is_wide ? kProductsPerNs : kNarrowProductsPerNs;
   }
 
-  const xnn_runtime& runtime_;
-  const xnn_operator_data& op_;
+  xnn_runtime_t runtime_;
+  const RuntimeOperator& op_;
 };
 
 bool must_stop(const StopSignal* stop) { return stop != nullptr && stop->is_set(); }
@@ -121,17 +114,17 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool) {
   object_counts_.clear();
   work_ns_.clear();
   pool_ = nullptr;
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    const xnn_operator_data& data = runtime->opdata[i];
-    if (data.operator_objects[0] == nullptr) continue;  // it was fused into another
+  for (size_t i = 0; i < operator_count(runtime); ++i) {
+    const RuntimeOperator op = operator_at(runtime, i);
+    if (!op.runs()) continue;  // it was fused into another
     uint8_t count = 0;
-    for (const xnn_operator_t object : data.operator_objects) {
+    for (const xnn_operator_t object : op.objects) {
       if (object == nullptr) continue;
       VITRINE_RETURN_IF_ERROR(objects_.push_back(object));
       ++count;
     }
     VITRINE_RETURN_IF_ERROR(object_counts_.push_back(count));
-    const double work = runtime->threadpool == nullptr ? 0 : Work(*runtime, data).estimate();
+    const double work = threads_of(runtime) == nullptr ? 0 : Work(runtime, op).estimate();
     const bool is_large = work >= ThreadPool::kMinWorkNs;
     if (is_large) pool_ = pool;
     VITRINE_RETURN_IF_ERROR(work_ns_.push_back(
@@ -142,7 +135,10 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool) {
 
 xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
                            OperatorListener* listener) {
-  if (pool_ != nullptr || !ends.empty()) return run_each(runtime->threadpool, ends, stop, listener);
+  if (pool_ != nullptr || !ends.empty()) {
+    return run_each(threads_of(runtime), ends, stop, listener);
+  }
+  if (!can_access_runtimes()) return xnn_invoke_runtime(runtime);
   return run_objects(objects_, nullptr, stop);
 }
 
@@ -169,17 +165,3 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, cons
 }
 
 }  // namespace vitrine::xnnpack
-
-#else
-
-namespace vitrine::xnnpack {
-
-Error Invocation::prepare(xnn_runtime_t, ThreadPool*) { return Error(); }
-xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t>, const StopSignal*,
-                           OperatorListener*) {
-  return xnn_invoke_runtime(runtime);
-}
-
-}  // namespace vitrine::xnnpack
-
-#endif

@@ -47,7 +47,7 @@ class Invocation {
   xnn_status run_each(pthreadpool_t threads, std::span<uint64_t> ends, const StopSignal* stop,
                       OperatorListener* listener);
 
-  [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
+  ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
   // The operators in running order. These lists are compact, because between two runs of a large
   // model they are evicted from the caches.
   CheckedVector<xnn_operator_t> objects_;

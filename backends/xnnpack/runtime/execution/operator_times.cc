@@ -2,13 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/reader/graph.h"
 #include "runtime/platform/clock.h"
-
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-extern "C" {
-#include "xnnpack/subgraph.h"
-}
-#endif
 
 namespace vitrine::xnnpack {
 namespace {
@@ -23,38 +18,72 @@ Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
   return size;
 }
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
-// Fused and removed nodes keep an entry without objects.
-bool runs(const xnn_operator_data& data) { return data.operator_objects[0] != nullptr; }
-
-uint32_t next_node(xnn_runtime_t runtime, size_t& position) {
-  while (position < runtime->num_ops && !runs(runtime->opdata[position])) ++position;
-  return position < runtime->num_ops ? runtime->opdata[position++].id : 0;
+uint32_t id_at(std::span<const uint32_t> ids, size_t i) {
+  return i < ids.size() ? ids[i] : XNN_INVALID_VALUE_ID;
 }
 
-#else
+// Finds the node of each operator that runs, in order.
+class NodeSearch {
+ public:
+  NodeSearch(xnn_runtime_t runtime, std::span<const SubgraphNode> nodes)
+      : runtime_(runtime), nodes_(nodes) {}
 
-uint32_t next_node(xnn_runtime_t, size_t& position) { return static_cast<uint32_t>(position++); }
+  uint32_t next() {
+    if (!can_access_runtimes()) return static_cast<uint32_t>(position_++);
+    while (position_ < operator_count(runtime_)) {
+      const RuntimeOperator op = operator_at(runtime_, position_++);
+      if (op.runs()) return operators_keep_node_ids() ? op.node : find(op);
+    }
+    return kNone;
+  }
 
-#endif
+ private:
+  // XNNPACK keeps the order of the nodes. Fusion changes the input or the output of a node, and
+  // other optimizations its type, but not both.
+  uint32_t find(const RuntimeOperator& op) {
+    const uint32_t input = id_at(op.inputs, 0);
+    const uint32_t second_input = id_at(op.inputs, 1);
+    const uint32_t output = id_at(op.outputs, 0);
+    for (const bool same_type : {true, false}) {
+      for (size_t i = first_; i < std::min(nodes_.size(), first_ + kMaxSkippedNodes); ++i) {
+        const SubgraphNode& node = nodes_[i];
+        const bool shares_input = node.input == input || (second_input != XNN_INVALID_VALUE_ID &&
+                                                          node.second_input == second_input);
+        if (same_type ? node.type == op.type && (node.output == output || shares_input)
+                      : node.output == output) {
+          first_ = i + 1;
+          return static_cast<uint32_t>(i);
+        }
+      }
+    }
+    return kNone;
+  }
+
+  // A bound of the search, so that its time is linear. More nodes are never fused into one.
+  static constexpr size_t kMaxSkippedNodes = 256;
+
+  xnn_runtime_t runtime_;
+  std::span<const SubgraphNode> nodes_;
+  size_t position_ = 0;
+  size_t first_ = 0;  // the first node that no earlier operator has
+};
 
 }  // namespace
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
-bool operator_times_are_measured() { return true; }
-
-uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph) { return subgraph->num_nodes; }
+bool operator_times_are_measured() { return can_access_runtimes(); }
 
 std::span<uint64_t> OperatorTimes::start() {
   start_ns_ = platform::quick_now_ns();
   start_ticks_ = platform::ticks();
-  return ends_;
+  return can_access_runtimes() ? std::span<uint64_t>(ends_) : std::span<uint64_t>();
+}
+
+std::span<const uint64_t> OperatorTimes::stop() {
+  return can_access_runtimes() ? convert_ticks() : read_durations();
 }
 
 // Converts ticks to ns in proportion to the time between two readings of the clock.
-std::span<const uint64_t> OperatorTimes::stop() {
+std::span<const uint64_t> OperatorTimes::convert_ticks() {
   const uint64_t all_ticks = platform::ticks() - start_ticks_;
   const uint64_t all_ns = platform::quick_now_ns() - start_ns_;
   const double ns_a_tick = static_cast<double>(all_ns) / static_cast<double>(all_ticks | 1);
@@ -68,18 +97,7 @@ std::span<const uint64_t> OperatorTimes::stop() {
   return ends_;
 }
 
-#else
-
-bool operator_times_are_measured() { return false; }
-
-uint32_t count_subgraph_nodes(xnn_subgraph_t) { return 0; }
-
-std::span<uint64_t> OperatorTimes::start() {
-  start_ns_ = platform::quick_now_ns();
-  return {};
-}
-
-std::span<const uint64_t> OperatorTimes::stop() {
+std::span<const uint64_t> OperatorTimes::read_durations() {
   size_t size = 0;
   const xnn_status status =
       xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_timing,
@@ -90,9 +108,8 @@ std::span<const uint64_t> OperatorTimes::stop() {
   return ends_;
 }
 
-#endif
-
-Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
+Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime,
+                                            std::span<const SubgraphNode> nodes) {
   OperatorTimes times;
   times.runtime_ = runtime;
   size_t count = 0;
@@ -108,18 +125,16 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
                                      times.names_.data(), &ignored) != xnn_status_success) {
     return Error::make(ErrorCode::kInternal, "XNNPACK provides no operator names");
   }
-  size_t position = 0;
+  NodeSearch search(runtime, nodes);
   size_t offset = 0;
   VITRINE_RETURN_IF_ERROR(times.operators_.resize(count));
   for (Operator& each : times.operators_) {
     if (offset < size) each.name = times.names_.data() + offset;
     offset += each.name.size() + 1;
-    each.node = next_node(runtime, position);
+    each.node = search.next();
   }
   VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-  runtime->profiling = false;  // it was only needed for the names; XNNPACK's clock is slow
-#endif
+  stop_profiling(runtime);  // it was only needed for the names; XNNPACK's clock is slow
   return times;
 }
 

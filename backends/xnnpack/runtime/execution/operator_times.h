@@ -1,10 +1,10 @@
 // Start and end times of the operators inside an XNNPACK runtime.
 //
 // XNNPACK's public profiling call returns whole microseconds, without start times and node ids. Its
-// private runtime structure holds the operators and the nodes for which they were made. Vitrine
-// builds XNNPACK from pinned source, so the structure is known, and Invocation runs the operators
-// one by one. Other builds (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public call: durations are
-// truncated to microseconds, start times are derived, and nodes are unknown.
+// private runtime structure (runtime_access.h) holds the operators and the nodes for which they
+// were made. Vitrine builds XNNPACK from pinned source, so the structure is known, and Invocation
+// runs the operators one by one. Other builds (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public
+// call: durations are truncated to microseconds, start times are derived, and nodes are unknown.
 #pragma once
 
 #include <xnnpack.h>
@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/error.h"
 
@@ -21,19 +22,18 @@ namespace vitrine::xnnpack {
 // Returns true if times are measured, false if they are derived from XNNPACK's durations.
 bool operator_times_are_measured();
 
-// Returns the number of nodes in a subgraph, or 0 if it is unknown. One definition may make several
-// nodes.
-uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
-
 class OperatorTimes {
  public:
   struct Operator {
     std::string_view name = "";  // from XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM"
-    uint32_t node = 0;  // index of the subgraph node, or of the operator if nodes are unknown
+    // Index of the subgraph node, or kNone if XNNPACK added the operator. Index of the operator if
+    // this build does not know the nodes.
+    uint32_t node = 0;
   };
 
   // `runtime` must have been created with XNN_FLAG_BASIC_PROFILING and must outlive this object.
-  static Result<OperatorTimes> create(xnn_runtime_t runtime);
+  // `nodes` are those of its subgraph; empty if operators_keep_node_ids().
+  static Result<OperatorTimes> create(xnn_runtime_t runtime, std::span<const SubgraphNode> nodes);
 
   // The operators in running order.
   std::span<const Operator> operators() const { return operators_; }
@@ -46,13 +46,16 @@ class OperatorTimes {
   uint64_t start_ns() const { return start_ns_; }
 
  private:
+  std::span<const uint64_t> convert_ticks();
+  std::span<const uint64_t> read_durations();
+
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
   // First ticks (or durations in us, with the public call), then times in ns.
   CheckedVector<uint64_t> ends_;
   uint64_t start_ns_ = 0;
-  [[maybe_unused]] uint64_t start_ticks_ = 0;
+  uint64_t start_ticks_ = 0;
 };
 
 }  // namespace vitrine::xnnpack

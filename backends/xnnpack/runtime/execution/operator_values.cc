@@ -1,18 +1,13 @@
 #include "backends/xnnpack/runtime/execution/operator_values.h"
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
-
-extern "C" {
-#include "xnnpack/subgraph.h"
-}
 
 namespace vitrine::xnnpack {
 namespace {
@@ -57,18 +52,15 @@ std::optional<ScalarType> dtype_of(xnn_datatype datatype) {
   }
 }
 
-std::optional<TracedQuantization> quantization_of(const xnn_value& value) {
-  const auto& given = value.quantization;
-  if (value.datatype == xnn_datatype_qint8 || value.datatype == xnn_datatype_quint8) {
-    return TracedQuantization{.scales = &given.scale, .zero_points = &given.zero_point};
+std::optional<TracedQuantization> quantization_of(const RuntimeValue& value) {
+  if (value.scale != nullptr) {
+    return TracedQuantization{.scales = value.scale, .zero_points = value.zero_point};
   }
-  if (value.datatype != xnn_datatype_qdint8 || given.dynamic_params == nullptr) return std::nullopt;
-  TracedQuantization result{.scales = &given.dynamic_params->scale,
-                            .zero_points = &given.dynamic_params->zero_point,
+  if (value.rows == nullptr) return std::nullopt;
+  TracedQuantization result{.scales = &value.rows->scale,
+                            .zero_points = &value.rows->zero_point,
                             .stride_bytes = sizeof(xnn_quantization_params)};
-  for (size_t i = 0; i + given.num_nonbatch_dims < value.shape.num_dims; ++i) {
-    result.rows *= value.shape.dim[i];
-  }
+  for (size_t i = 0; i + value.row_dims < value.dims.size(); ++i) result.rows *= value.dims[i];
   return result;
 }
 
@@ -81,12 +73,12 @@ Error OperatorValues::load(const Graph& graph, xnn_runtime_t runtime, std::span<
   runtime_ = runtime;
   logged_ = logged;
   VITRINE_RETURN_IF_ERROR(node_of_op_.append(node_of_op));
-  VITRINE_RETURN_IF_ERROR(value_of_id_.assign(runtime->num_values, kNone));
+  VITRINE_RETURN_IF_ERROR(value_of_id_.assign(value_count(runtime), kNone));
   for (uint32_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < runtime->num_values) value_of_id_[ids[i]] = i;
+    if (ids[i] < value_of_id_.size()) value_of_id_[ids[i]] = i;
   }
-  for (uint32_t i = 0; i < runtime->num_ops; ++i) {
-    if (runtime->opdata[i].operator_objects[0] == nullptr) continue;  // it was fused into another
+  for (uint32_t i = 0; i < operator_count(runtime); ++i) {
+    if (!operator_at(runtime, i).runs()) continue;  // it was fused into another
     VITRINE_RETURN_IF_ERROR(positions_.push_back(i));
   }
   return is_channels_last_.assign(graph.values.size(), 0);
@@ -142,13 +134,13 @@ void OperatorValues::propagate_back(const Node& node) {
 
 void OperatorValues::finished(size_t op) {
   if (op >= positions_.size() || op >= logged_.size()) return;
-  const xnn_operator_data& data = runtime_->opdata[positions_[op]];
-  for (uint32_t k = 0; k < data.num_outputs; ++k) record(op, data.outputs[k], k);
+  const RuntimeOperator ran = operator_at(runtime_, positions_[op]);
+  for (uint32_t k = 0; k < ran.outputs.size(); ++k) record(op, ran.outputs[k], k);
 }
 
 void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
-  if (id >= runtime_->num_values) return;  // a result that nothing uses
-  const xnn_value& value = runtime_->values[id];
+  if (id >= value_of_id_.size()) return;  // a result that nothing uses
+  const RuntimeValue value = value_at(runtime_, id);
   const std::optional<ScalarType> dtype = dtype_of(value.datatype);
   if (!dtype || value.data == nullptr) return;
   const std::optional<TracedQuantization> quantization = quantization_of(value);
@@ -159,17 +151,17 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
   const uint32_t node = op < node_of_op_.size() ? node_of_op_[op] : kNone;
   if (known == kNone && node != kNone) known = graph_->nodes[node].outputs[0];
   const bool channels_last =
-      value.shape.num_dims == 4 && known != kNone && is_channels_last_[known] != 0;
+      value.dims.size() == 4 && known != kNone && is_channels_last_[known] != 0;
 
   static constexpr std::array<uint8_t, kMaxDims> kOrder = {0, 1, 2, 3, 4, 5};
   static constexpr std::array<uint8_t, 4> kChannelsLastOrder = {0, 2, 3, 1};
   std::array<int32_t, kMaxDims> sizes{};
   std::array<int64_t, kMaxDims> strides{};
-  const size_t rank = std::min(value.shape.num_dims, kMaxDims);
+  const size_t rank = std::min(value.dims.size(), kMaxDims);
   const std::span<const uint8_t> order = channels_last
                                              ? std::span<const uint8_t>(kChannelsLastOrder)
                                              : std::span<const uint8_t>(kOrder).first(rank);
-  for (size_t i = 0; i < rank; ++i) sizes[order[i]] = static_cast<int32_t>(value.shape.dim[i]);
+  for (size_t i = 0; i < rank; ++i) sizes[order[i]] = static_cast<int32_t>(value.dims[i]);
   Tensor tensor(*dtype, {sizes.data(), rank}, order, {strides.data(), rank}, value.data);
   tensor.set_read_only();
   const EValue holder(&tensor);
@@ -186,19 +178,3 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
 }
 
 }  // namespace vitrine::xnnpack
-
-#else
-
-namespace vitrine::xnnpack {
-
-Error OperatorValues::load(const Graph&, xnn_runtime_t, std::span<const uint32_t>,
-                           std::span<const uint32_t>, std::span<const TracedOperator>) {
-  return Error();
-}
-void OperatorValues::start(const BackendExecutionContext&, ValueTracer&, const DelegateArguments&,
-                           DelegateArguments::Call) {}
-void OperatorValues::finished(size_t) {}
-
-}  // namespace vitrine::xnnpack
-
-#endif

@@ -3,18 +3,10 @@
 #include <functional>
 #include <numeric>
 
-#include "backends/xnnpack/runtime/execution/memory_reserve.h"
-#include "backends/xnnpack/runtime/execution/workspace.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
 #include "backends/xnnpack/runtime/reader/operator_tables.h"
 #include "backends/xnnpack/runtime/reader/shape_inference.h"
-
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-extern "C" {
-#include "xnnpack/operator.h"
-#include "xnnpack/subgraph.h"
-}
-#endif
 
 namespace vitrine::xnnpack {
 namespace {
@@ -72,84 +64,26 @@ Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool befor
   return Error();
 }
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
 namespace {
 
-void set_shape(xnn_value& value, const Shape& shape, size_t element_size) {
-  value.shape.num_dims = shape.rank;
-  for (size_t i = 0; i < shape.rank; ++i) value.shape.dim[i] = shape[i];
-  value.size = element_size * count_elements(shape.used());
-}
-
 // Sets the shapes of second outputs. The runtime's operators are in the order of the nodes.
-void set_second_outputs(xnn_runtime& runtime, const Graph& graph, std::span<const Shape> shapes) {
+void set_second_outputs(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
   size_t i = 0;
   for (const Node& node : graph.nodes) {
     if (!node.live || node.output_count < 2) continue;
-    while (i < runtime.num_ops && runtime.opdata[i].num_outputs < 2) ++i;
-    if (i == runtime.num_ops) return;
-    set_shape(runtime.values[runtime.opdata[i++].outputs[1]], shapes[node.outputs[1]],
-              sizeof(int32_t));
-  }
-}
-
-void forget_zero_buffers(xnn_operator& op) {
-  if (op.zero_buffers == nullptr) return;
-  const xnn_allocator& heap = reserving_allocator();
-  // The first buffer belongs to the operator itself.
-  for (size_t k = 1; k < op.batch_size; ++k) {
-    heap.aligned_deallocate(heap.context, op.zero_buffers[k]);
-  }
-  heap.deallocate(heap.context, op.zero_buffers);
-  op.zero_buffers = nullptr;
-  op.input_height = op.input_width = 0;  // so that XNNPACK detects a change
-  op.last_input_height = op.last_input_width = 0;
-}
-
-void forget_tables(xnn_node_type type, xnn_operator& op) {
-  const xnn_allocator& heap = reserving_allocator();
-  switch (type) {
-    case xnn_node_type_average_pooling_2d:
-      // XNNPACK frees this buffer before it allocates another one, which may fail.
-      heap.aligned_deallocate(heap.context, op.zero_buffer);
-      op.zero_buffer = nullptr;
-      [[fallthrough]];
-    case xnn_node_type_max_pooling_2d:
-    case xnn_node_type_static_resize_bilinear_2d:
-    case xnn_node_type_deconvolution_2d:
-      op.last_input_height = op.last_input_width = 0;
-      break;
-    case xnn_node_type_static_mean:
-      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
-      break;
-    default:
-      break;
+    while (i < operator_count(runtime) && operator_at(runtime, i).outputs.size() < 2) ++i;
+    if (i == operator_count(runtime)) return;
+    set_value_shape(runtime, operator_at(runtime, i++).outputs[1], shapes[node.outputs[1]],
+                    sizeof(int32_t));
   }
 }
 
 }  // namespace
 
-bool can_forget_sizes() { return true; }
-
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
-  forget_memory_plan(runtime);
-  set_second_outputs(*runtime, graph, shapes);
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    const xnn_operator_data& data = runtime->opdata[i];
-    for (xnn_operator_t op : data.operator_objects) {
-      if (op == nullptr) continue;
-      forget_zero_buffers(*op);
-      forget_tables(data.type, *op);
-    }
-  }
+  drop_memory_plan(runtime);
+  set_second_outputs(runtime, graph, shapes);
+  forget_operator_buffers(runtime);
 }
-
-#else
-
-bool can_forget_sizes() { return false; }
-void forget_sizes(xnn_runtime_t, const Graph&, std::span<const Shape>) {}
-
-#endif
 
 }  // namespace vitrine::xnnpack

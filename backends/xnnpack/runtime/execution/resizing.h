@@ -1,4 +1,4 @@
-// XNNPACK 4ea82e5 keeps state between calls that becomes wrong when sizes change. These functions
+// XNNPACK keeps state between calls that becomes wrong when sizes change. These functions
 // make it discard that state.
 #pragma once
 
@@ -11,9 +11,6 @@
 
 namespace vitrine::xnnpack {
 
-// False without XNNPACK's private headers.
-bool can_forget_sizes();
-
 // Call before the runtime is reshaped to `shapes` (indexed by value), with the workspace's mutex
 // held. XNNPACK then plans all memory again and rebuilds its operators' lists and buffers. Without
 // this:
@@ -25,13 +22,13 @@ bool can_forget_sizes();
 // - The second output of a node keeps its old shape.
 // - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
 // - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, none,
-// or
-//   one for other sizes than they have stored.
+//   or one for other sizes than they have stored.
 // - Dynamically quantized convolutions have a buffer for each image of the batch. If the batch size
-//   changes, they free and use as many buffers as the new batch has, from the list of the old one.
+//   changes, those of XNNPACK 4ea82e5 free and use as many buffers as the new batch has, from the
+//   list of the old one.
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes);
 
-// For builds in which can_forget_sizes() is false: NotSupported if a change of sizes would make
+// For builds in which can_access_runtimes() is false: NotSupported if a change of sizes would make
 // XNNPACK use such state. `before` holds the shapes of the last call, or those at load.
 Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool before_is_load,
                    std::span<const Shape> shapes);

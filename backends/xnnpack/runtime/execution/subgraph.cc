@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
-#include "backends/xnnpack/runtime/execution/operator_times.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
 
 namespace vitrine::xnnpack {
@@ -247,6 +247,10 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
     const uint32_t count = after != 0 ? after - node_count : expected_node_count(node);
     built.defined[i] = {node_count, count};
     node_count += count;
+  }
+
+  for (uint32_t i = 0; request.profiling && !operators_keep_node_ids() && i < node_count; ++i) {
+    VITRINE_RETURN_IF_ERROR(built.nodes.push_back(subgraph_node_at(subgraph.get(), i)));
   }
 
   const uint32_t flags =

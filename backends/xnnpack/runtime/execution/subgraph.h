@@ -25,6 +25,8 @@ struct BuiltRuntime {
   CheckedVector<DefinedNodes> defined;  // indexed by payload node
   // XNNPACK's id of each value; XNN_INVALID_VALUE_ID for a value that it does not know.
   CheckedVector<uint32_t> ids;
+  // The subgraph's nodes, if profiling needs them (OperatorTimes::create()).
+  CheckedVector<SubgraphNode> nodes;
 };
 
 // External values keep the ids of the payload. If XNNPACK rejects a node, the error names the node;

@@ -1,17 +1,11 @@
 #include "backends/xnnpack/runtime/execution/workspace.h"
 
-#include <algorithm>
-
-#include "runtime/core/share.h"
-
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
 #include <cpuinfo.h>
 
-extern "C" {
-#include "xnnpack/operator.h"
-#include "xnnpack/subgraph.h"
-}
-#endif
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "runtime/core/share.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -43,43 +37,27 @@ void Workspace::give_back(Budget* memory, size_t own) {
   taken -= own;
 }
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
-size_t Workspace::bytes() const { return handle->size; }
+size_t Workspace::bytes() const { return workspace_bytes(handle.get()); }
 
 bool forget_memory_plan(xnn_runtime_t runtime) {
-  runtime->memory_planned = false;
-  runtime->has_been_setup = false;
-  for (size_t i = 0; i < runtime->num_values; ++i) {
-    xnn_value& value = runtime->values[i];
-    // XNNPACK never shrinks sizes, so a rejected shape would enlarge the workspace from now on.
-    if (value.allocation_type == xnn_allocation_type_workspace) value.size = 0;
-  }
-  return true;
+  drop_memory_plan(runtime);
+  return can_access_runtimes();
 }
 
 void place_softmax_apart(xnn_runtime_t runtime) {
   constexpr size_t kVectorFloats = 16;
   constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large
   if (!cpuinfo_has_x86_avx512f()) return;
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    const xnn_operator_data& op = runtime->opdata[i];
-    if (op.type != xnn_node_type_softmax) continue;
-    xnn_value& from = runtime->values[op.inputs[0]];
-    const size_t row = from.shape.dim[from.shape.num_dims - 1];
+  for (size_t i = 0; i < operator_count(runtime); ++i) {
+    const RuntimeOperator op = operator_at(runtime, i);
+    if (op.kind != OperatorKind::kSoftmax) continue;
+    const RuntimeValue from = value_at(runtime, op.inputs[0]);
+    const size_t row = from.dims.back();
     const bool stalls =
         from.datatype == xnn_datatype_fp32 && row % kVectorFloats != 0 && row < kLongRow;
-    if (stalls) ++from.num_consumers;  // XNNPACK overwrites only values with a single consumer
+    if (stalls) keep_value(runtime, op.inputs[0]);
   }
 }
-
-#else
-
-size_t Workspace::bytes() const { return 0; }
-bool forget_memory_plan(xnn_runtime_t) { return false; }
-void place_softmax_apart(xnn_runtime_t) {}
-
-#endif
 
 Result<std::shared_ptr<Workspace>> Workspaces::get(WorkspaceSharing sharing, const void* program) {
   const bool global = sharing == WorkspaceSharing::kGlobal;

@@ -65,12 +65,6 @@ xnn_status define_matrix_multiply(xnn_subgraph_t subgraph, const Node& node, Ids
                                           out(node, ids), node.flags);
 }
 
-xnn_status define_attention(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
-  return xnn_define_scaled_dot_product_attention(
-      subgraph, xnn_attention_logits_cap_type_none, nullptr, in(node, ids, 0), in(node, ids, 1),
-      in(node, ids, 2), in(node, ids, 3), in(node, ids, 4), out(node, ids), node.flags);
-}
-
 xnn_status define_fully_connected(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
   return xnn_define_fully_connected(subgraph, node.output_min, node.output_max, in(node, ids, 0),
                                     in(node, ids, 1), bias(node, ids), out(node, ids), node.flags);
@@ -136,26 +130,6 @@ xnn_status define_global_average_pooling(xnn_subgraph_t subgraph, const Node& no
                                      node.flags);
 }
 
-xnn_status define_concatenate(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
-  const uint32_t to = out(node, ids);
-  const auto axis = static_cast<int32_t>(node.axis);
-  switch (node.input_count) {
-    case 2:
-      return xnn_define_concatenate2(subgraph, axis, in(node, ids, 0), in(node, ids, 1), to,
-                                     node.flags);
-    case 3:
-      return xnn_define_concatenate3(subgraph, axis, in(node, ids, 0), in(node, ids, 1),
-                                     in(node, ids, 2), to, node.flags);
-    case 4:
-      return xnn_define_concatenate4(subgraph, axis, in(node, ids, 0), in(node, ids, 1),
-                                     in(node, ids, 2), in(node, ids, 3), to, node.flags);
-    default:
-      return xnn_define_concatenate5(subgraph, axis, in(node, ids, 0), in(node, ids, 1),
-                                     in(node, ids, 2), in(node, ids, 3), in(node, ids, 4), to,
-                                     node.flags);
-  }
-}
-
 xnn_status define_transpose(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
   return xnn_define_static_transpose(subgraph, node.list.count, node.list.items.data(),
                                      in(node, ids, 0), out(node, ids), node.flags);
@@ -170,12 +144,6 @@ xnn_status define_slice(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
   return xnn_define_static_slice(subgraph, node.list.count, node.list.items.data(),
                                  node.second_list.items.data(), in(node, ids, 0), out(node, ids),
                                  node.flags);
-}
-
-xnn_status define_constant_pad(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
-  return xnn_define_static_constant_pad(subgraph, node.list.items.data(),
-                                        node.second_list.items.data(), node.parameter,
-                                        in(node, ids, 0), out(node, ids), node.flags);
 }
 
 xnn_status define_resize(xnn_subgraph_t subgraph, const Node& node, Ids ids) {

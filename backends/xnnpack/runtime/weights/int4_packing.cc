@@ -1,18 +1,9 @@
 #include "backends/xnnpack/runtime/weights/int4_packing.h"
 
-#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
-#include <xnnpack.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
-
-extern "C" {
-#include "xnnpack/config.h"
-#include "xnnpack/pack.h"
-}
 
 #include "vitrine/thread_pool.h"
 
@@ -183,7 +174,7 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
                            extra_bytes_of_block, extra_bytes_of_row, params);
     return;
   }
-  const auto& points = *static_cast<const xnn_qs8_qc4w_packing_params*>(params);
+  const auto& points = *static_cast<const Int4PackingParams*>(params);
   const size_t tile_bytes = nr * (sizeof(float) + columns / 2) +
                             columns / block * extra_bytes_of_block + extra_bytes_of_row;
   const Packing packing{{columns, nr, block, static_cast<const uint8_t*>(kernel),
@@ -205,35 +196,11 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
 
 }  // namespace
 
-PackInt4 xnnpack_int4_packing() {
-  return reinterpret_cast<PackInt4>(&xnn_pack_qs8_qb4w_gemm_goi_w);
-}
-PackInt4 fast_int4_packing() { return &pack; }
+PackInt4 fast_int4_packing() { return can_access_runtimes() ? &pack : nullptr; }
 
 PackingThreads::PackingThreads(ThreadPool* pool) { packing_pool = pool; }
 PackingThreads::~PackingThreads() { packing_pool = nullptr; }
 
-// The configurations are variables inside XNNPACK; only the pointers to them are const.
-void use_fast_int4_packing() {
-  for (const xnn_gemm_config* config :
-       {xnn_init_qd8_f32_qb4w_gemm_config(), xnn_init_qd8_f16_qb4w_gemm_config()}) {
-    if (config == nullptr || config->pack_gemm_goi_bl != xnnpack_int4_packing()) continue;
-    const_cast<xnn_gemm_config*>(config)->pack_gemm_goi_bl = fast_int4_packing();
-  }
-}
+void use_fast_int4_packing() { set_int4_packing(&pack); }
 
 }  // namespace vitrine::xnnpack
-
-#else
-
-namespace vitrine::xnnpack {
-
-PackInt4 xnnpack_int4_packing() { return nullptr; }
-PackInt4 fast_int4_packing() { return nullptr; }
-void use_fast_int4_packing() {}
-PackingThreads::PackingThreads(ThreadPool*) {}
-PackingThreads::~PackingThreads() = default;
-
-}  // namespace vitrine::xnnpack
-
-#endif

@@ -1,0 +1,147 @@
+// The only access to XNNPACK's private structures. Each pin of XNNPACK has one file that implements
+// it (runtime_access_debian.cc, runtime_access_upstream.cc) and asserts what it relies on. Builds
+// on the public API alone (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use runtime_access_public.cc.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "backends/xnnpack/runtime/reader/shape.h"
+
+namespace vitrine::xnnpack {
+
+// False in builds on the public API. The functions below then return nothing and do nothing.
+bool can_access_runtimes();
+
+enum class OperatorKind : uint8_t {
+  kOther,
+  kFullyConnected,
+  kConvolution,  // transposed ones, too
+  kDepthwiseConvolution,
+  kBatchMatrixMultiply,
+  kUnary,
+  kSoftmax,
+  kTranspose,
+  kAttention,
+};
+
+// An operator of a runtime, or a node that was fused into another one. Valid while the runtime is.
+struct RuntimeOperator {
+  OperatorKind kind = OperatorKind::kOther;
+  int type = 0;                             // XNNPACK's type of the node
+  uint32_t node = 0;                        // id of the subgraph's node
+  std::span<const xnn_operator_t> objects;  // some may be null
+  std::span<const uint32_t> inputs;         // ids of values, or an id that has none
+  std::span<const uint32_t> outputs;
+
+  // Fused and removed nodes keep an entry without objects.
+  bool runs() const { return objects[0] != nullptr; }
+};
+
+// A node of a subgraph. Ids that the node lacks are XNN_INVALID_VALUE_ID.
+struct SubgraphNode {
+  int type = 0;
+  uint32_t input = 0;
+  uint32_t second_input = 0;
+  uint32_t output = 0;
+};
+
+// Returns the number of nodes in a subgraph. One definition may make several nodes.
+uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
+SubgraphNode subgraph_node_at(xnn_subgraph_t subgraph, uint32_t index);
+// True if `RuntimeOperator::node` is the index of the node in the subgraph. If false, XNNPACK
+// renumbers the nodes when it creates a runtime.
+bool operators_keep_node_ids();
+
+size_t operator_count(xnn_runtime_t runtime);
+RuntimeOperator operator_at(xnn_runtime_t runtime, size_t index);
+
+// A value of a runtime in its present state.
+struct RuntimeValue {
+  std::span<const size_t> dims;
+  xnn_datatype datatype = xnn_datatype_invalid;
+  bool is_constant = false;
+  void* data = nullptr;
+  // Of quantized tensors: one scale and zero point.
+  const float* scale = nullptr;
+  const int32_t* zero_point = nullptr;
+  // Of dynamically quantized tensors: an element for each row, which is the last `row_dims` dims.
+  const xnn_quantization_params* rows = nullptr;
+  size_t row_dims = 0;
+};
+
+size_t value_count(xnn_runtime_t runtime);
+RuntimeValue value_at(xnn_runtime_t runtime, uint32_t id);
+void set_value_shape(xnn_runtime_t runtime, uint32_t id, const Shape& shape, size_t element_size);
+// Prevents that a node writes its result over this value.
+void keep_value(xnn_runtime_t runtime, uint32_t id);
+
+pthreadpool_t threads_of(xnn_runtime_t runtime);
+// Ends XNNPACK's own measurement of times.
+void stop_profiling(xnn_runtime_t runtime);
+size_t workspace_bytes(xnn_workspace_t workspace);
+
+// Makes the next reshape plan all memory of the runtime again (workspace.h).
+void drop_memory_plan(xnn_runtime_t runtime);
+// Makes the operators of a runtime rebuild their lists and buffers at the next reshape
+// (resizing.h).
+void forget_operator_buffers(xnn_runtime_t runtime);
+
+// A copy of rows at a fixed distance, as XNNPACK will run it.
+struct StridedCopy {
+  size_t row_bytes;
+  size_t row_count;
+  size_t* rows_per_task;
+};
+// Empty if the operator is not such a copy, or already has another task.
+std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
+// Copies `count` rows from row `first` on. `context` is XNNPACK's; strided_rows() reads it.
+using CopyRows = void (*)(const void* context, size_t first, size_t count);
+void set_strided_copy(xnn_operator_t op, CopyRows copy);
+struct StridedRows {
+  const std::byte* from;
+  std::byte* to;
+  size_t from_stride;
+  size_t to_stride;
+};
+StridedRows strided_rows(const void* context);
+
+// Parameters of products with int4 weights and of their packing, as XNNPACK has them.
+struct Int4PackingParams {
+  int8_t input_zero_point;
+  uint8_t weight_zero_point;
+};
+struct Int4ProductParams {
+  float min;
+  float max;
+  size_t block;
+};
+struct RowQuantization {
+  int32_t zero_point;
+  float scale;
+};
+
+// Same as XNNPACK's function that packs int4 weights with a scale per block (int4_packing.h).
+using PackInt4 = void (*)(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr,
+                          size_t sr, size_t block, const void* kernel, const void* bias,
+                          const void* scales, void* packed, size_t extra_bytes_of_block,
+                          size_t extra_bytes_of_row, const void* params);
+PackInt4 xnnpack_int4_packing();
+// Replaces the function above. False if this XNNPACK needs another one.
+bool set_int4_packing(PackInt4 pack);
+
+// Same as XNNPACK's products of int8 rows and such weights (int4_products.h).
+using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const int8_t* input,
+                              size_t input_stride, const void* weights, float* output,
+                              size_t output_row_stride, size_t output_tile_stride,
+                              const Int4ProductParams* params, const RowQuantization* quantization);
+bool has_avx512_vnni();
+// Replaces the products. `multiply` computes up to `rows` rows, from weights in tiles of `columns`
+// columns with `depth_step` values of a column next to each other.
+void set_int4_products(MultiplyInt4 multiply, size_t rows, size_t columns, size_t log2_depth_step);
+
+}  // namespace vitrine::xnnpack

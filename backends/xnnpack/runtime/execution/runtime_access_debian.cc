@@ -1,0 +1,97 @@
+// XNNPACK 4ea82e5 (November 2024).
+#include <cpuinfo.h>
+
+#include <type_traits>
+
+#include "backends/xnnpack/runtime/execution/memory_reserve.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
+
+extern "C" {
+#include "xnnpack/common.h"
+#include "xnnpack/compute.h"
+#include "xnnpack/config.h"
+#include "xnnpack/hardware-config.h"
+#include "xnnpack/operator.h"
+#include "xnnpack/pack.h"
+#include "xnnpack/subgraph.h"
+
+void xnn_compute_univector_strided(const univector_strided_context* context, size_t first,
+                                   size_t count);
+}
+
+namespace vitrine::xnnpack {
+namespace {
+
+using XnnValue = xnn_value;
+using RowsTask = pthreadpool_task_1d_tile_1d_t;
+constexpr xnn_parallelization_type kRowsTaskType = xnn_parallelization_type_1d_tile_1d;
+
+static_assert(std::is_same_v<decltype(xnn_operator::zero_buffers), void**>);
+
+bool is_attention(xnn_node_type type) { return type == xnn_node_type_scaled_dot_product_attention; }
+
+RowsTask& rows_task(compute_parameters& compute) { return compute.task_1d_tile_1d; }
+
+void forget_zero_buffers(xnn_operator& op) {
+  if (op.zero_buffers == nullptr) return;
+  const xnn_allocator& heap = reserving_allocator();
+  // The first buffer belongs to the operator itself.
+  for (size_t k = 1; k < op.batch_size; ++k) {
+    heap.aligned_deallocate(heap.context, op.zero_buffers[k]);
+  }
+  heap.deallocate(heap.context, op.zero_buffers);
+  op.zero_buffers = nullptr;
+  op.input_height = op.input_width = 0;  // so that XNNPACK detects a change
+  op.last_input_height = op.last_input_width = 0;
+}
+
+void forget_tables(xnn_node_type type, xnn_operator& op) {
+  const xnn_allocator& heap = reserving_allocator();
+  switch (type) {
+    case xnn_node_type_average_pooling_2d:
+      // XNNPACK frees this buffer before it allocates another one, which may fail.
+      heap.aligned_deallocate(heap.context, op.zero_buffer);
+      op.zero_buffer = nullptr;
+      [[fallthrough]];
+    case xnn_node_type_max_pooling_2d:
+    case xnn_node_type_static_resize_bilinear_2d:
+    case xnn_node_type_deconvolution_2d:
+      op.last_input_height = op.last_input_width = 0;
+      break;
+    case xnn_node_type_static_mean:
+      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
+      break;
+    default:
+      break;
+  }
+}
+
+#if XNN_ARCH_X86 || XNN_ARCH_X86_64
+bool has_vnni(const xnn_hardware_config* hardware) {
+  return hardware != nullptr && hardware->use_x86_avx512vnni;
+}
+#endif
+
+void products_were_set(xnn_gemm_config&) {}
+
+}  // namespace
+
+#include "backends/xnnpack/runtime/execution/runtime_access.inc"
+
+bool operators_keep_node_ids() { return true; }
+
+void keep_value(xnn_runtime_t runtime, uint32_t id) {
+  ++runtime->values[id].num_consumers;  // XNNPACK overwrites only values with a single consumer
+}
+
+bool set_int4_packing(PackInt4 pack) {
+  // The configurations are variables inside XNNPACK; only the pointers to them are const.
+  for (const xnn_gemm_config* config :
+       {xnn_init_qd8_f32_qb4w_gemm_config(), xnn_init_qd8_f16_qb4w_gemm_config()}) {
+    if (config == nullptr || config->pack_gemm_goi_bl != xnnpack_int4_packing()) continue;
+    const_cast<xnn_gemm_config*>(config)->pack_gemm_goi_bl = pack;
+  }
+  return true;
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,92 @@
+// XNNPACK 92a7ad5 (July 2026).
+#include <type_traits>
+
+#include "backends/xnnpack/runtime/execution/memory_reserve.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
+
+extern "C" {
+#include "xnnpack/common.h"
+#include "xnnpack/compute.h"
+#include "xnnpack/config.h"
+#include "xnnpack/hardware-config.h"
+#include "xnnpack/operator.h"
+#include "xnnpack/pack.h"
+#include "xnnpack/subgraph.h"
+}
+
+namespace vitrine::xnnpack {
+namespace {
+
+using XnnValue = xnn_runtime_value;
+using RowsTask = pthreadpool_task_1d_tile_1d_dynamic_t;
+constexpr xnn_parallelization_type kRowsTaskType = xnn_parallelization_type_1d_tile_1d_dynamic;
+
+static_assert(std::is_same_v<decltype(xnn_operator::convolution_op), xnn_convolution_operator*>);
+static_assert(std::is_same_v<decltype(xnn_convolution_operator::zero_buffers), void**>);
+
+bool is_attention(xnn_node_type) { return false; }  // XNNPACK has no such node any more
+
+RowsTask& rows_task(compute_parameters& compute) { return compute.task_1d_tile_1d_dynamic; }
+
+void forget_zero_buffers(xnn_operator& op) {
+  xnn_convolution_operator* const state = op.convolution_op;
+  if (state == nullptr || state->zero_buffers == nullptr) return;
+  const xnn_allocator& heap = reserving_allocator();
+  // The first buffer belongs to the operator itself.
+  for (size_t k = 1; k < state->valid_batch_size; ++k) {
+    heap.aligned_deallocate(heap.context, state->zero_buffers[k]);
+  }
+  heap.deallocate(heap.context, state->zero_buffers);
+  state->zero_buffers = nullptr;
+  state->valid_batch_size = 0;
+  // XNNPACK deletes as many buffers as this, even if a reshape fails before it has made them.
+  op.batch_size = 0;
+  state->input_height = state->input_width = 0;  // so that XNNPACK detects a change
+  state->last_input_height = state->last_input_width = 0;
+}
+
+void forget_tables(xnn_node_type type, xnn_operator& op) {
+  const xnn_allocator& heap = reserving_allocator();
+  switch (type) {
+    case xnn_node_type_average_pooling_2d:
+      // XNNPACK frees this buffer before it allocates another one, which may fail.
+      heap.aligned_deallocate(heap.context, op.zero_buffer);
+      op.zero_buffer = nullptr;
+      [[fallthrough]];
+    case xnn_node_type_max_pooling_2d:
+    case xnn_node_type_static_resize_bilinear_2d:
+    case xnn_node_type_deconvolution_2d:
+      if (op.convolution_op == nullptr) return;
+      op.convolution_op->last_input_height = op.convolution_op->last_input_width = 0;
+      break;
+    case xnn_node_type_static_mean:
+      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
+      break;
+    default:
+      break;
+  }
+}
+
+#if XNN_ARCH_X86 || XNN_ARCH_X86_64
+bool has_vnni(const xnn_hardware_config* hardware) {
+  return hardware != nullptr && (hardware->arch_flags & xnn_arch_x86_avx512vnni) != 0;
+}
+#endif
+
+// Another function than ours packs only for XNNPACK's own products.
+void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = nullptr; }
+
+}  // namespace
+
+#include "backends/xnnpack/runtime/execution/runtime_access.inc"
+
+bool operators_keep_node_ids() { return false; }
+
+void keep_value(xnn_runtime_t runtime, uint32_t id) {
+  runtime->values[id].flags &= ~uint32_t{XNN_VALUE_FLAG_ONE_CONSUMER};
+}
+
+// This XNNPACK expects that a packing function also writes the scales and the bias.
+bool set_int4_packing(PackInt4) { return false; }
+
+}  // namespace vitrine::xnnpack
