@@ -6,13 +6,15 @@
 #   make coverage   measures the lines that tests reach in each room, against the limits in test/coverage
 #   make packages   tests the installed package, the Python module and the fleet report
 #   make sizes   tests the sizes of the core and of selected kernels
-# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real
+# programs; PIN=debian|upstream the XNNPACK.
 
 PRESET ?= release
 BUILD   = build/$(PRESET)
 # CTEST_OPTIONS are passed to ctest.
 # VITRINE_STRICT=ON, here or in the environment, makes warnings errors in `release`, too.
-CONFIGURE = cmake --preset $(PRESET) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
+# PIN is VITRINE_XNNPACK_PIN. Without it, a build folder keeps its pin.
+CONFIGURE = cmake --preset $(PRESET) $(if $(PIN),-DVITRINE_XNNPACK_PIN=$(PIN)) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
 
 .PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 

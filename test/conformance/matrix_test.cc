@@ -2,6 +2,7 @@
 // attention and conversions.
 #include <cmath>
 
+#include "backends/xnnpack/runtime/reader/node_definition.h"
 #include "test/conformance/conformance.h"
 
 namespace vitrine::test {
@@ -271,6 +272,9 @@ std::vector<NodeCase> attention_cases() {
       test.name = std::string("ScaledDotProductAttention ") + shape.name + " " + type_name(type);
       test.tag = Tag::XNNScaledDotProductAttention;
       test.type = type;
+      if (!xnnpack::optional_nodes().attention) {
+        test.expected_error = "xnodes[0] (ScaledDotProductAttention): XNNPACK rejects it";
+      }
       test.operands = {{shape.query, -1, 1},
                        {shape.key, -1, 1},
                        {shape.value, -1, 1},

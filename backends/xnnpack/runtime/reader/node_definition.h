@@ -10,6 +10,13 @@
 
 namespace vitrine::xnnpack {
 
+// Nodes that only some versions of XNNPACK support. Loading refuses the others.
+struct OptionalNodes {
+  bool attention;
+  bool sparse_max_pooling;  // max pooling of one element, or with a stride above its window
+};
+OptionalNodes optional_nodes();
+
 xnn_status define_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_clamp(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 // ELU and leaky ReLU.

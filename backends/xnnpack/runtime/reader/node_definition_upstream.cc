@@ -5,6 +5,8 @@
 
 namespace vitrine::xnnpack {
 
+OptionalNodes optional_nodes() { return {.attention = false, .sparse_max_pooling = true}; }
+
 // XNNPACK removed this node.
 xnn_status define_attention(xnn_subgraph_t, const Node&, std::span<const uint32_t>) {
   return xnn_status_unsupported_parameter;
