@@ -66,10 +66,11 @@ struct RuntimeValue {
   xnn_datatype datatype = xnn_datatype_invalid;
   bool is_constant = false;
   void* data = nullptr;
-  // Of quantized tensors: one scale and zero point.
+  // Scale and zero point of a tensor that is quantized as a whole; otherwise null.
   const float* scale = nullptr;
   const int32_t* zero_point = nullptr;
-  // Of dynamically quantized tensors: an element for each row, which is the last `row_dims` dims.
+  // The parameters of dynamically quantized rows, which are the last `row_dims` dims; otherwise
+  // null.
   const xnn_quantization_params* rows = nullptr;
   size_t row_dims = 0;
 };
