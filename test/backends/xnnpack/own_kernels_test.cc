@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
@@ -126,9 +127,7 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
     Tensor& out = factory.make(input.dtype(), sizes_of(out_shape));
     run({&input, &out});
     tracer = nullptr;
-    if (xnnpack::operator_times_are_measured()) {
-      EXPECT_EQ(has_run(recorded, vitrine_name), GetParam());
-    }
+    EXPECT_EQ(has_run(recorded, vitrine_name), GetParam() && xnnpack::OwnKernels::are_built());
     return {out.data<T>(), out.data<T>() + out.numel()};
   }
 
@@ -301,9 +300,8 @@ TEST_P(OwnKernelsTest, ProductsOfInputsEqualTheirSums) {
     run({&factory.make<float>(sizes_of(c.left), l), &factory.make<float>(sizes_of(c.right), r),
          &result});
     tracer = nullptr;
-    if (xnnpack::operator_times_are_measured()) {
-      EXPECT_EQ(has_run(recorded, c.kernel), GetParam() && !c.kernel.empty());
-    }
+    EXPECT_EQ(has_run(recorded, c.kernel),
+              GetParam() && xnnpack::OwnKernels::are_built() && !c.kernel.empty());
     for (size_t batch = 0; batch < batches; ++batch) {
       size_t left_index = 0, right_index = 0;
       for (size_t i = 0, rest = batch, below = batches; i + 2 < rank; ++i) {
@@ -328,7 +326,7 @@ TEST_P(OwnKernelsTest, ProductsOfInputsEqualTheirSums) {
 }
 
 TEST_F(DelegateTest, CopiedDepthwiseWeightsCountAsPackedWeights) {
-  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
+  if (!xnnpack::OwnKernels::are_built()) GTEST_SKIP() << "this build lacks kernels for delegates";
   const auto packed_bytes = [&](bool own) {
     const BackendOption option[] = {{"XnnpackBackend", "vitrine_kernels", own}};
     options = option;

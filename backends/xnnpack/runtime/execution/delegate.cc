@@ -124,11 +124,13 @@ Error XnnpackDelegate::load_own_kernels() {
 }
 
 Error XnnpackDelegate::prepare_invocation() {
+  std::span<const char* const> names;
   if (own_kernels_) {
     own_kernels_->use(runtime_.get());
     name_own_kernels();
+    names = own_kernels_->names();
   }
-  return invocation_.prepare(runtime_.get(), pool_);
+  return invocation_.prepare(runtime_.get(), pool_, names);
 }
 
 // Output ranks depend only on input ranks, so checking the declared shapes is enough.

@@ -13,8 +13,9 @@ namespace {
 // with AVX-512 (2.3 GHz). A slower processor could use threads for smaller operators than these
 // constants allow.
 constexpr double kProductsPerNs = 64;
-constexpr double kNarrowProductsPerNs = 160;  // weights of 8 and 4 bits
-constexpr double kDynamicProductsPerNs = 12;  // the right operand is packed in each run
+constexpr double kNarrowProductsPerNs = 160;     // weights of 8 and 4 bits
+constexpr double kDynamicProductsPerNs = 12;     // the right operand is packed in each run
+constexpr double kOwnDynamicProductsPerNs = 24;  // by our kernel, which does not pack
 constexpr double kDepthwiseProductsPerNs = 16;
 constexpr double kLargeWindowProductsPerNs = 1;  // depthwise convolutions without a special kernel
 constexpr double kMaxKernelWindow = 25;
@@ -37,7 +38,8 @@ double last_dim(Dims dims) { return dims.empty() ? 1 : dim(dims, dims.size() - 1
 
 class Work {
  public:
-  Work(xnn_runtime_t runtime, const RuntimeOperator& op) : runtime_(runtime), op_(op) {}
+  Work(xnn_runtime_t runtime, const RuntimeOperator& op, bool is_own)
+      : runtime_(runtime), op_(op), is_own_(is_own) {}
 
   // Returns the time on one thread, in nanoseconds.
   double estimate() const {
@@ -50,11 +52,13 @@ class Work {
         return moved + products(elements(input(1)) / dim(input(1), 0)) / products_per_ns();
       case OperatorKind::kDepthwiseConvolution: {
         const double window = elements(input(1)) / dim(input(1), 3);
-        return moved + products(window) / (window > kMaxKernelWindow ? kLargeWindowProductsPerNs
-                                                                     : kDepthwiseProductsPerNs);
+        const bool has_kernel = is_own_ || window <= kMaxKernelWindow;
+        return moved + products(window) /
+                           (has_kernel ? kDepthwiseProductsPerNs : kLargeWindowProductsPerNs);
       }
       case OperatorKind::kBatchMatrixMultiply:
-        return moved + products(last_dim(input(0))) / kDynamicProductsPerNs;
+        return moved + products(last_dim(input(0))) /
+                           (is_own_ ? kOwnDynamicProductsPerNs : kDynamicProductsPerNs);
       case OperatorKind::kUnary:
         return moved + elements(output()) / kFunctionsPerNs;
       case OperatorKind::kSoftmax:
@@ -92,6 +96,7 @@ class Work {
 
   xnn_runtime_t runtime_;
   const RuntimeOperator& op_;
+  bool is_own_;
 };
 
 bool must_stop(const StopSignal* stop) { return stop != nullptr && stop->is_set(); }
@@ -108,7 +113,8 @@ xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t th
 
 }  // namespace
 
-Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool) {
+Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool,
+                          std::span<const char* const> own_kernels) {
   use_fast_row_copies(runtime);
   objects_.clear();
   object_counts_.clear();
@@ -124,7 +130,9 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool) {
       ++count;
     }
     VITRINE_RETURN_IF_ERROR(object_counts_.push_back(count));
-    const double work = threads_of(runtime) == nullptr ? 0 : Work(runtime, op).estimate();
+    const size_t index = object_counts_.size() - 1;
+    const bool is_own = index < own_kernels.size() && own_kernels[index] != nullptr;
+    const double work = threads_of(runtime) == nullptr ? 0 : Work(runtime, op, is_own).estimate();
     const bool is_large = work >= ThreadPool::kMinWorkNs;
     if (is_large) pool_ = pool;
     VITRINE_RETURN_IF_ERROR(work_ns_.push_back(

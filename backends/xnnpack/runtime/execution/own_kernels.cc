@@ -1,6 +1,6 @@
 #include "backends/xnnpack/runtime/execution/own_kernels.h"
 
-#if defined(VITRINE_XNNPACK_PRIVATE_HEADERS) && defined(VITRINE_XNNPACK_OWN_KERNELS)
+#ifdef VITRINE_XNNPACK_OWN_KERNELS
 
 #include <algorithm>
 #include <cstdint>
@@ -410,6 +410,8 @@ size_t count_weights(const xnn_operator& op) {
 
 }  // namespace
 
+bool OwnKernels::are_built() { return true; }
+
 Error OwnKernels::load(xnn_runtime_t runtime) {
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     xnn_operator* const op = runtime->opdata[i].operator_objects[0];
@@ -443,6 +445,7 @@ void OwnKernels::use(xnn_runtime_t runtime) {
 
 namespace vitrine::xnnpack {
 
+bool OwnKernels::are_built() { return false; }
 Error OwnKernels::load(xnn_runtime_t) { return Error(); }
 void OwnKernels::use(xnn_runtime_t) {}
 

@@ -12,9 +12,11 @@
 
 namespace vitrine::xnnpack {
 
-// Does nothing in builds without XNNPACK's private headers or without the optimized kernels.
 class OwnKernels {
  public:
+  // False in builds with another version of XNNPACK than Debian's, without XNNPACK's private
+  // headers, or with selected kernels. The functions below then do nothing.
+  static bool are_built();
   // Copies the weights of depthwise convolutions into the layout of our kernel. Call once, at load.
   Error load(xnn_runtime_t runtime);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
