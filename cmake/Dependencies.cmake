@@ -118,7 +118,7 @@ if(VITRINE_BUILD_HOST)
 endif()
 
 # Highway is header-only. On x86, kernels are compiled for several instruction sets, and one is chosen at run time
-# (kernels/optimized/simd/dispatch.h). Elsewhere, and on Android, they are compiled for the compiler's target only.
+# (runtime/platform/simd_dispatch.h). Elsewhere, and on Android, they are compiled for the compiler's target only.
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)

@@ -1,140 +1,182 @@
 #include "runtime/extension/element_figures.h"
 
-#include <cstring>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/extension/element_figures.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
+#include "runtime/platform/simd_dispatch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_HAVE_FLOAT64
+using Doubles = hn::ScalableTag<double>;
+using Integers = hn::Rebind<int32_t, Doubles>;
+
+HWY_INLINE hn::Vec<Doubles> load(const double* from) { return hn::LoadU(Doubles(), from); }
+HWY_INLINE hn::Vec<Doubles> load(const float* from) {
+  return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), from));
+}
 #endif
 
-namespace vitrine {
-namespace {
-
-// The loops have no branches. They have several sums, because an addition takes longer than the
-// processor needs to start the next one.
-using Vector = double __attribute__((vector_size(16)));
-using Mask = int64_t __attribute__((vector_size(16)));
-constexpr size_t kWidth = sizeof(Vector) / sizeof(double);
-constexpr size_t kVectors = 4;
-constexpr size_t kStep = kVectors * kWidth;
-using Vectors = std::array<Vector, kVectors>;
-
-// For vectors with NaN, the results are arbitrary elements. SSE2 has an instruction that compilers
-// do not choose, because it treats NaN and the sign of zero in its own way.
-Vector lesser(Vector a, Vector b) {
-#ifdef __SSE2__
-  return _mm_min_pd(a, b);
-#else
-  return a < b ? a : b;
-#endif
-}
-Vector greater(Vector a, Vector b) {
-#ifdef __SSE2__
-  return _mm_max_pd(a, b);
-#else
-  return a > b ? a : b;
-#endif
-}
-
-// Writes the elements, which are from 0 to 63, as integers.
-void store_truncated(Vector vector, uint32_t* to) {
-#ifdef __SSE2__
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_cvttpd_epi32(vector));
-#else
-  for (size_t i = 0; i < kWidth; ++i) to[i] = static_cast<uint32_t>(vector[i]);
-#endif
-}
-
-// Calls visit(i, vector) for whole steps of elements, where i counts from 0 to kVectors - 1 again
-// and again. Returns the elements after the last step. Inlined, because sums would otherwise be in
-// memory instead of registers.
-template <class Visit>
-[[gnu::always_inline]] inline std::span<const double> visit_vectors(
-    std::span<const double> elements, const Visit& visit) {
-  const size_t end = elements.size() / kStep * kStep;
-  for (size_t begin = 0; begin < end; begin += kStep) {
-#pragma GCC unroll 4
-    for (size_t i = 0; i < kVectors; ++i) {
-      Vector vector;
-      std::memcpy(&vector, &elements[begin + i * kWidth], sizeof vector);
-      visit(i, vector);
-    }
-  }
-  return elements.subspan(end);
-}
-
-double total(const Vectors& vectors) {
-  const Vector sum = (vectors[0] + vectors[2]) + (vectors[1] + vectors[3]);
-  return sum[0] + sum[1];
-}
-
-}  // namespace
-
-Bounds bounds_of(std::span<const double> elements) {
+// Sums are doubles. The rest needs no more precision than the elements have; blocks are so small
+// that a float counts their zeros.
+template <class T>
+HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;
-  Vectors low;
-  Vectors high;
-  Vectors sum = {};
-  std::array<Mask, kVectors> zeros = {};
-  low.fill(Vector{result.low, result.low});
-  high.fill(Vector{result.high, result.high});
-  // Twice, because there are registers for eight vectors.
-  visit_vectors(elements, [&](size_t i, Vector x) {
-    low[i] = lesser(x, low[i]);
-    high[i] = greater(x, high[i]);
-  });
-  const auto rest = visit_vectors(elements, [&](size_t i, Vector x) {
-    sum[i] += x;
-    zeros[i] -= x == 0;  // true is -1
-  });
-  result.sum = total(sum);
-  for (size_t i = 0; i < kVectors; ++i) {
-    for (size_t lane = 0; lane < kWidth; ++lane) {
-      result.low = std::min(result.low, low[i][lane]);
-      result.high = std::max(result.high, high[i][lane]);
-      result.zeros += static_cast<uint64_t>(zeros[i][lane]);
+  size_t i = 0;
+#if HWY_HAVE_FLOAT64
+  const Doubles d;
+  const hn::ScalableTag<T> dt;
+  const size_t step = hn::Lanes(dt);
+  auto low = hn::Set(dt, std::numeric_limits<T>::infinity()), high = hn::Neg(low);
+  auto zeros = hn::Zero(dt);
+  // Several sums, because an addition takes longer than the processor needs to start the next one.
+  auto sum = hn::Zero(d), other_sum = sum;
+  for (; i + step <= count; i += step) {
+    const auto x = hn::LoadU(dt, elements + i);
+    low = hn::Min(low, x);
+    high = hn::Max(high, x);
+    zeros = hn::Add(zeros, hn::IfThenElseZero(hn::Eq(x, hn::Zero(dt)), hn::Set(dt, 1)));
+    sum = hn::Add(sum, load(elements + i));
+    if constexpr (sizeof(T) < sizeof(double)) {
+      other_sum = hn::Add(other_sum, load(elements + i + hn::Lanes(d)));
     }
   }
-  for (const double x : rest) result.add(x);
+  result.low = double{hn::GetLane(hn::MinOfLanes(dt, low))};
+  result.high = double{hn::GetLane(hn::MaxOfLanes(dt, high))};
+  result.zeros = static_cast<uint64_t>(hn::GetLane(hn::SumOfLanes(dt, zeros)));
+  result.sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other_sum)));
+#endif
+  for (; i < count; ++i) result.add(double{elements[i]});
   return result;
 }
 
-double squares_of(std::span<const double> elements, double mean) {
-  Vectors squares = {};
-  const auto rest = visit_vectors(elements, [&](size_t i, Vector x) {
-    const Vector difference = x - mean;
-    squares[i] += difference * difference;
-  });
-  double sum = total(squares);
-  for (const double x : rest) sum += (x - mean) * (x - mean);
-  return sum;
+Bounds BoundsOfFloats(const float* elements, size_t count) { return bounds_in(elements, count); }
+Bounds BoundsOfDoubles(const double* elements, size_t count) { return bounds_in(elements, count); }
+
+// Sets pairs[i] to the bin of a[i] plus kBins times the bin of b[i]. Returns the sum of the squared
+// distances of all elements from the mean.
+template <class T>
+HWY_INLINE double pairs_in(const Bins& bins, double mean, const T* a, const T* b, int32_t* pairs,
+                           size_t count) {
+  double squares = 0;
+  size_t i = 0;
+#if HWY_HAVE_FLOAT64
+  const Doubles d;
+  const auto low = hn::Set(d, bins.low), per_unit = hn::Set(d, bins.per_unit);
+  const auto last = hn::Set(d, Bins::kLast), means = hn::Set(d, mean);
+  auto sum_of_a = hn::Zero(d), sum_of_b = hn::Zero(d);
+  const auto visit = [&](const T* from, auto& sum) HWY_ATTR {
+    const auto x = load(from);
+    const auto distance = hn::Sub(x, means);
+    sum = hn::MulAdd(distance, distance, sum);
+    return hn::DemoteTo(Integers(), hn::Min(hn::Mul(hn::Sub(x, low), per_unit), last));
+  };
+  static_assert(ValueSummary::kBins == size_t{1} << 6);
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const auto bin_of_a = visit(a + i, sum_of_a), bin_of_b = visit(b + i, sum_of_b);
+    hn::StoreU(hn::Add(bin_of_a, hn::ShiftLeft<6>(bin_of_b)), Integers(), pairs + i);
+  }
+  squares = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum_of_a, sum_of_b)));
+#endif
+  for (; i < count; ++i) {
+    const double x = double{a[i]}, y = double{b[i]};
+    pairs[i] = static_cast<int32_t>(bins.bin_of(x) + ValueSummary::kBins * bins.bin_of(y));
+    squares += (x - mean) * (x - mean) + (y - mean) * (y - mean);
+  }
+  return squares;
 }
 
-void Histogram::add(std::span<const double> elements) {
-  alignas(16) std::array<uint32_t, kMaxElements> bins;
-  uint32_t* next = bins.data();
-  const auto rest = visit_vectors(elements, [&](size_t, Vector x) {
-    store_truncated(lesser((x - low_) * bins_per_unit_, Vector{kLastBin, kLastBin}), next);
-    next += kWidth;
-  });
-  for (const double x : rest) {
-    *next++ = static_cast<uint32_t>(std::min((x - low_) * bins_per_unit_, kLastBin));
+double PairsOfFloats(const Bins& bins, double mean, const float* a, const float* b, int32_t* pairs,
+                     size_t count) {
+  return pairs_in(bins, mean, a, b, pairs, count);
+}
+double PairsOfDoubles(const Bins& bins, double mean, const double* a, const double* b,
+                      int32_t* pairs, size_t count) {
+  return pairs_in(bins, mean, a, b, pairs, count);
+}
+
+}  // namespace vitrine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine {
+
+VITRINE_EXPORT(BoundsOfFloats);
+VITRINE_EXPORT(BoundsOfDoubles);
+VITRINE_EXPORT(PairsOfFloats);
+VITRINE_EXPORT(PairsOfDoubles);
+
+Bounds bounds_of(std::span<const float> elements) {
+  return VITRINE_DISPATCH(BoundsOfFloats)(elements.data(), elements.size());
+}
+Bounds bounds_of(std::span<const double> elements) {
+  return VITRINE_DISPATCH(BoundsOfDoubles)(elements.data(), elements.size());
+}
+
+Bins::Bins(double min, double max) : low(min) {
+  // Halves the bounds first, because the difference of two large numbers may overflow.
+  const double half_width = max / 2 - min / 2;
+  if (half_width > 0) {
+    per_unit = std::min(ValueSummary::kBins / 2.0 / half_width, std::numeric_limits<double>::max());
   }
-  // Neighbors are often in the same bin. A processor waits if it adds to a count twice in a row.
+}
+
+template <class T, class PairsOf>
+void Distribution::add_block(std::span<const T> elements, PairsOf pairs_of) {
+  const size_t half = elements.size() / 2;
+  std::array<int32_t, kPairsOfBlock> pairs;
+  const T* const first = elements.data();
+  squares_ += pairs_of(bins_, mean_, first, first + half, pairs.data(), half);
   size_t i = 0;
-  for (; i + kParts <= elements.size(); i += kParts) {
-    for (size_t part = 0; part < kParts; ++part) {
-      ++counts_[part][bins[i + part]];
+  for (; i + kTables <= half; i += kTables) {
+    for (size_t table = 0; table < kTables; ++table) {
+      ++tables_[table][static_cast<size_t>(pairs[i + table])];
     }
   }
-  for (; i < elements.size(); ++i) ++counts_[0][bins[i]];
+  for (; i < half; ++i) ++tables_[0][static_cast<size_t>(pairs[i])];
+  if (2 * half < elements.size()) {
+    const double x{elements.back()};
+    squares_ += (x - mean_) * (x - mean_);
+    ++histogram_[bins_.bin_of(x)];
+  }
+  if (++blocks_ == kMaxBlocks) clear_tables();
 }
 
-std::array<uint64_t, ValueSummary::kBins> Histogram::counts() const {
-  std::array<uint64_t, ValueSummary::kBins> sums = {};
-  for (const auto& part : counts_) {
-    for (size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
+void Distribution::add(std::span<const float> elements) {
+  add_block(elements, VITRINE_DISPATCH(PairsOfFloats));
+}
+void Distribution::add(std::span<const double> elements) {
+  add_block(elements, VITRINE_DISPATCH(PairsOfDoubles));
+}
+
+void Distribution::clear_tables() {
+  constexpr size_t kBins = ValueSummary::kBins;
+  std::array<uint32_t, kBins> sums = {};
+  for (size_t second = 0; second < kBins; ++second) {
+    uint32_t sum = 0;
+    for (const auto& table : tables_) {
+      for (size_t first = 0; first < kBins; ++first) {
+        const uint16_t count = table[second * kBins + first];
+        sums[first] += count;
+        sum += count;
+      }
+    }
+    sums[second] += sum;
   }
-  return sums;
+  for (size_t i = 0; i < kBins; ++i) histogram_[i] += sums[i];
+  for (auto& table : tables_) table.fill(0);
+  blocks_ = 0;
+}
+
+std::array<uint64_t, ValueSummary::kBins> Distribution::histogram() {
+  clear_tables();
+  return histogram_;
 }
 
 }  // namespace vitrine
+#endif

@@ -33,41 +33,57 @@ struct Bounds {
 };
 
 // If elements are NaN or infinite, the sum is not finite, and the bounds have no meaning.
+Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
-// The sum of (x - mean)^2.
-double squares_of(std::span<const double> elements, double mean);
+// Finds the bin of a number: one of equal parts of a range.
+struct Bins {
+  static constexpr double kLast = ValueSummary::kBins - 1.0;
 
-// Counts elements in equal parts of a range.
-class Histogram {
+  Bins(double min, double max);
+
+  size_t bin_of(double x) const {
+    return static_cast<size_t>(std::min((x - low) * per_unit, kLast));
+  }
+
+  double low;
+  double per_unit = 0;
+};
+
+// Counts elements by bin, and sums their squared distances from the mean.
+class Distribution {
  public:
   static constexpr size_t kMaxElements = 1024;
 
-  Histogram(double low, double high) : low_(low) {
-    // Halves the bounds first, because the difference of two large numbers may overflow.
-    const double half_width = high / 2 - low / 2;
-    if (half_width > 0) {
-      bins_per_unit_ =
-          std::min(ValueSummary::kBins / 2.0 / half_width, std::numeric_limits<double>::max());
-    }
-  }
+  Distribution(const Bounds& bounds, double mean) : bins_(bounds.low, bounds.high), mean_(mean) {}
 
   // Adds at most kMaxElements.
+  void add(std::span<const float> elements);
   void add(std::span<const double> elements);
-  // Adds `count` equal elements.
-  void add(double x, uint64_t count) {
-    counts_[0][static_cast<size_t>(std::min((x - low_) * bins_per_unit_, kLastBin))] += count;
-  }
 
-  std::array<uint64_t, ValueSummary::kBins> counts() const;
+  double squares() const { return squares_; }
+  std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  static constexpr double kLastBin = ValueSummary::kBins - 1.0;
-  static constexpr size_t kParts = 4;
+  // Elements are counted in pairs: each pair of bins has a count. Two tables, because a processor
+  // waits if it adds to a count twice in a row.
+  static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
+  static constexpr size_t kTables = 2;
+  static constexpr size_t kPairsOfBlock = kMaxElements / 2;
+  // No 16-bit count overflows in this number of blocks.
+  static constexpr size_t kMaxBlocks = UINT16_MAX / (kPairsOfBlock / kTables);
 
-  double low_;
-  double bins_per_unit_ = 0;
-  std::array<std::array<uint64_t, ValueSummary::kBins>, kParts> counts_ = {};
+  template <class T, class PairsOf>
+  void add_block(std::span<const T> elements, PairsOf pairs_of);
+  // Adds the tables to the histogram and clears them.
+  void clear_tables();
+
+  Bins bins_;
+  double mean_;
+  double squares_ = 0;
+  size_t blocks_ = 0;
+  std::array<uint64_t, ValueSummary::kBins> histogram_ = {};
+  std::array<std::array<uint16_t, kPairs>, kTables> tables_ = {};
 };
 
 }  // namespace vitrine

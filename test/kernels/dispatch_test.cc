@@ -5,21 +5,21 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace vitrine::optimized::simd::HWY_NAMESPACE {
+namespace vitrine::simd::HWY_NAMESPACE {
 
 int64_t CompiledFor() { return HWY_TARGET; }
 
-}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+}  // namespace vitrine::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <cpuinfo.h>
 #include <gtest/gtest.h>
 
-namespace vitrine::optimized::simd {
+namespace vitrine::simd {
 
 VITRINE_EXPORT(CompiledFor);
 
@@ -55,5 +55,5 @@ TEST(Dispatch, ChoosesBestSupportedTarget) {
 #endif
 }
 
-}  // namespace vitrine::optimized::simd
+}  // namespace vitrine::simd
 #endif

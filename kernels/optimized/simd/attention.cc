@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/cache_rows-inl.h"
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 

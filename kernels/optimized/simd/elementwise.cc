@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 

@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 

@@ -8,7 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,10 +1,10 @@
-#include "kernels/optimized/simd/dispatch.h"
+#include "runtime/platform/simd_dispatch.h"
 
 #if HWY_ARCH_X86
 #include <cpuid.h>
 #endif
 
-namespace vitrine::optimized::simd {
+namespace vitrine::simd {
 
 #if HWY_ARCH_X86
 namespace {
@@ -76,4 +76,4 @@ int64_t supported_targets() {
 int64_t supported_targets() { return 0; }
 #endif
 
-}  // namespace vitrine::optimized::simd
+}  // namespace vitrine::simd

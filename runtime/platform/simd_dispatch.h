@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace vitrine::optimized::simd {
+namespace vitrine::simd {
 
 // Highway's bits of the x86 instruction sets, from SSE4 on, that this machine supports; 0 on other
 // architectures.
@@ -23,7 +23,7 @@ inline size_t best_target(int64_t compiled, int64_t supported) {
   return static_cast<size_t>(__builtin_ctzll(mask | uint64_t{1} << HWY_MAX_DYNAMIC_TARGETS));
 }
 
-}  // namespace vitrine::optimized::simd
+}  // namespace vitrine::simd
 
 // Use VITRINE_EXPORT(Function) once, in the namespace that contains HWY_NAMESPACE. Then call
 // VITRINE_DISPATCH(Function)(arguments).
@@ -35,6 +35,6 @@ inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr decltype(&HWY_STATIC_DISPATCH(function)) function##OfTarget[] = { \
       HWY_CHOOSE_TARGET_LIST(function), HWY_CHOOSE_FALLBACK(function)}
 #define VITRINE_DISPATCH(function)                              \
-  (*function##OfTarget[::vitrine::optimized::simd::best_target( \
-      HWY_TARGETS, ::vitrine::optimized::simd::supported_targets())])
+  (*function##OfTarget[::vitrine::simd::best_target( \
+      HWY_TARGETS, ::vitrine::simd::supported_targets())])
 #endif
