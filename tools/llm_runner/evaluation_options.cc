@@ -89,7 +89,10 @@ bool check_evaluation_flags(const CLI::App& app, const LlmOptions& options) {
     if (!options.compare.empty()) {
       throw CLI::ValidationError("--compare", "cannot be used with --numerics: use --reference");
     }
-    check_is_table_or_json(options.report, "with --numerics");
+    const ReportFormat format = options.report.format;
+    if (format != ReportFormat::kCsv && format != ReportFormat::kHtml) {
+      check_is_table_or_json(options.report, "with --numerics, except for csv and html");
+    }
     return true;
   }
   if (app.count("--etrecord") != 0) {

@@ -7,10 +7,13 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "test/support/browser.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "test/tools/llm_runner/direct_logits.h"
 
@@ -113,6 +116,86 @@ TEST(LlmNumerics, ProgramWithoutNamesComparesCachesAndGivesReason) {
   EXPECT_THAT(result.out, HasSubstr("do not tell keys from values"));
 }
 
+// The lines of the values of layers come first, then those of the logits.
+TEST(LlmNumerics, CsvHasTheFiguresOfJson) {
+  VITRINE_NEEDS_CORPUS_LLM();
+  const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();
+  const std::string arguments = fmt::format("--prompt_ids {} --format ", kIds);
+  const CommandResult csv = numerics(sample("kjv_8da4w/model.pte"), reference, arguments + "csv");
+  ASSERT_EQ(csv.exit_code, 0) << csv.err;
+  const CommandResult as_json =
+      numerics(sample("kjv_8da4w/model.pte"), reference, arguments + "json");
+  const json report = json::parse(as_json.out);
+  std::vector<std::string> lines;
+  std::istringstream text(csv.out);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  size_t values = 1;  // the titles
+  for (const json& layer : report.at("layers")) {
+    values += (layer.at("attention").is_null() ? 0 : 1) + (layer.at("output").is_null() ? 0 : 1);
+    for (const json& cache : layer.at("caches")) values += cache.at("by_positions").size();
+  }
+  ASSERT_EQ(lines.size(), values + report.at("positions").size());
+  for (size_t i = 0; i < report.at("positions").size(); ++i) {
+    const json& block = report.at("positions")[i];
+    EXPECT_EQ(lines[values + i],
+              fmt::format("logits,,{},{},{},{},{},{},{:.9g},{},{}", block.at("first").get<size_t>(),
+                          block.at("last").get<size_t>(), block.at("mean_kl").get<double>(),
+                          block.at("max_kl").get<double>(), block.at("max_kl_at").get<size_t>(),
+                          block.at("same_top_1").get<size_t>(),
+                          block.at("logits").at("sqnr_db").get<double>(),
+                          block.at("logits").at("cosine").get<double>(),
+                          block.at("logits").at("max_abs").get<double>()));
+  }
+}
+
+// Clicks like a reader.
+constexpr char kDrive[] = R"(
+const all = (query) => [...document.querySelectorAll(query)];
+seen.title = document.title;
+seen.cards = all('.card').length;
+seen.layers = all('#layers tbody tr').length;
+seen.positions = all('#positions tbody tr').length;
+seen.cells = all('#positions tbody tr')[0].children.length;
+seen.panels = all('.panel').length;
+seen.notes = all('#notes li').length;
+document.querySelector('#layers th button').click();
+all('#positions tbody tr')[0].click();
+seen.detail = all('#positions tr.detail dt').map((fact) => fact.textContent).join();
+const theme = document.documentElement.dataset.theme;
+document.getElementById('theme').click();
+seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+)";
+
+TEST(LlmNumerics, WritesAPage) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const std::string program = sample("kjv_8da4w/model.pte");
+  const std::string file = (scratch / "errors.html").string();  // the extension implies the format
+  const CommandResult result =
+      numerics(program, program, fmt::format("--prompt_ids {} -o {}", kIds, file));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(file);
+  const json data = page_data(page);
+  ASSERT_GT(data.at("layers").size(), 0u);
+  for (const char* window : {"1280,900", "390,844"}) {
+    SCOPED_TRACE(window);
+    const json seen = drive(browser, page, scratch, window, kDrive);
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen.at("problems"), json::array());
+    EXPECT_EQ(seen.at("title"), "model.pte · numerics");
+    EXPECT_EQ(seen.at("cards"), 3) << "no layer has an output without names";
+    EXPECT_EQ(seen.at("layers"), data.at("layers").size());
+    EXPECT_EQ(seen.at("positions"), data.at("positions").size());
+    EXPECT_EQ(seen.at("cells"), 8);
+    EXPECT_EQ(seen.at("panels"), 2) << "equal programs have no bars";
+    EXPECT_EQ(seen.at("notes"), data.at("notes").size());
+    EXPECT_EQ(seen.at("detail"), "cache 1,cache 2,logits");
+    EXPECT_EQ(seen.at("theme"), "dark,light");
+    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
+  }
+}
+
 TEST(LlmNumerics, RejectsInputsThatCannotBeCompared) {
   const std::string program = sample("kjv_8da4w/model.pte");
   const auto error = [&](const std::string& arguments) {
@@ -125,7 +208,7 @@ TEST(LlmNumerics, RejectsInputsThatCannotBeCompared) {
   EXPECT_THAT(error("--prompt_ids 1,2 --context 1"), HasSubstr("do not fit into a context of 1"));
   EXPECT_THAT(numerics(program, sample("add_mul/model.pte"), "--prompt_ids 1,2").err,
               HasSubstr("is not a decoder"));
-  EXPECT_EQ(numerics(program, program, "--prompt_ids 1,2 --format csv").exit_code, 64);
+  EXPECT_EQ(numerics(program, program, "--prompt_ids 1,2 --format svg").exit_code, 64);
   EXPECT_EQ(numerics(program, program, "--prompt_ids 1,2 --fail_below x").exit_code, 64);
 }
 

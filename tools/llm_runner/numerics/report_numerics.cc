@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "base/text/number_texts.h"
 #include "base/text/text_layout.h"
 #include "base/text/text_table.h"
-#include "tools/common/provenance.h"
 #include "tools/llm_runner/figures.h"
+#include "tools/llm_runner/numerics/language_figures.h"
 #include "tools/llm_runner/numerics/run_numerics.h"
 
 namespace vitrine::tools {
@@ -19,13 +17,9 @@ using inspector::kDot;
 using inspector::printable;
 using inspector::TensorDifference;
 using inspector::TextTable;
-using llm::CacheError;
 using llm::CacheRole;
 using llm::LanguageNumerics;
 using llm::LayerErrors;
-using nlohmann::ordered_json;
-
-constexpr int kLanguageNumericsJsonVersion = 1;
 
 std::string db_text(double db) {
   return std::isinf(db) && db > 0 ? "same" : fmt::format("{:.1f}", db);
@@ -35,63 +29,14 @@ std::string db_text(const std::optional<TensorDifference>& difference) {
   return difference ? db_text(difference->sqnr_db) : "-";
 }
 
-// Joins the ranges of positions of a cache.
-std::optional<TensorDifference> all_ranges(const CacheError& cache) {
-  std::optional<TensorDifference> all;
-  for (const TensorDifference& range : cache.ranges) {
-    if (all) {
-      inspector::add_difference(*all, range);
-    } else {
-      all = range;
-    }
-  }
-  return all;
-}
-
-// Returns the cache of keys or values of a layer. Without roles, they are the first and the second
-// one. Null if there is none.
-const CacheError* find_cache(const LayerErrors& layer, CacheRole role) {
-  const auto found = std::ranges::find(layer.caches, role, &CacheError::role);
-  if (found != layer.caches.end()) return &*found;
-  const size_t index = role == CacheRole::kKeys ? 0 : 1;
-  const bool is_unknown =
-      index < layer.caches.size() && layer.caches[index].role == CacheRole::kUnknown;
-  return is_unknown ? &layer.caches[index] : nullptr;
-}
-
-// The caches of all layers in one range of positions.
-std::optional<TensorDifference> caches_in(const LanguageNumerics& numerics, CacheRole role,
-                                          size_t range) {
-  std::optional<TensorDifference> all;
-  for (const LayerErrors& layer : numerics.layers) {
-    const CacheError* cache = find_cache(layer, role);
-    if (cache == nullptr || range >= cache->ranges.size()) continue;
-    if (all) {
-      inspector::add_difference(*all, cache->ranges[range]);
-    } else {
-      all = cache->ranges[range];
-    }
-  }
-  return all;
-}
-
 std::string cache_text(const LayerErrors& layer, CacheRole role) {
-  const CacheError* cache = find_cache(layer, role);
-  return cache == nullptr ? "-" : db_text(all_ranges(*cache));
-}
-
-template <class Predicate>
-bool has_caches(const LanguageNumerics& numerics, Predicate predicate) {
-  return std::ranges::any_of(numerics.layers, [&](const LayerErrors& layer) {
-    return std::ranges::any_of(layer.caches, predicate);
-  });
+  return db_text(cache_figures(layer, role));
 }
 
 void add_cache_columns(TextTable& table, const LanguageNumerics& numerics, size_t rank) {
-  const bool are_unknown = has_caches(
-      numerics, [](const CacheError& cache) { return cache.role == CacheRole::kUnknown; });
-  table.add_column(are_unknown ? "cache 1 dB" : "k cache dB", TextTable::Kind::kFigure, rank);
-  table.add_column(are_unknown ? "cache 2 dB" : "v cache dB", TextTable::Kind::kFigure, rank);
+  const auto [keys, values] = cache_names(numerics);
+  table.add_column(std::string(keys) + " dB", TextTable::Kind::kFigure, rank);
+  table.add_column(std::string(values) + " dB", TextTable::Kind::kFigure, rank);
 }
 
 std::string layer_table(const LanguageNumerics& numerics, const inspector::TableOptions& options) {
@@ -105,11 +50,7 @@ std::string layer_table(const LanguageNumerics& numerics, const inspector::Table
                    cache_text(layer, CacheRole::kKeys), cache_text(layer, CacheRole::kValues),
                    db_text(layer.output)});
   }
-  TensorDifference logits = numerics.blocks.front().logits;
-  for (size_t i = 1; i < numerics.blocks.size(); ++i) {
-    inspector::add_difference(logits, numerics.blocks[i].logits);
-  }
-  table.add_row({"logits", "-", "-", "-", db_text(logits.sqnr_db)});
+  table.add_row({"logits", "-", "-", "-", db_text(all_logits(numerics).sqnr_db)});
   return table.text(options.width, options.color);
 }
 
@@ -137,68 +78,6 @@ std::string position_table(const LanguageNumerics& numerics,
   return table.text(options.width, options.color);
 }
 
-// Figures without a finite value are null; `equal` tells equal tensors from those with a NaN.
-ordered_json difference_json(const std::optional<TensorDifference>& difference) {
-  if (!difference) return {};
-  const bool has_figures = std::isfinite(difference->sqnr_db);
-  const bool is_equal = !has_figures && difference->sqnr_db > 0;
-  return {{"equal", is_equal},
-          {"sqnr_db", finite_or_null(difference->sqnr_db)},
-          {"cosine", has_figures || is_equal ? finite_or_null(difference->cosine) : ordered_json()},
-          {"max_abs", finite_or_null(difference->max_abs)}};
-}
-
-ordered_json layer_json(const LayerErrors& layer) {
-  ordered_json json;
-  json["layer"] = layer.name;
-  json["attention_op"] = layer.attention_op;
-  json["attention"] = difference_json(layer.attention);
-  json["output_op"] = layer.output_op;
-  json["output"] = difference_json(layer.output);
-  json["output_db_at_recorded"] = ordered_json::array();
-  for (const std::optional<double>& db : layer.output_db) {
-    json["output_db_at_recorded"].push_back(db ? finite_or_null(*db) : ordered_json());
-  }
-  json["caches"] = ordered_json::array();
-  for (const CacheError& cache : layer.caches) {
-    constexpr const char* kRoles[] = {"unknown", "keys", "values"};
-    ordered_json figures = {{"role", kRoles[static_cast<size_t>(cache.role)]},
-                            {"reference", cache.type_a},
-                            {"program", cache.type_b}};
-    figures["why_not"] = cache.why_not.empty() ? ordered_json() : ordered_json(cache.why_not);
-    figures["by_positions"] = ordered_json::array();
-    for (const TensorDifference& range : cache.ranges) {
-      figures["by_positions"].push_back(difference_json(range));
-    }
-    json["caches"].push_back(std::move(figures));
-  }
-  return json;
-}
-
-std::vector<std::string> notes_of(const LanguageNumerics& numerics) {
-  std::vector<std::string> notes = numerics.notes;
-  if (!numerics.why_no_layers.empty()) notes.push_back("layers: " + numerics.why_no_layers);
-  if (!numerics.why_no_caches.empty()) notes.push_back("caches: " + numerics.why_no_caches);
-  if (has_caches(numerics, [](const CacheError& cache) { return cache.is_paired_by_noise; })) {
-    notes.push_back(
-        "the programs do not tell keys from values: the two caches of a layer are paired so that "
-        "the noise is smaller");
-  }
-  std::string last;
-  for (const LayerErrors& layer : numerics.layers) {
-    for (const CacheError& cache : layer.caches) {
-      if (!cache.why_not.empty() && std::exchange(last, cache.why_not) != cache.why_not) {
-        notes.push_back(fmt::format("caches of {}: {}", layer.name, cache.why_not));
-      }
-    }
-  }
-  if (numerics.dropped_values != 0) {
-    notes.push_back(fmt::format("{} values did not fit into memory and are not measured",
-                                numerics.dropped_values));
-  }
-  return notes;
-}
-
 }  // namespace
 
 std::string report_language_numerics(const LanguageNumerics& numerics,
@@ -219,30 +98,6 @@ std::string report_language_numerics(const LanguageNumerics& numerics,
   text += '\n' + layer_table(numerics, options) + '\n' + position_table(numerics, options);
   const std::vector<std::string> notes = notes_of(numerics);
   return notes.empty() ? text : text + '\n' + inspector::wrap_notes(notes, width);
-}
-
-std::string report_language_numerics_json(const LanguageNumerics& numerics) {
-  ordered_json json;
-  json["language_numerics_version"] = kLanguageNumericsJsonVersion;
-  json["tool"] = tool_version();
-  json["program"] = numerics.program;
-  json["reference"] = numerics.reference;
-  json["tokens"] = numerics.tokens;
-  json["recorded_positions"] = numerics.recorded;
-  json["positions"] = ordered_json::array();
-  for (const llm::PositionBlock& block : numerics.blocks) {
-    json["positions"].push_back({{"first", block.range.first},
-                                 {"last", block.range.second - 1},
-                                 {"mean_kl", finite_or_null(block.mean_kl)},
-                                 {"max_kl", finite_or_null(block.max_kl)},
-                                 {"max_kl_at", block.max_kl_at},
-                                 {"same_top_1", block.same_top},
-                                 {"logits", difference_json(block.logits)}});
-  }
-  json["layers"] = ordered_json::array();
-  for (const LayerErrors& layer : numerics.layers) json["layers"].push_back(layer_json(layer));
-  json["notes"] = notes_of(numerics);
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace vitrine::tools

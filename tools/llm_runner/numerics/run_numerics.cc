@@ -215,6 +215,19 @@ class NumericsRun {
   llm::LanguageNumerics result_;
 };
 
+std::string report(const llm::LanguageNumerics& numerics, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kJson:
+      return report_language_numerics_json(numerics);
+    case ReportFormat::kCsv:
+      return report_language_numerics_csv(numerics);
+    case ReportFormat::kHtml:
+      return report_language_numerics_html(numerics);
+    default:
+      return report_language_numerics(numerics, table_options(options));
+  }
+}
+
 }  // namespace
 
 int run_language_numerics(const LlmOptions& options) {
@@ -222,10 +235,7 @@ int run_language_numerics(const LlmOptions& options) {
   NumericsRun run(options, lowered);
   stop_on_interrupt();
   const llm::LanguageNumerics numerics = run.run();
-  write_report(options.report.format == ReportFormat::kJson
-                   ? report_language_numerics_json(numerics)
-                   : report_language_numerics(numerics, table_options(options.report)),
-               options.report);
+  write_report(report(numerics, options.report), options.report);
   if (!options.fail_below) return 0;
   if (!numerics.why_no_layers.empty() && !numerics.why_no_caches.empty()) {
     throw ToolError("--fail_below: neither layers nor caches were compared");

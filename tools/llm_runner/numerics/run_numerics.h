@@ -15,5 +15,9 @@ int run_language_numerics(const LlmOptions& options);
 std::string report_language_numerics(const llm::LanguageNumerics& numerics,
                                      const inspector::TableOptions& options);
 std::string report_language_numerics_json(const llm::LanguageNumerics& numerics);
+// One line for each value of a layer, and for each block of positions.
+std::string report_language_numerics_csv(const llm::LanguageNumerics& numerics);
+// A page for a browser, which needs no network and no other files.
+std::string report_language_numerics_html(const llm::LanguageNumerics& numerics);
 
 }  // namespace vitrine::tools

@@ -1,0 +1,29 @@
+// Figures and notes that the reports of a language model's errors share.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inspector/compare/tensor_difference.h"
+#include "tools/llm_runner/numerics/language_numerics.h"
+
+namespace vitrine::tools {
+
+// The cache of keys or values of a layer, in all ranges of positions. Without roles, they are the
+// first and the second one.
+std::optional<inspector::TensorDifference> cache_figures(const llm::LayerErrors& layer,
+                                                         llm::CacheRole role);
+// The caches of all layers in one range of positions.
+std::optional<inspector::TensorDifference> caches_in(const llm::LanguageNumerics& numerics,
+                                                     llm::CacheRole role, size_t range);
+// Names of the caches of keys and values: "k cache" and "v cache", or "cache 1" and "cache 2".
+std::pair<const char*, const char*> cache_names(const llm::LanguageNumerics& numerics);
+// The logits at all positions.
+inspector::TensorDifference all_logits(const llm::LanguageNumerics& numerics);
+
+std::vector<std::string> notes_of(const llm::LanguageNumerics& numerics);
+
+}  // namespace vitrine::tools
