@@ -141,7 +141,7 @@ int executor_runner(int argc, char** argv) {
     const auto options = parse_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     options->backend.load_libraries();
-    if (options->profile) {
+    if (options->profile || options->numerics) {
       stop_on_interrupt();
     } else {
       cancel_on_interrupt();

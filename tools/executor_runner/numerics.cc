@@ -96,7 +96,7 @@ int run_numerics(const RunnerOptions& given) {
   uint64_t dropped = 0;
   bool is_below = false;
   for (NumericsResult& result : results) {
-    if (options.has_samples) name_samples(result, samples.size(), options);
+    if (options.has_samples) name_samples(result, result.numerics.samples.size(), options);
     dropped += result.dropped_values;
     is_below |= result.numerics.first_below.has_value();
   }

@@ -8,6 +8,8 @@
 #include "base/text/number_texts.h"
 #include "formats/etdump/etdump_writer.h"
 #include "tools/common/file_kind.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/messages.h"
 #include "tools/common/output_difference.h"
 #include "tools/common/profile_report.h"
 #include "tools/common/progress.h"
@@ -94,8 +96,14 @@ NumericsResult NumericsRun::measure(const NumericsSample& sample,
 
   const SessionOptions sessions = reference_session(program.session.pool());
   TracedProgram reference(sessions, options_);
-  reference.inputs.emplace(*reference.method, *program.inputs);
-  reference.run(&reference.trace);
+  try {
+    reference.inputs.emplace(*reference.method, *program.inputs);
+    reference.run(&reference.trace);
+  } catch (const ToolError& error) {
+    throw ToolError(fmt::format("--reference {}: {} (A is the program, B the reference)",
+                                options_.reference.string(), error.what()),
+                    error.code());
+  }
 
   const uint64_t dropped = program.values.dropped() + reference.values.dropped();
   if (dropped != 0 && (program.values.entries().empty() || reference.values.entries().empty())) {
@@ -146,6 +154,11 @@ std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
   std::vector<NumericsResult> all(runs.size());
   Progress progress("measuring samples");
   for (size_t i = 0; i < samples.size(); ++i) {
+    if (i > 0 && stop_flag()) {
+      print_note(fmt::format("interrupted: the figures are those of {} of {} samples", i,
+                             samples.size()));
+      break;
+    }
     if (samples.size() > 1) progress.update(i, samples.size());
     const bool is_last = i + 1 == samples.size();
     std::unique_ptr<InputSet> inputs;
