@@ -1,4 +1,5 @@
-// Writes the pages of comparisons: HTML without scripts, with lines and tables.
+// Writes the pages of comparisons: lines, tables, and optionally a tab with the graph of B. Without
+// a graph, the page has no scripts.
 #pragma once
 
 #include <string>
@@ -26,15 +27,20 @@ class ComparisonPage {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
     double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
+    // Rows of B's profile, which lead to nodes of the graph, and their queue.
+    std::vector<size_t> rows_b = {};
+    std::string queue = {};
   };
   // Every row has one cell for each column. Without any change, the table has no bars.
   void add_table(const std::vector<Column>& columns, const std::vector<Row>& rows);
 
-  // Returns the page. Call this once, at the end.
-  std::string page();
+  // Returns the page. Call this once, at the end. `graph` is the result of graph_tab_data() in
+  // report_graph.h; may be empty.
+  std::string page(std::string_view graph = {});
 
  private:
-  std::string out_;
+  std::string title_;
+  std::string body_;
 };
 
 }  // namespace vitrine::inspector

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "inspector/report/row_figures.h"
+
 namespace vitrine::inspector {
 
 // A row of a profile or of one of its queues.
@@ -53,6 +55,7 @@ struct GraphPicture {
   bool has_times = false;
   std::string device_queue;       // of device_time; empty without a device
   bool has_device_ticks = false;  // device_time is not ns
+  RowFigures figures;             // color the nodes of the rows; may be empty
   std::vector<Node> nodes;        // in execution order, boxes anywhere
   std::vector<Edge> edges;
   // Classes of modules by path: "torch.nn.modules.conv.Conv2d".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "inspector/compare/comparison.h"
 #include "inspector/report/report_table.h"
@@ -17,8 +18,9 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
                                    const Profile& b);
 // Writes one line per op, then `unattributed` and `wall`. Times are medians in ns.
 std::string report_comparison_csv(const Comparison& comparison, const Profile& a, const Profile& b);
-// Writes a page without scripts: the table, with a bar for each change.
-std::string report_comparison_html(const Comparison& comparison, const Profile& a,
-                                   const Profile& b);
+// Writes a page: the table, with a bar for each change. With the result of graph_tab_data() in
+// report_graph.h for B's program, the page has a tab with the graph, else no scripts.
+std::string report_comparison_html(const Comparison& comparison, const Profile& a, const Profile& b,
+                                   std::string_view graph = {});
 
 }  // namespace vitrine::inspector

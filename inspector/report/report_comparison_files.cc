@@ -54,7 +54,7 @@ void add_times(ComparisonPage& page, const Comparison& comparison, const Profile
          figures.figures(op, is_total || !op.rows_a.empty(), is_total || !op.rows_b.empty())) {
       cells.push_back(std::move(figure));
     }
-    rows.push_back({std::move(cells), kind, op.change});
+    rows.push_back({std::move(cells), kind, op.change, op.rows_b, b.queue});
   };
   for (size_t i = 0; i < comparison.ops.size(); ++i) {
     const ComparedOp& op = comparison.ops[i];
@@ -85,8 +85,8 @@ std::string report_comparison_csv(const Comparison& comparison, const Profile& a
   return out;
 }
 
-std::string report_comparison_html(const Comparison& comparison, const Profile& a,
-                                   const Profile& b) {
+std::string report_comparison_html(const Comparison& comparison, const Profile& a, const Profile& b,
+                                   std::string_view graph) {
   ComparisonPage page(a.run.model, b.run.model);
   for (const auto& [label, profile] : {std::pair("A: ", &a), std::pair("B: ", &b)}) {
     for (const std::string& warning : profile->run.warnings) {
@@ -105,7 +105,7 @@ std::string report_comparison_html(const Comparison& comparison, const Profile& 
     add_times(page, queue.comparison, a.queues[queue.a], b.queues[queue.b]);
     for (const std::string& note : queue.comparison.notes) page.add_line(note);
   }
-  return page.page();
+  return page.page(graph);
 }
 
 }  // namespace vitrine::inspector

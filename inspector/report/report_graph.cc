@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -22,6 +23,33 @@ constexpr size_t kMaxEdges = 500'000;
 
 constexpr std::array<std::string_view, 7> kKinds = {"op",       "input",  "output", "method",
                                                     "delegate", "module", "part"};
+
+// JSON has no infinity.
+Json figure_json(double value) {
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "same" : "not finite";
+}
+
+Json figures_json(const RowFigures& figures) {
+  if (figures.title.empty()) return nullptr;
+  Json values = Json::array();
+  for (const double value : figures.values) values.push_back(figure_json(value));
+  return {{"title", figures.title},
+          {"about", figures.about},
+          {"is_change", figures.is_change},
+          {"values", values}};
+}
+
+// Returns the indices of the values of a node's rows.
+std::vector<size_t> figures_of(const GraphPicture::Node& node, const RowFigures& figures) {
+  std::vector<size_t> indices;
+  for (const RowOfQueue& row : node.rows) {
+    const auto found = figures.values_of_row.find(row.row);
+    if (!row.queue.empty() || found == figures.values_of_row.end()) continue;
+    indices.insert(indices.end(), found->second.begin(), found->second.end());
+  }
+  return indices;
+}
 
 Json picture_json(const GraphPicture& picture) {
   Json types = Json::array();
@@ -48,6 +76,9 @@ Json picture_json(const GraphPicture& picture) {
       json["rows"] = Json::array();
       for (const RowOfQueue& row : node.rows) json["rows"].push_back({row.queue, row.row});
     }
+    if (std::vector<size_t> indices = figures_of(node, picture.figures); !indices.empty()) {
+      json["figures"] = std::move(indices);
+    }
     if (!node.facts.empty()) {
       json["facts"] = Json::array();
       for (const auto& [name, text] : node.facts) json["facts"].push_back({name, text});
@@ -63,6 +94,7 @@ Json picture_json(const GraphPicture& picture) {
           {"has_times", picture.has_times},
           {"queue", picture.device_queue},
           {"queue_unit", picture.has_device_ticks ? "ticks" : "ns"},
+          {"figures", figures_json(picture.figures)},
           {"types", types},
           {"nodes", nodes},
           {"edges", edges}};

@@ -161,9 +161,11 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
   const auto joined = [](std::string_view a, std::string_view b) {
     return std::string(a).append(b);
   };
-  const std::string style = joined(html::kStyle, head->style);
+  const std::string style = joined(joined(html::kStyle, html::kGraphTabStyle), head->style);
   const std::string script =
-      joined(joined(joined(html::kElements, html::kScript), head->script), html::kStart);
+      joined(joined(joined(joined(html::kElements, html::kGraphTabScript), html::kScript),
+                    head->script),
+             html::kStart);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   const std::string legend = legend_html();
   const std::string head_json = without_tags(head->data);

@@ -8,7 +8,8 @@
 namespace vitrine::inspector {
 
 std::string report_numerics_html(const Numerics& numerics, const Profile& program,
-                                 const Profile& reference, const Profile* timed) {
+                                 const Profile& reference, const Profile* timed,
+                                 std::string_view graph) {
   nlohmann::ordered_json data = numerics_json(numerics, program, reference, timed);
   for (size_t i = 0; i < numerics.rows.size(); ++i) {
     const NumericsRow& row = numerics.rows[i];
@@ -23,10 +24,14 @@ std::string report_numerics_html(const Numerics& numerics, const Profile& progra
   }
   const std::string json =
       without_tags(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  const std::string style = std::string(html::kStyle).append(html::kNumericsStyle);
-  const std::string script = std::string(html::kElements).append(html::kNumericsScript);
-  return fill_page(html::kNumericsPage,
-                   {{"{{style}}", style}, {"{{data}}", json}, {"{{script}}", script}});
+  const std::string style =
+      std::string(html::kStyle).append(html::kGraphTabStyle).append(html::kNumericsStyle);
+  const std::string script =
+      std::string(html::kElements).append(html::kGraphTabScript).append(html::kNumericsScript);
+  return fill_page(html::kNumericsPage, {{"{{style}}", style},
+                                         {"{{data}}", json},
+                                         {"{{graph data}}", graph.empty() ? "null" : graph},
+                                         {"{{script}}", script}});
 }
 
 }  // namespace vitrine::inspector

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "inspector/compare/numerics.h"
 #include "inspector/join/profile.h"
@@ -10,8 +11,10 @@
 namespace vitrine::inspector {
 
 // `timed` is a profile of the program without captured values, whose times the page shows; may be
-// null. Names are shown as text, never as markup.
+// null. With the result of graph_tab_data() in report_graph.h, the page has a tab with the graph of
+// the program. Names are shown as text, never as markup.
 std::string report_numerics_html(const Numerics& numerics, const Profile& program,
-                                 const Profile& reference, const Profile* timed);
+                                 const Profile& reference, const Profile* timed,
+                                 std::string_view graph = {});
 
 }  // namespace vitrine::inspector

@@ -86,6 +86,29 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
   return json::parse(from_base64(dom.substr(begin + open.size())));
 }
 
+std::string visit_graph(const std::string& open, const std::string& row) {
+  return open + R"(
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+addEventListener('load', () => {
+  const inner = document.querySelector('#graph-section iframe').contentWindow, {picture} = inner;
+  const isHidden = () => document.getElementById('graph-section').hidden;
+  const {selected} = picture.view, {figures} = picture.graph.data;
+  seen.selected = selected.rows[0];
+  seen.figures = (selected.figures || []).map((index) => figures.values[index]);
+  seen.color = inner.document.getElementById('color').value;
+  seen.panel = inner.document.getElementById('panel').textContent;
+  seen.hidden = [isHidden()];
+  inner.document.querySelector('.to-row').click();
+  seen.hidden.unshift(isHidden());
+  const shown = )" + row + R"(;
+  seen.row = shown.dataset.rows;
+  seen.cells = [...shown.cells].map((cell) => cell.textContent);
+  seen.problems = window.problems.concat(inner.problems || []);
+  result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+});
+)";
+}
+
 json page_data(const std::string& page, const std::string& id) {
   const std::string open = " id=\"" + id + "\">";
   const size_t begin = page.find(open) + open.size();

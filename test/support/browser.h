@@ -19,6 +19,11 @@ std::string find_browser();
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 
+// Returns a script that opens the tab with the graph, by the statements `open`, and follows the
+// selected node back to its row. `row` is an expression for the element of the row that is then
+// shown. The frame is part of the page's load, after which the result is written again.
+std::string visit_graph(const std::string& open, const std::string& row);
+
 // Returns the JSON document in the page's script element with this id.
 nlohmann::json page_data(const std::string& page, const std::string& id = "data");
 

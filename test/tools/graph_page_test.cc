@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -374,6 +375,45 @@ TEST(GraphPageBrowser, ShowsHostileNamesAsText) {
   EXPECT_EQ(seen.at("images"), 0);
   EXPECT_THAT(seen.at("panel").get<std::string>(),
               testing::StartsWith("</script><img src=x onerror=alert(1)>{{script}}"));
+}
+
+TEST(GraphPageBrowser, CountsAFigureOfSeveralNodesOnceInTheirBox) {
+  VITRINE_NEEDS_GRAPH_LAYOUT();
+  VITRINE_BROWSER(browser);
+  const auto picture_with = [](bool is_change, double shared, double other) {
+    GraphPicture picture;
+    for (size_t i = 0; i < 4; ++i) {
+      GraphPicture::Node& node = picture.nodes.emplace_back();
+      node.label = "op" + std::to_string(i);
+      node.module_path = "m";
+      node.rows = {{"", i}};
+      if (i > 0) picture.edges.push_back({i - 1, i, "f32[1]"});
+    }
+    picture.nodes.emplace_back().kind = GraphPicture::Kind::kOutput;
+    picture.edges.push_back({3, 4, "f32[1]"});
+    picture.figures.title = "figure";
+    picture.figures.is_change = is_change;
+    picture.figures.values = {shared, other};
+    picture.figures.values_of_row = {{0, {0}}, {1, {0}}, {2, {1}}};  // row 3 was not measured
+    inspector::add_module_boxes(picture);
+    return inspector::report_graph_html(picture);
+  };
+  const std::string look = R"(
+    const mode = colorModes(graph).figure, box = graph.items.find((item) => item.kind === 'module');
+    seen.figures = graph.items.filter((item) => item.kind === 'op').map(mode.of);
+    seen.box = mode.text(mode.of(box));
+    seen.colors = graph.items.filter((item) => item.kind === 'op').map(mode.color);)";
+  const std::string start = "const {graph} = window.picture;";
+  const ScratchFolder scratch;
+  const Document changes =
+      drive(browser, picture_with(true, 400, -100), scratch, "1280,900", start + look);
+  EXPECT_EQ(changes.at("figures"), Document({400, 400, -100, nullptr}));
+  EXPECT_EQ(changes.at("box"), "+300 ns") << "two nodes share 400 ns";
+  EXPECT_EQ(changes.at("colors"), Document({1, 1, -0.5, "var(--rest)"}));
+  const Document errors =
+      drive(browser, picture_with(false, 20, INFINITY), scratch, "1280,900", start + look);
+  EXPECT_EQ(errors.at("box"), "20.0 dB") << "the lowest SQNR";
+  EXPECT_EQ(errors.at("colors"), Document({1, 1, 0, "var(--rest)"}));
 }
 
 // A network of 5,000 ops in blocks with skip connections.

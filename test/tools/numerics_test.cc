@@ -242,6 +242,38 @@ TEST(NumericsCommand, WritesAPage) {
   }
 }
 
+// The detail of a row leads to its node, which is colored by the error, and back.
+TEST(NumericsCommand, DrawsTheGraphColoredByError) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const fs::path folder = samples_dir() / "digits_xnnpack_q8", file = scratch / "errors.html";
+  const CommandResult result = executor_runner(
+      "--numerics --num_executions 1 --warmup 0 --etrecord " + (folder / "etrecord.bin").string() +
+      " --reference " + sample("digits_portable/model.pte") + " --reference_etrecord " +
+      sample("digits_portable/etrecord.bin") + " -o " + file.string() + " " +
+      (folder / "model.pte").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(file);
+  const json rows = page_data(page).at("rows");
+  const auto measured =
+      std::ranges::find_if(rows, [](const json& row) { return row.at("made_here").is_object(); });
+  ASSERT_NE(measured, rows.end());
+  const json seen = drive(
+      browser, page, scratch, "1280,900",
+      visit_graph("document.querySelectorAll('#table tbody tr')[" +
+                      std::to_string(measured - rows.begin()) +
+                      "].click(); document.querySelector('.to-graph').click();",
+                  "document.querySelector('tr.detail').previousSibling"));
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("color"), "figure");
+  EXPECT_EQ(seen.at("selected").at(1), measured->at("row"));
+  EXPECT_EQ(seen.at("figures").at(0), measured->at("made_here").at("sqnr_db"));
+  EXPECT_EQ(seen.at("hidden"), json({true, false}));
+  EXPECT_EQ(seen.at("row"), std::to_string(measured->at("row").get<size_t>() + 1));
+  EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
+}
+
 TEST(NumericsCommand, ComparesTwoLowerings) {
   const CommandResult result =
       executor_runner(linear_relu("--format json --reference " + sample("linear_relu/model.pt2") +

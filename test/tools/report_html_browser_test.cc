@@ -78,24 +78,12 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-// Opens the graph from a row. The frame is part of the page's load, after which the result is
-// written again.
-constexpr char kVisitGraph[] = R"(
+// Opens a row's detail, and from there the graph.
+constexpr char kOpenRow[] = R"(
 document.querySelectorAll('#table tbody tr')[row].click();
 const button = document.querySelector('.to-graph');
 seen.button = button.textContent;
 button.click();
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
-addEventListener('load', () => {
-  const inner = document.querySelector('#graph-section iframe').contentWindow, isHidden = () => document.getElementById('graph-section').hidden;
-  seen.selected = inner.picture.view.selected.rows[0];
-  seen.hidden = [isHidden()];
-  inner.document.querySelector('.to-row').click();
-  seen.hidden.unshift(isHidden());
-  seen.row = document.querySelector('tr.detail').previousSibling.dataset.rows;
-  seen.problems = window.problems;
-  result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
-});
 )";
 
 TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
@@ -142,12 +130,44 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   // The tab with the graph: the slowest row leads to its node, and the node back to the row.
   const json seen =
       drive(browser, page, scratch, "390,844",
-            "const row = " + std::to_string(longest) + ";" + std::string(kVisitGraph));
+            visit_graph("const row = " + std::to_string(longest) + ";" + std::string(kOpenRow),
+                        "document.querySelector('tr.detail').previousSibling"));
   EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("button"), "Show in the graph");
   EXPECT_EQ(seen.at("selected"), json::array({"", longest}));
   EXPECT_EQ(seen.at("hidden"), json({true, false}));
   EXPECT_EQ(seen.at("row"), std::to_string(longest + 1));
+  EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
+}
+
+// A row of the comparison leads to the node of B, which is colored by the change, and back.
+TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const fs::path folder = samples_dir() / "mv2_025_xnnpack", file = scratch / "comparison.html";
+  const std::string model = (folder / "model.pte").string();
+  const std::string record = (folder / "etrecord.bin").string();
+  const CommandResult result = run_tool(
+      VITRINE_COMMAND, "compare " + model + " " + model + " --num_executions 3 --etrecord " +
+                           record + " --compare_etrecord " + record + " -o " + file.string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json seen =
+      drive(browser, read_text(file), scratch, "390,844",
+            visit_graph("document.querySelectorAll('tr.to-graph')[4].click();"
+                        "seen.opens = document.querySelectorAll('tr.to-graph').length;",
+                        "document.querySelector('tr.shown')"));
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_GT(seen.at("opens"), 60) << "rows of operators that are nodes of the payload";
+  EXPECT_EQ(seen.at("hidden"), json({true, false}));
+  EXPECT_EQ(seen.at("color"), "figure");
+  EXPECT_EQ(seen.at("cells").at(0), "5");
+  ASSERT_EQ(seen.at("figures").size(), 1u);
+  // The table's column "change us" comes from other code.
+  EXPECT_NEAR(seen.at("figures").at(0).get<double>() / 1000,
+              std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
+  EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);
+  EXPECT_NE(seen.at("panel").get<std::string>().find("change of time"), std::string::npos);
   EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 

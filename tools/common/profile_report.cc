@@ -36,7 +36,13 @@ GraphDrawing g_graph_drawing = nullptr;
 }  // namespace
 
 void set_graph_drawing(GraphDrawing drawing) { g_graph_drawing = drawing; }
-GraphDrawing graph_drawing() { return g_graph_drawing; }
+
+std::string graph_for(const ReportOptions& options, const std::filesystem::path& program,
+                      const std::filesystem::path& etrecord, const inspector::Profile& profile,
+                      const inspector::RowFigures& figures) {
+  if (options.format != ReportFormat::kHtml || g_graph_drawing == nullptr) return "";
+  return g_graph_drawing(program, etrecord, profile, figures);
+}
 
 inspector::TableOptions table_options(const ReportOptions& options) {
   inspector::TableOptions table;
@@ -131,7 +137,7 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
     case ReportFormat::kCsv:
       return inspector::report_comparison_csv(comparison, a, b);
     case ReportFormat::kHtml:
-      return inspector::report_comparison_html(comparison, a, b);
+      return inspector::report_comparison_html(comparison, a, b, options.graph);
     default:  // check_fits_comparison() rejects the others
       return inspector::report_comparison(comparison, a, b, table_options(options));
   }

@@ -15,6 +15,7 @@
 #include "inspector/join/profile.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/report_table.h"
+#include "inspector/report/row_figures.h"
 #include "vitrine/method.h"
 
 namespace vitrine::tools {
@@ -36,11 +37,16 @@ struct ReportOptions {
 // Returns inspector::graph_tab_data() of a program. `etrecord` may be empty.
 using GraphDrawing = std::string (*)(const std::filesystem::path& program,
                                      const std::filesystem::path& etrecord,
-                                     const inspector::Profile& profile);
-// Lets tools add the graph of a program to the page of its profile. Small programs do not call it;
-// their pages have no graph. Not thread-safe.
+                                     const inspector::Profile& profile,
+                                     const inspector::RowFigures& figures);
+// Lets tools add the graph of a program to pages of reports. Small programs do not call it; their
+// pages have no graph. Not thread-safe.
 void set_graph_drawing(GraphDrawing drawing);
-GraphDrawing graph_drawing();  // null if this program cannot draw
+// Returns the value for ReportOptions::graph: empty if the format is not kHtml or if this program
+// cannot draw.
+std::string graph_for(const ReportOptions& options, const std::filesystem::path& program,
+                      const std::filesystem::path& etrecord, const inspector::Profile& profile,
+                      const inspector::RowFigures& figures = {});
 
 struct ReportFormatRow {
   ReportFormat format;
@@ -63,7 +69,7 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
 // Prints a warning if View::filter matches no row.
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
 
-// Formats a comparison as table, JSON, CSV or HTML.
+// Formats a comparison as table, JSON, CSV or HTML. ReportOptions::graph is that of B's program.
 std::string make_report(const inspector::Comparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 

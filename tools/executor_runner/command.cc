@@ -100,9 +100,7 @@ int run_method(Session& session, const RunnerOptions& options) {
   if (!options.compare.empty()) return compare_with_stored(profile, options);
   ReportOptions report = options.report;
   if (report.format == ReportFormat::kJsonl) add_default_labels(report, options.model);
-  if (report.format == ReportFormat::kHtml && graph_drawing() != nullptr) {
-    report.graph = graph_drawing()(options.model, options.etrecord, profile);
-  }
+  report.graph = graph_for(report, options.model, options.etrecord, profile);
   write_report(make_report(profile, report), report);
   return 0;
 }

@@ -80,7 +80,10 @@ int compare_with_stored(const inspector::Profile& run, const RunnerOptions& opti
   const inspector::Profile stored =
       read_stored_profile(options.compare, options.compare_etrecord, options.method);
   const inspector::Comparison comparison = inspector::compare_profiles(stored, run, false);
-  write_report(make_report(comparison, stored, run, options.report), options.report);
+  ReportOptions report = options.report;
+  report.graph = graph_for(report, options.model, options.etrecord, run,
+                           inspector::change_figures(comparison));
+  write_report(make_report(comparison, stored, run, report), report);
   return exceeds(comparison, options.fail_above) ? kExitBeyondLimit : 0;
 }
 
@@ -115,8 +118,10 @@ int run_comparison(const RunnerOptions& options) {
   inspector::Comparison comparison =
       inspector::compare_profiles(run_a.profile, run_b.profile, true);
   comparison.outputs = compare_outputs(*a.method, *b.method);
-  write_report(make_report(comparison, run_a.profile, run_b.profile, options.report),
-               options.report);
+  ReportOptions report = options.report;
+  report.graph = graph_for(report, options.compare, options.compare_etrecord, run_b.profile,
+                           inspector::change_figures(comparison));
+  write_report(make_report(comparison, run_a.profile, run_b.profile, report), report);
   return exceeds(comparison, options.fail_above) ? kExitBeyondLimit : 0;
 }
 

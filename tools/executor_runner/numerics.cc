@@ -39,7 +39,7 @@ std::string numerics_report(const NumericsResult& result, const ReportOptions& o
                                              timed);
     case ReportFormat::kHtml:
       return inspector::report_numerics_html(result.numerics, result.program, result.reference,
-                                             timed);
+                                             timed, options.graph);
     default:
       return inspector::report_numerics(result.numerics, result.program, result.reference,
                                         table_options(options));
@@ -105,9 +105,14 @@ int run_numerics(const RunnerOptions& given) {
     results[0].program.run.model = name_a;
     results[1].program.run.model = name_b;
   }
-  write_report(compares ? comparison_report(results[0], results[1], options.report)
-                        : numerics_report(results[0], options.report),
-               options.report);
+  ReportOptions report = options.report;
+  if (!compares) {
+    report.graph = graph_for(report, options.model, options.etrecord, results[0].program,
+                             inspector::error_figures(results[0].numerics));
+  }
+  write_report(compares ? comparison_report(results[0], results[1], report)
+                        : numerics_report(results[0], report),
+               report);
   if (dropped != 0) {
     print_note(fmt::format(
         "{} values did not fit into memory and are not measured: raise --debug_buffer_size",

@@ -222,6 +222,11 @@ Inspection compare(const InspectOptions& options) {
   ReportOptions report = options.report;
   if (json) report.format = ReportFormat::kJson;
   Inspection result;
+  if (const std::filesystem::path program = file_of(1, options.programs);
+      report.format == ReportFormat::kHtml && !program.empty()) {
+    report.graph = page_graph(program, file_of(1, options.etrecords), b.profile,
+                              inspector::change_figures(comparison));
+  }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
   // CSV and pages hold one comparison: of values if an option asks for them, otherwise of times.

@@ -73,12 +73,17 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
 }
 
 std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
-                       const inspector::Profile& profile) {
+                       const inspector::Profile& profile,
+                       const inspector::RowFigures& figures) {
   try {
     const std::unique_ptr<DataSource> source = check(map_file(program.c_str()));
     const DataBuffer bytes = check(source->read(0, source->size()));
-    return inspector::graph_tab_data(
-        picture_of_file({program.string(), bytes.bytes()}, etrecord, &profile));
+    inspector::GraphPicture picture =
+        picture_of_file({program.string(), bytes.bytes()}, etrecord, &profile);
+    picture.figures = figures;
+    picture.has_times = figures.title.empty() || figures.is_change;
+    if (figures.is_change) picture.title = "B: " + profile.run.model;
+    return inspector::graph_tab_data(picture);
   } catch (const HostError& error) {
     return inspector::graph_tab_data_without_graph(error.what());
   }

@@ -33,6 +33,7 @@ function makeGraph(data) {
     item.ownTime = item.time;
     item.deviceTime = item.children.reduce((sum, child) => sum + child.deviceTime, item.deviceTime);
     item.time = item.children.reduce((sum, child) => sum + child.time, item.time);
+    item.figures = [...new Set(item.children.reduce((all, child) => all.concat(child.figures || []), item.figures || []))];
   }
   const find = (map, key, make) => { if (!map.has(key)) map.set(key, make()); return map.get(key); };
   const edges = data.edges.map(([from, to, type]) => ({from: items[from], to: items[to], type: data.types[type][0], key: `${from}/${type}`}));

@@ -7,9 +7,33 @@ const KIND_NAMES = {op: 'op', input: 'input', output: 'output', method: 'method'
 const CHANGES = ['absent in the other', 'delegated only here', 'not delegated here', "fused in the other's delegate", 'fused differently', 'other delegate', 'same'];
 const dtypeOf = (item) => item.type.split('[')[0];
 
+// A figure of rows: a change of time, whose values add up, or an error in dB, of which the lowest counts. A box has the
+// values of its nodes, each once.
+function figureMode(graph) {
+  const given = graph.data.figures;
+  if (!given) return null;
+  const values = given.values.map((value) => value === 'same' ? Infinity : value === 'not finite' ? -Infinity : value);
+  const of = (item) => {
+    const all = (item.figures || []).map((index) => values[index]);
+    return !all.length ? null : given.is_change ? all.reduce((a, b) => a + b) : least(all);
+  };
+  const leaves = graph.items.filter((item) => !item.children.length).map(of).filter(Number.isFinite);
+  const worst = leaves.length ? Math.max(0, least(leaves)) : 0, best = Math.max(worst + 1, Math.min(100, largest(leaves)));
+  const most = largest(leaves.map(Math.abs).concat(0)) || 1, signed = (value) => (value > 0 ? '+' : '') + time(value);
+  const db = (value) => value === Infinity ? 'the same' : value === -Infinity ? 'not finite' : `${value.toFixed(1)} dB`;
+  const clamp = (value) => Math.max(-1, Math.min(1, value));
+  const scale = given.is_change ? (value) => clamp(Math.sign(value) * Math.sqrt(Math.abs(value) / most)) : (value) => Math.max(0, clamp((best - value) / (best - worst)));
+  return {title: given.title, of, text: given.is_change ? signed : db,
+          color: (item) => { const value = of(item); return value === null ? 'var(--rest)' : scale(value); },
+          ramp: given.is_change ? 'ramp change' : 'ramp',
+          legend: (given.is_change ? `${signed(-most)} to ${signed(most)}` : `${db(best)} or more to ${db(worst)}`) + `: ${given.about}`};
+}
+
 // Returns the ways to color the nodes. Each has keys(item): the texts that the legend lists, or value(item): a figure.
 function colorModes(graph) {
+  const figure = figureMode(graph);
   const modes = {
+    ...(figure ? {figure} : {}),
     change: {title: 'change', key: (item) => item.change || '', all: CHANGES},
     time: {title: 'time', value: (item) => item.time, text: time, what: 'typical time of a run'},
     device: {title: graph.data.queue || 'device', value: (item) => item.deviceTime, text: graph.data.queue_unit === 'ticks' ? (value) => `${digits(value)} ticks` : time, what: 'typical time of a run, by its own clock'},
@@ -19,10 +43,13 @@ function colorModes(graph) {
     bytes: {title: 'bytes', value: (item) => item.bytes, text: bytes, what: 'weights and first results'},
   };
   for (const [name, mode] of Object.entries(modes)) {
+    if (name === 'figure') continue;
     if (mode.value) {
       // Single nodes set the scale, since a closed box has the sum of its nodes.
       mode.most = largest(graph.items.map((item) => item.children.length ? 0 : mode.value(item)));
       mode.color = (item) => mode.most > 0 ? Math.sqrt(Math.min(1, mode.value(item) / mode.most)) : 0;
+      mode.ramp = 'ramp';
+      mode.legend = `0 to ${mode.text(mode.most)}: ${mode.what}`;
       if (!(mode.most > 0)) delete modes[name];
       continue;
     }
@@ -65,8 +92,8 @@ function colorModes(graph) {
     view.colorOf = mode ? mode.color : () => 'var(--rest)';
     $('color').value = name;
     $('key').replaceChildren();
-    if (mode && mode.value) {
-      $('key').append(make('li', {}, make('i', {class: 'ramp'}), `0 to ${mode.text(mode.most)}: ${mode.what}`));
+    if (mode && mode.ramp) {
+      $('key').append(make('li', {}, make('i', {class: mode.ramp}), mode.legend));
     } else if (mode) {
       mode.keys.forEach((key) => $('key').append(make('li', {}, make('i', {style: {background: mode.colorOfKey(key)}}), cut(key, PLAIN_FONT, 170))));
       if (mode.others) $('key').append(make('li', {}, make('i', {style: {background: 'var(--rest)'}}), `${mode.others} others`));
@@ -96,6 +123,8 @@ function colorModes(graph) {
     const list = make('dl'), isBox = item.children.length > 0;
     const add = (what, text) => { if (text) list.append(make('dt', {}, what), make('dd', {}, text)); };
     const share = root.time > 0 ? ` · ${percent(item.time / root.time)} of the nodes' time` : '';
+    const figure = modes.figure?.of(item) ?? null;
+    add(figure === null ? '' : modes.figure.title, figure === null ? '' : modes.figure.text(figure));
     add('time', item.time > 0 ? time(item.time) + share : '');
     add('time of operators that are not nodes', item.ownTime > 0 ? time(item.ownTime) : '');
     add(graph.data.queue, item.deviceTime > 0 ? modes.device.text(item.deviceTime) : '');
@@ -115,7 +144,9 @@ function colorModes(graph) {
     if (isBox) parts.push(make('p', {}, make('button', {id: 'panel-open', type: 'button', onclick: () => { view.setOpen(item, !item.open); showPanel(item); }}, item.open ? 'Close box' : 'Open box')));
     const rows = (item.rows || []).slice(0, MAX_NEIGHBORS);
     if (rows.length && window.picture.openRow) {
-      parts.push(make('p', {}, ...rows.map(([queue, row]) => make('button', {type: 'button', class: 'to-row', onclick: () => window.picture.openRow(queue, row)}, `Row #${row + 1}${queue ? ` of ${queue}` : ''}`))));
+      const nameOf = window.picture.rowName || ((queue, row) => `Row #${row + 1}${queue ? ` of ${queue}` : ''}`);
+      const byName = new Map(rows.map(([queue, row]) => [nameOf(queue, row), [queue, row]]).filter(([name]) => name));  // rows may share a name
+      parts.push(make('p', {}, ...[...byName].map(([name, at]) => make('button', {type: 'button', class: 'to-row', onclick: () => window.picture.openRow(...at)}, name))));
     }
     parts.push(list, ...neighborList('inputs from', inputs, (edge) => edge.from), ...neighborList('results go to', outputs, (edge) => edge.to));
     $('panel').replaceChildren(...parts.filter(Boolean));

@@ -13,17 +13,17 @@ function makeView(graph, canvas, minimap, onSelect) {
   function readColors() {
     const style = getComputedStyle(document.documentElement);
     colors = {};
-    for (const name of ['bg', 'card', 'ink', 'soft', 'line', 'hover', 'accent', 'module', 'rest', 'edge', 'frame', 'low', 'high', 'c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7']) {
+    for (const name of ['bg', 'card', 'ink', 'soft', 'line', 'hover', 'accent', 'module', 'rest', 'edge', 'frame', 'low', 'high', 'less', 'c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7']) {
       colors[name] = style.getPropertyValue('--' + name).trim();
     }
     map = null;
   }
   const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-  // `color` is "var(--c0)", or a number from 0 (low) to 1 (high).
+  // `color` is "var(--c0)", or a number from -1 (less) over 0 (low) to 1 (high).
   function resolve(color) {
     if (typeof color === 'string') return colors[color.slice(6, -1)] || colors.rest;
-    const low = channels(colors.low), high = channels(colors.high);
-    return '#' + low.map((value, i) => Math.round(value + (high[i] - value) * color).toString(16).padStart(2, '0')).join('');
+    const low = channels(colors.low), end = channels(color < 0 ? colors.less : colors.high);
+    return '#' + low.map((value, i) => Math.round(value + (end[i] - value) * Math.abs(color)).toString(16).padStart(2, '0')).join('');
   }
   const inkOn = (hex) => { const [r, g, b] = channels(hex); return r * 0.3 + g * 0.59 + b * 0.11 > 128 ? INK : '#f4f5f8'; };
   view.css = (color) => resolve(color);

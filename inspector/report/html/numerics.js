@@ -154,7 +154,11 @@
     const wanted = state.filter.toLowerCase();
     const shown = sorted(lines.filter((line) => !wanted || searched[line.index].includes(wanted)));
     drawTitles($('table'), lines, state, drawTable);
-    drawLines($('table'), shown, state, 1, (row, line) => toggleFacts(row, facts(line.index)));
+    drawLines($('table'), shown, state, 1, (row, line) => {
+      const at = rows[line.index].row;
+      const button = graphTab.hasNode('', at) ? [make('button', {type: 'button', class: 'to-graph', onclick: () => graphTab.open('graph', '', at)}, 'Show in the graph')] : [];
+      toggleFacts(row, facts(line.index), button);
+    });
     $('count').textContent = `${shown.length} of ${lines.length}`;
   }
   function reveal(index) {
@@ -195,6 +199,10 @@
       ['operators', nameCell(indices.slice(0, SHOWN).map(nameOf).join(', ') + (indices.length > SHOWN ? ` and ${indices.length - SHOWN} more` : ''))]]})));
   }
 
+  graphTab.showRow = (queue, row) => {
+    const index = queue ? -1 : rows.findIndex((other) => other.row === row);
+    if (index >= 0) reveal(index);
+  };
   summary();
   depth();
   table();

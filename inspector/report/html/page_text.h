@@ -9,8 +9,15 @@ namespace vitrine::inspector::html {
 extern const std::string_view kPage;
 extern const std::string_view kStyle;
 extern const std::string_view kElements;  // helpers, which must precede the other scripts
-extern const std::string_view kScript;
+extern const std::string_view kScript;    // follows kGraphTabScript
 extern const std::string_view kStart;  // must be the end of the script
+
+// The tab with the graph, for the pages of rows: their elements page-tabs, graph-section, graph-why
+// and graph-data. The script follows kElements.
+extern const std::string_view kGraphTabStyle;
+extern const std::string_view kGraphTabScript;
+
+extern const std::string_view kComparisonScript;  // follows kGraphTabScript
 
 // The page of a graph has the placeholders {{style}}, {{data}}, {{layout}}, {{elements}} and
 // {{script}}.
@@ -19,10 +26,10 @@ extern const std::string_view kGraphStyle;   // follows kStyle
 extern const std::string_view kGraphLayout;  // the library dagre; empty if the build lacks it
 extern const std::string_view kGraphScript;
 
-// The page of errors has the placeholders {{style}}, {{data}} and {{script}}.
+// The page of errors has the placeholders {{style}}, {{data}}, {{graph data}} and {{script}}.
 extern const std::string_view kNumericsPage;
 extern const std::string_view kNumericsStyle;   // follows kStyle
-extern const std::string_view kNumericsScript;  // follows kElements
+extern const std::string_view kNumericsScript;  // follows kGraphTabScript
 
 // The page of two graphs has the placeholders {{style}}, {{data}}, {{elements}} and {{script}}.
 extern const std::string_view kGraphPairPage;

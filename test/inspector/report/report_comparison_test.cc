@@ -51,6 +51,10 @@ TEST(ReportComparison, WritesCsvAndAPage) {
   EXPECT_THAT(page, HasSubstr("<td>convolution + batch_norm + relu</td>"));
   EXPECT_THAT(page, HasSubstr("fill=\"var(--slower)\""));
   EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
+  const std::string with_graph =
+      inspector::report_comparison_html(comparison, a.profile, b.profile, R"({"why_not": "x"})");
+  EXPECT_THAT(with_graph, HasSubstr(R"(id="graph-data">{"why_not": "x"}</script>)"));
+  EXPECT_THAT(with_graph, HasSubstr("data-rows=\"0 1 2\" data-queue=\"\""));
 }
 
 // The ops change by +50, -200 and +10 ns.

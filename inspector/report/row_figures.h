@@ -1,0 +1,29 @@
+// Figures of the rows of a profile, by which a graph colors its nodes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "inspector/compare/comparison.h"
+#include "inspector/compare/numerics.h"
+
+namespace vitrine::inspector {
+
+struct RowFigures {
+  std::string title;       // "change of time"; empty without figures
+  std::string about;       // for the legend
+  bool is_change = false;  // of times in ns, B - A; otherwise SQNRs in dB, of which the lowest counts
+  std::vector<double> values;
+  // The values of each row of the CPU's profile. Rows may share a value, which counts once in a box
+  // around them.
+  std::map<size_t, std::vector<size_t>> values_of_row;
+};
+
+// The changes of time, by the rows of B.
+RowFigures change_figures(const Comparison& comparison);
+// The errors that operators made, by the rows of the program.
+RowFigures error_figures(const Numerics& numerics);
+
+}  // namespace vitrine::inspector
