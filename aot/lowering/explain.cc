@@ -65,19 +65,6 @@ std::string source_line(const Node& node) {
   return found;
 }
 
-// Returns the rules and remedies, each once, in the order of the partitioners.
-std::string reasons(const Node& node, std::span<const aot::Rejection> rejections) {
-  std::vector<std::string> texts;
-  for (const aot::Rejection& rejection : rejections) {
-    if (rejection.node != &node) continue;
-    std::string text = rejection.remedy.empty() ? rejection.rule
-                                                : fmt::format("{}; to change that: {}",
-                                                              rejection.rule, rejection.remedy);
-    if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
-  }
-  return texts.empty() ? "no partitioner chose it" : fmt::format("{}", fmt::join(texts, ". "));
-}
-
 // A reason, and the calls that were not delegated because of it, most expensive first.
 struct Reason {
   std::string text;
@@ -126,6 +113,18 @@ std::string operators_text(std::span<const CostedNode> nodes) {
 
 }  // namespace
 
+std::string why_not_delegated(const Node& node, std::span<const aot::Rejection> rejections) {
+  std::vector<std::string> texts;
+  for (const aot::Rejection& rejection : rejections) {
+    if (rejection.node != &node) continue;
+    std::string text = rejection.remedy.empty() ? rejection.rule
+                                                : fmt::format("{}; to change that: {}",
+                                                              rejection.rule, rejection.remedy);
+    if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "no partitioner chose it" : fmt::format("{}", fmt::join(texts, ". "));
+}
+
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_calls) {
   std::vector<CostedNode> nodes;
@@ -133,7 +132,7 @@ std::string explain(const aot::ExportedProgram& program, std::span<const aot::Re
   std::ranges::stable_sort(nodes, is_more_expensive, &CostedNode::cost);
   std::vector<Reason> by_reason;
   for (CostedNode& node : nodes) {
-    const std::string text = reasons(*node.node, rejections);
+    const std::string text = why_not_delegated(*node.node, rejections);
     auto found = std::ranges::find(by_reason, text, &Reason::text);
     if (found == by_reason.end()) found = by_reason.insert(found, {text, {}, {}});
     add(node.cost, found->cost);

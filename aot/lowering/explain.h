@@ -20,4 +20,8 @@ namespace vitrine::delegation {
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_calls = false);
 
+// Returns the reasons for one call that was not delegated: rules and remedies, each once, in the
+// order of the partitioners.
+std::string why_not_delegated(const aot::Node& node, std::span<const aot::Rejection> rejections);
+
 }  // namespace vitrine::delegation

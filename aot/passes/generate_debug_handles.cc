@@ -7,19 +7,12 @@
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
-namespace {
-
-// The last node in the chain of ancestors, with the id of its graph: "conv2d.140540".
-std::string greatest_ancestor(const Node& node) {
-  if (node.meta.origin == nullptr || node.meta.origin->from_node.empty()) {
-    throw AotError(fmt::format("node {}: has no source node", node.name()));
-  }
+std::string source_of(const Node& node) {
+  if (node.meta.origin == nullptr || node.meta.origin->from_node.empty()) return "";
   const Ancestor* ancestor = &node.meta.origin->from_node.back();
   while (!ancestor->from.empty()) ancestor = &ancestor->from.back();
   return fmt::format("{}.{}", ancestor->name, ancestor->graph_id);
 }
-
-}  // namespace
 
 void generate_debug_handles(ExportedProgram& program) {
   std::map<std::string, uint32_t> handles;
@@ -34,8 +27,10 @@ void generate_debug_handles(ExportedProgram& program) {
         graphs.push_back(subgraph->second.get());
       }
       if (node.kind() == Node::Kind::kPlaceholder || node.kind() == Node::Kind::kOutput) continue;
+      const std::string source = source_of(node);
+      if (source.empty()) throw AotError(fmt::format("node {}: has no source node", node.name()));
       const auto next = static_cast<uint32_t>(handles.size() + 1);
-      node.meta.debug_handle = handles.emplace(greatest_ancestor(node), next).first->second;
+      node.meta.debug_handle = handles.emplace(source, next).first->second;
     }
   }
 }

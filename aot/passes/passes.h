@@ -75,6 +75,9 @@ void to_edge_targets(ExportedProgram& program);
 void to_edge_dialect(ExportedProgram& program);
 // Numbers the source nodes from 1 in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);
+// Returns the name and graph id of the source of a node, which has the node's debug handle. Empty
+// before remember_sources().
+std::string source_of(const Node& node);
 
 // Replaces auto_functionalized_v2 with the operator, which writes to its arguments, or to copies of
 // arguments whose old values are read later.

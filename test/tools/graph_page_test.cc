@@ -151,6 +151,39 @@ TEST(GraphPage, DrawsExportedModels) {
   EXPECT_EQ(count_kind(data, "output"), 1u);
 }
 
+// conv_relu_tan has a tan, for which XNNPACK has no operator, and convolutions, which it takes.
+TEST(GraphPage, SaysWhyXnnpackDoesNotTakeACall) {
+  VITRINE_NEEDS_GRAPH_LAYOUT();
+  const fs::path folder = samples_dir() / "conv_relu_tan";
+  constexpr const char* kNoTan =
+      "does not take it: the XNNPACK backend does not support aten.tan.default";
+  const Document model = page_data(page_of(folder / "model.pt2"));
+  ASSERT_NE(find_node(model, "tan"), nullptr);
+  EXPECT_EQ(fact(*find_node(model, "tan"), "XNNPACK backend"), kNoTan);
+  EXPECT_EQ(find_node(model, "tan")->at("backend"), "kernels");
+  EXPECT_EQ(fact(*find_node(model, "conv2d"), "XNNPACK backend"), "takes it");
+  EXPECT_EQ(find_node(model, "conv2d")->at("backend"), "XnnpackBackend");
+
+  tools::InspectOptions options;
+  options.files = {samples_dir() / "add_mul/model.pte"};
+  options.etrecords = {samples_dir() / "add_mul/etrecord.bin"};
+  options.source = samples_dir() / "add_mul/model.pt2";
+  options.report.format = tools::ReportFormat::kHtml;
+  const Document program = page_data(tools::inspect(options).text);
+  ASSERT_NE(find_node(program, "mul"), nullptr);
+  EXPECT_EQ(find_node(program, "mul")->at("backend"), "kernels");
+  EXPECT_EQ(fact(*find_node(program, "mul"), "XNNPACK backend"), "takes it");
+}
+
+TEST(ReasonText, ListsTheOpsOfEachReasonOnce) {
+  EXPECT_EQ(tools::reason_text({}), "");
+  EXPECT_EQ(tools::reason_text({{"aten.a.default", ""}}), "takes it");
+  EXPECT_EQ(tools::reason_text({{"aten.a.default", "no"}, {"aten.a.default", "no"}}),
+            "does not take it: no");
+  EXPECT_EQ(tools::reason_text({{"a", "no"}, {"b", ""}, {"c", "no"}, {"a", "no"}}),
+            "does not take a, c: no\ntakes b");
+}
+
 TEST(GraphPage, GivesTimesToTheNodesOfADelegate) {
   const AlignedBytes bytes = read_file_bytes(samples_dir() / "linear_relu/model.pte");
   const auto methods = tools::graphs_of_program(*tools::load_program({"a.pte", bytes}));

@@ -20,7 +20,9 @@ int pte_inspect(int argc, char** argv) {
          {&options->data, &options->etrecords, &options->programs, &options->debug_buffers}) {
       read.insert(read.end(), more->begin(), more->end());
     }
-    if (!options->trace.empty()) read.push_back(options->trace);
+    for (const auto* one : {&options->trace, &options->source}) {
+      if (!one->empty()) read.push_back(*one);
+    }
     check_outputs({{options->report.file}}, read);
     const Inspection result = inspect(*options);
     write_report(result.text, options->report);

@@ -7,6 +7,7 @@
 
 #include "aot/graph/node_error.h"
 #include "aot/graph/print.h"
+#include "aot/passes/passes.h"
 #include "formats/etrecord/edge_graph.h"
 #include "inspector/join/op_names.h"
 #include "tools/pte_inspect/picture.h"
@@ -28,6 +29,7 @@ std::string type_of(const aot::Node& node) {
 
 class ModelPicture {
  public:
+  explicit ModelPicture(const DelegationReasons* reasons = nullptr) : reasons_(reasons) {}
   void add(const aot::ExportedProgram& model, size_t parent) {
     model_ = &model;
     add_graph(*model.graph, parent);
@@ -127,6 +129,7 @@ class ModelPicture {
     }
     add_fact(op, "arguments", fmt::format("{}", fmt::join(arguments, ", ")));
     add_fact(op, "node", node.name());
+    add_reasons(node, op);
     if (node.meta.origin != nullptr) add_origin(*node.meta.origin, op);
     for (const aot::Node* input : node.inputs()) {
       if (input->kind() != aot::Node::Kind::kGetAttr) continue;
@@ -151,6 +154,18 @@ class ModelPicture {
     return etrecord::normalized_module_path(entry.path);
   }
 
+  void add_reasons(const aot::Node& node, GraphPicture::Node& op) const {
+    if (reasons_ == nullptr) return;
+    const auto found = reasons_->of_source.find(aot::source_of(node));
+    if (found == reasons_->of_source.end()) return;
+    add_fact(op, kReasonFact, reason_text(found->second));
+    const auto taken = std::ranges::count_if(
+        found->second, [](const DelegationReasons::Call& call) { return call.why_not.empty(); });
+    op.backend = taken == 0                                 ? "kernels"
+                 : taken == std::ssize(found->second) ? "XnnpackBackend"
+                                                            : "XnnpackBackend and kernels";
+  }
+
   void add_outputs(size_t parent) {
     for (const aot::OutputSpec& spec : model_->signature.outputs) {
       const aot::Node* node = spec.name.empty() ? nullptr : model_->graph->find(spec.name);
@@ -165,6 +180,7 @@ class ModelPicture {
     }
   }
 
+  const DelegationReasons* reasons_;
   const aot::ExportedProgram* model_ = nullptr;
   GraphPicture picture_;
   std::unordered_map<const aot::Node*, size_t> made_;
@@ -174,8 +190,9 @@ class ModelPicture {
 
 }  // namespace
 
-inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model) {
-  ModelPicture picture;
+inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model,
+                                         const DelegationReasons* reasons) {
+  ModelPicture picture(reasons);
   picture.add(model, GraphPicture::kNoParent);
   return picture.finish();
 }

@@ -59,6 +59,11 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                  "color the graph")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
+  app.add_option("--source", options.source,
+                 "with --format html: exported model (.pt2) from which the program was lowered; "
+                 "nodes outside of delegates then say why XNNPACK does not take them")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("MODEL");
   app.add_option("--method,--method_name", options.method, "method that the trace recorded")
       ->capture_default_str()
       ->type_name("NAME");

@@ -30,6 +30,7 @@ struct InspectOptions {
   std::vector<std::filesystem::path> etrecords;  // one for all traces, or one per trace
   std::vector<std::filesystem::path> programs;   // of the traces: one for all, or one per trace
   std::filesystem::path trace;                   // for the colors of a page; may be empty
+  std::filesystem::path source;                  // exported model of a drawn program; may be empty
   std::string method = "forward";
   ReportOptions report;
   bool has_format = false;                           // print only the profile, in report.format

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/profile.h"
 #include "inspector/report/graph_picture.h"
+#include "tools/pte_inspect/delegation_reasons.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/program_graph.h"
 
@@ -18,19 +20,24 @@ namespace vitrine::tools {
 
 // Draws each method, and the graph inside each delegate that can be read. `record`, which may be
 // null, gives source ops, modules and lines. `profile`, which may be null, gives the times of the
-// method that it measured.
-inspector::GraphPicture picture_of_program(const std::vector<ProgramGraph>& methods,
-                                           const etrecord::EtRecord* record,
-                                           const inspector::Profile* profile = nullptr);
+// method that it measured. `reasons`, by method, say why kernels are not delegated.
+inspector::GraphPicture picture_of_program(
+    const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
+    const inspector::Profile* profile = nullptr,
+    const std::map<std::string, DelegationReasons>& reasons = {});
 
-inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model);
+// `reasons`, which may be null, say which calls XNNPACK takes.
+inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model,
+                                         const DelegationReasons* reasons = nullptr);
 inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);
 
 // Draws a program, a payload or an exported model. `etrecord` may be empty; then a program's
-// embedded record is used. Throws a HostError for other files.
+// embedded record is used. `source`, which may be empty, is the exported model of the program.
+// Throws a HostError for other files.
 inspector::GraphPicture picture_of_file(const OpenedFile& file,
                                         const std::filesystem::path& etrecord,
-                                        const inspector::Profile* profile = nullptr);
+                                        const inspector::Profile* profile = nullptr,
+                                        const std::filesystem::path& source = {});
 
 // Returns the operator's signature: "aten.relu.default(Tensor self) -> Tensor". Empty for an
 // operator that is not in the table.

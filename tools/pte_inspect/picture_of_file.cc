@@ -6,6 +6,7 @@
 
 #include "aot/import/native.h"
 #include "aot/import/pt2.h"
+#include "aot/passes/passes.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "inspector/report/report_graph.h"
 #include "tools/common/program_record.h"
@@ -18,16 +19,49 @@
 
 namespace vitrine::tools {
 
+namespace {
+
+// Adds a warning instead if the model cannot be converted.
+std::optional<DelegationReasons> reasons_of(const aot::ExportedProgram& model,
+                                            std::vector<std::string>& warnings) {
+  try {
+    return delegation_reasons(model.copy());
+  } catch (const HostError& error) {
+    warnings.push_back(fmt::format("XNNPACK's reasons are unknown: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+aot::ExportedProgram import_with_sources(const OpenedFile& file) {
+  aot::ExportedProgram model = aot::parse_pt2(file.bytes, nullptr, file.name);
+  aot::remember_sources(model);
+  return model;
+}
+
+}  // namespace
+
 inspector::GraphPicture picture_of_file(const OpenedFile& file,
                                         const std::filesystem::path& etrecord,
-                                        const inspector::Profile* profile) {
+                                        const inspector::Profile* profile,
+                                        const std::filesystem::path& source) {
   inspector::GraphPicture picture;
   std::vector<std::string> warnings;
   const auto draw_program = [&](const OpenedFile& program_file) {
     const std::shared_ptr<const Program> program = load_program(program_file);
     const std::optional<etrecord::EtRecord> record =
         record_for_program(*program, etrecord, warnings);
-    picture = picture_of_program(graphs_of_program(*program), record ? &*record : nullptr, profile);
+    const std::vector<ProgramGraph> methods = graphs_of_program(*program);
+    std::map<std::string, DelegationReasons> reasons;
+    if (!source.empty()) {
+      const std::unique_ptr<DataSource> data = check(map_file(source.c_str()));
+      const DataBuffer bytes = check(data->read(0, data->size()));
+      const OpenedFile model = {source.string(), bytes.bytes()};
+      check_kind(model.name, model.bytes, "an exported model (.pt2)", {FileKind::kExportedModel});
+      if (auto found = reasons_of(import_with_sources(model), warnings)) {
+        reasons.emplace(methods.size() == 1 ? methods.front().name : "forward", *std::move(found));
+      }
+    }
+    picture = picture_of_program(methods, record ? &*record : nullptr, profile, reasons);
     if (!record) {
       warnings.emplace_back(
           "the program contains no record, so source ops and modules are unknown: give one with "
@@ -54,9 +88,12 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
       picture = picture_of_program(graphs_of_payload(json["payload"]), nullptr);
       break;
     }
-    case FileKind::kExportedModel:
-      picture = picture_of_model(aot::parse_pt2(file.bytes, nullptr, file.name));
+    case FileKind::kExportedModel: {
+      const aot::ExportedProgram model = import_with_sources(file);
+      const std::optional<DelegationReasons> reasons = reasons_of(model, warnings);
+      picture = picture_of_model(model, reasons ? &*reasons : nullptr);
       break;
+    }
     case FileKind::kNativeModel:
       picture = picture_of_methods(aot::parse_native(file.bytes, nullptr, file.name));
       break;

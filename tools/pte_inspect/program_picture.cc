@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -37,8 +38,9 @@ std::string common_path(std::string_view a, std::string_view b) {
 
 class ProgramPicture {
  public:
-  ProgramPicture(const etrecord::EtRecord* record, const inspector::Profile* profile)
-      : record_(record), profile_(profile) {
+  ProgramPicture(const etrecord::EtRecord* record, const inspector::Profile* profile,
+                 const std::map<std::string, DelegationReasons>& reasons)
+      : record_(record), profile_(profile), all_reasons_(reasons) {
     if (profile == nullptr) return;
     picture_.has_times = true;
     for (size_t i = 0; i < profile->rows.size(); ++i) {
@@ -59,6 +61,8 @@ class ProgramPicture {
         const auto found = record_->methods.find(method.name);
         if (found != record_->methods.end()) method_ = &found->second;
       }
+      const auto reasons = all_reasons_.find(method.name);
+      reasons_ = reasons == all_reasons_.end() ? nullptr : &reasons->second;
       has_times_ = profile_ != nullptr && profile_->method == method.name;
       add_method(method, parent);
     }
@@ -195,6 +199,21 @@ class ProgramPicture {
     if (sources.size() == 1) add_fact(node, "schema", schema_text(sources.front()->target));
   }
 
+  // Says why the source ops of a kernel are not delegated.
+  void add_reasons(const std::vector<const EdgeNode*>& sources, GraphPicture::Node& node) const {
+    if (reasons_ == nullptr) return;
+    std::vector<DelegationReasons::Call> calls;
+    for (const EdgeNode* source : sources) {
+      const auto found = reasons_->of_handle.find(source->debug_handle);
+      if (found == reasons_->of_handle.end()) continue;
+      // A source node may have been decomposed into ops that share its handle.
+      std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
+        return call.op == source->target && inspector::short_name(call.op) == node.label;
+      });
+    }
+    add_fact(node, kReasonFact, reason_text(calls));
+  }
+
   void add_module_classes() {
     std::map<std::string, std::string> classes;
     for (const auto& [name, method] : record_->methods) {
@@ -226,7 +245,9 @@ class ProgramPicture {
           picture_.nodes[node].backend = "kernels";
         }
         take_rows(instruction, "", node);
-        add_sources(nodes_of_instruction(instruction), picture_.nodes[node]);
+        const std::vector<const EdgeNode*> sources = nodes_of_instruction(instruction);
+        add_sources(sources, picture_.nodes[node]);
+        add_reasons(sources, picture_.nodes[node]);
       }
     }
     for (size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -372,6 +393,8 @@ class ProgramPicture {
   Producers inner_;  // of the payload that was added last
   const etrecord::EtRecord* record_;
   const inspector::Profile* profile_;
+  const std::map<std::string, DelegationReasons>& all_reasons_;
+  const DelegationReasons* reasons_ = nullptr;  // of this method
   bool has_times_ = false;  // the profile measured this method
   // Times of the profile's rows that have no node yet, by instruction and identifier.
   RowTimes times_;
@@ -384,8 +407,9 @@ class ProgramPicture {
 
 inspector::GraphPicture picture_of_program(const std::vector<ProgramGraph>& methods,
                                            const etrecord::EtRecord* record,
-                                           const inspector::Profile* profile) {
-  return ProgramPicture(record, profile).make(methods);
+                                           const inspector::Profile* profile,
+                                           const std::map<std::string, DelegationReasons>& reasons) {
+  return ProgramPicture(record, profile, reasons).make(methods);
 }
 
 }  // namespace vitrine::tools

@@ -1,0 +1,33 @@
+// Says for each call of a model if the XNNPACK backend takes it, or why not.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::tools {
+
+struct DelegationReasons {
+  struct Call {
+    std::string op;       // of the edge dialect: "aten.mul.Scalar"
+    std::string why_not;  // the text of pte_lower --explain; empty if XNNPACK takes the call
+  };
+  std::map<uint32_t, std::vector<Call>> of_handle;         // by debug handle
+  std::map<std::string, std::vector<Call>> of_source = {};  // by aot::source_of()
+};
+
+// Converts the program to the edge dialect and partitions it, as pte_lower --backend xnnpack does,
+// but writes no payloads. The nodes of `program` must have sources (aot::remember_sources). Throws
+// an AotError.
+DelegationReasons delegation_reasons(aot::ExportedProgram program);
+
+inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
+
+// Returns a line for each reason, with its ops if there are several reasons. Empty without calls.
+std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
+
+}  // namespace vitrine::tools
