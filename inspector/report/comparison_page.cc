@@ -39,7 +39,7 @@ button { font: inherit; color: inherit; background: none; padding: 4px 10px; cur
 
 constexpr std::string_view kPolicy =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n";
+    "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; worker-src blob:\">\n";
 constexpr std::string_view kGraphTab =
     "<div id=\"page-tabs\" class=\"tabs\" role=\"tablist\" aria-label=\"View\" "
     "data-rows=\"Comparison\" hidden></div>\n"

@@ -43,37 +43,71 @@ function edgeText(pair) {
   return keys.size === 1 ? pair.edges[0].type : `${keys.size} tensors`;
 }
 
-// Runs dagre on nodes [width, height] and edges [from, to, label width, weight]. Models repeat their blocks, so equal
-// graphs share one result.
-const runDagre = (() => {
-  const results = new Map();
-  return (nodes, edges) => {
+// The next layout of a box, or the size of a closed item.
+const laid = (item) => item.next || item.layout;
+const nextSizeOf = (item) => item.wanted ? laid(item) : item.closed || (item.closed = closedSize(item));
+
+// Runs dagre on nodes [width, height] and edges [from, to, label width, weight]. Also runs in the worker, so it uses
+// nothing of this page but dagre.
+function runDagre(nodes, edges, nodesep, ranksep, maxSimplex) {
+  const graph = new dagre.graphlib.Graph();
+  const ranker = nodes.length > maxSimplex ? 'longest-path' : 'network-simplex';
+  graph.setGraph({rankdir: 'TB', nodesep, edgesep: 10, ranksep, ranker});
+  nodes.forEach(([width, height], i) => graph.setNode(String(i), {width, height}));
+  for (const [from, to, width, weight] of edges) {
+    graph.setEdge(String(from), String(to), {weight, ...(width ? {width, height: 12, labelpos: 'c'} : {})});
+  }
+  dagre.layout(graph);
+  const result = {nodes: nodes.map((_, i) => graph.node(String(i))), edges: edges.map(([from, to]) => graph.edge(String(from), String(to)))};
+  const ends = [...result.nodes.flatMap(({x, width}) => [x - width / 2, x + width / 2]), ...result.edges.flatMap(({points, x, width}) => [...points.map((point) => point.x), ...(width ? [x - width / 2, x + width / 2] : [])])];
+  result.left = ends.reduce((a, b) => Math.min(a, b), Infinity);  // dagre's own width omits bends
+  result.right = ends.reduce((a, b) => Math.max(a, b), -Infinity);
+  return result;
+}
+
+// The results of dagre. Models repeat their blocks, so equal graphs share one result. A worker computes them, because
+// dagre needs up to a second for a box, in which the page could not draw.
+const layouts = (() => {
+  const results = new Map(), requested = new Set();
+  let worker;  // null without one
+  const self = {mayWait: true, onResult: () => {}, get};
+
+  function start() {
+    const source = `${$('layout-library').textContent}
+      ${runDagre}
+      onmessage = ({data}) => { const [nodes, edges] = JSON.parse(data); postMessage([data, runDagre(nodes, edges, ${NODE_GAP}, ${RANK_GAP}, ${MAX_SIMPLEX})]); };`;
+    try {
+      worker = new Worker(URL.createObjectURL(new Blob([source], {type: 'text/javascript'})));
+    } catch {
+      worker = null;
+      return;
+    }
+    worker.onmessage = ({data: [key, result]}) => { results.set(key, result); self.onResult(); };
+    worker.onerror = () => { worker = null; self.onResult(); };
+  }
+  // Returns null if the worker is computing the result, after which it calls onResult().
+  function get(nodes, edges) {
     const key = JSON.stringify([nodes, edges]);
     if (results.has(key)) return results.get(key);
-    const graph = new dagre.graphlib.Graph();
-    const ranker = nodes.length > MAX_SIMPLEX ? 'longest-path' : 'network-simplex';
-    graph.setGraph({rankdir: 'TB', nodesep: NODE_GAP, edgesep: 10, ranksep: RANK_GAP, ranker});
-    nodes.forEach(([width, height], i) => graph.setNode(String(i), {width, height}));
-    for (const [from, to, width, weight] of edges) {
-      graph.setEdge(String(from), String(to), {weight, ...(width ? {width, height: 12, labelpos: 'c'} : {})});
+    if (self.mayWait && worker === undefined) start();
+    if (!self.mayWait || !worker) {
+      results.set(key, runDagre(nodes, edges, NODE_GAP, RANK_GAP, MAX_SIMPLEX));
+      return results.get(key);
     }
-    dagre.layout(graph);
-    const result = {nodes: nodes.map((_, i) => graph.node(String(i))), edges: edges.map(([from, to]) => graph.edge(String(from), String(to)))};
-    const ends = [...result.nodes.flatMap(({x, width}) => [x - width / 2, x + width / 2]), ...result.edges.flatMap(({points, x, width}) => [...points.map((point) => point.x), ...(width ? [x - width / 2, x + width / 2] : [])])];
-    result.left = least(ends);  // dagre's own width omits bends
-    result.right = largest(ends);
-    results.set(key, result);
-    return result;
-  };
+    if (!requested.has(key)) { requested.add(key); worker.postMessage(key); }
+    return null;
+  }
+  return self;
 })();
 
-// Lays out one open box.
-function layOutBox(box) {
+// Makes the next layout of one box. Yields WAIT until the worker has placed its nodes.
+const WAIT = 'wait';
+function* layOutBox(box) {
   const nodes = [], edges = [], edgeAt = new Map(), portAt = new Map(), nodeAt = new Map();
   const addNode = (w, h) => nodes.push([w, h]) - 1;
   const addEdge = (name, from, to, width, weight) => edgeAt.set(name, edges.push([from, to, width, weight]) - 1);
   for (const child of box.children) {
-    const {w, h} = sizeOf(child);
+    const {w, h} = nextSizeOf(child);
     nodeAt.set(child, addNode(w, h));
   }
   for (const [name, pair] of box.pairs) {
@@ -92,19 +126,20 @@ function layOutBox(box) {
       for (const child of children) link(`${name}${key} ${child.id}`, port, nodeAt.get(child), 1);
     }
   }
-  const drawn = runDagre(nodes, edges), edgeOf = (name) => drawn.edges[edgeAt.get(name)];
+  let drawn;
+  while (!(drawn = layouts.get(nodes, edges))) yield WAIT;
+  const edgeOf = (name) => drawn.edges[edgeAt.get(name)];
   const places = box.children.map((child) => drawn.nodes[nodeAt.get(child)]);
   const top = least(places.map((place) => place.y - place.height / 2)), bottom = largest(places.map((place) => place.y + place.height / 2));
   const space = 12 + (box.entries.size ? 10 : 0), header = box.parent ? HEADER : 0;
   const dy = header + space - top;
-  const layout = {routes: new Map(), labels: [], entries: new Map(), exits: new Map()};
+  const layout = {routes: new Map(), labels: [], entries: new Map(), exits: new Map(), places: new Map()};
   const minWidth = box.parent ? Math.min(MAX_NODE, measure(box.label, LABEL_FONT) + 60) : 0;
   layout.w = Math.max(drawn.right - drawn.left + 2 * PAD, minWidth);
   const shift = (layout.w - drawn.right - drawn.left) / 2;
   layout.h = bottom + dy + PAD + (box.exits.size ? 10 : 0);
   box.children.forEach((child, i) => {
-    child.x = places[i].x - places[i].width / 2 + shift;
-    child.y = places[i].y - places[i].height / 2 + dy;
+    layout.places.set(child, [places[i].x - places[i].width / 2 + shift, places[i].y - places[i].height / 2 + dy]);
   });
   for (const key of box.entries.keys()) layout.entries.set(key, drawn.nodes[portAt.get('in ' + key)].x + shift);
   for (const key of box.exits.keys()) layout.exits.set(key, drawn.nodes[portAt.get('out ' + key)].x + shift);
@@ -114,23 +149,23 @@ function layOutBox(box) {
     layout.routes.set(name, start[1] <= end[1] ? [start, ...inner, end] : edge.points.map(({x, y}) => [x + shift, y + dy]));
   };
   const bottomOf = (child, key, edge) => {
-    const port = child.open && child.exits.size ? child.layout.exits.get(portOf(child, 'exits', key)) : undefined;
-    return [port === undefined ? edge.points[0].x + shift : child.x + port, child.y + sizeOf(child).h];
+    const [x, y] = layout.places.get(child), port = child.wanted && child.exits.size ? laid(child).exits.get(portOf(child, 'exits', key)) : undefined;
+    return [port === undefined ? edge.points[0].x + shift : x + port, y + nextSizeOf(child).h];
   };
   const topOf = (child, key, edge) => {
-    const port = child.open && child.entries.size ? child.layout.entries.get(portOf(child, 'entries', key)) : undefined;
-    return [port === undefined ? edge.points[edge.points.length - 1].x + shift : child.x + port, child.y];
+    const [x, y] = layout.places.get(child), port = child.wanted && child.entries.size ? laid(child).entries.get(portOf(child, 'entries', key)) : undefined;
+    return [port === undefined ? edge.points[edge.points.length - 1].x + shift : x + port, y];
   };
   for (const [name, pair] of box.pairs) {
     const edge = edgeOf(name);
-    const keys = pair.from.open || pair.to.open ? new Set(pair.edges.map((each) => each.key)) : ['*'];
+    const keys = pair.from.wanted || pair.to.wanted ? new Set(pair.edges.map((each) => each.key)) : ['*'];
     for (const key of keys) route(`${name} ${key}`, edge, bottomOf(pair.from, key, edge), topOf(pair.to, key, edge));
     if (pair.text) layout.labels.push([pair.text, edge.x + shift, edge.y + dy, edge.width]);
   }
   for (const [key, children] of box.entries) {
     for (const child of children) {
       const edge = edgeOf(`in ${key} ${child.id}`);
-      for (const inner of child.open && key === '*' ? child.entries.keys() : [key]) {
+      for (const inner of child.wanted && key === '*' ? child.entries.keys() : [key]) {
         route(`in ${key} ${child.id} ${inner}`, edge, [layout.entries.get(key), header], topOf(child, inner, edge));
       }
     }
@@ -138,7 +173,7 @@ function layOutBox(box) {
   for (const [key, children] of box.exits) {
     for (const child of children) {
       const edge = edgeOf(`out ${key} ${child.id}`);
-      for (const inner of child.open && key === '*' ? child.exits.keys() : [key]) {
+      for (const inner of child.wanted && key === '*' ? child.exits.keys() : [key]) {
         route(`out ${key} ${child.id} ${inner}`, edge, bottomOf(child, inner, edge), [layout.exits.get(key), layout.h]);
       }
     }
@@ -151,7 +186,7 @@ function layOutBox(box) {
     tracePoints(layout.coarse, points, false);
     if (!name.startsWith('out ')) traceArrow(layout.arrows, points);
   }
-  box.layout = layout;
+  box.next = layout;
   box.isDirty = false;
 }
 
@@ -173,11 +208,24 @@ function traceArrow(path, points) {
   path.closePath();
 }
 
-// Lays out the open boxes that changed. Pauses after each, so that the caller can draw in between.
+// Makes the next layouts of the wanted boxes that changed. Pauses after each, so that the caller can draw in between.
 function* layOut(box) {
-  for (const child of box.children) if (child.open && child.isDirty) yield* layOut(child);
-  layOutBox(box);
+  for (const child of box.children) if (child.wanted && child.isDirty) yield* layOut(child);
+  yield* layOutBox(box);
   yield;
+}
+
+// Shows the next layouts.
+function showNext(graph) {
+  for (const box of graph.ordered) {
+    if (!box.children.length) continue;
+    box.open = box.wanted;
+    if (!box.next) continue;
+    box.layout = box.next;
+    box.next = null;
+    for (const [child, [x, y]] of box.layout.places) Object.assign(child, {x, y});
+  }
+  place(graph.root);
 }
 
 function markDirty(item) {

@@ -3,6 +3,8 @@
 //
 // At each level of the tree, edges between the contents of two boxes become one edge between the boxes. A tensor
 // enters or leaves an open box at a port on its border.
+//
+// A box is `wanted` if it shall be open, and `open` if the shown layout has it open.
 const MAX_PORTS = 24;        // on a side of a box; more tensors share one port
 const START_FOLDED = 300;    // modules of larger graphs are closed at first
 const MAX_START = 150;       // and other boxes too, if the picture would have more nodes than this
@@ -11,8 +13,8 @@ function makeGraph(data) {
   const items = data.nodes.map((node, id) => ({
     ...node, id, type: node.type === undefined ? '' : data.types[node.type][0],
     bytes: (node.constant_bytes || 0) + (node.type === undefined ? 0 : data.types[node.type][1]),
-    time: node.time_ns || 0, deviceTime: node.device_time || 0, children: [], inputs: [], outputs: [], open: false, leaves: 1}));
-  const root = {id: items.length, kind: 'root', label: data.title, children: [], inputs: [], outputs: [], open: true, depth: 0, bytes: 0, time: 0, deviceTime: 0};
+    time: node.time_ns || 0, deviceTime: node.device_time || 0, children: [], inputs: [], outputs: [], open: false, wanted: false, leaves: 1}));
+  const root = {id: items.length, kind: 'root', label: data.title, children: [], inputs: [], outputs: [], open: true, wanted: true, depth: 0, bytes: 0, time: 0, deviceTime: 0};
   items.push(root);
   for (const item of items) {
     if (item === root) continue;
@@ -73,8 +75,8 @@ function openFirst(graph) {
     if (item === graph.root || !item.children.length) continue;
     const opens = nodes <= START_FOLDED || item.kind === 'method' ||
                   (item.kind !== 'module' && shown + item.children.length <= MAX_START);
-    item.open = opens && item.parent.open;
-    if (item.open) shown += item.children.length;
+    item.wanted = opens && item.parent.wanted;
+    if (item.wanted) shown += item.children.length;
   }
 }
 

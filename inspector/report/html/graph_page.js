@@ -141,7 +141,7 @@ function colorModes(graph) {
     const {inputs, outputs} = edgesOf(item);
     const parts = [make('button', {id: 'panel-close', type: 'button', 'aria-label': 'Close', onclick: () => view.select(null)}, '✕'),
       make('h2', {}, item.label), make('small', {}, KIND_NAMES[item.kind]), around.length ? path : null];
-    if (isBox) parts.push(make('p', {}, make('button', {id: 'panel-open', type: 'button', onclick: () => { view.setOpen(item, !item.open); showPanel(item); }}, item.open ? 'Close box' : 'Open box')));
+    if (isBox) parts.push(make('p', {}, make('button', {id: 'panel-open', type: 'button', onclick: () => { view.setOpen(item, !item.wanted); showPanel(item); }}, item.wanted ? 'Close box' : 'Open box')));
     const rows = (item.rows || []).slice(0, MAX_NEIGHBORS);
     if (rows.length && window.picture.openRow) {
       const nameOf = window.picture.rowName || ((queue, row) => `Row #${row + 1}${queue ? ` of ${queue}` : ''}`);
@@ -160,7 +160,7 @@ function colorModes(graph) {
     const wanted = $('search').value.trim().toLowerCase();
     results = wanted ? graph.items.filter((item) => item !== root && searched[item.id].includes(wanted)) : [];
     at = -1;
-    view.found = new Set(results.slice(0, 2000).map(drawnFor));
+    view.found = new Set(results.slice(0, 2000));
     $('found').hidden = !wanted;
     $('found').replaceChildren(make('p', {}, counted(results.length, 'result')), ...results.slice(0, MAX_FOUND).map((item, i) =>
       make('li', {}, make('button', {type: 'button', onclick: () => show(i)}, item.label, make('i', {}, [item.module, item.type].filter(Boolean).join(' · ') || KIND_NAMES[item.kind])))));
@@ -170,7 +170,6 @@ function colorModes(graph) {
     at = index;
     $('found').hidden = true;
     view.reveal(results[at]);
-    view.found = new Set(results.slice(0, 2000).map(drawnFor));
   }
   $('search').addEventListener('input', search);
   $('search').addEventListener('focus', () => { if ($('search').value) $('found').hidden = false; });
@@ -195,7 +194,7 @@ function colorModes(graph) {
   const KEYS = {
     '+': () => view.zoomAt(1.25), '=': () => view.zoomAt(1.25), '-': () => view.zoomAt(0.8), f: () => view.fit(), 0: () => view.fit(),
     o: () => view.setAllOpen(true), c: () => view.setAllOpen(false),
-    Enter: () => { if (view.selected) { view.setOpen(view.selected, !view.selected.open); showPanel(view.selected); } },
+    Enter: () => { if (view.selected) { view.setOpen(view.selected, !view.selected.wanted); showPanel(view.selected); } },
     Escape: () => view.select(view.selected && view.selected.parent !== root ? view.selected.parent : null),
   };
   for (const key of ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight']) KEYS[key] = () => move(key);
@@ -225,12 +224,10 @@ function colorModes(graph) {
   new MutationObserver(() => { view.repaint(); view.forgetMap(); }).observe(document.documentElement, {attributes: true, attributeFilter: ['data-theme']});
   view.resize();
   setColor(Object.keys(modes)[0]);
-  view.layOut(null);
-  view.finish();
+  view.layOutNow();
   if (root.layout.w * READABLE > $('stage').clientWidth) {  // too wide to read
-    graph.items.filter((item) => item.kind === 'module').forEach((item) => { item.open = false; markDirty(item); });
-    view.layOut(null);
-    view.finish();
+    graph.items.filter((item) => item.kind === 'module').forEach((item) => { item.wanted = false; markDirty(item); });
+    view.layOutNow();
   }
   view.fit(false);
   view.draw();

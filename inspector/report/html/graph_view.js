@@ -7,7 +7,7 @@ const LAYOUT_SLICE_MS = 12;  // time for layout between two frames
 function makeView(graph, canvas, minimap, onSelect) {
   const {root} = graph, context = canvas.getContext('2d');
   const view = {scale: 1, x: 0, y: 0, selected: null, found: new Set(), colorOf: () => 'var(--rest)', draw, schedule, lastFrameMs: 0};
-  let width = 0, height = 0, ratio = 1, colors = {}, pending = 0, layingOut = null, anchor = null, map = null;
+  let width = 0, height = 0, ratio = 1, colors = {}, pending = 0, layingOut = null, anchor = null, map = null, whenShown = [];
 
   // ---- Colors of the theme, as the canvas needs them
   function readColors() {
@@ -126,7 +126,7 @@ function makeView(graph, canvas, minimap, onSelect) {
     context.stroke();
   }
   function drawSelection() {
-    for (const item of view.found) outline(item, colors.c1, 3);
+    for (const item of new Set([...view.found].map(drawnFor))) outline(item, colors.c1, 3);
     if (!view.selected) return;
     const {inputs, outputs} = edgesOf(view.selected);
     const path = new Path2D(), arrows = new Path2D();
@@ -198,40 +198,53 @@ function makeView(graph, canvas, minimap, onSelect) {
   // ---- Layout
   function continueLayout(ms) {
     const end = performance.now() + ms;
-    while (!layingOut.next().done) if (performance.now() > end) { schedule(); return false; }
-    layingOut = null;
-    place(root);
-    map = null;
-    if (anchor) {
-      const [item, x, y] = anchor;
-      anchor = null;
-      view.x = x - item.left * view.scale;
-      view.y = y - item.top * view.scale;
+    for (let step = layingOut.next(); !step.done; step = layingOut.next()) {
+      if (step.value === WAIT) return;  // until onResult()
+      if (performance.now() > end) { schedule(); return; }
     }
-    return true;
+    layingOut = null;
+    const [x, y] = anchor ? [anchor.left, anchor.top] : [0, 0];
+    showNext(graph);
+    if (anchor) {
+      view.x += (x - anchor.left) * view.scale;
+      view.y += (y - anchor.top) * view.scale;
+    }
+    map = anchor = null;
+    canvas.setAttribute('aria-busy', 'false');
+    whenShown.splice(0).forEach((then) => then());
+    schedule();
   }
-  // Starts the layout again. `kept` stays where it is on the screen.
-  view.layOut = (kept) => {
-    anchor = kept && kept.left !== undefined ? [kept, view.x + kept.left * view.scale, view.y + kept.top * view.scale] : null;
+  layouts.onResult = schedule;
+  // Starts the layout again, and calls then() when it is shown. `kept` stays where it is on the screen.
+  view.layOut = (kept, then = null) => {
+    anchor = kept && kept.left !== undefined ? kept : null;
+    if (then) whenShown.push(then);
+    canvas.setAttribute('aria-busy', 'true');
     layingOut = layOut(root);
-    if (continueLayout(LAYOUT_SLICE_MS)) schedule();
+    continueLayout(LAYOUT_SLICE_MS);
   };
-  view.finish = () => { if (layingOut) continueLayout(Infinity); draw(); };
+  // Lays out at once, for the first picture.
+  view.layOutNow = () => { layingOut = layOut(root); view.finish(); };
+  // Does not return before the layout is shown.
+  view.finish = () => {
+    layouts.mayWait = false;
+    if (layingOut) continueLayout(Infinity);
+    layouts.mayWait = true;
+    draw();
+  };
   view.setOpen = (item, isOpen) => {
-    if (!item.children.length || item === root || item.open === isOpen) return;
-    item.open = isOpen;
+    if (!item.children.length || item === root || item.wanted === isOpen) return;
+    item.wanted = isOpen;
     markDirty(item);
     view.layOut(drawnFor(item));
   };
   view.setAllOpen = (isOpen) => {
     for (const item of graph.ordered) {
-      if (item === root || !item.children.length || item.open === isOpen) continue;
-      item.open = isOpen;
+      if (item === root || !item.children.length || item.wanted === isOpen) continue;
+      item.wanted = isOpen;
       markDirty(item);
     }
-    view.layOut(null);
-    view.finish();
-    view.fit();
+    view.layOut(null, view.fit);
   };
 
   // ---- Moving
@@ -258,14 +271,17 @@ function makeView(graph, canvas, minimap, onSelect) {
   // Opens what is around the item, and moves it to the center.
   view.reveal = (item) => {
     let isChanged = false;
-    for (const box of boxesAround(item)) if (!box.open) { box.open = true; markDirty(box); isChanged = true; }
-    if (isChanged) { view.layOut(null); view.finish(); }
-    const {w, h} = sizeOf(item);
-    view.scale = clamp(Math.max(view.scale, 0.8));
+    for (const box of boxesAround(item)) if (!box.wanted) { box.wanted = true; markDirty(box); isChanged = true; }
+    const center = () => {
+      const {w, h} = sizeOf(item);
+      view.scale = clamp(Math.max(view.scale, 0.8));
+      const [right, bottom] = view.freeArea();
+      view.x = right / 2 - (item.left + w / 2) * view.scale;
+      view.y = bottom > h * view.scale ? bottom / 2 - (item.top + h / 2) * view.scale : 40 - item.top * view.scale;
+      schedule();
+    };
     view.select(item);
-    const [right, bottom] = view.freeArea();
-    view.x = right / 2 - (item.left + w / 2) * view.scale;
-    view.y = bottom > h * view.scale ? bottom / 2 - (item.top + h / 2) * view.scale : 40 - item.top * view.scale;
+    if (isChanged || layingOut) view.layOut(null, center); else center();
   };
   // The part of the canvas, from its top left corner, that nothing covers.
   view.freeArea = () => [width, height];
@@ -334,7 +350,7 @@ function followPointers(view, canvas, minimap) {
     const {item, isSign} = view.at(...local(event)), now = performance.now();
     const isDouble = lastTap[0] === item && now - lastTap[1] < 400;
     lastTap = [item, isDouble ? 0 : now];
-    if (item && item.children.length && (isSign || isDouble)) { lastTap = [null, 0]; view.setOpen(item, !item.open); }
+    if (item && item.children.length && (isSign || isDouble)) { lastTap = [null, 0]; view.setOpen(item, !item.wanted); }
     view.select(item);
   };
   canvas.addEventListener('pointerup', end);
