@@ -34,9 +34,12 @@ configure: setup
 
 # Builds only the programs that it runs.
 demo: configure
-	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner
+	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner pte_inspect
 	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
-	$(BUILD)/bin/executor_runner --profile $(BUILD)/mobilenet_v2.pte
+	$(BUILD)/bin/executor_runner --profile --etdump_path $(BUILD)/mobilenet_v2.etdp $(BUILD)/mobilenet_v2.pte
+	@if $(BUILD)/bin/pte_inspect $(BUILD)/mobilenet_v2.pte --trace $(BUILD)/mobilenet_v2.etdp \
+	  --output $(BUILD)/mobilenet_v2.html; then \
+	  echo "The graph, colored by time, is in $(abspath $(BUILD))/mobilenet_v2.html: open it in a browser."; fi
 
 demo-llm: configure
 	cmake --build --preset $(PRESET) --target llm_runner
