@@ -43,6 +43,7 @@ struct PayloadOperator {
   std::string name;
   std::vector<PayloadArgument> arguments;  // without the outputs
   std::vector<size_t> inputs, outputs;     // indices of tensors
+  std::vector<uint32_t> debug_handles = {};  // of its source nodes, if the payload says them
 };
 
 // A function, chain or region of the payload.

@@ -217,8 +217,10 @@ AlignedBytes core_ml_text_payload() {
         "    tensor<fp16, [10]> w = const()[name = tensor<string, []>(\"w\"), val = "
         "tensor<fp16, [10]>(BLOBFILE(path = \"weight.bin\", offset = 64))];\n"
         "    tensor<fp16, [1, 10]> y = mul(x = x, y = w)[name = tensor<string, []>(\"y\")];\n"
-        "  } -> (y);\n}\n"}},
-      R"({"name":"lowered_module","kind":1,"children":{"metadata.json":0,"model.mil":1}})");
+        "  } -> (y);\n}\n"},
+       {"debug_info.json", R"({"debugSymbolToHandles":{"y:mul":[3,5],"other:mul":[9]}})"}},
+      R"({"name":"lowered_module","kind":1,"children":{"metadata.json":0,"model.mil":1,)"
+      R"("debug_info.json":2}})");
 }
 
 AlignedBytes ethos_u_payload() {

@@ -185,6 +185,41 @@ TEST(ReasonText, ListsTheOpsOfEachReasonOnce) {
             "does not take a, c: no\ntakes b");
 }
 
+TEST(GraphPage, NamesTheSourceOpsThatAPayloadSays) {
+  const tools::Json payload = tools::Json::parse(
+      R"({"tensors": [{"type": "f32[4]"}, {"type": "f32[4]"}],
+          "graphs": [{"name": "main", "inputs": [0], "outputs": [1], "operators": [
+            {"name": "mul", "arguments": [], "inputs": [0], "outputs": [1], "debug_handles": [7, 8]}
+          ]}]})");
+  tools::ProgramGraph method;
+  method.name = "forward";
+  method.values = {"f32[4]", "f32[4]"};
+  method.constants = {false, false};
+  method.inputs = {0};
+  method.outputs = {1};
+  tools::GraphInstruction& call = method.instructions.emplace_back();
+  call.name = "CoreMLBackend";
+  call.is_delegate = true;
+  call.instruction = 0;
+  call.inputs = {0};
+  call.outputs = {1};
+  call.tensors = {0, 1};
+  call.payload = tools::graphs_of_payload(payload);
+  etrecord::EtRecord record;
+  etrecord::EdgeGraph& graph = record.methods["forward"].graph;
+  for (const etrecord::DebugHandle handle : {6u, 7u}) {  // the record lacks handle 8
+    etrecord::EdgeNode& node = graph.nodes.emplace_back();
+    node.target = handle == 7 ? "aten.mul.Tensor" : "aten.add.Tensor";
+    node.module_path = "head";
+    graph.nodes_of_handle[handle] = {graph.nodes.size() - 1};
+  }
+  const GraphPicture picture = tools::picture_of_program({method}, &record);
+  const auto mul = std::ranges::find(picture.nodes, "mul", &GraphPicture::Node::label);
+  ASSERT_NE(mul, picture.nodes.end());
+  EXPECT_EQ(mul->sources, std::vector<std::string>{"aten.mul.Tensor head"});
+  EXPECT_EQ(mul->module_path, "head");
+}
+
 TEST(GraphPage, GivesTimesToTheNodesOfADelegate) {
   const AlignedBytes bytes = read_file_bytes(samples_dir() / "linear_relu/model.pte");
   const auto methods = tools::graphs_of_program(*tools::load_program({"a.pte", bytes}));

@@ -39,6 +39,7 @@ Json graph_json(const delegates::PayloadGraph& graph) {
                                  {"arguments", arguments_json(op.arguments)},
                                  {"inputs", op.inputs},
                                  {"outputs", op.outputs}});
+    if (!op.debug_handles.empty()) json["operators"].back()["debug_handles"] = op.debug_handles;
   }
   return json;
 }

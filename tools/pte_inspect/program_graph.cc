@@ -325,6 +325,7 @@ std::vector<ProgramGraph> graphs_of_payload(const Json& payload) {
       to.name = op["name"].get<std::string>();
       op["inputs"].get_to(to.inputs);
       op["outputs"].get_to(to.outputs);
+      if (op.contains("debug_handles")) op["debug_handles"].get_to(to.source_handles);
       for (const Json& argument : op["arguments"]) {
         const std::string name =
             argument.contains("name") ? argument["name"].get<std::string>() + "=" : "";

@@ -24,6 +24,7 @@ struct GraphInstruction {
   std::vector<std::string> inside;     // one line for each node of a delegate
   std::optional<int32_t> instruction;  // its key in records; only in the first chain
   uint32_t debug_handle = 0;           // of a node of an XNNPACK graph
+  std::vector<uint32_t> source_handles;  // of a node whose payload says its source nodes
   std::vector<size_t> tensors;         // of a delegate: its arguments in order
   std::vector<ProgramGraph> payload;   // of a delegate: the graphs that could be read
 };

@@ -157,6 +157,7 @@ class ProgramPicture {
     using inspector::OperatorIdentity;
     const inspector::DelegateProfile* profile =
         inspector::find_profile(all_delegate_profiles(), call.name);
+    if (method_ != nullptr && !op.source_handles.empty()) return nodes_of(op.source_handles);
     if (method_ == nullptr || !call.instruction || profile == nullptr || op.debug_handle == 0) {
       return {};
     }

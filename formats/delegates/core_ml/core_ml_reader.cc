@@ -1,5 +1,6 @@
 // Payloads of the Core ML backend: a container of files, or the key of one in named data.
 #include <algorithm>
+#include <map>
 
 #include "base/json.h"
 #include "formats/delegates/core_ml/container.h"
@@ -72,22 +73,35 @@ void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   }
 }
 
-void add_debug_info(const core_ml::PackedFile& file, PayloadDescription& result) {
+// Debug handles by symbol: the name of an operation's first result, and its type, "y:mul".
+using HandlesOfSymbol = std::map<std::string, std::vector<uint32_t>>;
+
+HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescription& result) {
   const JsonDocument document(text_of(file.data), "Core ML " + file.path, 32);
   const JsonValue root = document.root();
-  if (!root.holds("debugSymbolToHandles")) return;
-  size_t symbols = 0;
-  root.at("debugSymbolToHandles").each_member([&](const std::string&, JsonValue) { ++symbols; });
-  result.facts.push_back(fmt::format("debug handles of {} operations", symbols));
+  HandlesOfSymbol handles;
+  if (!root.holds("debugSymbolToHandles")) return handles;
+  root.at("debugSymbolToHandles").each_member([&](const std::string& symbol, JsonValue list) {
+    std::vector<uint32_t>& of_symbol = handles[symbol];
+    list.each_item([&](JsonValue handle) { of_symbol.push_back(handle.integer<uint32_t>()); });
+  });
+  result.facts.push_back(fmt::format("debug handles of {} operations", handles.size()));
+  return handles;
 }
 
-void read_files(Bytes container, PayloadDescription& result) {
-  const std::vector<core_ml::PackedFile> files = core_ml::read_container(container);
-  add_parts(files, container.size(), result);
-  for (const core_ml::PackedFile& file : files) {
-    if (file.path == "metadata.json") add_names(file, result);
-    if (file.path == "debug_info.json") add_debug_info(file, result);
+// The type may have a prefix: "ios17.conv".
+void add_debug_handles(const HandlesOfSymbol& handles, PayloadDescription& result) {
+  for (PayloadGraph& graph : result.graphs) {
+    for (PayloadOperator& op : graph.operators) {
+      if (op.outputs.empty()) continue;
+      const std::string& output = result.tensors[op.outputs.front()].name;
+      const auto found = handles.find(output + ":" + op.name.substr(op.name.find('.') + 1));
+      if (found != handles.end()) op.debug_handles = found->second;
+    }
   }
+}
+
+void read_program(const std::vector<core_ml::PackedFile>& files, PayloadDescription& result) {
   const auto model = std::ranges::find_if(
       files, [](const core_ml::PackedFile& file) { return file.path.ends_with(".mlmodel"); });
   if (model != files.end()) return core_ml::read_model(model->data, files, result);
@@ -95,6 +109,18 @@ void read_files(Bytes container, PayloadDescription& result) {
     return core_ml::read_mil_text(text_of(text->data), result);
   }
   result.closed = "the container has neither a .mlmodel nor a model.mil: only its files are known";
+}
+
+void read_files(Bytes container, PayloadDescription& result) {
+  const std::vector<core_ml::PackedFile> files = core_ml::read_container(container);
+  add_parts(files, container.size(), result);
+  HandlesOfSymbol handles;
+  for (const core_ml::PackedFile& file : files) {
+    if (file.path == "metadata.json") add_names(file, result);
+    if (file.path == "debug_info.json") handles = read_debug_info(file, result);
+  }
+  read_program(files, result);
+  add_debug_handles(handles, result);
 }
 
 // Reads the container that a reference names. The DataBuffer keeps its bytes in memory.

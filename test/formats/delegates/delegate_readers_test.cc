@@ -197,6 +197,8 @@ TEST(CoreMlReader, ReadsTheTextOfACompiledModel) {
   EXPECT_THAT(operators_of(payload), ElementsAre("mul"));
   EXPECT_EQ(payload.constants, 1u);
   EXPECT_EQ(payload.constant_bytes, 20u);
+  EXPECT_THAT(payload.graphs[0].operators[0].debug_handles, ElementsAre(3, 5));
+  EXPECT_THAT(payload.facts, Contains("debug handles of 2 operations"));
   EXPECT_EQ(type_of(payload, payload.graphs[0].outputs.at(0)), "f16[1,10]");
 }
 
