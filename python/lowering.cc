@@ -1,9 +1,16 @@
 #include "python/lowering.h"
 
+#include <cmath>
 #include <memory>
+#include <span>
 
 #include "aot/lowering/delegation_info.h"
+#include "inspector/report/report_precisions_html.h"
 #include "tools/common/files.h"
+#include "tools/common/tool_error.h"
+#include "tools/pte_lower/auto/options.h"
+#include "tools/pte_lower/auto/report.h"
+#include "tools/pte_lower/auto/search.h"
 #include "tools/pte_lower/backends.h"
 #include "tools/pte_lower/calibration_files.h"
 
@@ -29,7 +36,74 @@ aot::ConstantMethod constant_method(const std::string& name, py::handle value) {
   return method;
 }
 
+tools::AutoOptions auto_options(const AutoSettings& bounds) {
+  tools::AutoOptions options;
+  using Unit = tools::AutoOptions::Unit;
+  const bool has_score = !bounds.score.is_none();
+  const std::tuple<const std::optional<double>&, Unit, tools::Goal::Kind> kBounds[] = {
+      {bounds.at_least, has_score ? Unit::kScore : Unit::kDecibels,
+       tools::Goal::Kind::kAtLeastQuality},
+      {bounds.at_most_bytes, Unit::kBytes, tools::Goal::Kind::kAtMostCost},
+      {bounds.at_most_ms, Unit::kMilliseconds, tools::Goal::Kind::kAtMostCost}};
+  size_t count = 0;
+  for (const auto& [bound, unit, kind] : kBounds) {
+    if (!bound) continue;
+    ++count;
+    options.unit = unit;
+    options.goal = {kind, *bound};
+  }
+  if (count != 1)
+    throw py::value_error("give one bound: at_least, at_most_bytes or at_most_ms");
+  const bool is_positive = options.goal.kind == tools::Goal::Kind::kAtLeastQuality ||
+                           options.goal.bound > 0;
+  if (!std::isfinite(options.goal.bound) || !is_positive)
+    throw py::value_error("the bound must be finite; a size or time must be above 0");
+  options.samples = bounds.samples == 0 ? tools::kDefaultSamples : bounds.samples;
+  if (has_score) {
+    options.score = [&](std::span<const std::byte> program) {
+      const py::gil_scoped_acquire gil;
+      const py::object found = bounds.score(
+          py::bytes(reinterpret_cast<const char*>(program.data()), program.size()));
+      const auto value = found.cast<double>();
+      if (!std::isfinite(value)) throw py::value_error("the score must be a finite number");
+      return value;
+    };
+  }
+  // Ctrl-C raises KeyboardInterrupt.
+  options.is_stopped = [] {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return false;
+  };
+  return options;
+}
+
 }  // namespace
+
+AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
+                        const LowerSettings& settings, const AutoSettings& bounds) {
+  const tools::AutoOptions search = auto_options(bounds);
+  aot::LowerOptions options = lower_options(settings);
+  const std::vector<std::string> calibrate = settings.calibrate;
+  const py::gil_scoped_release released_gil;
+  aot::Methods methods = aot::import_methods(models);
+  if (!methods.empty()) {
+    options.calibration = tools::find_calibration_data(calibrate, methods.begin()->second);
+  }
+  const tools::AutoResult result = tools::search_precisions(methods, options, search);
+  if (!result.is_met) {
+    throw tools::ToolError("quantize_auto: " + tools::auto_failure(result, search));
+  }
+  if (!result.quantize.empty()) options.quantize = aot::parse_quantization(result.quantize);
+  for (const std::string& rule : result.keep) aot::add_rule(rule, options.quantize);
+  AutoModel made;
+  made.json = tools::auto_json(result, search)
+                  .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  made.table = tools::auto_tables(result);
+  made.html = inspector::report_precisions_html(made.json);
+  made.model = std::make_unique<aot::LoweredModel>(aot::lower(std::move(methods), options));
+  return made;
+}
 
 aot::LowerOptions lower_options(const LowerSettings& settings) {
   aot::LowerOptions options;
@@ -51,7 +125,7 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
   }
   options.attention = *attention;
   if (!settings.quantize.empty()) options.quantize = aot::parse_quantization(settings.quantize);
-  for (const std::string& rule : settings.keep) aot::add_int8_rule(rule, options.quantize);
+  for (const std::string& rule : settings.keep) aot::add_rule(rule, options.quantize);
   if (!settings.calibrate.empty() && !options.quantize.int8) {
     throw py::value_error("calibrate needs quantize=\"int8\"");
   }

@@ -4,8 +4,10 @@
 #include <pybind11/pybind11.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,29 @@ aot::LowerOptions lower_options(const LowerSettings& settings);
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
                                          const std::vector<std::string>& calibrate,
                                          aot::LowerOptions options);
+
+// The bounds of quantize_auto(); exactly one of the first three must be set.
+struct AutoSettings {
+  std::optional<double> at_least;  // dB, or a score
+  std::optional<double> at_most_bytes;
+  std::optional<double> at_most_ms;
+  size_t samples = 0;  // to measure with
+  py::object score;    // a function from the bytes of a program to a number; or None
+};
+
+// The result of quantize_auto().
+struct AutoModel {
+  std::unique_ptr<aot::LoweredModel> model;
+  std::string json;
+  std::string table;
+  std::string html;
+};
+
+// Chooses the precision of each part, and lowers the model with it. Throws the errors of lower(),
+// a HostError if no measured program keeps the bound, and the exception of the score. Needs the
+// GIL, and releases it between calls of the score.
+AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
+                        const LowerSettings& settings, const AutoSettings& bounds);
 
 // Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);

@@ -308,6 +308,18 @@ void define_lowering(py::module_& module) {
     const py::gil_scoped_release released_gil;
     return lower(models, calibrate, std::move(options));
   });
+  py::class_<AutoSettings>(module, "AutoSettings")
+      .def(py::init())
+      .def_readwrite("at_least", &AutoSettings::at_least)
+      .def_readwrite("at_most_bytes", &AutoSettings::at_most_bytes)
+      .def_readwrite("at_most_ms", &AutoSettings::at_most_ms)
+      .def_readwrite("samples", &AutoSettings::samples)
+      .def_readwrite("score", &AutoSettings::score);
+  module.def("quantize_auto", [](const std::map<std::string, std::filesystem::path>& models,
+                                 const LowerSettings& settings, const AutoSettings& bounds) {
+    AutoModel made = quantize_auto(models, settings, bounds);
+    return py::make_tuple(std::move(made.model), made.json, made.table, made.html);
+  });
   module.def("inspect_json", &inspect_json);
   module.def("load_library", &tools::load_extension);
 }

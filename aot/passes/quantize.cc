@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
+#include "aot/graph/model_part.h"
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
 
@@ -52,7 +54,13 @@ struct EmbeddingWeight {
 class Quantizer {
  public:
   Quantizer(ExportedProgram& program, const QuantizeOptions& options)
-      : program_(program), options_(options) {}
+      : program_(program), options_(options) {
+    for (const WeightRule& rule : options.rules) {
+      kinds_.push_back(find_part(program, rule.pattern));
+      result_.is_known.push_back(kinds_.back().has_value());
+    }
+    result_.by_rule.resize(options.rules.size());
+  }
 
   QuantizeResult run() {
     collect();
@@ -61,22 +69,48 @@ class Quantizer {
   }
 
  private:
-  struct Uses {
-    std::vector<Node*> linears;
-    std::vector<Node*> embeddings;
+  // A call that becomes quantized, and its scheme.
+  struct Use {
+    Node* call = nullptr;
+    WeightScheme scheme;
+    size_t rule = 0;  // index of the rule that gave the scheme; the number of rules without one
   };
+  struct Uses {
+    std::vector<Use> linears;
+    std::vector<Use> embeddings;
+  };
+  using Member = std::optional<WeightScheme>;
 
   void collect() {
     for (Node& node : program_.graph->nodes()) {
-      if (options_.linears && calls_op(node, "aten.linear.default")) {
-        if (Node* weight = stored_weight(node, 1)) uses_of(*weight).linears.push_back(&node);
-      } else if (options_.embeddings && calls_op(node, "aten.embedding.default")) {
-        if (Node* weight = stored_weight(node, 0)) uses_of(*weight).embeddings.push_back(&node);
+      if (calls_op(node, "aten.linear.default")) {
+        add_use(node, 1, options_.linears, &WeightRule::linears, &Uses::linears);
+      } else if (calls_op(node, "aten.embedding.default")) {
+        add_use(node, 0, options_.embeddings, &WeightRule::embeddings, &Uses::embeddings);
       } else if (options_.embeddings && node.is_call() &&
                  node.target().op().starts_with("embedding_") &&
                  node.target().name_space() == "quantized_decomposed") {
         fail_at(node, "its weight is already quantized");
       }
+    }
+  }
+
+  // Notes the call if a rule, or else `common`, has a scheme for it.
+  void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
+               std::vector<Use> Uses::*to) {
+    size_t rule = 0;
+    for (; rule < options_.rules.size(); ++rule) {
+      const WeightRule& each = options_.rules[rule];
+      const bool is_float = !each.linears && !each.embeddings;
+      if ((is_float || each.*member) && kinds_[rule] &&
+          is_in_part(call, each.pattern, *kinds_[rule])) {
+        break;
+      }
+    }
+    const Member& scheme = rule < options_.rules.size() ? options_.rules[rule].*member : common;
+    if (!scheme) return;
+    if (Node* weight = stored_weight(call, weight_index)) {
+      (uses_of(*weight).*to).push_back({&call, *scheme, rule});
     }
   }
 
@@ -108,7 +142,8 @@ class Quantizer {
     const InputSpec spec = *program_.input_of(weight.name());
     const TensorData data = *program_.data_of(spec);
     Uses& uses = uses_.at(&weight);
-    if (!uses.linears.empty() && should_skip(spec, data)) uses.linears.clear();
+    std::erase_if(uses.linears,
+                  [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
     // If no other call uses the old weight, the new weights may have its name.
@@ -118,22 +153,39 @@ class Quantizer {
         &in_state->second == program_.data_of(spec)) {
       program_.state_dict.erase(in_state);
     }
-    if (!uses.linears.empty()) {
-      const LinearWeight made = linear_weight(weight, spec, data);
-      for (Node* call : uses.linears) replace_linear(*call, made, data);
-    }
-    if (!uses.embeddings.empty()) {
-      const EmbeddingWeight made = embedding_weight(weight, spec, data);
-      for (Node* call : uses.embeddings) replace_embedding(*call, made, data.dtype);
-    }
+    for_each_scheme(uses.linears, [&](const WeightScheme& scheme, std::span<const Use> same) {
+      const LinearWeight made = linear_weight(weight, spec, data, scheme);
+      for (const Use& use : same) replace_linear(*use.call, made, data);
+    });
+    for_each_scheme(uses.embeddings, [&](const WeightScheme& scheme, std::span<const Use> same) {
+      const EmbeddingWeight made = embedding_weight(weight, spec, data, scheme);
+      for (const Use& use : same) replace_embedding(*use.call, made, data.dtype, scheme.bits);
+    });
     result_.linears += uses.linears.size();
     result_.embeddings += uses.embeddings.size();
     if (is_unused) program_.remove_input(&weight);
   }
 
+  // Calls `replace` for the uses of each scheme, in order of first use.
+  template <class Replace>
+  void for_each_scheme(const std::vector<Use>& uses, Replace replace) {
+    std::vector<Use> rest = uses;
+    while (!rest.empty()) {
+      const WeightScheme scheme = rest.front().scheme;
+      const auto others = std::stable_partition(
+          rest.begin(), rest.end(), [&](const Use& use) { return use.scheme == scheme; });
+      const std::span<const Use> same(rest.begin(), others);
+      replace(scheme, same);
+      for (const Use& use : same) {
+        if (use.rule < result_.by_rule.size()) ++result_.by_rule[use.rule];
+      }
+      rest.erase(rest.begin(), others);
+    }
+  }
+
   // True if a weight of linear layers cannot be quantized. Adds the reason to the result.
-  bool should_skip(const InputSpec& spec, const TensorData& data) {
-    const int64_t group = options_.linears->group;
+  bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
+    const int64_t group = scheme.group;
     std::string reason;
     if (is_adapter(spec.target)) reason = "it is a LoRA adapter";
     if (group != 0 && data.sizes[1] % group != 0) {
@@ -141,7 +193,10 @@ class Quantizer {
                            data.sizes[1], group);
     }
     if (reason.empty()) return false;
-    result_.skipped.push_back(fmt::format("{}: {}", spec.target, reason));
+    reason = fmt::format("{}: {}", spec.target, reason);
+    if (std::ranges::count(result_.skipped, reason) == 0) {
+      result_.skipped.push_back(std::move(reason));
+    }
     return true;
   }
 
@@ -172,8 +227,9 @@ class Quantizer {
 
   // Quantizes the weight of linear layers. The results have the names that unwrap_subclasses()
   // gives to inner tensors: "fc.weight" -> "fc.parametrizations.weight.original0".
-  LinearWeight linear_weight(Node& weight, const InputSpec& spec, const TensorData& data) {
-    QuantizedWeight made = quantize_weight(data, *options_.linears);
+  LinearWeight linear_weight(Node& weight, const InputSpec& spec, const TensorData& data,
+                             const WeightScheme& scheme) {
+    QuantizedWeight made = quantize_weight(data, scheme);
     TensorData zeros =
         make_tensor_data(ScalarType::kChar, made.scales.sizes,
                          std::vector<std::byte>(static_cast<size_t>(made.scales.numel())));
@@ -192,9 +248,10 @@ class Quantizer {
     return quantized;
   }
 
-  EmbeddingWeight embedding_weight(Node& weight, const InputSpec& spec, const TensorData& data) {
-    const int bits = options_.embeddings->bits;
-    QuantizedWeight made = quantize_weight(data, *options_.embeddings);
+  EmbeddingWeight embedding_weight(Node& weight, const InputSpec& spec, const TensorData& data,
+                                   const WeightScheme& scheme) {
+    const int bits = scheme.bits;
+    QuantizedWeight made = quantize_weight(data, scheme);
     if (made.scales.sizes[1] == 1) {
       made.scales.sizes.pop_back();
       made.scales.strides.pop_back();
@@ -263,8 +320,7 @@ class Quantizer {
                        std::move(kwargs), contiguous_spec(dtype, args[0].node()->tensor()->sizes));
   }
 
-  void replace_embedding(Node& call, const EmbeddingWeight& weight, ScalarType dtype) {
-    const int bits = options_.embeddings->bits;
+  void replace_embedding(Node& call, const EmbeddingWeight& weight, ScalarType dtype, int bits) {
     const auto row = std::ranges::find(kEmbeddings, bits, &EmbeddingRow::bits);
     Node* made = insert_like(
         call, Target::of(row->target),
@@ -275,6 +331,7 @@ class Quantizer {
 
   ExportedProgram& program_;
   const QuantizeOptions& options_;
+  std::vector<std::optional<PartKind>> kinds_;  // of the rules
   std::map<Node*, Uses> uses_;
   std::vector<Node*> order_;  // the weights in order of first use
   QuantizeResult result_;

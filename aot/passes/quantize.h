@@ -12,15 +12,28 @@
 
 namespace vitrine::aot {
 
+// Other schemes for the calls in a part of the model.
+struct WeightRule {
+  std::string pattern;  // model_part.h
+  // If both are empty, the part stays float.
+  std::optional<WeightScheme> linears = std::nullopt;
+  std::optional<WeightScheme> embeddings = std::nullopt;
+};
+
 struct QuantizeOptions {
   // 8da4w: 4-bit weights, and 8-bit activations whose scales are computed per token at run time.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
+  std::vector<WeightRule> rules;  // the first one that names a call decides
 };
 
 struct QuantizeResult {
   size_t linears = 0;     // number of replaced calls of aten.linear
   size_t embeddings = 0;  // number of replaced calls of aten.embedding
+  // For each rule: false if no module or operator has its name.
+  std::vector<bool> is_known;
+  // For each rule: number of replaced calls.
+  std::vector<size_t> by_rule;
   // Skipped weights: "fc.weight: its row length 100 is not a multiple of the group size 32".
   std::vector<std::string> skipped;
 };
@@ -29,7 +42,7 @@ struct QuantizeResult {
 //   aten.linear     torchao.choose_qparams_affine, quantize_affine and dequantize_affine of the
 //                   input, dequantize_affine of the weight, aten.linear
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype
-// A weight that several calls use is quantized once for each kind of call. LoRA adapters and linear
+// A weight that several calls use is quantized once for each kind of call and scheme. LoRA adapters and linear
 // layers whose row length is not a multiple of the group size are skipped. Throws an AotError that
 // names the call if its weight is already quantized or cannot be quantized.
 QuantizeResult quantize(ExportedProgram& program, const QuantizeOptions& options);

@@ -150,8 +150,7 @@ class Lowering {
     if (options.attention != AttentionOperator::kAten) {
       replace_attention_in(options, model_);
     }
-    quantize_weights();
-    if (options.quantize.int8) quantize_methods_to_int8();
+    quantize();
   }
 
   LoweredModel run() {
@@ -186,9 +185,24 @@ class Lowering {
     }
   }
 
-  void quantize_weights() {
+  // Int8 covers the linear layers that no rule gives another scheme, and is calibrated with
+  // quantized embeddings.
+  void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
-    if (!weights.linears && !weights.embeddings) return;
+    if (!options_.quantize.int8) return quantize_weights(weights);
+    QuantizeOptions embeddings = weights;
+    embeddings.linears.reset();
+    std::erase_if(embeddings.rules, [](const WeightRule& rule) { return rule.linears.has_value(); });
+    QuantizeOptions linears = weights;
+    linears.embeddings.reset();
+    std::erase_if(linears.rules, [](const WeightRule& rule) { return rule.embeddings.has_value(); });
+    quantize_weights(embeddings);
+    quantize_methods_to_int8();
+    quantize_weights(linears);
+  }
+
+  void quantize_weights(const QuantizeOptions& weights) {
+    if (!weights.linears && !weights.embeddings && weights.rules.empty()) return;
     report_progress("quantizing", "");
     for (const std::string& layer : apply(weights, model_.methods)) {
       model_.notes.push_back("not quantized: " + layer);

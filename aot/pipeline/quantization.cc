@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/model_part.h"
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 #include "base/text/text_layout.h"
@@ -74,6 +75,33 @@ std::optional<Int8Scheme> int8_scheme(std::string_view item) {
   return scheme;
 }
 
+// Parses "8da4w:32" or "embedding:4:32", and sets one member of the result.
+WeightRule weight_schemes(std::string_view item) {
+  const std::vector<std::string_view> parts = split(item, ':');
+  std::span<const std::string_view> rest = std::span(parts).subspan(1);
+  WeightScheme scheme;
+  WeightRule made;
+  std::optional<WeightScheme>* to = nullptr;
+  if (parts[0] == "8da4w") {
+    scheme.group = kDefaultLinearGroup;
+    to = &made.linears;
+  } else if (parts[0] == "embedding") {
+    const int64_t bits = rest.empty() ? 0 : parse_count(rest.front());
+    if (bits != 2 && bits != 4 && bits != 8)
+      throw AotError("embedding needs 2, 4 or 8 bits, such as embedding:4");
+    scheme.bits = static_cast<int>(bits);
+    rest = rest.subspan(1);
+    to = &made.embeddings;
+  } else {
+    throw AotError(fmt::format(
+        "unknown scheme \"{}\"; the schemes are float, int8, int8_dynamic, 8da4w and embedding",
+        parts[0]));
+  }
+  parse_rest(rest, scheme);
+  *to = scheme;
+  return made;
+}
+
 void parse_item(std::string_view item, Quantization& all) {
   if (const auto scheme = int8_scheme(item)) {
     if (all.int8)
@@ -81,35 +109,21 @@ void parse_item(std::string_view item, Quantization& all) {
     all.int8 = Int8Options{.scheme = *scheme, .rules = {}};
     return;
   }
-  QuantizeOptions& options = all.weights;
-  const std::vector<std::string_view> parts = split(item, ':');
-  std::span<const std::string_view> rest = std::span(parts).subspan(1);
-  WeightScheme scheme;
-  std::optional<WeightScheme>* to = nullptr;
-  if (parts[0] == "8da4w") {
-    scheme.group = kDefaultLinearGroup;
-    to = &options.linears;
-  } else if (parts[0] == "embedding") {
-    const int64_t bits = rest.empty() ? 0 : parse_count(rest.front());
-    if (bits != 2 && bits != 4 && bits != 8)
-      throw AotError("embedding needs 2, 4 or 8 bits, such as embedding:4");
-    scheme.bits = static_cast<int>(bits);
-    rest = rest.subspan(1);
-    to = &options.embeddings;
-  } else {
-    throw AotError(fmt::format(
-        "unknown scheme \"{}\"; the schemes are int8, int8_dynamic, 8da4w and embedding",
-        parts[0]));
+  const WeightRule made = weight_schemes(item);
+  for (const auto& [from, to] : {std::pair(&made.linears, &all.weights.linears),
+                                 std::pair(&made.embeddings, &all.weights.embeddings)}) {
+    if (!*from) continue;
+    if (*to)
+      throw AotError(fmt::format("the scheme {} is set twice", item.substr(0, item.find(':'))));
+    *to = *from;
   }
-  parse_rest(rest, scheme);
-  if (to->has_value()) throw AotError(fmt::format("the scheme {} is set twice", parts[0]));
-  *to = scheme;
 }
 
 }  // namespace
 
 Quantization parse_quantization(std::string_view text) try {
   Quantization all;
+  if (text == "float") return all;
   for (const std::string_view item : split(text, ',')) parse_item(item, all);
   if (all.int8 && all.weights.linears) {
     throw AotError("int8 and 8da4w both quantize linear layers; choose one");
@@ -119,21 +133,24 @@ Quantization parse_quantization(std::string_view text) try {
   throw AotError(fmt::format("--quantize {}: {}", text, error.what()));
 }
 
-void add_int8_rule(std::string_view text, Quantization& to) try {
-  if (!to.int8) throw AotError("needs --quantize int8 or int8_dynamic");
+void add_rule(std::string_view text, Quantization& to) try {
   const size_t equals = text.rfind('=');
   if (equals == 0 || equals == std::string_view::npos) {
     throw AotError("expected PART=SCHEME, such as 'classifier.*=float'");
   }
-  Int8Rule rule;
-  rule.pattern = text.substr(0, equals);
+  const std::string pattern(text.substr(0, equals));
   const std::string_view scheme = text.substr(equals + 1);
-  if (scheme != "float") rule.scheme = int8_scheme(scheme);
-  if (scheme != "float" && !rule.scheme) {
-    throw AotError(
-        fmt::format("unknown scheme \"{}\"; the schemes are float, int8 and int8_dynamic", scheme));
+  if (const auto int8 = int8_scheme(scheme)) {
+    if (!to.int8) throw AotError("needs --quantize int8 or int8_dynamic");
+    to.int8->rules.push_back({.pattern = pattern, .scheme = int8});
+    return;
   }
-  to.int8->rules.push_back(std::move(rule));
+  WeightRule rule = scheme == "float" ? WeightRule{} : weight_schemes(scheme);
+  rule.pattern = pattern;
+  if (to.int8 && !rule.embeddings) {
+    to.int8->rules.push_back({.pattern = pattern, .kept_as = std::string(scheme)});
+  }
+  to.weights.rules.push_back(std::move(rule));
 } catch (const AotError& error) {
   throw AotError(fmt::format("--keep {}: {}", text, error.what()));
 }
@@ -149,8 +166,23 @@ void add_int8_rule(std::string_view text, Quantization& to) try {
       fmt::join(inspector::first_names(std::move(skipped), kMaxListed), "; ")));
 }
 
+void require_known(const QuantizeOptions& options, const QuantizeResult& all,
+                   const Methods& methods) {
+  for (size_t i = 0; i < options.rules.size(); ++i) {
+    const WeightRule& rule = options.rules[i];
+    if (!all.is_known[i]) throw unknown_part(methods.begin()->second, rule.pattern);
+    if (all.by_rule[i] != 0 || (!rule.linears && !rule.embeddings)) continue;
+    throw NothingToQuantize(fmt::format("--keep {}=...: no {} of this part {} quantized{}", rule.pattern,
+                               rule.linears ? "linear layer" : "embedding",
+                               rule.linears ? "can be" : "has a float weight that can be",
+                               all.skipped.empty() ? "" : ": " + all.skipped.front()));
+  }
+}
+
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods) {
   QuantizeResult all;
+  all.is_known.resize(options.rules.size());
+  all.by_rule.resize(options.rules.size());
   for (auto& [name, program] : methods) {
     QuantizeResult made;
     const Pass passes[] = {
@@ -159,6 +191,10 @@ std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods)
     run_passes(program, passes);
     all.linears += made.linears;
     all.embeddings += made.embeddings;
+    for (size_t i = 0; i < options.rules.size(); ++i) {
+      all.is_known[i] = all.is_known[i] || made.is_known[i];
+      all.by_rule[i] += made.by_rule[i];
+    }
     std::ranges::copy_if(made.skipped, std::back_inserter(all.skipped), [&](const auto& each) {
       return std::ranges::find(all.skipped, each) == all.skipped.end();
     });
@@ -168,6 +204,7 @@ std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods)
     throw AotError(
         "--quantize embedding: no embedding has a float weight that no other layer uses");
   }
+  require_known(options, all, methods);
   return all.skipped;
 }
 

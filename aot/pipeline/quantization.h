@@ -22,16 +22,17 @@ struct Quantization {
 //   embedding:BITS[:GROUP][:RULE]   2, 4 or 8 bits; the default group is 0
 //   int8[:WEIGHTS]                  static int8; needs calibration data
 //   int8_dynamic[:WEIGHTS]          int8 with scales of activations that are chosen at run time
+//   float                           nothing, unless rules follow; alone
 // GROUP is the number of elements that share a scale; 0: the full row. RULE is hqq (the default) or
 // affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
 
-// Adds a rule such as "classifier.*=float", "head=int8_dynamic" or "aten.add.Tensor=float". Throws
-// AotError, also if `to` does not quantize to int8.
-void add_int8_rule(std::string_view text, Quantization& to);
+// Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32" or
+// "tok=embedding:8". A rule for int8 needs `to.int8`. Throws AotError.
+void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme applies to no layer, and the AotErrors of quantize().
+// reasons. Throws AotError if a scheme or rule applies to no layer, and the AotErrors of quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
 }  // namespace vitrine::aot

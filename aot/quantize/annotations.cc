@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "aot/graph/aot_error.h"
-#include "aot/quantize/int8_rules.h"
+#include "aot/graph/model_part.h"
 #include "aot/quantize/observer_groups.h"
 #include "aot/quantize/stored_floats.h"
 #include "aot/shapes/call.h"
@@ -62,18 +62,20 @@ class Annotator {
     made_.reasons = excluded;
     excluded_ = &excluded;
     for (const Int8Rule& rule : options.rules) {
-      rules_.push_back({&rule, kind_of_rule(program, rule)});
+      const std::optional<PartKind> kind = find_part(program, rule.pattern);
+      if (!kind) throw unknown_part(program, rule.pattern);
+      rules_.push_back({&rule, *kind});
     }
   }
 
   Annotations run() {
-    for (const RuleKind kind : {RuleKind::kModule, RuleKind::kModuleType, RuleKind::kOperator}) {
+    for (const PartKind kind : {PartKind::kModule, PartKind::kModuleType, PartKind::kOperator}) {
       for (const KnownRule& each : rules_) {
         if (each.kind != kind || !each.rule->scheme) continue;
         const std::string& pattern = each.rule->pattern;
-        run_pass(*each.rule->scheme, kind == RuleKind::kOperator ? pattern : "",
+        run_pass(*each.rule->scheme, kind == PartKind::kOperator ? pattern : "",
                  [&](const Node& node) {
-                   return kind == RuleKind::kOperator ? is_outside_rules(node)
+                   return kind == PartKind::kOperator ? is_outside_rules(node)
                                                       : is_in_module(node, pattern, kind);
                  });
       }
@@ -87,7 +89,7 @@ class Annotator {
  private:
   struct KnownRule {
     const Int8Rule* rule;
-    RuleKind kind;
+    PartKind kind;
   };
   using Filter = std::function<bool(const Node&)>;
   struct Pattern {
@@ -101,7 +103,7 @@ class Annotator {
   // True unless a rule with a scheme names the module of the call.
   bool is_outside_rules(const Node& node) const {
     return std::ranges::none_of(rules_, [&](const KnownRule& each) {
-      return each.rule->scheme && each.kind != RuleKind::kOperator &&
+      return each.rule->scheme && each.kind != PartKind::kOperator &&
              is_in_module(node, each.rule->pattern, each.kind);
     });
   }
@@ -111,10 +113,11 @@ class Annotator {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;
     for (const KnownRule& each : rules_) {
       if (each.rule->scheme || !node.is_call()) continue;
-      const bool is_kept = each.kind == RuleKind::kOperator
-                               ? is_named(node.target(), each.rule->pattern)
-                               : is_in_module(node, each.rule->pattern, each.kind);
-      if (is_kept) return fmt::format("--keep {}=float", each.rule->pattern);
+      const bool is_for_linears = each.rule->kept_as != "float";
+      if (is_for_linears && !calls_one_of(&node, kLinears)) continue;
+      if (is_in_part(node, each.rule->pattern, each.kind)) {
+        return fmt::format("--keep {}={}", each.rule->pattern, each.rule->kept_as);
+      }
     }
     return "";
   }

@@ -11,6 +11,7 @@
 
 #include "aot/graph/lint.h"
 #include "aot/quantize/stored_floats.h"
+#include "aot/quantize/prepare.h"
 
 namespace vitrine::aot {
 namespace {
@@ -71,12 +72,7 @@ class Converter {
     for (Node& node : program_.graph->nodes()) tensors.push_back(&node);
     for (Node* tensor : tensors) convert_tensor(*tensor);
     program_.graph->remove_dead_code();
-    for (Node* node : program_.graph->placeholders()) {
-      const InputSpec* spec = program_.input_of(node->name());
-      if (node->users().empty() && is_stored(program_, *node) && !program_.is_mutated(*spec)) {
-        program_.remove_input(node);
-      }
-    }
+    remove_unused_weights(program_);
     lint(program_);
   }
 

@@ -142,6 +142,14 @@ void list_tensors(const ExportedProgram& program, const Annotations& annotations
 
 }  // namespace
 
+bool operator==(const Int8Options& a, const Int8Options& b) {
+  return a.scheme == b.scheme &&
+         std::ranges::equal(a.rules, b.rules, [](const Int8Rule& x, const Int8Rule& y) {
+           return x.pattern == y.pattern && x.scheme == y.scheme &&
+                  x.kept_as == y.kept_as;
+         });
+}
+
 Int8Result quantize_to_int8(ExportedProgram& program, const Int8Options& options,
                             const CalibrationData& data,
                             const std::function<void(size_t)>& progress) {

@@ -23,10 +23,11 @@ struct Int8Scheme {
 
 // A part of the model with its own scheme.
 struct Int8Rule {
-  // A module ("classifier.*"), its type ("torch.nn.modules.linear.Linear") or an operator ("add",
-  // "aten.add.Tensor"). "*" and "?" are wildcards. A module includes the modules inside.
-  std::string pattern;
-  std::optional<Int8Scheme> scheme = std::nullopt;  // empty: the part stays float
+  std::string pattern;                              // model_part.h
+  std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
+  // Without a scheme: "float", or a scheme of another pass for the linear layers of the part, such
+  // as "8da4w:32". Then the rule does not reach other calls.
+  std::string kept_as = "float";
 };
 
 struct Int8Options {

@@ -237,15 +237,6 @@ class NormFolder {
   std::map<std::vector<const Node*>, std::pair<Node*, Node*>> folded_;
 };
 
-void remove_unused_weights(ExportedProgram& program) {
-  for (Node* node : program.graph->placeholders()) {
-    if (node->users().empty() && is_stored(program, *node) &&
-        !program.is_mutated(*program.input_of(node->name()))) {
-      program.remove_input(node);
-    }
-  }
-}
-
 void store_scalar(ExportedProgram& program, Node& call, size_t index) {
   const Argument& given = call.args()[index];
   const double* real = given.get<double>();
@@ -259,6 +250,15 @@ void store_scalar(ExportedProgram& program, Node& call, size_t index) {
 }
 
 }  // namespace
+
+void remove_unused_weights(ExportedProgram& program) {
+  for (Node* node : program.graph->placeholders()) {
+    if (node->users().empty() && is_stored(program, *node) &&
+        !program.is_mutated(*program.input_of(node->name()))) {
+      program.remove_input(node);
+    }
+  }
+}
 
 void fold_batch_norms_into_layers(ExportedProgram& program) {
   NormFolder folder(program);

@@ -15,4 +15,7 @@ void fold_batch_norms_into_layers(ExportedProgram& program);
 // tensors by stored tensors "_tensor_constant_<n>".
 void store_scalars(ExportedProgram& program);
 
+// Removes stored tensors that no call uses and that the program does not change.
+void remove_unused_weights(ExportedProgram& program);
+
 }  // namespace vitrine::aot

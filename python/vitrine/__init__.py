@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     import pandas
 
 __version__: str = _vitrine.version
-__all__ = ["Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel", "Lowered", "Numerics", "Profile",
+__all__ = ["AutoQuantized", "Comparison", "DelegationInfo", "Error", "Generation", "LanguageModel", "Lowered", "Numerics", "Profile",
            "Program", "Spec", "ValueComparison", "Verification", "compare", "compare_values", "delegation_info",
-           "inspect", "load_library", "lower", "numerics"]
+           "inspect", "load_library", "lower", "numerics", "quantize_auto"]
 
 
 def __dir__() -> list[str]:
@@ -338,6 +338,36 @@ class Lowered:
         return self._model.summary()
 
 
+class AutoQuantized(Lowered):
+    """The result of quantize_auto(): a program, and the search that chose its precisions."""
+
+    def __init__(self, model: "_vitrine.Lowered", json_text: str, table: str, html: str) -> None:
+        super().__init__(model)
+        self._json, self._table, self._html = json_text, table, html
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """The report of pte_lower --search_report: parts, measured programs and the result."""
+        return json.loads(self._json)
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Keywords with which lower() makes the same program from the same calibration data."""
+        data = self.search
+        if not data["quantize"]:
+            return {}
+        return {"quantize": data["quantize"], "keep": data["keep"]}
+
+    def table(self) -> str:
+        """The tables of pte_lower --quantize auto."""
+        return self._table
+
+    def save_html(self, path: PathLike) -> None:
+        """Writes a page with the table of parts, and the curves of error against size and time."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._html)
+
+
 Number = Union[int, float, bool]
 
 
@@ -373,7 +403,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           backend_options: Sequence[str] = (),
           only_ops: Sequence[str] = (), exclude_ops: Sequence[str] = (),
           attention: Optional[str] = None, quantize: Optional[str] = None,
-          calibrate: Union[PathLike, Sequence[Any], None] = None, keep: Optional[Mapping[str, str]] = None,
+          calibrate: Union[PathLike, Sequence[Any], None] = None, keep: Union[Mapping[str, str], Sequence[str], None] = None,
           fold_constants: bool = False, optimize: bool = False,
           metadata: Optional[Mapping[str, Union[Number, Sequence[Number]]]] = None,
           dynamic: Optional[Mapping[str, Union[int, tuple[int, int]]]] = None, operators: Sequence[str] = (),
@@ -390,7 +420,8 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     `quantize` is a scheme, as for pte_lower: "8da4w:32,embedding:4:32" for float weights, or "int8".
     `calibrate` is the calibration data of int8: a file or folder, or a sequence of them or of samples. A
     sample is a NumPy array, or a sequence with an array for each input.
-    `keep` gives parts of an int8 model another scheme: {"classifier.*": "float"}.
+    `keep` gives parts of the model another scheme: {"classifier.*": "float", "head": "8da4w:32"}, or a list of
+    "part=scheme" if a part has several.
     `optimize` optimizes for speed beyond ExecuTorch's lowering; `explain()` lists the changes.
     `metadata` adds methods that return a value or list: {"get_max_seq_len": 2048}.
     `dynamic` narrows the inclusive bounds of sizes: {"x.0": (1, 8)}, or sets the maximum: {"x.0": 8}.
@@ -399,30 +430,59 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     Without `plan_inputs` or `plan_outputs`, the caller provides the memory of inputs or outputs.
     `debug_maps` adds the maps that give profiles source ops; `record` also makes an ETRecord.
     """
+    keywords = dict(locals())
+    del keywords["model"]
+    return _with_settings(model, keywords, lambda paths, settings: Lowered(_vitrine.lower(paths, settings)))
+
+
+def _with_settings(model: Union[PathLike, Mapping[str, PathLike]], keywords: Mapping[str, Any], call: Any) -> Any:
+    """Returns call(paths, settings) with the settings of the keywords of lower()."""
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
+    backend, keep = keywords["backend"], keywords["keep"] or {}
     settings.backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
-    settings.backend_options = items("backend_options", backend_options)
-    settings.only_ops = items("only_ops", only_ops)
-    settings.exclude_ops = items("exclude_ops", exclude_ops)
-    settings.attention = attention or ""
-    settings.quantize = quantize or ""
-    settings.keep = [f"{part}={scheme}" for part, scheme in (keep or {}).items()]
-    settings.fold_constants = fold_constants
-    settings.optimize = optimize
-    settings.metadata = dict(metadata or {})
-    settings.dynamic = [_bounds(*item) for item in (dynamic or {}).items()]
-    settings.operators = items("operators", operators)
-    settings.share_mutable_buffers = share_mutable_buffers
-    settings.external_constants = external_constants
-    settings.plan_inputs = plan_inputs
-    settings.plan_outputs = plan_outputs
-    settings.debug_maps = debug_maps
-    settings.record = record
+    for name in ("backend_options", "only_ops", "exclude_ops", "operators"):
+        setattr(settings, name, items(name, keywords[name]))
+    settings.attention = keywords["attention"] or ""
+    settings.quantize = keywords["quantize"] or ""
+    settings.keep = ([f"{part}={scheme}" for part, scheme in keep.items()] if isinstance(keep, Mapping)
+                     else items("keep", keep))
+    settings.metadata = dict(keywords["metadata"] or {})
+    settings.dynamic = [_bounds(*item) for item in (keywords["dynamic"] or {}).items()]
+    for name in ("fold_constants", "optimize", "share_mutable_buffers", "external_constants", "plan_inputs",
+                 "plan_outputs", "debug_maps", "record"):
+        setattr(settings, name, keywords[name])
     paths = {name: os.fspath(path) for name, path in models.items()}
     with tempfile.TemporaryDirectory() as folder:
-        settings.calibrate = _calibration_paths(calibrate, folder)
-        return Lowered(_vitrine.lower(paths, settings))
+        settings.calibrate = _calibration_paths(keywords["calibrate"], folder)
+        return call(paths, settings)
+
+
+def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
+                  at_least: Optional[float] = None, at_most_bytes: Optional[float] = None,
+                  at_most_ms: Optional[float] = None, accuracy: Optional[Callable[[Program], float]] = None,
+                  samples: int = 0, **keywords: Any) -> AutoQuantized:
+    """Chooses a precision for each layer under one bound, by measuring, like pte_lower --quantize auto.
+
+    `at_least` gives the smallest program whose outputs have this SQNR in dB against the float program, or
+    this score if there is `accuracy`. `at_most_bytes` and `at_most_ms` give the most exact program of this
+    size, or that takes this time on this machine.
+    `accuracy` is a function from a `Program` to a score; higher is better. It replaces dB.
+    `samples` limits the samples that the search measures with; 0: 32. `calibrate` and the other keywords
+    are those of `lower`. Raises `vitrine.Error` with the best figure if no measured program keeps the bound.
+    """
+    for name in keywords:
+        if name not in (lower.__kwdefaults__ or {}):
+            raise TypeError(f"quantize_auto() got an unexpected keyword argument {name!r}")
+        if name in ("quantize", "keep", "external_constants"):
+            raise TypeError(f"quantize_auto() chooses the precisions: it does not accept {name!r}")
+    bounds = _vitrine.AutoSettings()
+    bounds.at_least, bounds.at_most_bytes, bounds.at_most_ms = at_least, at_most_bytes, at_most_ms
+    bounds.samples = count("samples", samples, 0)
+    bounds.score = None if accuracy is None else lambda program: accuracy(Program(program))
+    every = {**(lower.__kwdefaults__ or {}), **keywords, "calibrate": calibrate}
+    return _with_settings(model, every, lambda paths, settings: AutoQuantized(
+        *_vitrine.quantize_auto(paths, settings, bounds)))
 
 
 def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:

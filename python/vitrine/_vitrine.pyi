@@ -1,4 +1,4 @@
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy
 
@@ -130,7 +130,15 @@ class LowerSettings:
     plan_inputs: bool
     plan_outputs: bool
 
+class AutoSettings:
+    at_least: Optional[float]
+    at_most_bytes: Optional[float]
+    at_most_ms: Optional[float]
+    samples: int
+    score: Optional[Callable[[bytes], float]]
+
 def lower(models: dict[str, str], settings: LowerSettings, /) -> Lowered: ...
+def quantize_auto(models: dict[str, str], settings: LowerSettings, bounds: AutoSettings, /) -> tuple[Lowered, str, str, str]: ...
 def read_profile(path: str, record: str, method: str, /) -> Profile: ...
 def inspect_json(path: str, /) -> str: ...
 def load_library(path: str, /) -> None: ...

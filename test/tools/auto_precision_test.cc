@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <ranges>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "test/tools/command.h"
 #include "tools/common/files.h"
 #include "tools/pte_lower/auto/choose.h"
+#include "tools/pte_lower/auto/measure.h"
 
 namespace vitrine::test {
 namespace {
@@ -22,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
 using tools::Choice;
 using tools::Goal;
 using tools::Measured;
@@ -29,20 +34,25 @@ using tools::PartFigures;
 using tools::Selection;
 using enum Goal::Kind;
 
+// A part that can become int8.
+PartFigures part(const std::string& name, double noise, double saved) {
+  return {.name = name, .levels = {{"int8", noise, saved}}};
+}
+
 // A model whose errors and savings add up.
 struct AdditiveModel {
   std::vector<PartFigures> parts;
   double float_cost = 100;
-  size_t measured = 0;
+  std::vector<Selection> measured = {};
 
   Measured measure(const Selection& selection) {
-    ++measured;
+    measured.push_back(selection);
     double noise = 1e-12;
     double cost = float_cost;
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (!selection[i]) continue;
-      noise += parts[i].noise;
-      cost -= parts[i].saved;
+      if (selection[i] == 0) continue;
+      noise += parts[i].levels[selection[i] - 1].noise;
+      cost -= parts[i].levels[selection[i] - 1].saved;
     }
     return {.quality = -10 * std::log10(noise), .cost = cost};
   }
@@ -52,45 +62,90 @@ struct AdditiveModel {
   }
 };
 
+std::vector<std::pair<size_t, size_t>> steps_of(const std::vector<PartFigures>& parts) {
+  std::vector<std::pair<size_t, size_t>> steps;
+  for (const tools::Step& step : tools::greedy_steps(parts)) {
+    steps.emplace_back(step.part, step.level);
+  }
+  return steps;
+}
+
 TEST(AutoChoiceTest, OrdersByGainThenNoiseThenName) {
-  EXPECT_THAT(tools::greedy_order({{"b", 1e-3, 10},
-                                   {"a", 1e-3, 10},
-                                   {"larger", 1e-3, 20},
-                                   {"quieter", 5e-4, 5},
-                                   {"grows", 1e-6, -1},
-                                   {"exact", 0, 1}}),
-              ElementsAre(5, 2, 3, 1, 0, 4));
+  EXPECT_THAT(steps_of({part("b", 1e-3, 10), part("a", 1e-3, 10), part("larger", 1e-3, 20),
+                        part("quieter", 5e-4, 5), part("grows", 1e-6, -1), part("exact", 0, 1)}),
+              ElementsAre(Pair(5, 1), Pair(2, 1), Pair(3, 1), Pair(1, 1), Pair(0, 1), Pair(4, 1)));
+}
+
+TEST(AutoChoiceTest, APartHasAStepForEachLevelOnItsConvexHull) {
+  const PartFigures layer{.name = "layer",
+                          .levels = {{"8da4w:32", 1e-3, 70},        // 20 more for 9e-4
+                                     {"int8", 2e-4, 45},            // worse than int8_dynamic
+                                     {"int8_dynamic", 1e-4, 50},    // 50 for 1e-4
+                                     {"broken", INFINITY, 99}}};
+  EXPECT_THAT(steps_of({layer}), ElementsAre(Pair(0, 3), Pair(0, 1)));
+  // 20 / 9e-4 is less than 30 / 1e-3, which is less than 50 / 1e-4.
+  EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
+              ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
+  // Without a level that saves something, the one with the least noise is the only step.
+  EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
+              ElementsAre(Pair(0, 2)));
+  EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());
 }
 
 TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
-  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}, {"c", 1e-3, 30}, {"d", 1e-3, 5}}};
+  AdditiveModel model{
+      .parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30), part("d", 1e-3, 5)}};
   // a and b: 2e-4 (37.0 dB). With c: 1.2e-3 (29.2 dB).
-  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({true, true, false, false}));
-  EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({true, true, true, false}));
-  EXPECT_EQ(model.choose({kAtLeastQuality, 20}).selection, Selection({true, true, true, true}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({1, 1, 0, 0}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({1, 1, 1, 0}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 20}).selection, Selection({1, 1, 1, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 90}).selection, Selection(4));
 }
 
+TEST(AutoChoiceTest, MixesPrecisions) {
+  const auto layer = [](const char* name, double noise) {
+    return PartFigures{.name = name,
+                       .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
+  };
+  AdditiveModel model{.parts = {layer("a", 1e-6), layer("b", 1e-5), layer("c", 1e-3)}};
+  // All int8: 1.011e-3 (29.95 dB). With int4 in a and b: 1.22e-3 (29.1 dB).
+  EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({2, 2, 1}));
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({2, 2, 0}));
+  EXPECT_EQ(model.choose({kAtMostCost, 5}).selection, Selection({2, 1, 1}));
+}
+
+TEST(AutoChoiceTest, ASchemeInAllPartsIsTried) {
+  // int8 in one part looks useless, but it pays off in both.
+  const std::vector<PartFigures> parts = {
+      {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
+      {.name = "b", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}}};
+  const Choice choice = tools::choose(parts, {kAtLeastQuality, 10}, 0, [](const Selection& each) {
+    const bool is_int8 = each == Selection({1, 1});
+    return Measured{.quality = 20, .cost = is_int8 ? 1.0 : 10.0};
+  });
+  EXPECT_EQ(choice.selection, Selection({1, 1}));
+}
+
 TEST(AutoChoiceTest, AddsASmallPartBehindOneThatDoesNotFit) {
-  AdditiveModel model{.parts = {{"big", 1e-2, 90}, {"small", 1e-4, 0.1}}};
-  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({false, true}));
+  AdditiveModel model{.parts = {part("big", 1e-2, 90), part("small", 1e-4, 0.1)}};
+  EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({0, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}, 0).selection, Selection(2));
 }
 
 TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostNeeds) {
-  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}, {"c", 1e-3, 30}}};
+  AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
   EXPECT_EQ(model.choose({kAtMostCost, 100}).selection, Selection(3));
-  EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({true, false, false}));
-  EXPECT_EQ(model.choose({kAtMostCost, 55}).selection, Selection({true, true, false}));
+  EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({1, 0, 0}));
+  EXPECT_EQ(model.choose({kAtMostCost, 55}).selection, Selection({1, 1, 0}));
   // a, b and c keep the bound, but c needs only a.
-  EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({true, false, true}));
+  EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({1, 0, 1}));
 }
 
 TEST(AutoChoiceTest, AnUnreachableBoundGivesTheNearestProgram) {
-  AdditiveModel model{.parts = {{"a", 1e-4, 30}, {"b", 1e-4, 20}}};
+  AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20)}};
   const Choice small = model.choose({kAtMostCost, 10});
   EXPECT_FALSE(small.is_met);
-  EXPECT_EQ(small.selection, Selection({true, true}));
+  EXPECT_EQ(small.selection, Selection({1, 1}));
   const Choice exact = model.choose({kAtLeastQuality, 200});
   EXPECT_FALSE(exact.is_met);
   EXPECT_EQ(exact.selection, Selection(2));
@@ -103,29 +158,61 @@ TEST(AutoChoiceTest, AnUnreachableBoundGivesTheNearestProgram) {
 TEST(AutoChoiceTest, ATighterBoundNeverCostsLessAndFewProgramsAreMeasured) {
   AdditiveModel model{.parts = {}};
   for (int i = 1; i <= 60; ++i) {
-    model.parts.push_back({"p" + std::to_string(i), 1e-6 * (i * 37 % 61), 1.0 * (i * 17 % 59)});
+    model.parts.push_back(part("p" + std::to_string(i), 1e-6 * (i * 37 % 61), 1.0 * (i * 17 % 59)));
   }
   model.float_cost = 5000;
   double cost = 0;
   for (const double bound : {25, 30, 35, 40, 50}) {
-    model.measured = 0;
+    model.measured.clear();
     const Choice choice = model.choose({kAtLeastQuality, bound}, 0);
     EXPECT_TRUE(choice.is_met);
     EXPECT_GE(choice.measured.quality, bound);
     EXPECT_GE(choice.measured.cost, cost);
-    EXPECT_LE(model.measured, 9U);  // float, all, and a bisection of 60
+    EXPECT_LE(model.measured.size(), 9U);  // float, all, and a bisection of 60
     cost = choice.measured.cost;
   }
 }
 
+TEST(AutoChoiceTest, EachProgramIsMeasuredOnce) {
+  AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
+  model.choose({kAtMostCost, 40});
+  const std::set<Selection> different(model.measured.begin(), model.measured.end());
+  EXPECT_EQ(different.size(), model.measured.size());
+}
+
 TEST(AutoChoiceTest, TheMeasuredProgramDecides) {
   // The parts look harmless alone, but two of them together break the model.
-  const std::vector<PartFigures> parts = {{"a", 1e-6, 30}, {"b", 1e-6, 20}, {"c", 1e-6, 10}};
+  const std::vector<PartFigures> parts = {part("a", 1e-6, 30), part("b", 1e-6, 20),
+                                          part("c", 1e-6, 10)};
   const Choice choice = tools::choose(parts, {kAtLeastQuality, 35}, 8, [](const Selection& each) {
-    const auto count = static_cast<double>(std::ranges::count(each, true));
+    const auto count = static_cast<double>(std::ranges::count(each, 1U));
     return Measured{.quality = count > 1 ? 10.0 : 50.0, .cost = 100 - 30 * count};
   });
-  EXPECT_EQ(choice.selection, Selection({true, false, false}));
+  EXPECT_EQ(choice.selection, Selection({1, 0, 0}));
+}
+
+TEST(AutoChoiceTest, AStoppedSearchReturnsTheBestProgramSoFar) {
+  AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
+  const Choice choice = tools::choose(
+      model.parts, {kAtLeastQuality, 20}, 8, [&](const Selection& each) { return model.measure(each); },
+      [&] { return model.measured.size() == 2; });
+  EXPECT_EQ(model.measured.size(), 2U);
+  EXPECT_TRUE(choice.is_met);
+  EXPECT_EQ(choice.selection, Selection({1, 1, 1}));
+}
+
+TEST(MedianRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
+  std::vector<double> faster(100, 0.9);
+  std::ranges::fill(faster | std::views::take(20), 30.0);
+  EXPECT_EQ(tools::median_ratio(faster).ratio, 0.9);
+  EXPECT_TRUE(tools::median_ratio(faster).is_significant);
+  // 56 of 100 pairs on one side are within the chance of a fair coin; 62 are not.
+  std::vector<double> mixed(100, 1.1);
+  std::ranges::fill(mixed | std::views::take(56), 0.9);
+  EXPECT_FALSE(tools::median_ratio(mixed).is_significant);
+  std::ranges::fill(mixed | std::views::take(62), 0.9);
+  EXPECT_TRUE(tools::median_ratio(mixed).is_significant);
+  EXPECT_FALSE(tools::median_ratio({0.5, 0.5, 0.5}).is_significant) << "too few pairs";
 }
 
 fs::path searched_sample(const std::string& name) {

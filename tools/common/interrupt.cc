@@ -56,6 +56,14 @@ void remove_files_on_interrupt() {
   }
 }
 
+void stop_then_remove_files_on_interrupt() {
+  remove_files_on_interrupt();
+  std::signal(SIGINT, [](int) {
+    stop_flag() = true;
+    remove_files_on_interrupt();
+  });
+}
+
 void add_temporary_file(const char* path) {
   for (TemporaryFile& file : temporary_files) {
     if (file.is_used || std::strlen(path) >= sizeof file.path) continue;

@@ -24,6 +24,10 @@ void stop_on_interrupt();
 // process.
 void remove_files_on_interrupt();
 
+// Makes the first Ctrl-C set stop_flag(), and the second one do the same as above. SIGTERM does so
+// at once.
+void stop_then_remove_files_on_interrupt();
+
 // Adds or removes a file that an interrupt deletes. At most eight files are kept.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);

@@ -17,6 +17,7 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_error.h"
+#include "tools/pte_lower/auto/accuracy.h"
 #include "tools/pte_lower/auto/report.h"
 #include "tools/pte_lower/auto/search.h"
 #include "tools/pte_lower/backends.h"
@@ -66,23 +67,35 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
   return paths;
 }
 
-// Chooses the precision of each part and puts it into `lowering`. Returns false if no program keeps
-// the bound.
-bool choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
-                       aot::LowerOptions& lowering) {
-  const AutoOptions& search = *options.search;
-  const AutoResult result = search_precisions(methods, lowering, search, options.output);
-  if (!result.quantize.empty()) lowering.quantize = aot::parse_quantization(result.quantize);
-  for (const std::string& rule : result.keep) aot::add_int8_rule(rule, lowering.quantize);
-  print_text(stdout, auto_text(result, search));
-  const std::string json = search.report.empty() ? "" : auto_json(result, search);
-  if (!json.empty() && result.is_met) files.add(search.report).append(json);
-  if (!result.is_met) {
-    if (!json.empty()) write_file(search.report, json);
-    print_error(
-        fmt::format("--quantize auto: {}; no program was written", auto_failure(result, search)));
+// Chooses the precision of each part and puts it into `lowering`. Returns 0 or the exit code.
+int choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
+                      aot::LowerOptions& lowering) {
+  AutoOptions search = *options.search;
+  if (!search.accuracy.empty()) {
+    search.score = [&](std::span<const std::byte> program) {
+      return run_accuracy(search.accuracy, program, options.output);
+    };
   }
-  return result.is_met;
+  stop_then_remove_files_on_interrupt();
+  search.is_stopped = [] { return stop_flag().load(); };
+  const AutoResult result = search_precisions(methods, lowering, search);
+  remove_files_on_interrupt();
+  if (!result.quantize.empty()) lowering.quantize = aot::parse_quantization(result.quantize);
+  for (const std::string& rule : result.keep) aot::add_rule(rule, lowering.quantize);
+  print_text(stdout, auto_text(result, search));
+  const bool is_complete = result.is_met && !result.is_interrupted;
+  if (!search.report.empty()) {
+    const std::string report = auto_report(result, search);
+    if (is_complete) {
+      files.add(search.report).append(report);
+    } else {
+      write_file(search.report, report);
+    }
+  }
+  if (is_complete) return 0;
+  print_error(
+      fmt::format("--quantize auto: {}; no program was written", auto_failure(result, search)));
+  return result.is_interrupted ? kExitInterrupted : kExitBeyondLimit;
 }
 
 // Returns the exit code.
@@ -116,8 +129,9 @@ int run(const LoweringOptions& options) {
   if (!options.calibrate.empty()) {
     lowering.calibration = find_calibration_data(options.calibrate, methods.begin()->second);
   }
-  if (options.search && !choose_precisions(methods, options, files, lowering)) {
-    return kExitBeyondLimit;
+  if (options.search) {
+    const int exit_code = choose_precisions(methods, options, files, lowering);
+    if (exit_code != 0) return exit_code;
   }
   aot::LoweredModel model = aot::lower(std::move(methods), lowering);
   if (program != nullptr) {

@@ -165,14 +165,15 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "auto: float or int8 for each layer; needs --calibrate and a bound")
+         "float: nothing but the parts that --keep names\n"
+         "auto: a scheme for each layer; needs --calibrate and a bound")
       ->type_name("SCHEME,...");
   add_list(app, "--calibrate", line.options.calibrate,
            "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
       ->type_name("PATH");
   add_list(app, "--keep", line.keep,
-           "scheme of a module, a type of modules or an operator, for int8: 'classifier.*=float', "
-           "head=int8_dynamic; repeatable")
+           "scheme of a module, a type of modules or an operator: 'classifier.*=float', "
+           "head=int8_dynamic, 'layers.0.*=8da4w:32', tok=embedding:8; repeatable")
       ->type_name("PART=SCHEME");
   add_auto_options(app, line.search);
 }
@@ -203,7 +204,8 @@ void parse_quantize_options(CommandLine& line) {
         "--quantize auto");
   }
   if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
-  for (const std::string& rule : line.keep) aot::add_int8_rule(rule, options.quantize);
+  if (!line.quantize && !line.keep.empty()) throw ToolError("--keep needs --quantize");
+  for (const std::string& rule : line.keep) aot::add_rule(rule, options.quantize);
   if (!options.calibrate.empty() && !options.quantize.int8) {
     throw ToolError("--calibrate needs --quantize int8");
   }

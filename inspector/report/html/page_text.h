@@ -31,6 +31,11 @@ extern const std::string_view kNumericsPage;
 extern const std::string_view kNumericsStyle;   // follows kStyle
 extern const std::string_view kNumericsScript;  // follows kGraphTabScript
 
+// The page of precisions has the placeholders {{style}}, {{data}} and {{script}}.
+extern const std::string_view kPrecisionsPage;
+extern const std::string_view kPrecisionsStyle;   // follows kStyle
+extern const std::string_view kPrecisionsScript;  // follows kElements
+
 // The page of two graphs has the placeholders {{style}}, {{data}}, {{elements}} and {{script}}.
 extern const std::string_view kGraphPairPage;
 extern const std::string_view kGraphPairStyle;  // follows kStyle

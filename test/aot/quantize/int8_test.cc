@@ -244,25 +244,39 @@ TEST(ParseQuantization, ReadsInt8Schemes) {
               ThrowsMessage<AotError>(HasSubstr("choose one")));
 }
 
-TEST(AddInt8Rule, ReadsPartsAndSchemes) {
+TEST(AddRule, ReadsPartsAndSchemes) {
   Quantization to = parse_quantization("int8");
-  add_int8_rule("classifier.*=float", to);
-  add_int8_rule("head=int8_dynamic", to);
+  add_rule("classifier.*=float", to);
+  add_rule("head=int8_dynamic", to);
   ASSERT_EQ(to.int8->rules.size(), 2U);
   EXPECT_EQ(to.int8->rules[0].pattern, "classifier.*");
   EXPECT_FALSE(to.int8->rules[0].scheme);
   EXPECT_TRUE(to.int8->rules[1].scheme->is_dynamic);
 }
 
-TEST(AddInt8Rule, RejectsOtherTextsAndSchemes) {
+TEST(AddRule, RejectsOtherTextsAndSchemes) {
   Quantization to = parse_quantization("int8");
-  EXPECT_THAT([&] { add_int8_rule("head", to); },
+  EXPECT_THAT([&] { add_rule("head", to); },
               ThrowsMessage<AotError>(HasSubstr("expected PART=SCHEME")));
-  EXPECT_THAT([&] { add_int8_rule("head=int4", to); },
+  EXPECT_THAT([&] { add_rule("head=int4", to); },
               ThrowsMessage<AotError>(HasSubstr("unknown scheme \"int4\"")));
   to = parse_quantization("8da4w");
-  EXPECT_THAT([&] { add_int8_rule("head=float", to); },
+  EXPECT_THAT([&] { add_rule("head=int8", to); },
               ThrowsMessage<AotError>(HasSubstr("needs --quantize int8")));
+}
+
+TEST(AddRule, GivesWeightsSchemesAndKeepsInt8Away) {
+  Quantization to = parse_quantization("int8");
+  add_rule("layers.0.*=8da4w:32", to);
+  add_rule("tok=embedding:4:32:affine", to);
+  ASSERT_EQ(to.weights.rules.size(), 2U);
+  EXPECT_EQ(to.weights.rules[0].pattern, "layers.0.*");
+  EXPECT_EQ(to.weights.rules[0].linears, (WeightScheme{.bits = 4, .group = 32}));
+  EXPECT_FALSE(to.weights.rules[0].embeddings);
+  EXPECT_EQ(to.weights.rules[1].embeddings,
+            (WeightScheme{.bits = 4, .group = 32, .scale_rule = ScaleRule::kAffine}));
+  ASSERT_EQ(to.int8->rules.size(), 1U);
+  EXPECT_EQ(to.int8->rules[0].kept_as, "8da4w:32");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "runtime/core/parse_real.h"
+#include "tools/common/files.h"
 #include "tools/common/shell_word.h"
 #include "tools/common/tool_error.h"
 
@@ -31,8 +32,14 @@ std::string_view last_word(std::string_view text) {
 
 }  // namespace
 
-double run_accuracy(const std::string& command, const std::filesystem::path& program) {
-  const std::string line = command + ' ' + shell_word(program.string());
+double run_accuracy(const std::string& command, std::span<const std::byte> program,
+                    const std::filesystem::path& near) {
+  NewFile file(near);  // the destructor removes it
+  file.append(program);
+  file.finish();
+  const std::filesystem::path path = file.temporary_path();
+  if (path.empty()) throw ToolError("--accuracy needs --output with the name of a file");
+  const std::string line = command + ' ' + shell_word(path.string());
   std::fflush(nullptr);
   FILE* const pipe = popen(line.c_str(), "r");  // NOLINT(cert-env33-c): the user's own command
   if (pipe == nullptr) throw ToolError(fmt::format("--accuracy {}: cannot start it", command));

@@ -1,13 +1,17 @@
 // The user's own score of a program (--accuracy).
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 
 namespace vitrine::tools {
 
-// Runs `command` in a shell, with the path of the program as the last argument. Returns the number
-// that it prints last. Throws a ToolError if it fails or prints no number.
-double run_accuracy(const std::string& command, const std::filesystem::path& program);
+// Runs `command` in a shell, with the path of a temporary file of the program as the last argument.
+// `near` names the folder of this file. Returns the number that the command prints last. Throws a
+// ToolError if it fails or prints no number.
+double run_accuracy(const std::string& command, std::span<const std::byte> program,
+                    const std::filesystem::path& near);
 
 }  // namespace vitrine::tools

@@ -1,32 +1,83 @@
 #include "tools/pte_lower/auto/choose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
-#include <span>
+#include <set>
 #include <tuple>
 
 namespace vitrine::tools {
 namespace {
 
-double gain(const PartFigures& part) {
-  if (part.saved <= 0) return part.saved;
-  if (part.noise <= 0) return std::numeric_limits<double>::infinity();
-  return part.saved / part.noise;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+LevelFigures figures_at(const PartFigures& part, size_t level) {
+  return level == 0 ? LevelFigures{} : part.levels[level - 1];
+}
+
+// What a change saves for each unit of noise that it adds.
+double gain(const LevelFigures& from, const LevelFigures& to) {
+  const double saved = to.saved - from.saved;
+  if (saved <= 0) return saved;
+  return to.noise <= from.noise ? kInfinity : saved / (to.noise - from.noise);
+}
+
+struct RankedStep {
+  Step step;
+  double gain = 0;
+};
+
+// The steps of one part, in order.
+std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
+  const PartFigures& part = parts[index];
+  std::vector<RankedStep> steps;
+  size_t level = 0;
+  double last_gain = kInfinity;
+  while (true) {
+    const LevelFigures from = figures_at(part, level);
+    size_t best = level;
+    double best_gain = 0;
+    for (size_t i = 1; i <= part.levels.size(); ++i) {
+      const LevelFigures& to = part.levels[i - 1];
+      if (!std::isfinite(to.noise) || to.saved <= from.saved) continue;
+      const double found = gain(from, to);
+      if (best == level || std::pair(found, to.saved) >
+                               std::pair(best_gain, figures_at(part, best).saved)) {
+        best = i;
+        best_gain = found;
+      }
+    }
+    if (best == level) break;
+    // Rounding must not change the order of a part's own steps.
+    last_gain = std::min(last_gain, best_gain);
+    steps.push_back({{index, best}, last_gain});
+    level = best;
+  }
+  if (!steps.empty()) return steps;
+  for (size_t i = 1; i <= part.levels.size(); ++i) {
+    const double noise = part.levels[i - 1].noise;
+    if (!std::isfinite(noise) || (level != 0 && noise >= part.levels[level - 1].noise)) continue;
+    level = i;
+  }
+  if (level != 0) steps.push_back({{index, level}, gain({}, part.levels[level - 1])});
+  return steps;
 }
 
 // Measures each selection once, and keeps the best.
 class Search {
  public:
-  Search(const Goal& goal, const std::function<Measured(const Selection&)>& measure)
-      : goal_(goal), measure_(measure) {}
+  Search(const std::vector<PartFigures>& parts, const Goal& goal,
+         const std::function<Measured(const Selection&)>& measure,
+         const std::function<bool()>& is_stopped)
+      : parts_(parts), goal_(goal), measure_(measure), is_stopped_(is_stopped) {}
 
   // Returns true if the program keeps the bound.
   bool keeps_bound(const Selection& selection) {
     auto found = known_.find(selection);
     if (found == known_.end()) {
+      if (best_ && is_stopped_()) return false;
       found = known_.emplace(selection, measure_(selection)).first;
       if (!best_ || goal_.is_better(found->second, best_->measured)) {
         best_ = Choice{selection, found->second, goal_.is_met(found->second)};
@@ -34,11 +85,90 @@ class Search {
     }
     return goal_.is_met(found->second);
   }
+
+  void bisect() {
+    const std::vector<Step> steps = greedy_steps(parts_);
+    const auto first = [&](size_t count) {
+      Selection selection(parts_.size());
+      for (size_t i = 0; i < count; ++i) selection[steps[i].part] = steps[i].level;
+      return selection;
+    };
+    const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
+    // The bound is easiest to keep at `kept`, and hardest at `lost`.
+    size_t kept = wants_many ? 0 : steps.size();
+    size_t lost = wants_many ? steps.size() : 0;
+    const bool is_kept = keeps_bound(first(kept));
+    if (keeps_bound(first(lost)) || !is_kept) return;
+    while (std::max(kept, lost) - std::min(kept, lost) > 1) {
+      const size_t middle = (kept + lost) / 2;
+      (keeps_bound(first(middle)) ? kept : lost) = middle;
+    }
+  }
+
+  // Tries the programs that have one scheme wherever it exists, and float elsewhere.
+  void try_uniform() {
+    std::set<std::string> schemes;
+    for (const PartFigures& part : parts_) {
+      for (const LevelFigures& level : part.levels) schemes.insert(level.scheme);
+    }
+    for (const std::string& scheme : schemes) {
+      Selection selection(parts_.size());
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        const auto& levels = parts_[part].levels;
+        const auto found = std::ranges::find(levels, scheme, &LevelFigures::scheme);
+        if (found != levels.end()) {
+          selection[part] = static_cast<size_t>(found - levels.begin()) + 1;
+        }
+      }
+      keeps_bound(selection);
+    }
+  }
+
+  // Changes the precision of one part of the best program, in the order of expected use.
+  void swap(size_t max_swaps) {
+    for (size_t i = 0; i < max_swaps && best_->is_met && !is_stopped_(); ++i) {
+      const std::optional<Selection> next = best_swap();
+      if (!next) return;
+      keeps_bound(*next);
+    }
+  }
+
   const Choice& best() const { return *best_; }
 
  private:
+  // The change of the best program that promises most. Empty if all were tried.
+  std::optional<Selection> best_swap() const {
+    const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
+    std::optional<Selection> next;
+    std::pair<bool, double> next_key;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      const LevelFigures from = figures_at(parts_[part], best_->selection[part]);
+      for (size_t level = 0; level <= parts_[part].levels.size(); ++level) {
+        const LevelFigures to = figures_at(parts_[part], level);
+        const bool is_useful = wants_many ? to.saved > from.saved : to.noise < from.noise;
+        Selection selection = best_->selection;
+        selection[part] = level;
+        if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
+        // Under a bound on cost: the most noise that is saved for each unit of cost, first among
+        // the changes that should fit.
+        const double cost = best_->measured.cost + from.saved - to.saved;
+        const std::pair key(wants_many || cost <= goal_.bound,
+                            wants_many ? gain(from, to)
+                            : to.saved >= from.saved
+                                ? kInfinity
+                                : (from.noise - to.noise) / (from.saved - to.saved));
+        if (next && key <= next_key) continue;
+        next = std::move(selection);
+        next_key = key;
+      }
+    }
+    return next;
+  }
+
+  const std::vector<PartFigures>& parts_;
   const Goal& goal_;
   const std::function<Measured(const Selection&)>& measure_;
+  const std::function<bool()>& is_stopped_;
   std::map<Selection, Measured> known_;
   std::optional<Choice> best_;
 };
@@ -58,50 +188,31 @@ bool Goal::is_better(const Measured& a, const Measured& b) const {
   return key(a) < key(b);
 }
 
-std::vector<size_t> greedy_order(const std::vector<PartFigures>& parts) {
-  std::vector<size_t> order(parts.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, [&](size_t a, size_t b) {
-    return std::tuple(-gain(parts[a]), parts[a].noise, parts[a].name) <
-           std::tuple(-gain(parts[b]), parts[b].noise, parts[b].name);
+std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
+  std::vector<RankedStep> ranked;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
+  }
+  // Steps of one part are in order, because their gains fall and their noise rises.
+  std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
+    const auto key = [&](const RankedStep& each) {
+      const PartFigures& part = parts[each.step.part];
+      return std::tuple(-each.gain, figures_at(part, each.step.level).noise, part.name);
+    };
+    return key(a) < key(b);
   });
-  return order;
+  std::vector<Step> steps;
+  for (const RankedStep& each : ranked) steps.push_back(each.step);
+  return steps;
 }
 
 Choice choose(const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
-              const std::function<Measured(const Selection&)>& measure) {
-  Search search(goal, measure);
-  const std::vector<size_t> order = greedy_order(parts);
-  const auto first = [&](size_t count) {
-    Selection selection(parts.size());
-    for (size_t i = 0; i < count; ++i) selection[order[i]] = true;
-    return selection;
-  };
-  const bool wants_many = goal.kind == Goal::Kind::kAtLeastQuality;
-  // The bound is easiest to keep at `kept`, and hardest at `lost`.
-  size_t kept = wants_many ? 0 : parts.size();
-  size_t lost = wants_many ? parts.size() : 0;
-  if (!search.keeps_bound(first(kept))) {
-    search.keeps_bound(first(lost));
-    return search.best();
-  }
-  if (search.keeps_bound(first(lost))) return search.best();
-  while (std::max(kept, lost) - std::min(kept, lost) > 1) {
-    const size_t middle = (kept + lost) / 2;
-    (search.keeps_bound(first(middle)) ? kept : lost) = middle;
-  }
-  // Adds parts that still fit, in greedy order, or takes out parts that are not needed, noisiest
-  // per byte first. The part at the border is known not to fit.
-  const std::span<const size_t> all = order;
-  const auto group = wants_many ? all.subspan(kept) : all.first(kept);
-  std::vector<size_t> candidates(group.begin(), group.end());
-  if (!wants_many) std::ranges::reverse(candidates);
-  Selection selection = search.best().selection;
-  for (size_t i = 1; i < candidates.size() && i <= max_swaps; ++i) {
-    selection[candidates[i]] = wants_many;
-    search.keeps_bound(selection);
-    selection = search.best().selection;
-  }
+              const std::function<Measured(const Selection&)>& measure,
+              const std::function<bool()>& is_stopped) {
+  Search search(parts, goal, measure, is_stopped);
+  search.bisect();
+  search.try_uniform();
+  search.swap(max_swaps);
   return search.best();
 }
 

@@ -1,4 +1,4 @@
-// Chooses which parts of a model are quantized. It knows only figures; the caller measures.
+// Chooses the precision of each part of a model. It knows only figures; the caller measures.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,20 @@
 
 namespace vitrine::tools {
 
-// A part of the model, with what its quantization alone does.
-struct PartFigures {
-  std::string name;
-  double noise = 0;  // power of the error at the outputs, relative to the power of the outputs
-  double saved = 0;  // bytes or milliseconds; may be negative
+// A precision of a part, with what it alone does to the float model.
+struct LevelFigures {
+  std::string scheme;  // "int8", "8da4w:32"
+  double noise = 0;    // power of the error at the outputs, relative to the power of the outputs
+  double saved = 0;    // bytes or milliseconds; may be negative
 };
 
-// Element i is true if part i is quantized.
-using Selection = std::vector<bool>;
+struct PartFigures {
+  std::string name;
+  std::vector<LevelFigures> levels;  // in the order in which they were measured; without float
+};
+
+// Element i is 0 if part i is float, and n if it has level n - 1.
+using Selection = std::vector<size_t>;
 
 // The measured figures of a program.
 struct Measured {
@@ -42,16 +47,27 @@ struct Choice {
   bool is_met = false;
 };
 
-// The order in which parts are quantized: most saved per noise first. Ties: less noise, then the
-// lower name. Parts that save nothing come last.
-std::vector<size_t> greedy_order(const std::vector<PartFigures>& parts);
+// Gives a part another precision.
+struct Step {
+  size_t part = 0;
+  size_t level = 0;  // as in Selection
+};
 
-// Quantizes parts in greedy order: as many as the bound on quality allows, or as few as the bound
-// on cost needs. Bisection finds the number, because more parts mean more error and less cost. Up
-// to `max_swaps` more programs with one part changed are then tried. Each decision is made with the
-// figures that `measure` returns, so the result keeps the bound even if the figures of the parts do
-// not add up. If no program that was measured keeps the bound, the best one is returned.
+// The order in which parts lose precision: most saved per noise first. A part can have several
+// steps, from float to the levels on its convex hull of savings over noise. Ties: less noise, then
+// the lower name. A part that saves nothing has one step, to its level with the least noise; these
+// steps come last. Levels with infinite noise are left out.
+std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
+
+// Makes as many steps as the bound on quality allows, or as few as the bound on cost needs.
+// Bisection finds the number, because more steps mean more error and less cost. The programs that
+// have one scheme wherever it exists are tried too. Then up to `max_swaps` more programs differ
+// from the best one by the precision of one part. Each decision is made with the figures that
+// `measure` returns, so the result keeps the bound even if the figures of the parts do not add up.
+// If no program that was measured keeps the bound, the best one is returned. Before each
+// measurement but the first, `is_stopped` can end the search.
 Choice choose(const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
-              const std::function<Measured(const Selection&)>& measure);
+              const std::function<Measured(const Selection&)>& measure,
+              const std::function<bool()>& is_stopped = [] { return false; });
 
 }  // namespace vitrine::tools

@@ -17,8 +17,9 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr size_t kMinRuns = 5;
-constexpr size_t kMaxRuns = 50;
+constexpr size_t kMinPairs = 5;
+constexpr size_t kMaxPairs = 2000;
+constexpr double kReferenceMs = 500;
 constexpr double kNsPerMs = 1e6;
 
 bool is_float(ScalarType dtype) {
@@ -108,7 +109,8 @@ double Comparison::noise(const ProgramBytes& program) const {
   return std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
 }
 
-Times Comparison::times(const ProgramBytes& program, double budget_ms) const {
+Times Comparison::times(const ProgramBytes& program, double budget_ms) {
+  if (&program != &reference_) reference_ms();
   Loaded a(reference_, method_, nullptr);
   Loaded b(program, method_, a.session.pool());
   const aot::CalibrationSample sample = data_.read(0);
@@ -120,19 +122,42 @@ Times Comparison::times(const ProgramBytes& program, double budget_ms) const {
     check(loaded.method->execute());
     return static_cast<double>(platform::now_ns() - start) / kNsPerMs;
   };
-  const double warm = run_ms(a) + run_ms(b);
-  const double fitting = warm > 0 ? budget_ms / warm : static_cast<double>(kMaxRuns);
-  const size_t runs = fitting >= static_cast<double>(kMaxRuns)
-                          ? kMaxRuns
-                          : std::max(kMinRuns, static_cast<size_t>(fitting));
+  run_ms(a);
+  run_ms(b);
+  const uint64_t begin = platform::now_ns();
+  const auto has_time = [&] {
+    return static_cast<double>(platform::now_ns() - begin) / kNsPerMs < budget_ms;
+  };
+  std::vector<double> ratios;
   std::vector<double> reference;
-  std::vector<double> measured;
-  for (size_t i = 0; i < runs; ++i) {
-    if (i % 2 == 0) reference.push_back(run_ms(a));
-    measured.push_back(run_ms(b));
-    if (i % 2 == 1) reference.push_back(run_ms(a));
+  while (ratios.size() < kMinPairs || (ratios.size() < kMaxPairs && has_time())) {
+    // The order alternates, because the first run of a pair can be slower.
+    const bool is_first = ratios.size() % 2 == 0;
+    double of_a = is_first ? run_ms(a) : 0;
+    const double of_b = run_ms(b);
+    if (!is_first) of_a = run_ms(a);
+    ratios.push_back(of_b / std::max(of_a, 1 / kNsPerMs));
+    reference.push_back(of_a);
   }
-  return {median_of(std::move(measured)), median_of(std::move(reference))};
+  if (reference_ms_ == 0) reference_ms_ = median_of(std::move(reference));
+  const MedianRatio found = median_ratio(std::move(ratios));
+  return {.ms = reference_ms_ * found.ratio,
+          .saved_ms = found.is_significant ? reference_ms_ * (1 - found.ratio) : 0};
+}
+
+double Comparison::reference_ms() {
+  if (reference_ms_ == 0) times(reference_, kReferenceMs);
+  return reference_ms_;
+}
+
+MedianRatio median_ratio(std::vector<double> ratios) {
+  std::ranges::sort(ratios);
+  // Sign test: the ranks n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n) bound the median with 95 %.
+  const auto n = static_cast<double>(ratios.size());
+  const double below = n / 2 - 0.98 * std::sqrt(n);
+  const auto low = static_cast<size_t>(std::max(0.0, std::floor(below)));
+  const bool is_significant = below >= 0 && (ratios[low] > 1 || ratios[ratios.size() - 1 - low] < 1);
+  return {.ratio = median_of(std::move(ratios)), .is_significant = is_significant};
 }
 
 double decibels(double noise) {

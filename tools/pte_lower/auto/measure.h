@@ -15,8 +15,9 @@ namespace vitrine::tools {
 using ProgramBytes = std::vector<std::byte>;
 
 struct Times {
-  double ms = 0;            // median of the program
-  double reference_ms = 0;  // median of the reference in the same runs
+  double ms = 0;
+  // Less than the float program; 0 if the difference is within the noise of the measurement.
+  double saved_ms = 0;
 };
 
 // Compares programs with a reference program, which is the model in float.
@@ -29,8 +30,12 @@ class Comparison {
   // The power of the error of all float outputs of all samples, relative to the power of the
   // reference's outputs. Infinite if a value is NaN or infinite in one program only.
   double noise(const ProgramBytes& program) const;
-  // Runs both programs in turn on the first sample, for about `budget_ms`.
-  Times times(const ProgramBytes& program, double budget_ms) const;
+  // Runs both programs in pairs on the first sample, for about `budget_ms`. The result is the median
+  // ratio of a pair times the time of the reference, which was measured once. Other work on the
+  // machine slows both runs of a pair, so it hardly changes the ratio.
+  Times times(const ProgramBytes& program, double budget_ms);
+  // Median time of the reference, measured on first use.
+  double reference_ms();
 
  private:
   using Outputs = std::vector<std::vector<std::byte>>;  // one for each tensor output
@@ -44,7 +49,16 @@ class Comparison {
   ProgramBytes reference_;
   std::vector<ScalarType> dtypes_;  // of the outputs
   std::vector<Outputs> expected_;   // indexed by sample
+  double reference_ms_ = 0;         // 0 if it was not measured
 };
+
+// The median of the ratios, and whether it differs from 1: at least 95 % of all samples of this size
+// have a median on the same side. Ratios are of independent pairs.
+struct MedianRatio {
+  double ratio = 1;
+  bool is_significant = false;
+};
+MedianRatio median_ratio(std::vector<double> ratios);
 
 // 10 log10(1 / noise): infinite without noise.
 double decibels(double noise);

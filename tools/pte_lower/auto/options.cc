@@ -13,8 +13,6 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr size_t kDefaultSamples = 32;
-
 struct Suffix {
   std::string_view text;
   double factor;
@@ -87,7 +85,7 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: calibration samples to measure with (default: 32)")
       ->check(vitrine::tools::at_least(1))
       ->type_name("N");
-  app.add_option("--search_report", texts.report, "auto: write the tables as JSON")
+  app.add_option("--search_report", texts.report, "auto: write the tables and curves as a page (.html), or as JSON")
       ->type_name("FILE");
 }
 

@@ -9,6 +9,8 @@
 
 namespace vitrine::tools {
 
+inline constexpr size_t kDefaultSamples = 32;  // to measure with
+
 // The texts of the options; empty if they were not given.
 struct AutoTexts {
   std::string at_least;

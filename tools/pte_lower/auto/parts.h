@@ -10,13 +10,22 @@ namespace vitrine::tools {
 
 // A part of the model that a --keep rule can name.
 struct ModelPart {
-  std::string name;  // a module with layers, or an operator: "features.0", "aten.add.Tensor"
+  std::string name;  // a module with layers or embeddings, or an operator: "features.0", "aten.add.Tensor"
   bool has_linear = false;
+  bool has_embedding = false;
+  bool has_other = false;  // convolutions, or the part is an operator
+  // True if 32 values of a row can share a scale, in all rows of the linear layers or embeddings.
+  bool has_groups = true;
+
+  bool has_int8() const { return has_linear || has_other; }
 };
 
-// Returns the modules that call convolutions and linear layers, in graph order, and then each
-// elementwise operator that becomes int8. A module inside of another part belongs to that part.
-// Layers outside of modules have no name, and are left out.
+// Returns the modules that call convolutions, linear layers and embeddings, in graph order, and
+// then each elementwise operator that becomes int8. A module inside of another part belongs to that
+// part. Layers outside of modules have no name, and are left out.
 std::vector<ModelPart> parts_of(const aot::ExportedProgram& program);
+
+// The schemes to measure: "int8", "int8_dynamic", "8da4w:32", "embedding:8".
+std::vector<std::string> schemes_of(const ModelPart& part);
 
 }  // namespace vitrine::tools

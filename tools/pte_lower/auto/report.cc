@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/text/number_texts.h"
 #include "base/text/text_table.h"
+#include "inspector/report/report_precisions_html.h"
 #include "tools/common/profile_report.h"
 #include "tools/common/shell_word.h"
-#include "tools/pte_lower/auto/accuracy.h"
 #include "tools/pte_lower/auto/measure.h"
 
 namespace vitrine::tools {
@@ -23,15 +22,37 @@ std::string db_text(double noise) {
   return noise == 0 ? "exact" : fmt::format("{:.1f}", decibels(noise));
 }
 
-nlohmann::json db_json(double noise) {
+// Null if the outputs are equal or not finite.
+nlohmann::ordered_json db_json(double noise) {
   const double db = decibels(noise);
-  return std::isfinite(db) ? nlohmann::json(db) : nlohmann::json(nullptr);
+  return std::isfinite(db) ? nlohmann::ordered_json(db) : nlohmann::ordered_json(nullptr);
+}
+
+const char* unit_text(Unit unit) {
+  switch (unit) {
+    case Unit::kDecibels: return "dB";
+    case Unit::kScore: return "score";
+    case Unit::kBytes: return "bytes";
+    case Unit::kMilliseconds: return "ms";
+  }
+  return "";
+}
+
+// "at least 35 dB"
+std::string bound_text(const AutoOptions& options) {
+  const bool is_quality = options.goal.kind == Goal::Kind::kAtLeastQuality;
+  return fmt::format("{} {:.10g} {}", is_quality ? "at least" : "at most", options.goal.bound,
+                     unit_text(options.unit));
 }
 
 std::string ms_text(double ms) { return ms == 0 ? "" : fmt::format("{:.4f}", ms); }
 
 std::string table_text(const TextTable& table) {
   return table.text(table_options({}).width, false);
+}
+
+std::string chosen_scheme(const AutoPart& part) {
+  return part.chosen == 0 ? "float" : part.levels[part.chosen - 1].scheme;
 }
 
 std::string parts_text(const AutoResult& result) {
@@ -43,9 +64,13 @@ std::string parts_text(const AutoResult& result) {
   table.add_column("ms saved", TextTable::Kind::kFigure);
   table.add_column("bytes saved", TextTable::Kind::kFigure);
   for (const AutoPart& part : result.parts) {
-    table.add_row({part.figures.name, part.is_quantized ? part.scheme : "float", part.scheme,
-                   db_text(part.figures.noise), fmt::format("{:.4f}", part.saved_ms),
-                   fmt::format("{:.0f}", part.saved_bytes)});
+    for (const AutoLevel& level : part.levels) {
+      const bool is_first = &level == &part.levels.front();
+      table.add_row({is_first ? part.name : "", is_first ? chosen_scheme(part) : "", level.scheme,
+                     db_text(level.noise),
+                     level.saved_ms == 0 ? "~0" : fmt::format("{:.2g}", level.saved_ms),
+                     fmt::format("{:.0f}", level.saved_bytes)});
+    }
   }
   return table_text(table);
 }
@@ -65,11 +90,13 @@ std::string programs_text(const char* title, const std::vector<AutoProgram>& pro
   return table_text(table);
 }
 
-nlohmann::json programs_json(const std::vector<AutoProgram>& programs) {
-  nlohmann::json all = nlohmann::json::array();
+nlohmann::ordered_json programs_json(const std::vector<AutoProgram>& programs) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const AutoProgram& program : programs) {
-    nlohmann::json each = {
-        {"name", program.name}, {"db", db_json(program.noise)}, {"bytes", program.bytes}};
+    nlohmann::ordered_json each = {{"name", program.name},
+                                   {"db", db_json(program.noise)},
+                                   {"is_exact", program.noise == 0},
+                                   {"bytes", program.bytes}};
     if (program.score) each["score"] = *program.score;
     if (program.ms != 0) each["ms"] = program.ms;
     all.push_back(std::move(each));
@@ -85,49 +112,81 @@ std::string auto_command(const AutoResult& result, const AutoOptions& options) {
   if (result.quantize.empty()) return command;
   command += " --quantize " + result.quantize;
   for (const std::string& calibration : options.calibrate) {
+    if (result.quantize == "float") break;  // these schemes need no data
     command += " --calibrate " + shell_word(calibration);
   }
   for (const std::string& rule : result.keep) command += " --keep " + shell_word(rule);
   return command;
 }
 
-std::string auto_text(const AutoResult& result, const AutoOptions& options) {
+std::string auto_tables(const AutoResult& result) {
   std::string text = parts_text(result);
   text += fmt::format(
       "Figures are those of the part alone in the measured scheme, against the float program, over "
-      "{}. Times are noisy.\n\n",
+      "{}. ~0: the time differs less than it varies.\n",
       inspector::counted(result.samples, "sample"));
-  text += programs_text("parts", result.steps) + '\n';
-  text += programs_text("program", result.results) + '\n';
+  if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps);
+  if (!result.results.empty()) text += '\n' + programs_text("program", result.results);
+  return text;
+}
+
+std::string auto_text(const AutoResult& result, const AutoOptions& options) {
+  std::string text = auto_tables(result);
+  if (result.steps.empty()) return text;
+  text += '\n';
   if (result.quantize.empty() && result.is_met) {
     text += "All parts stay float: no measured program that keeps the bound is better.\n";
   }
   if (options.unit == Unit::kMilliseconds) {
     text += "The choice depends on times, and may differ in the next run. ";
   }
-  return text + "The chosen program without a search:\n" + auto_command(result, options) + '\n';
+  return text +
+         fmt::format("The {} program without a search:\n",
+                     result.is_met ? "chosen" : "best measured") +
+         auto_command(result, options) + '\n';
 }
 
-std::string auto_json(const AutoResult& result, const AutoOptions& options) {
-  nlohmann::json parts = nlohmann::json::array();
+nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& options) {
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
   for (const AutoPart& part : result.parts) {
-    parts.push_back({{"name", part.figures.name},
-                     {"scheme", part.scheme},
-                     {"quantized", part.is_quantized},
-                     {"db_alone", db_json(part.figures.noise)},
-                     {"ms_saved", part.saved_ms},
-                     {"bytes_saved", part.saved_bytes}});
+    nlohmann::ordered_json levels = nlohmann::ordered_json::array();
+    for (const AutoLevel& level : part.levels) {
+      levels.push_back({{"scheme", level.scheme},
+                        {"db_alone", db_json(level.noise)},
+                        {"is_exact", level.noise == 0},
+                        {"ms_saved", level.saved_ms},
+                        {"bytes_saved", level.saved_bytes}});
+    }
+    parts.push_back({{"name", part.name}, {"chosen", chosen_scheme(part)}, {"levels", levels}});
   }
-  const nlohmann::json all = {{"keeps_bound", result.is_met},
-                              {"samples", result.samples},
-                              {"parts", parts},
-                              {"steps", programs_json(result.steps)},
-                              {"results", programs_json(result.results)},
-                              {"command", auto_command(result, options)}};
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  nlohmann::ordered_json all = {{"bound", bound_text(options)},
+                                {"unit", unit_text(options.unit)},
+                                {"limit", options.goal.bound},
+                                {"keeps_bound", result.is_met},
+                                {"interrupted", result.is_interrupted},
+                                {"samples", result.samples},
+                                {"parts", parts},
+                                {"steps", programs_json(result.steps)},
+                                {"results", programs_json(result.results)},
+                                {"quantize", result.quantize},
+                                {"keep", result.keep}};
+  if (!options.arguments.empty()) all["command"] = auto_command(result, options);
+  return all;
+}
+
+std::string auto_report(const AutoResult& result, const AutoOptions& options) {
+  const std::string json =
+      auto_json(result, options)
+          .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+      '\n';
+  const bool is_page = options.report.extension() == ".html";
+  return is_page ? inspector::report_precisions_html(json) : json;
 }
 
 std::string auto_failure(const AutoResult& result, const AutoOptions& options) {
+  if (result.is_interrupted) {
+    return result.steps.empty() ? "interrupted while the parts were measured" : "interrupted";
+  }
   const AutoProgram& best = result.results.back();
   const double bound = options.goal.bound;
   switch (options.unit) {

@@ -1,16 +1,20 @@
 // The reports of --quantize auto.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/pte_lower/auto/search.h"
 
 namespace vitrine::tools {
 
-// The parts, the steps of the search, the figures of the programs, and the command that makes the
-// program again.
+// The parts, the steps of the search, and the figures of the programs.
+std::string auto_tables(const AutoResult& result);
+// The same, and the command that makes the program again.
 std::string auto_text(const AutoResult& result, const AutoOptions& options);
-std::string auto_json(const AutoResult& result, const AutoOptions& options);
+nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& options);
+// The content of AutoOptions::report: a page if its extension is .html, and JSON otherwise.
+std::string auto_report(const AutoResult& result, const AutoOptions& options);
 // The command without a search: "pte_lower model.pt2 --quantize int8 --keep a=float".
 std::string auto_command(const AutoResult& result, const AutoOptions& options);
 // "the best program has 30.1 dB, below 35 dB"

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "tools/common/files.h"
+#include "aot/quantize/prepare.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool_error.h"
-#include "tools/pte_lower/auto/accuracy.h"
 #include "tools/pte_lower/auto/measure.h"
 #include "tools/pte_lower/auto/parts.h"
 
@@ -19,8 +19,10 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-constexpr double kPartMs = 60;      // of running a part's program and the float program in turn
-constexpr double kResultMs = 1000;  // the same for the programs at the end, and for bounds on time
+// Durations of running a program and the float program in turn:
+constexpr double kPartMs = 60;            // a part, if times do not decide
+constexpr double kDecisivePartMs = 250;   // a part under a bound on time
+constexpr double kResultMs = 1000;        // programs under a bound on time, and the programs at the end
 
 aot::LowerOptions quiet(aot::LowerOptions options) {
   options.progress = nullptr;
@@ -31,51 +33,30 @@ aot::LowerOptions quiet(aot::LowerOptions options) {
 class PrecisionSearch {
  public:
   PrecisionSearch(const aot::Methods& methods, const aot::LowerOptions& lowering,
-                  const AutoOptions& options, const std::filesystem::path& output)
+                  const AutoOptions& options)
       : methods_(methods),
         lowering_(quiet(lowering)),
         options_(options),
-        output_(output),
+        by_time_(options.unit == AutoOptions::Unit::kMilliseconds),
         samples_(std::min(lowering.calibration.count, options.samples)),
         float_program_(lower({}, lowering_.calibration.count)),
-        comparison_(lowering_.calibration, samples_, methods.begin()->first, float_program_) {
-    for (const ModelPart& part : parts_of(methods.begin()->second)) {
-      names_.push_back(part);
-    }
+        lean_float_bytes_(lower({}, lowering_.calibration.count, true).size()),
+        comparison_(lowering_.calibration, samples_, methods.begin()->first, float_program_),
+        names_(parts_of(methods.begin()->second)) {
     if (names_.empty()) {
       throw ToolError(
-          "--quantize auto: the model has no modules with convolutions or linear layers");
+          "--quantize auto: the model has no modules with convolutions, linear layers or "
+          "embeddings");
     }
   }
 
   AutoResult run() {
-    measure_parts();
-    std::vector<PartFigures> figures;
-    for (const AutoPart& part : parts_) figures.push_back(part.figures);
-    std::vector<AutoPart> sorted;
-    for (const size_t i : greedy_order(figures)) sorted.push_back(parts_[i]);
-    parts_ = std::move(sorted);
-    figures.clear();
-    for (const AutoPart& part : parts_) figures.push_back(part.figures);
-
-    Progress progress("choosing");
-    const Choice choice = choose(figures, options_.goal, kMaxSwaps, [&](const Selection& each) {
-      progress.update(steps_.size(), steps_.size() + kMaxSwaps);
-      return measure(each);
-    });
-    progress.clear();
     AutoResult result;
-    for (size_t i = 0; i < parts_.size(); ++i) parts_[i].is_quantized = choice.selection[i];
-    result.is_met = choice.is_met;
     result.samples = samples_;
-    const Rules rules = rules_for(choice.selection);
-    result.quantize = rules.quantize;
-    result.keep = rules.keep;
-    result.results = {final_program("float", {}), final_program("int8", {"int8", {}}),
-                      final_program("chosen", rules)};
-    if (options_.unit == AutoOptions::Unit::kMilliseconds) {
-      // Times are noisy: the last measurement decides.
-      result.is_met = result.results.back().ms <= options_.goal.bound;
+    if (measure_parts()) {
+      choose_levels(result);
+    } else {
+      result.is_interrupted = true;
     }
     result.parts = std::move(parts_);
     result.steps = std::move(steps_);
@@ -88,7 +69,8 @@ class PrecisionSearch {
     std::vector<std::string> keep;  // of --keep
   };
 
-  ProgramBytes lower(const Rules& rules, size_t samples) const {
+  // If `removes_unused`, removes tensors without users, as quantization to int8 does.
+  ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     ProgramBytes program;
     options.sink = [&](std::span<const std::byte> bytes) {
@@ -96,114 +78,177 @@ class PrecisionSearch {
     };
     options.calibration.count = samples;
     if (!rules.quantize.empty()) options.quantize = aot::parse_quantization(rules.quantize);
-    for (const std::string& rule : rules.keep) aot::add_int8_rule(rule, options.quantize);
+    for (const std::string& rule : rules.keep) aot::add_rule(rule, options.quantize);
     aot::Methods copies;
-    for (const auto& [name, method] : methods_) copies.emplace(name, method.copy());
+    for (const auto& [name, method] : methods_) {
+      aot::ExportedProgram& copy = copies.emplace(name, method.copy()).first->second;
+      if (removes_unused) aot::remove_unused_weights(copy);
+    }
     aot::lower(std::move(copies), options);
     return program;
   }
 
   // The rules that give parts their schemes; parts without a scheme stay float.
   Rules rules_of(const std::map<std::string, std::string>& schemes) const {
-    Rules rules{.quantize = "int8", .keep = {}};
+    if (schemes.empty()) return {};
+    const bool has_int8 = std::ranges::any_of(
+        schemes, [](const auto& each) { return each.second.starts_with("int8"); });
+    Rules rules{.quantize = has_int8 ? "int8" : "float", .keep = {}};
     for (const ModelPart& part : names_) {
       const auto found = schemes.find(part.name);
       const std::string scheme = found == schemes.end() ? "float" : found->second;
-      if (scheme != "int8") rules.keep.push_back(part.name + '=' + scheme);
+      const bool is_int8 = scheme.starts_with("int8");
+      if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
+      // The other calls of the part stay float.
+      const bool has_rest = scheme.starts_with("8da4w") ? part.has_other : part.has_int8();
+      if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
     }
-    if (schemes.empty()) return {};
     return rules;
   }
 
   Rules rules_for(const Selection& selection) const {
     std::map<std::string, std::string> schemes;
     for (size_t i = 0; i < parts_.size(); ++i) {
-      if (selection[i]) schemes[parts_[i].figures.name] = parts_[i].scheme;
+      if (selection[i] != 0) schemes[parts_[i].name] = parts_[i].levels[selection[i] - 1].scheme;
     }
     return rules_of(schemes);
   }
 
-  // Lowers each part alone in each scheme, and keeps the scheme with less error.
-  void measure_parts() {
+  bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
+
+  // Lowers each part alone in each scheme. Returns false if it was stopped.
+  bool measure_parts() {
     Progress progress("measuring the parts");
-    const bool by_time = options_.unit == AutoOptions::Unit::kMilliseconds;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      progress.update(i, names_.size());
-      std::optional<AutoPart> best;
-      for (const char* scheme : {"int8", "int8_dynamic"}) {
-        if (scheme != std::string_view("int8") && !names_[i].has_linear) continue;
-        std::optional<AutoPart> part = measure_part(names_[i].name, scheme);
-        if (!part) continue;
-        part->figures.saved = by_time ? part->saved_ms : part->saved_bytes;
-        if (!best || part->figures.noise < best->figures.noise) best = std::move(part);
+    size_t all = 0;
+    size_t done = 0;
+    for (const ModelPart& part : names_) all += schemes_of(part).size();
+    for (const ModelPart& part : names_) {
+      AutoPart made;
+      made.name = part.name;
+      for (const std::string& scheme : schemes_of(part)) {
+        if (is_stopped()) return false;
+        progress.update(done++, all);
+        if (std::optional<AutoLevel> level = measure_level(part.name, scheme)) {
+          made.levels.push_back(std::move(*level));
+        }
       }
-      if (best) parts_.push_back(std::move(*best));
+      if (!made.levels.empty()) parts_.push_back(std::move(made));
     }
     if (parts_.empty()) {
-      throw ToolError("--quantize auto: no part of the model becomes int8 on its own");
+      throw ToolError("--quantize auto: no part of the model can be quantized on its own");
     }
+    return true;
   }
 
   // Empty if the scheme does not reach the part.
-  std::optional<AutoPart> measure_part(const std::string& name, const char* scheme) const {
+  std::optional<AutoLevel> measure_level(const std::string& name, const std::string& scheme) {
     ProgramBytes program;
     try {
       program = lower(rules_of({{name, scheme}}), samples_);
     } catch (const aot::NothingToQuantize&) {
       return std::nullopt;
     }
-    AutoPart part;
-    part.figures.name = name;
-    part.figures.noise = comparison_.noise(program);
-    part.scheme = scheme;
-    part.saved_bytes =
-        static_cast<double>(float_program_.size()) - static_cast<double>(program.size());
-    const Times times = comparison_.times(program, kPartMs);
-    part.saved_ms = times.reference_ms - times.ms;
-    return part;
+    AutoLevel level;
+    level.scheme = scheme;
+    level.noise = comparison_.noise(program);
+    // Unused tensors that the quantization of any part removes are not a saving of this part.
+    const size_t float_bytes =
+        scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
+    level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
+    level.saved_ms = comparison_.times(program, by_time_ ? kDecisivePartMs : kPartMs).saved_ms;
+    return level;
   }
 
-  std::optional<double> score(const ProgramBytes& program) const {
-    if (options_.accuracy.empty()) return std::nullopt;
-    NewFile file(output_);  // the destructor removes it
-    file.append(program);
-    file.finish();
-    const std::filesystem::path path = file.temporary_path();
-    if (path.empty()) throw ToolError("--accuracy needs --output with the name of a file");
-    return run_accuracy(options_.accuracy, path);
+  std::vector<PartFigures> figures() const {
+    std::vector<PartFigures> all;
+    for (const AutoPart& part : parts_) {
+      PartFigures each{.name = part.name, .levels = {}};
+      for (const AutoLevel& level : part.levels) {
+        each.levels.push_back(
+            {level.scheme, level.noise, by_time_ ? level.saved_ms : level.saved_bytes});
+      }
+      all.push_back(std::move(each));
+    }
+    return all;
+  }
+
+  void sort_parts() {
+    std::vector<AutoPart> sorted;
+    const auto add = [&](AutoPart& part) {
+      if (!part.name.empty()) sorted.push_back(std::move(part));
+      part.name.clear();
+    };
+    for (const Step& step : greedy_steps(figures())) add(parts_[step.part]);
+    for (AutoPart& part : parts_) add(part);
+    parts_ = std::move(sorted);
+  }
+
+  void choose_levels(AutoResult& result) {
+    sort_parts();
+    Progress progress("choosing");
+    const Choice choice = choose(
+        figures(), options_.goal, kMaxSwaps,
+        [&](const Selection& each) {
+          progress.update(steps_.size(), steps_.size() + kMaxSwaps);
+          return measure(each);
+        },
+        [&] { return is_stopped(); });
+    progress.clear();
+    for (size_t i = 0; i < parts_.size(); ++i) parts_[i].chosen = choice.selection[i];
+    result.is_met = choice.is_met;
+    const Rules rules = rules_for(choice.selection);
+    result.quantize = rules.quantize;
+    result.keep = rules.keep;
+    result.is_interrupted = is_stopped();
+    if (result.is_interrupted) return;
+    result.results.push_back(final_program("float", {}));
+    try {
+      result.results.push_back(final_program("int8", {"int8", {}}));
+    } catch (const aot::NothingToQuantize&) {  // only embeddings
+    }
+    result.results.push_back(final_program("chosen", rules));
+    // Times are noisy: the last measurement decides.
+    if (by_time_) result.is_met = result.results.back().ms <= options_.goal.bound;
   }
 
   AutoProgram figures_of(std::string name, const ProgramBytes& program) const {
     return {.name = std::move(name),
             .noise = comparison_.noise(program),
-            .score = score(program),
+            .score = options_.score ? std::optional(options_.score(program)) : std::nullopt,
             .bytes = program.size()};
   }
 
-  Measured measure(const Selection& selection) {
+  Measured measure(const Selection& selection) try {
     const ProgramBytes program = lower(rules_for(selection), lowering_.calibration.count);
-    AutoProgram made = figures_of(std::to_string(std::ranges::count(selection, true)), program);
-    const bool by_time = options_.unit == AutoOptions::Unit::kMilliseconds;
-    if (by_time) made.ms = comparison_.times(program, kResultMs).ms;
+    AutoProgram made = figures_of(
+        std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
+        program);
+    made.ms = comparison_.times(program, by_time_ ? kResultMs : kPartMs).ms;
     const Measured measured{.quality = made.score.value_or(decibels(made.noise)),
-                            .cost = by_time ? made.ms : static_cast<double>(made.bytes)};
+                            .cost = by_time_ ? made.ms : static_cast<double>(made.bytes)};
     steps_.push_back(std::move(made));
     return measured;
+  } catch (const ToolError&) {
+    // Ctrl-C also ends the command of --accuracy.
+    if (!is_stopped()) throw;
+    constexpr double kWorst = std::numeric_limits<double>::infinity();
+    return {.quality = -kWorst, .cost = kWorst};
   }
 
-  AutoProgram final_program(const char* name, const Rules& rules) const {
+  AutoProgram final_program(const char* name, const Rules& rules) {
     const ProgramBytes program = lower(rules, lowering_.calibration.count);
     AutoProgram made = figures_of(name, program);
-    made.ms = comparison_.times(program, kResultMs / 2).ms;
+    made.ms = comparison_.times(program, kResultMs).ms;
     return made;
   }
 
   const aot::Methods& methods_;
   const aot::LowerOptions lowering_;
   const AutoOptions& options_;
-  const std::filesystem::path& output_;
+  bool by_time_;
   size_t samples_;
   ProgramBytes float_program_;
+  size_t lean_float_bytes_;  // of the float program without unused tensors
   Comparison comparison_;
   std::vector<ModelPart> names_;
   std::vector<AutoPart> parts_;
@@ -213,13 +258,13 @@ class PrecisionSearch {
 }  // namespace
 
 AutoResult search_precisions(const aot::Methods& methods, const aot::LowerOptions& lowering,
-                             const AutoOptions& options, const std::filesystem::path& output) {
+                             const AutoOptions& options) {
   if (methods.size() != 1) {
     throw ToolError(fmt::format(
         "--quantize auto: the calibration data can be for one method only, but the program has {}",
         methods.size()));
   }
-  return PrecisionSearch(methods, lowering, options, output).run();
+  return PrecisionSearch(methods, lowering, options).run();
 }
 
 }  // namespace vitrine::tools

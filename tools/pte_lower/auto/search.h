@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,44 +20,54 @@ struct AutoOptions {
   enum class Unit { kDecibels, kScore, kBytes, kMilliseconds };
   Goal goal;
   Unit unit = Unit::kDecibels;
-  size_t samples = 0;                  // at most this many are used for measuring
-  std::string accuracy;                // a command that prints a score; may be empty
-  std::filesystem::path report;        // JSON; may be empty
+  size_t samples = 0;  // at most this many are used for measuring
+  // The user's score of a program; higher is better. May be null.
+  std::function<double(std::span<const std::byte> program)> score;
+  // True if the search must end with what it has. May be null.
+  std::function<bool()> is_stopped;
+  std::string accuracy;                // --accuracy: a command that prints a score; may be empty
+  std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
 };
 
+// A precision of a part.
+struct AutoLevel {
+  std::string scheme;      // "int8", "8da4w:32"
+  double noise = 0;        // at the outputs, if only this part has this precision
+  double saved_bytes = 0;  // by this part alone
+  double saved_ms = 0;     // 0 if it is within the noise of the measurement
+};
+
 // A part of the model whose precision is chosen.
 struct AutoPart {
-  PartFigures figures;        // `saved` is in the unit that the search minimizes
-  std::string scheme;         // "int8", "int8_dynamic"
-  double saved_bytes = 0;     // by this part alone
-  double saved_ms = 0;        // noisy
-  bool is_quantized = false;  // in the result
+  std::string name;
+  std::vector<AutoLevel> levels;
+  size_t chosen = 0;  // 0: float; n: levels[n - 1]
 };
 
 // A program that was measured.
 struct AutoProgram {
   std::string name;  // "float", "int8", "chosen"; of a step, the number of quantized parts
   double noise = 0;
-  std::optional<double> score = std::nullopt;  // with --accuracy
+  std::optional<double> score = std::nullopt;  // with a score of the user
   size_t bytes = 0;
-  double ms = 0;  // noisy; 0 if it was not measured
+  double ms = 0;  // 0 if it was not measured
 };
 
 struct AutoResult {
   bool is_met = false;
-  std::vector<AutoPart> parts;       // in the order in which they are quantized
+  bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
+  std::vector<AutoPart> parts;       // in the order of their first step
   std::vector<AutoProgram> steps;    // the programs that the search measured, in order
   std::vector<AutoProgram> results;  // float, all int8, chosen
   size_t samples = 0;                // used for measuring
-  std::string quantize;              // "int8"; empty if all parts stay float
+  std::string quantize;              // "int8", "float"; empty if all parts stay float
   std::vector<std::string> keep;     // rules of --keep
 };
 
-// `methods` has one method and `lowering` has the calibration data. `output` names the folder for
-// temporary programs of --accuracy. Throws HostErrors.
+// `methods` has one method and `lowering` has the calibration data. Throws HostErrors.
 AutoResult search_precisions(const aot::Methods& methods, const aot::LowerOptions& lowering,
-                             const AutoOptions& options, const std::filesystem::path& output);
+                             const AutoOptions& options);
 
 }  // namespace vitrine::tools

@@ -1,12 +1,10 @@
-#include "aot/quantize/int8_rules.h"
+#include "aot/graph/model_part.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <string_view>
-
-#include "aot/graph/aot_error.h"
 
 namespace vitrine::aot {
 namespace {
@@ -25,10 +23,10 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 
 }  // namespace
 
-bool is_in_module(const Node& node, const std::string& pattern, RuleKind kind) {
+bool is_in_module(const Node& node, const std::string& pattern, PartKind kind) {
   if (!node.is_call() || node.meta.origin == nullptr) return false;
   return std::ranges::any_of(node.meta.origin->module_stack, [&](const ModuleStackEntry& entry) {
-    return matches_pattern(pattern, kind == RuleKind::kModule ? entry.path : entry.type_name);
+    return matches_pattern(pattern, kind == PartKind::kModule ? entry.path : entry.type_name);
   });
 }
 
@@ -39,18 +37,27 @@ bool is_named(Target target, const std::string& pattern) {
          (dot != std::string_view::npos && matches_pattern(pattern, name.substr(dot + 1)));
 }
 
-RuleKind kind_of_rule(const ExportedProgram& program, const Int8Rule& rule) {
-  for (const RuleKind kind : {RuleKind::kModule, RuleKind::kModuleType}) {
+bool is_in_part(const Node& node, const std::string& pattern, PartKind kind) {
+  if (kind != PartKind::kOperator) return is_in_module(node, pattern, kind);
+  return node.is_call() && is_named(node.target(), pattern);
+}
+
+std::optional<PartKind> find_part(const ExportedProgram& program, const std::string& pattern) {
+  for (const PartKind kind : {PartKind::kModule, PartKind::kModuleType}) {
     for (const Node& node : program.graph->nodes()) {
-      if (is_in_module(node, rule.pattern, kind)) return kind;
+      if (is_in_module(node, pattern, kind)) return kind;
     }
   }
   for (const Node& node : program.graph->nodes()) {
     if (node.is_call() && node.target().dialect() == Dialect::kAten &&
-        is_named(node.target(), rule.pattern)) {
-      return RuleKind::kOperator;
+        is_named(node.target(), pattern)) {
+      return PartKind::kOperator;
     }
   }
+  return std::nullopt;
+}
+
+AotError unknown_part(const ExportedProgram& program, const std::string& pattern) {
   std::set<std::string> modules;
   for (const Node& node : program.graph->nodes()) {
     if (!node.is_call() || node.meta.origin == nullptr) continue;
@@ -66,15 +73,8 @@ RuleKind kind_of_rule(const ExportedProgram& program, const Int8Rule& rule) {
     }
     known += (known.empty() ? "" : ", ") + module;
   }
-  throw AotError(fmt::format("\"{}\" matches no module, module type or operator of the model{}",
-                             rule.pattern, known.empty() ? "" : "; its modules are " + known));
-}
-
-bool operator==(const Int8Options& a, const Int8Options& b) {
-  return a.scheme == b.scheme &&
-         std::ranges::equal(a.rules, b.rules, [](const Int8Rule& x, const Int8Rule& y) {
-           return x.pattern == y.pattern && x.scheme == y.scheme;
-         });
+  return AotError(fmt::format("\"{}\" matches no module, module type or operator of the model{}",
+                             pattern, known.empty() ? "" : "; its modules are " + known));
 }
 
 }  // namespace vitrine::aot

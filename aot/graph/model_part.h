@@ -1,0 +1,32 @@
+// The parts of a model that rules name: modules, types of modules, and operators.
+//
+// A pattern is a module ("classifier.*", with the modules inside), a type of modules
+// ("torch.nn.modules.linear.Linear") or an operator ("add", "aten.add.Tensor"). "*" and "?" are
+// wildcards.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+enum class PartKind : uint8_t { kModule, kModuleType, kOperator };
+
+// Tries modules first, then types, then operators. Empty if the pattern matches nothing.
+std::optional<PartKind> find_part(const ExportedProgram& program, const std::string& pattern);
+
+// "\"head\" matches no module, module type or operator of the model; its modules are ..."
+AotError unknown_part(const ExportedProgram& program, const std::string& pattern);
+
+// True if the call is inside a module whose path or type matches the pattern.
+bool is_in_module(const Node& node, const std::string& pattern, PartKind kind);
+// "add", "add.Tensor" and "aten.add.Tensor" name the same operator.
+bool is_named(Target target, const std::string& pattern);
+// One of the two above.
+bool is_in_part(const Node& node, const std::string& pattern, PartKind kind);
+
+}  // namespace vitrine::aot

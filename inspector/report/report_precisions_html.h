@@ -1,0 +1,14 @@
+// Writes a search of precisions (pte_lower --quantize auto) as one page for a browser. The page
+// needs no network and no other files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vitrine::inspector {
+
+// `json` is the report of the search (docs/quantization.md). Names are shown as text, never as
+// markup.
+std::string report_precisions_html(std::string_view json);
+
+}  // namespace vitrine::inspector
