@@ -39,7 +39,7 @@ aot::ConstantMethod constant_method(const std::string& name, py::handle value) {
 tools::AutoOptions auto_options(const AutoSettings& bounds) {
   tools::AutoOptions options;
   using Unit = tools::AutoOptions::Unit;
-  const bool has_score = !bounds.score.is_none();
+  const bool has_score = bounds.score.has_value();
   const std::tuple<const std::optional<double>&, Unit, tools::Goal::Kind> kBounds[] = {
       {bounds.at_least, has_score ? Unit::kScore : Unit::kDecibels,
        tools::Goal::Kind::kAtLeastQuality},
@@ -62,7 +62,7 @@ tools::AutoOptions auto_options(const AutoSettings& bounds) {
   if (has_score) {
     options.score = [&](std::span<const std::byte> program) {
       const py::gil_scoped_acquire gil;
-      const py::object found = bounds.score(
+      const py::object found = (*bounds.score)(
           py::bytes(reinterpret_cast<const char*>(program.data()), program.size()));
       const auto value = found.cast<double>();
       if (!std::isfinite(value)) throw py::value_error("the score must be a finite number");
@@ -83,7 +83,9 @@ tools::AutoOptions auto_options(const AutoSettings& bounds) {
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds) {
   const tools::AutoOptions search = auto_options(bounds);
-  aot::LowerOptions options = lower_options(settings);
+  LowerSettings without_data = settings;
+  without_data.calibrate.clear();
+  aot::LowerOptions options = lower_options(without_data);
   const std::vector<std::string> calibrate = settings.calibrate;
   const py::gil_scoped_release released_gil;
   aot::Methods methods = aot::import_methods(models);
@@ -126,7 +128,7 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
   options.attention = *attention;
   if (!settings.quantize.empty()) options.quantize = aot::parse_quantization(settings.quantize);
   for (const std::string& rule : settings.keep) aot::add_rule(rule, options.quantize);
-  if (!settings.calibrate.empty() && !options.quantize.int8) {
+  if (!settings.calibrate.empty() && !options.quantize.int8 && settings.quantize != "float") {
     throw py::value_error("calibrate needs quantize=\"int8\"");
   }
   options.fold_constants = settings.fold_constants;

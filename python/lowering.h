@@ -55,7 +55,7 @@ struct AutoSettings {
   std::optional<double> at_most_bytes;
   std::optional<double> at_most_ms;
   size_t samples = 0;  // to measure with
-  py::object score;    // a function from the bytes of a program to a number; or None
+  std::optional<py::function> score;  // from the bytes of a program to a number
 };
 
 // The result of quantize_auto().

@@ -355,7 +355,7 @@ class AutoQuantized(Lowered):
         """Keywords with which lower() makes the same program from the same calibration data."""
         data = self.search
         if not data["quantize"]:
-            return {}
+            return {"quantize": "float"}
         return {"quantize": data["quantize"], "keep": data["keep"]}
 
     def table(self) -> str:
@@ -479,7 +479,8 @@ def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
     bounds = _vitrine.AutoSettings()
     bounds.at_least, bounds.at_most_bytes, bounds.at_most_ms = at_least, at_most_bytes, at_most_ms
     bounds.samples = count("samples", samples, 0)
-    bounds.score = None if accuracy is None else lambda program: accuracy(Program(program))
+    if accuracy is not None:
+        bounds.score = lambda program: accuracy(Program(program))
     every = {**(lower.__kwdefaults__ or {}), **keywords, "calibrate": calibrate}
     return _with_settings(model, every, lambda paths, settings: AutoQuantized(
         *_vitrine.quantize_auto(paths, settings, bounds)))

@@ -135,7 +135,7 @@ class AutoSettings:
     at_most_bytes: Optional[float]
     at_most_ms: Optional[float]
     samples: int
-    score: Optional[Callable[[bytes], float]]
+    score: Callable[[bytes], float]
 
 def lower(models: dict[str, str], settings: LowerSettings, /) -> Lowered: ...
 def quantize_auto(models: dict[str, str], settings: LowerSettings, bounds: AutoSettings, /) -> tuple[Lowered, str, str, str]: ...

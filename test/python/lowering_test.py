@@ -68,6 +68,51 @@ class Lowering(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no samples"):
             vitrine.lower(model, quantize="int8", calibrate=[])
 
+    def test_chooses_precisions_under_a_bound(self):
+        model = sample("ptq_two_batches", "model.pt2")
+        arrays = [floats("ptq_two_batches", f"calib_{i}_0.bin", (2, 2, 8, 8)) for i in range(2)]
+        plain = vitrine.Program(vitrine.lower(model).program)(arrays[0])[0]
+
+        def score(program):  # minus the largest error; worse for more quantized parts
+            self.assertIsInstance(program, vitrine.Program)
+            return -float(numpy.abs(program(arrays[0])[0] - plain).max())
+
+        chosen = vitrine.quantize_auto(model, calibrate=arrays, at_least=-1e-3, accuracy=score)
+        self.assertIsInstance(chosen, vitrine.Lowered)
+        self.assertGreaterEqual(score(vitrine.Program(chosen.program)), -1e-3)
+        scores = {each["name"]: each["score"] for each in chosen.search["results"]}
+        self.assertEqual(scores["float"], 0)
+        self.assertLess(scores["int8"], -1e-3)
+        self.assertEqual(vitrine.lower(model, calibrate=arrays, **chosen.choice).program, chosen.program)
+        self.assertIn("dB alone", chosen.table())
+        with tempfile.TemporaryDirectory() as folder:
+            chosen.save_html(os.path.join(folder, "page.html"))
+            with open(os.path.join(folder, "page.html"), encoding="utf-8") as page:
+                self.assertIn("aten.add.Tensor", page.read())
+        keep = ["fc=8da4w:0", "c1=float"]
+        self.assertIn("--keep fc=8da4w:0", vitrine.lower(model, quantize="int8", calibrate=arrays, keep=keep).explain())
+
+    def test_wrong_bounds_and_scores_are_errors(self):
+        model = sample("ptq_two_batches", "model.pt2")
+        data = sample("ptq_two_batches", "calib_0_0.bin")
+        with self.assertRaisesRegex(vitrine.Error, "smallest program has .* more than 1000"):
+            vitrine.quantize_auto(model, calibrate=data, at_most_bytes=1000)
+        with self.assertRaisesRegex(ValueError, "one bound"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=30, at_most_ms=1)
+        with self.assertRaisesRegex(ValueError, "above 0"):
+            vitrine.quantize_auto(model, calibrate=data, at_most_ms=0)
+        with self.assertRaisesRegex(TypeError, "'keep'"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=30, keep={})
+        with self.assertRaisesRegex(TypeError, "'colour'"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=30, colour=1)
+
+        def broken(program):
+            raise KeyError("no labels")
+        with self.assertRaisesRegex(KeyError, "no labels"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=1, accuracy=broken)
+        with self.assertRaisesRegex(ValueError, "finite"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=1, accuracy=lambda program: float("nan"))
+
     def test_metadata_becomes_methods(self):
         metadata = {"get_max_seq_len": 2048, "use_kv_cache": True, "get_head_dim": 0.5, "get_eos_ids": [2, 7]}
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), metadata=metadata, debug_maps=False)

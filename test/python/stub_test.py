@@ -9,7 +9,7 @@ from vitrine import _vitrine
 
 STUB = ast.parse(pathlib.Path(_vitrine.__file__).with_name("_vitrine.pyi").read_text())
 VALUES = {"int": 1, "bool": True, "float": 0.5, "str": "a", "bytes": b"a", "list": [], "dict": {}, "Optional": 1,
-          "MethodLimits": _vitrine.MethodLimits()}
+          "Callable": len, "MethodLimits": _vitrine.MethodLimits()}
 
 
 def stubs(body):

@@ -7,13 +7,16 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <ranges>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "test/support/browser.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "tools/common/files.h"
 #include "tools/pte_lower/auto/choose.h"
@@ -301,6 +304,104 @@ TEST(AutoPrecisionTest, TheDigitsClassifierKeepsTheBoundAndItsCommandMakesTheSam
                out.substr(command + tool.size(), out.rfind('\n') - command - tool.size()));
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(tools::read_file(scratch / "a.pte"), program);
+}
+
+TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
+  const ScratchFolder scratch;
+  const auto lowered = [&](const std::string& options) {
+    const fs::path program = scratch / "m.pte";
+    const CommandResult result = search(options + " -o " + program.string() + " --explain=places");
+    EXPECT_EQ(result.exit_code, 0) << options << result.err;
+    return std::pair(result.out, fs::exists(program) ? tools::read_file(program)
+                                                     : std::vector<std::byte>());
+  };
+  const std::string int8 = "--quantize int8 --calibrate " + searched_sample("").string();
+  const auto [mixed, mixed_bytes] = lowered(int8 + " --keep fc=8da4w:0 --keep c1=float");
+  EXPECT_THAT(mixed, HasSubstr("--keep fc=8da4w:0"));
+  EXPECT_THAT(mixed, HasSubstr("--keep c1=float"));
+  EXPECT_NE(mixed_bytes, lowered(int8 + " --keep fc=float --keep c1=float").second);
+  // Without other rules, `float` with a rule equals the scheme for all linear layers.
+  EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second, lowered("--quantize 8da4w:0").second);
+  EXPECT_EQ(lowered("--quantize float").second, lowered("").second);
+  // The first rule that names a layer decides.
+  EXPECT_EQ(lowered("--quantize 8da4w:0 --keep c1=float").second, lowered("--quantize 8da4w:0").second);
+  EXPECT_THAT(search("--quantize 8da4w:0 --keep fc=float -o " + (scratch / "m.pte").string()).err,
+              HasSubstr("no linear layer"));
+}
+
+TEST(AutoPrecisionTest, RulesThatReachNothingAreErrors) {
+  const ScratchFolder scratch;
+  const std::pair<const char*, const char*> cases[] = {
+      {"--quantize float --keep c1=8da4w:0", "--keep c1=...: no linear layer of this part"},
+      {"--quantize float --keep fc=8da4w:7", "is not a multiple of the group size 7"},
+      {"--quantize float --keep fc=embedding:8", "no embedding of this part"},
+      {"--quantize float --keep nothing=8da4w:0", "\"nothing\" matches no module"},
+      {"--quantize float --keep fc=int8", "needs --quantize int8"},
+      {"--quantize float,8da4w:0", "unknown scheme \"float\""},
+      {"--keep fc=float", "--keep needs --quantize"},
+  };
+  for (const auto& [options, message] : cases) {
+    const CommandResult result = search(options + (" -o " + (scratch / "m.pte").string()));
+    EXPECT_NE(result.exit_code, 0) << options;
+    EXPECT_THAT(result.err, HasSubstr(message)) << options;
+  }
+  EXPECT_TRUE(fs::is_empty((scratch / "")));
+}
+
+TEST(AutoPrecisionTest, CtrlCPrintsTheBestProgramSoFarAndWritesNone) {
+  const ScratchFolder scratch;
+  // The score of the first program interrupts pte_lower, which is the parent of the shell.
+  const CommandResult result =
+      search(auto_options("--at_least 0.5", scratch / "a.pte") + " --search_report " +
+             (scratch / "r.json").string() + " --accuracy 'kill -INT $PPID; echo 1; :'");
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--quantize auto: interrupted; no program was written"));
+  EXPECT_THAT(result.out, HasSubstr("program without a search:\npte_lower "));
+  EXPECT_FALSE(fs::exists(scratch / "a.pte"));
+  EXPECT_TRUE(nlohmann::json::parse(read_text(scratch / "r.json")).at("interrupted"));
+}
+
+// Checks that the page shows the parts, the points and the command, and that nothing is wider than
+// the window.
+constexpr char kDrive[] = R"js(
+  seen.rows = document.querySelectorAll('#table tbody tr').length;
+  seen.first = document.querySelector('#table tbody td').textContent;
+  seen.curves = document.querySelectorAll('.curve').length;
+  seen.points = document.querySelectorAll('.curve .point').length;
+  seen.cards = [...document.querySelectorAll('.card b')].map((each) => each.textContent);
+  seen.command = document.getElementById('command').textContent;
+  const filter = document.getElementById('filter');
+  filter.value = 'fc';
+  filter.dispatchEvent(new Event('input'));
+  seen.filtered = document.querySelectorAll('#table tbody tr').length;
+  document.getElementById('theme').click();
+  seen.theme = document.documentElement.dataset.theme;
+  seen.overflow = document.documentElement.scrollWidth > innerWidth;
+)js";
+
+TEST(AutoPrecisionTest, ThePageShowsPartsCurvesAndTheCommand) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const fs::path report = scratch / "report.html";
+  const CommandResult result = search(auto_options("--at_least 30dB", scratch / "a.pte") +
+                                      " --search_report " + report.string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(report);
+  const nlohmann::json data = page_data(page);
+  size_t levels = 0;
+  for (const auto& part : data.at("parts")) levels += part.at("levels").size();
+  for (const char* window : {"1280,900", "390,844"}) {
+    const nlohmann::json seen = drive(browser, page, scratch, window, kDrive);
+    EXPECT_TRUE(seen.at("problems").empty()) << seen.at("problems");
+    EXPECT_EQ(seen.at("rows"), levels);
+    EXPECT_EQ(seen.at("first"), data.at("parts").at(0).at("name"));
+    EXPECT_EQ(seen.at("curves"), 2);
+    EXPECT_EQ(seen.at("points"), 2 * (data.at("steps").size() + data.at("results").size()));
+    EXPECT_EQ(seen.at("cards").at(0), "kept");
+    EXPECT_EQ(seen.at("command"), data.at("command"));
+    EXPECT_EQ(seen.at("filtered"), 3);  // int8, int8_dynamic and 8da4w:0
+    EXPECT_FALSE(seen.at("overflow")) << window;
+  }
 }
 
 TEST(AutoPrecisionTest, AnUnreachableBoundWritesNoProgram) {

@@ -161,19 +161,18 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "quantize the model, bit for bit like torchao: int8, or 8da4w:32,embedding:4:32\n"
          "int8 (needs --calibrate), int8_dynamic: layers and activations, as PT2E with "
          "XNNPACKQuantizer; with :per_tensor, a weight has one scale\n"
-         "8da4w[:GROUP][:RULE]: linear layers, int4 weights (GROUP: 128), int8 activations\n"
+         "8da4w[:GROUP][:RULE]: linear layers, int4 weights (GROUP: 128), int8 inputs\n"
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "float: nothing but the parts that --keep names\n"
-         "auto: a scheme for each layer; needs --calibrate and a bound")
+         "float: only parts of --keep. auto: needs --calibrate and a bound")
       ->type_name("SCHEME,...");
   add_list(app, "--calibrate", line.options.calibrate,
            "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
       ->type_name("PATH");
   add_list(app, "--keep", line.keep,
-           "scheme of a module, a type of modules or an operator: 'classifier.*=float', "
-           "head=int8_dynamic, 'layers.0.*=8da4w:32', tok=embedding:8; repeatable")
+           "scheme of a module, module type or operator: 'classifier.*=float', fc=8da4w:32; "
+           "repeatable")
       ->type_name("PART=SCHEME");
   add_auto_options(app, line.search);
 }
@@ -204,7 +203,7 @@ void parse_quantize_options(CommandLine& line) {
         "--quantize auto");
   }
   if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
-  if (!line.quantize && !line.keep.empty()) throw ToolError("--keep needs --quantize");
+  if (!line.quantize && !line.keep.empty()) throw ToolError("--keep needs --quantize int8 or another scheme");
   for (const std::string& rule : line.keep) aot::add_rule(rule, options.quantize);
   if (!options.calibrate.empty() && !options.quantize.int8) {
     throw ToolError("--calibrate needs --quantize int8");

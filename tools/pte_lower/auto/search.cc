@@ -82,7 +82,9 @@ class PrecisionSearch {
     aot::Methods copies;
     for (const auto& [name, method] : methods_) {
       aot::ExportedProgram& copy = copies.emplace(name, method.copy()).first->second;
-      if (removes_unused) aot::remove_unused_weights(copy);
+      if (!removes_unused) continue;
+      copy.graph->remove_dead_code();
+      aot::remove_unused_weights(copy);
     }
     aot::lower(std::move(copies), options);
     return program;
