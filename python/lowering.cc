@@ -52,18 +52,17 @@ tools::AutoOptions auto_options(const AutoSettings& bounds) {
     options.unit = unit;
     options.goal = {kind, *bound};
   }
-  if (count != 1)
-    throw py::value_error("give one bound: at_least, at_most_bytes or at_most_ms");
-  const bool is_positive = options.goal.kind == tools::Goal::Kind::kAtLeastQuality ||
-                           options.goal.bound > 0;
+  if (count != 1) throw py::value_error("give one bound: at_least, at_most_bytes or at_most_ms");
+  const bool is_positive =
+      options.goal.kind == tools::Goal::Kind::kAtLeastQuality || options.goal.bound > 0;
   if (!std::isfinite(options.goal.bound) || !is_positive)
     throw py::value_error("the bound must be finite; a size or time must be above 0");
   options.samples = bounds.samples == 0 ? tools::kDefaultSamples : bounds.samples;
   if (has_score) {
     options.score = [&](std::span<const std::byte> program) {
       const py::gil_scoped_acquire gil;
-      const py::object found = (*bounds.score)(
-          py::bytes(reinterpret_cast<const char*>(program.data()), program.size()));
+      const py::object found =
+          (*bounds.score)(py::bytes(reinterpret_cast<const char*>(program.data()), program.size()));
       const auto value = found.cast<double>();
       if (!std::isfinite(value)) throw py::value_error("the score must be a finite number");
       return value;

@@ -54,7 +54,7 @@ struct AutoSettings {
   std::optional<double> at_least;  // dB, or a score
   std::optional<double> at_most_bytes;
   std::optional<double> at_most_ms;
-  size_t samples = 0;  // to measure with
+  size_t samples = 0;                 // to measure with
   std::optional<py::function> score;  // from the bytes of a program to a number
 };
 

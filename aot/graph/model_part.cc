@@ -74,7 +74,7 @@ AotError unknown_part(const ExportedProgram& program, const std::string& pattern
     known += (known.empty() ? "" : ", ") + module;
   }
   return AotError(fmt::format("\"{}\" matches no module, module type or operator of the model{}",
-                             pattern, known.empty() ? "" : "; its modules are " + known));
+                              pattern, known.empty() ? "" : "; its modules are " + known));
 }
 
 }  // namespace vitrine::aot

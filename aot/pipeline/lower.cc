@@ -192,10 +192,12 @@ class Lowering {
     if (!options_.quantize.int8) return quantize_weights(weights);
     QuantizeOptions embeddings = weights;
     embeddings.linears.reset();
-    std::erase_if(embeddings.rules, [](const WeightRule& rule) { return rule.linears.has_value(); });
+    std::erase_if(embeddings.rules,
+                  [](const WeightRule& rule) { return rule.linears.has_value(); });
     QuantizeOptions linears = weights;
     linears.embeddings.reset();
-    std::erase_if(linears.rules, [](const WeightRule& rule) { return rule.embeddings.has_value(); });
+    std::erase_if(linears.rules,
+                  [](const WeightRule& rule) { return rule.embeddings.has_value(); });
     quantize_weights(embeddings);
     quantize_methods_to_int8();
     quantize_weights(linears);

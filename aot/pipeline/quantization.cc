@@ -172,10 +172,10 @@ void require_known(const QuantizeOptions& options, const QuantizeResult& all,
     const WeightRule& rule = options.rules[i];
     if (!all.is_known[i]) throw unknown_part(methods.begin()->second, rule.pattern);
     if (all.by_rule[i] != 0 || (!rule.linears && !rule.embeddings)) continue;
-    throw NothingToQuantize(fmt::format("--keep {}=...: no {} of this part {} quantized{}", rule.pattern,
-                               rule.linears ? "linear layer" : "embedding",
-                               rule.linears ? "can be" : "has a float weight that can be",
-                               all.skipped.empty() ? "" : ": " + all.skipped.front()));
+    throw NothingToQuantize(fmt::format("--keep {}=...: no {} of this part {} quantized{}",
+                                        rule.pattern, rule.linears ? "linear layer" : "embedding",
+                                        rule.linears ? "can be" : "has a float weight that can be",
+                                        all.skipped.empty() ? "" : ": " + all.skipped.front()));
   }
 }
 

@@ -32,7 +32,8 @@ Quantization parse_quantization(std::string_view text);
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme or rule applies to no layer, and the AotErrors of quantize().
+// reasons. Throws AotError if a scheme or rule applies to no layer, and the AotErrors of
+// quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
 }  // namespace vitrine::aot

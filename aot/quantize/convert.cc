@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "aot/graph/lint.h"
-#include "aot/quantize/stored_floats.h"
 #include "aot/quantize/prepare.h"
+#include "aot/quantize/stored_floats.h"
 
 namespace vitrine::aot {
 namespace {

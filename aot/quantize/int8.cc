@@ -145,8 +145,7 @@ void list_tensors(const ExportedProgram& program, const Annotations& annotations
 bool operator==(const Int8Options& a, const Int8Options& b) {
   return a.scheme == b.scheme &&
          std::ranges::equal(a.rules, b.rules, [](const Int8Rule& x, const Int8Rule& y) {
-           return x.pattern == y.pattern && x.scheme == y.scheme &&
-                  x.kept_as == y.kept_as;
+           return x.pattern == y.pattern && x.scheme == y.scheme && x.kept_as == y.kept_as;
          });
 }
 

@@ -103,8 +103,8 @@ class Lowering(unittest.TestCase):
             vitrine.quantize_auto(model, calibrate=data, at_most_ms=0)
         with self.assertRaisesRegex(TypeError, "'keep'"):
             vitrine.quantize_auto(model, calibrate=data, at_least=30, keep={})
-        with self.assertRaisesRegex(TypeError, "'colour'"):
-            vitrine.quantize_auto(model, calibrate=data, at_least=30, colour=1)
+        with self.assertRaisesRegex(TypeError, "'color'"):
+            vitrine.quantize_auto(model, calibrate=data, at_least=30, color=1)
 
         def broken(program):
             raise KeyError("no labels")

@@ -81,9 +81,9 @@ TEST(AutoChoiceTest, OrdersByGainThenNoiseThenName) {
 
 TEST(AutoChoiceTest, APartHasAStepForEachLevelOnItsConvexHull) {
   const PartFigures layer{.name = "layer",
-                          .levels = {{"8da4w:32", 1e-3, 70},        // 20 more for 9e-4
-                                     {"int8", 2e-4, 45},            // worse than int8_dynamic
-                                     {"int8_dynamic", 1e-4, 50},    // 50 for 1e-4
+                          .levels = {{"8da4w:32", 1e-3, 70},      // 20 more for 9e-4
+                                     {"int8", 2e-4, 45},          // worse than int8_dynamic
+                                     {"int8_dynamic", 1e-4, 50},  // 50 for 1e-4
                                      {"broken", INFINITY, 99}}};
   EXPECT_THAT(steps_of({layer}), ElementsAre(Pair(0, 3), Pair(0, 1)));
   // 20 / 9e-4 is less than 30 / 1e-3, which is less than 50 / 1e-4.
@@ -107,8 +107,7 @@ TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
 
 TEST(AutoChoiceTest, MixesPrecisions) {
   const auto layer = [](const char* name, double noise) {
-    return PartFigures{.name = name,
-                       .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
+    return PartFigures{.name = name, .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
   };
   AdditiveModel model{.parts = {layer("a", 1e-6), layer("b", 1e-5), layer("c", 1e-3)}};
   // All int8: 1.011e-3 (29.95 dB). With int4 in a and b: 1.22e-3 (29.1 dB).
@@ -197,7 +196,8 @@ TEST(AutoChoiceTest, TheMeasuredProgramDecides) {
 TEST(AutoChoiceTest, AStoppedSearchReturnsTheBestProgramSoFar) {
   AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
   const Choice choice = tools::choose(
-      model.parts, {kAtLeastQuality, 20}, 8, [&](const Selection& each) { return model.measure(each); },
+      model.parts, {kAtLeastQuality, 20}, 8,
+      [&](const Selection& each) { return model.measure(each); },
       [&] { return model.measured.size() == 2; });
   EXPECT_EQ(model.measured.size(), 2U);
   EXPECT_TRUE(choice.is_met);
@@ -312,8 +312,8 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
     const fs::path program = scratch / "m.pte";
     const CommandResult result = search(options + " -o " + program.string() + " --explain=places");
     EXPECT_EQ(result.exit_code, 0) << options << result.err;
-    return std::pair(result.out, fs::exists(program) ? tools::read_file(program)
-                                                     : std::vector<std::byte>());
+    return std::pair(result.out,
+                     fs::exists(program) ? tools::read_file(program) : std::vector<std::byte>());
   };
   const std::string int8 = "--quantize int8 --calibrate " + searched_sample("").string();
   const auto [mixed, mixed_bytes] = lowered(int8 + " --keep fc=8da4w:0 --keep c1=float");
@@ -321,10 +321,12 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   EXPECT_THAT(mixed, HasSubstr("--keep c1=float"));
   EXPECT_NE(mixed_bytes, lowered(int8 + " --keep fc=float --keep c1=float").second);
   // Without other rules, `float` with a rule equals the scheme for all linear layers.
-  EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second, lowered("--quantize 8da4w:0").second);
+  EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second,
+            lowered("--quantize 8da4w:0").second);
   EXPECT_EQ(lowered("--quantize float").second, lowered("").second);
   // The first rule that names a layer decides.
-  EXPECT_EQ(lowered("--quantize 8da4w:0 --keep c1=float").second, lowered("--quantize 8da4w:0").second);
+  EXPECT_EQ(lowered("--quantize 8da4w:0 --keep c1=float").second,
+            lowered("--quantize 8da4w:0").second);
   EXPECT_THAT(search("--quantize 8da4w:0 --keep fc=float -o " + (scratch / "m.pte").string()).err,
               HasSubstr("no linear layer"));
 }

@@ -1,5 +1,5 @@
-// pte_lower --quantize auto on two models that the test trains: it beats int8 everywhere at the same
-// size, and keeps the score of the float program in a smaller program.
+// pte_lower --quantize auto on two models that the test trains: it beats int8 everywhere at the
+// same size, and keeps the score of the float program in a smaller program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -117,13 +117,11 @@ struct Perceptron {
     for (size_t i = 0; i < layers.size(); ++i) {
       const Layer& layer = layers[i];
       const auto rows = static_cast<int64_t>(layer.bias.size());
-      const auto module =
-          build.module("fc" + std::to_string(i), "torch.nn.modules.linear.Linear");
+      const auto module = build.module("fc" + std::to_string(i), "torch.nn.modules.linear.Linear");
       Node* weight = build.parameter(
-          "weight", aot::tensor_of(ScalarType::kFloat,
-                                   {rows, static_cast<int64_t>(layer.inputs)}, layer.weight));
-      Node* bias =
-          build.parameter("bias", aot::tensor_of(ScalarType::kFloat, {rows}, layer.bias));
+          "weight", aot::tensor_of(ScalarType::kFloat, {rows, static_cast<int64_t>(layer.inputs)},
+                                   layer.weight));
+      Node* bias = build.parameter("bias", aot::tensor_of(ScalarType::kFloat, {rows}, layer.bias));
       x = build.call("aten.linear.default", {x, weight, bias});
       if (i + 1 != layers.size()) x = build.call("aten.relu.default", {x});
     }
@@ -167,7 +165,8 @@ TrainedModel table_classifier() {
     for (float& value : x) value += 2.2F * random.normal();
     return x;
   };
-  Perceptron net{{Layer(kColumns, 512, random), Layer(512, 256, random), Layer(256, kClasses, random)}};
+  Perceptron net{
+      {Layer(kColumns, 512, random), Layer(512, 256, random), Layer(256, kClasses, random)}};
   for (size_t i = 0; i < 2000; ++i) {
     size_t label = 0;
     const Floats x = draw(label);
@@ -243,8 +242,8 @@ TrainedModel word_predictor() {
   Node* x = build.input("words", ScalarType::kLong, {1, 2});
   {
     const auto module = build.module("words", "torch.nn.modules.sparse.Embedding");
-    Node* weight = build.parameter(
-        "weight", aot::tensor_of(ScalarType::kFloat, {kWords, kFeatures}, rows));
+    Node* weight =
+        build.parameter("weight", aot::tensor_of(ScalarType::kFloat, {kWords, kFeatures}, rows));
     x = build.call("aten.embedding.default", {weight, x});
   }
   x = build.call("aten.view.default", {x, std::vector<int64_t>{1, 2 * kFeatures}});

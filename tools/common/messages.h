@@ -8,9 +8,9 @@
 namespace vitrine::tools {
 
 inline constexpr int kExitFailed = 1;
-inline constexpr int kExitBeyondLimit = 2;  // worse than an option allows
+inline constexpr int kExitBeyondLimit = 2;    // worse than an option allows
 inline constexpr int kExitInterrupted = 130;  // by Ctrl-C, as shells report it
-inline constexpr int kExitUsage = 64;       // the command line is wrong
+inline constexpr int kExitUsage = 64;         // the command line is wrong
 
 // The name under which the user started the program: "llm_runner" or "vitrine profile". Empty in
 // programs that are not tools. Not thread-safe.

@@ -203,7 +203,8 @@ void parse_quantize_options(CommandLine& line) {
         "--quantize auto");
   }
   if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
-  if (!line.quantize && !line.keep.empty()) throw ToolError("--keep needs --quantize int8 or another scheme");
+  if (!line.quantize && !line.keep.empty())
+    throw ToolError("--keep needs --quantize int8 or another scheme");
   for (const std::string& rule : line.keep) aot::add_rule(rule, options.quantize);
   if (!options.calibrate.empty() && !options.quantize.int8) {
     throw ToolError("--calibrate needs --quantize int8");

@@ -17,7 +17,7 @@ LevelFigures figures_at(const PartFigures& part, size_t level) {
   return level == 0 ? LevelFigures{} : part.levels[level - 1];
 }
 
-// What a change saves for each unit of noise that it adds.
+// Returns the saving of a change for each unit of noise that it adds.
 double gain(const LevelFigures& from, const LevelFigures& to) {
   const double saved = to.saved - from.saved;
   if (saved <= 0) return saved;
@@ -43,8 +43,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       const LevelFigures& to = part.levels[i - 1];
       if (!std::isfinite(to.noise) || to.saved <= from.saved) continue;
       const double found = gain(from, to);
-      if (best == level || std::pair(found, to.saved) >
-                               std::pair(best_gain, figures_at(part, best).saved)) {
+      if (best == level ||
+          std::pair(found, to.saved) > std::pair(best_gain, figures_at(part, best).saved)) {
         best = i;
         best_gain = found;
       }

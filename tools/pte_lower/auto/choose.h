@@ -66,8 +66,9 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 // `measure` returns, so the result keeps the bound even if the figures of the parts do not add up.
 // If no program that was measured keeps the bound, the best one is returned. Before each
 // measurement but the first, `is_stopped` can end the search.
-Choice choose(const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
-              const std::function<Measured(const Selection&)>& measure,
-              const std::function<bool()>& is_stopped = [] { return false; });
+Choice choose(
+    const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
+    const std::function<Measured(const Selection&)>& measure,
+    const std::function<bool()>& is_stopped = [] { return false; });
 
 }  // namespace vitrine::tools

@@ -156,7 +156,8 @@ MedianRatio median_ratio(std::vector<double> ratios) {
   const auto n = static_cast<double>(ratios.size());
   const double below = n / 2 - 0.98 * std::sqrt(n);
   const auto low = static_cast<size_t>(std::max(0.0, std::floor(below)));
-  const bool is_significant = below >= 0 && (ratios[low] > 1 || ratios[ratios.size() - 1 - low] < 1);
+  const bool is_significant =
+      below >= 0 && (ratios[low] > 1 || ratios[ratios.size() - 1 - low] < 1);
   return {.ratio = median_of(std::move(ratios)), .is_significant = is_significant};
 }
 

@@ -30,9 +30,9 @@ class Comparison {
   // The power of the error of all float outputs of all samples, relative to the power of the
   // reference's outputs. Infinite if a value is NaN or infinite in one program only.
   double noise(const ProgramBytes& program) const;
-  // Runs both programs in pairs on the first sample, for about `budget_ms`. The result is the median
-  // ratio of a pair times the time of the reference, which was measured once. Other work on the
-  // machine slows both runs of a pair, so it hardly changes the ratio.
+  // Runs both programs in pairs on the first sample, for about `budget_ms`. The result is the
+  // median ratio of a pair times the time of the reference, which was measured once. Other work on
+  // the machine slows both runs of a pair, so it hardly changes the ratio.
   Times times(const ProgramBytes& program, double budget_ms);
   // Median time of the reference, measured on first use.
   double reference_ms();
@@ -52,8 +52,8 @@ class Comparison {
   double reference_ms_ = 0;         // 0 if it was not measured
 };
 
-// The median of the ratios, and whether it differs from 1: at least 95 % of all samples of this size
-// have a median on the same side. Ratios are of independent pairs.
+// The median of the ratios, and whether it differs from 1: at least 95 % of all samples of this
+// size have a median on the same side. Ratios are of independent pairs.
 struct MedianRatio {
   double ratio = 1;
   bool is_significant = false;

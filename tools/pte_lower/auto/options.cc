@@ -85,7 +85,8 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: calibration samples to measure with (default: 32)")
       ->check(vitrine::tools::at_least(1))
       ->type_name("N");
-  app.add_option("--search_report", texts.report, "auto: write the tables and curves as a page (.html), or as JSON")
+  app.add_option("--search_report", texts.report,
+                 "auto: write the tables and curves as a page (.html), or as JSON")
       ->type_name("FILE");
 }
 

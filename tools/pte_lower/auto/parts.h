@@ -10,7 +10,8 @@ namespace vitrine::tools {
 
 // A part of the model that a --keep rule can name.
 struct ModelPart {
-  std::string name;  // a module with layers or embeddings, or an operator: "features.0", "aten.add.Tensor"
+  // A module with layers or embeddings, or an operator: "features.0", "aten.add.Tensor".
+  std::string name;
   bool has_linear = false;
   bool has_embedding = false;
   bool has_other = false;  // convolutions, or the part is an operator

@@ -30,10 +30,14 @@ nlohmann::ordered_json db_json(double noise) {
 
 const char* unit_text(Unit unit) {
   switch (unit) {
-    case Unit::kDecibels: return "dB";
-    case Unit::kScore: return "score";
-    case Unit::kBytes: return "bytes";
-    case Unit::kMilliseconds: return "ms";
+    case Unit::kDecibels:
+      return "dB";
+    case Unit::kScore:
+      return "score";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kMilliseconds:
+      return "ms";
   }
   return "";
 }

@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kMaxSwaps = 8;
 // Durations of running a program and the float program in turn:
-constexpr double kPartMs = 60;            // a part, if times do not decide
-constexpr double kDecisivePartMs = 250;   // a part under a bound on time
-constexpr double kResultMs = 1000;        // programs under a bound on time, and the programs at the end
+constexpr double kPartMs = 60;           // a part, if times do not decide
+constexpr double kDecisivePartMs = 250;  // a part under a bound on time
+constexpr double kResultMs = 1000;  // programs under a bound on time, and the programs at the end
 
 aot::LowerOptions quiet(aot::LowerOptions options) {
   options.progress = nullptr;
