@@ -14,12 +14,14 @@
 #include "tools/advise/unlowerable.h"
 #include "tools/common/cpu_use.h"
 #include "tools/common/file_kind.h"
+#include "tools/common/machine_limits.h"
 #include "tools/common/median.h"
 #include "tools/common/stripped_program.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "tools/executor_runner/execution.h"
 #include "tools/executor_runner/profile_run.h"
+#include "tools/executor_runner/profiling.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine::tools {
@@ -144,16 +146,25 @@ void Baseline::leave_out_source(const std::string& error) {
 
 RunnableProgram Baseline::program() const {
   return {.bytes = context_.is_file ? std::span<const std::byte>() : lowered_.bytes,
-          .threads = context_.threads};
+          .threads = threads_here_};
 }
 
 void Baseline::run_profile() {
+  std::optional<DeviceProfile> device;
+  size_t threads = options_.run.threads;
+  if (!options_.profile.empty()) {
+    device = read_device_profile(options_.profile);
+    if (threads == 0) {
+      threads = std::min<size_t>(device->profile.run.threads.value_or(0), context_.processors);
+    }
+  }
   if (!context_.is_file) lower_first();
   SessionOptions session_facts = session_options(options_.run);
   if (!context_.is_file) session_facts.program = lowered_.bytes;
-  session_facts.pool = pools_.get(options_.run.threads);
+  session_facts.pool = pools_.get(threads);
   Session session(session_facts);
-  context_.threads = session.pool()->threads();
+  threads_here_ = session.pool()->threads();
+  context_.threads = threads_here_;
   TraceBuffer trace(options_.run.trace_records);
   const std::unique_ptr<Method> method = session.load_method(options_.run.method, &trace);
   choose_inputs(session, *method, trace);
@@ -184,6 +195,7 @@ void Baseline::run_profile() {
     }
     lower_first();
   }
+  wall_here_ns_ = context_.wall_ns();
   for (ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.input >= inputs_->arrays().size()) continue;
     const Array& array = inputs_->arrays()[size.input];
@@ -202,11 +214,47 @@ void Baseline::run_profile() {
   } else if (session.bundle() == nullptr) {
     context_.record_bytes = size_of_record(*session.program(), options_.run.model);
   }
+  if (device) use_device(std::move(*device));
+}
+
+// Replaces the profile of this machine by that of the device.
+void Baseline::use_device(DeviceProfile device) {
+  inspector::Profile& here = context_.profile;
+  const std::string difference = program_difference(device.profile, here);
+  if (!difference.empty()) {
+    throw ToolError(fmt::format(
+        "--profile {}: the profile is not of {}: {}; give the options with which the device's "
+        "program was lowered (--baseline) and the same --inputs, or profile this program there",
+        options_.profile.string(),
+        context_.is_file ? "this program"
+                         : "the program of 'vitrine lower " + settings_text(context_.baseline) + "'",
+        difference));
+  }
+  const auto threads_there =
+      static_cast<size_t>(device.profile.run.threads.value_or(static_cast<uint32_t>(threads_here_)));
+  if (threads_there != threads_here_) {
+    notes_.push_back(fmt::format("trials on this machine use {}, the device used {}",
+                                 inspector::counted(threads_here_, "thread"), threads_there));
+  }
+  if (device.profile.run.limits) {
+    here.run.limits = limits_for_profile(static_cast<uint32_t>(threads_here_), notes_);
+  } else {
+    notes_.emplace_back(
+        "the profile has no limits of the device's arithmetic and memory, so intervals are wider: "
+        "record it with --roofline");
+  }
+  device_.emplace(device.profile, here);
+  context_.device = device.name;
+  context_.threads = threads_there;
+  context_.processors = std::max(device.processors, threads_there);
+  context_.cache_bytes = 0;
+  context_.profile = std::move(device.profile);
 }
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  if (context_.has_inputs || session.bundle() != nullptr) return;
+  // The device's run had the inputs of the options, too.
+  if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
   method.set_tracer(nullptr);  // these runs are not part of the profile
@@ -322,8 +370,28 @@ TrialResult Baseline::compare(const Variant& variant, const LoweredProgram* lowe
                               double seconds) {
   RunnableProgram changed = program();
   if (lowered != nullptr) changed.bytes = lowered->bytes;
-  changed.threads = threads_of(variant, context_.threads);
+  changed.threads = threads_of(variant, threads_here_);
   return run_trial(program(), changed, options_.run, pools_, *inputs_, seconds);
+}
+
+DevicePrediction Baseline::predict(const LoweredProgram& lowered, const Interval& ratio) {
+  constexpr double kSeconds = 0.4;
+  RunnerOptions options = options_.run;
+  options.executions =
+      num_runs_within(kSeconds * kSecond, static_cast<uint64_t>(wall_here_ns_), 3, 30);
+  SessionOptions facts = session_options(options);
+  facts.program = lowered.bytes;
+  facts.pool = pools_.get(threads_here_);
+  Session session(facts);
+  TraceBuffer trace(options.trace_records);
+  const std::unique_ptr<Method> method = session.load_method(options.method, &trace);
+  InputSet inputs(*method, *inputs_);
+  inspector::RunInfo runs = profiled_runs(session, *method, inputs, trace, options);
+  const std::vector<uint8_t> dump = check(write_etdump(trace));
+  return device_->predict(
+      profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())), std::move(runs),
+                       *session.program(), options),
+      ratio);
 }
 
 }  // namespace vitrine::tools

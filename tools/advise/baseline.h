@@ -9,6 +9,8 @@
 #include "aot/quantize/int8.h"
 #include "tools/advise/context.h"
 #include "tools/advise/decoder_inputs.h"
+#include "tools/advise/device_model.h"
+#include "tools/advise/device_profile.h"
 #include "tools/advise/options.h"
 #include "tools/advise/source_model.h"
 #include "tools/advise/trial.h"
@@ -43,6 +45,10 @@ class Baseline {
   // Runs the program of `variant`, with the bytes of `lowered` or, if it is null, of the baseline,
   // in turn with the baseline.
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
+  // True if advice is for the device of options.profile.
+  bool is_for_device() const { return device_.has_value(); }
+  // Predicts the ratio of times on the device, after compare(). Precondition: is_for_device().
+  DevicePrediction predict(const LoweredProgram& lowered, const Interval& ratio);
   Pools& pools() { return pools_; }
 
  private:
@@ -50,6 +56,7 @@ class Baseline {
   void lower_first();
   void leave_out_source(const std::string& error);
   void run_profile();
+  void use_device(DeviceProfile device);
   void choose_inputs(Session& session, Method& method, TraceBuffer& trace);
   void compare_positions(Method& method, const DecoderShape& shape);
   void compare_chunks(Method& method, const DecoderShape& whole);
@@ -62,6 +69,9 @@ class Baseline {
   Pools pools_;
   std::optional<InputSet> inputs_;
   Context context_;
+  size_t threads_here_ = 1;
+  double wall_here_ns_ = 0;
+  std::optional<DeviceModel> device_;
   std::string disturbance_;
   std::vector<std::string> notes_;
 };

@@ -80,6 +80,8 @@ struct Context {
   std::optional<PositionTimes> positions;  // of a decoder
   ProcessorFeatures processor_features;
   std::string method = "forward";
+  std::string device;  // where `profile` was recorded; empty: this machine
+  // Of the machine that `profile` is of.
   size_t processors = 1;
   size_t threads = 1;
   uint64_t cache_bytes = 0;  // last-level cache; 0 if unknown

@@ -18,6 +18,7 @@ struct AdviseLine {
   AdviseOptions options;
   std::string model;
   std::string source;
+  std::string profile;
   std::string baseline;
   std::string output;
   std::vector<std::string> inputs;
@@ -39,6 +40,12 @@ void add_subject_options(CLI::App& app, AdviseLine& line) {
       .add_option("--baseline", line.baseline,
                   "options of 'vitrine lower' to compare with (default: '--backend xnnpack')")
       ->type_name("OPTIONS");
+  group
+      .add_option("--profile", line.profile,
+                  "profile that a device recorded (tools/device/profile_on_device.py): predict for "
+                  "that device")
+      ->check(CLI::ExistingPath.description(""))
+      ->type_name("PATH");
   group.add_option("--method,--method_name", run.method, "method to run")
       ->capture_default_str()
       ->type_name("NAME");
@@ -95,6 +102,7 @@ void parse_advise_values(AdviseLine& line) {
   options.run.model = line.model;
   options.run.threads = static_cast<size_t>(std::max(line.threads, 0));
   options.source = line.source;
+  options.profile = line.profile;
   options.output = line.output;
   for (const std::string& input : line.inputs) {
     options.run.inputs.push_back(parse_input_spec(input, "--inputs"));
@@ -109,11 +117,19 @@ void parse_advise_values(AdviseLine& line) {
   if (options.verify && options.apply.empty()) {
     throw CLI::ValidationError("--verify", "needs --apply");
   }
+  if (!options.profile.empty() && !options.has_trials) {
+    throw CLI::ValidationError("--profile", "needs trials: leave out --no_trials");
+  }
+  if (!options.profile.empty() && options.verify) {
+    throw CLI::ValidationError(
+        "--verify", "runs on this machine: verify on the device with tools/device/verify_advice.py");
+  }
   if (!options.output.empty() && options.apply.empty() && !options.is_auto) {
     throw CLI::ValidationError("--output",
                                "needs --apply or --auto; standard output gets the advice");
   }
-  std::vector<std::filesystem::path> read = {options.run.model, options.source};
+  std::vector<std::filesystem::path> read = {options.run.model, options.source,
+                                             options.profile};
   for (const InputSpec& input : options.run.inputs) read.push_back(input.file);
   const std::filesystem::path written[] = {options.output};
   check_outputs(written, read);
@@ -127,7 +143,8 @@ std::optional<AdviseOptions> parse_advise_options(int argc, char** argv, int* ex
       "  vitrine advise model.pt2\n"
       "  vitrine advise model.pt2 --apply 1,3 --verify -o faster.pte\n"
       "  vitrine advise model.pt2 --auto -o faster.pte\n"
-      "  vitrine advise model.pte --source model.pt2 --inputs image.npy",
+      "  vitrine advise model.pte --source model.pt2 --inputs image.npy\n"
+      "  vitrine advise model.pt2 --profile phone/profile.json --format json > advice.json",
       "vitrine advise");
   app.get_formatter()->column_width(30);
   AdviseLine line;

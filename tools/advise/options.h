@@ -17,6 +17,7 @@ struct AdviseOptions {
   std::filesystem::path source;  // --source, the exported model of a .pte
   std::optional<Settings> baseline;
   std::vector<std::string> calibrate;
+  std::filesystem::path profile;  // --profile, recorded on a device; may be empty
   double seconds = 15;  // for all trials together
   bool has_trials = true;
   bool is_forced = false;  // advise on a busy machine

@@ -113,8 +113,11 @@ std::string head_text(const Baseline& baseline, size_t width) {
   std::vector<std::string> facts = {
       inspector::printable(context.model.filename().string()),
       context.is_file ? "as it is" : "vitrine lower " + settings_text(context.baseline),
-      fmt::format("{} of {} processors", inspector::counted(context.threads, "thread"),
-                  context.processors),
+      context.device.empty()
+          ? fmt::format("{} of {} processors", inspector::counted(context.threads, "thread"),
+                        context.processors)
+          : fmt::format("{} on {}", inspector::counted(context.threads, "thread"),
+                        inspector::printable(context.device)),
       fmt::format("a run takes {} (p50 of {})", time_text(context.wall_ns()),
                   inspector::counted(profile.runs, "run"))};
   std::string text = inspector::warning_lines("", profile.run, width);
@@ -132,6 +135,12 @@ Json settings_json(const Settings& settings) {
   Json list = Json::array();
   for (const std::string& word : words_of(settings)) list.push_back(word);
   return list;
+}
+
+// The options of `vitrine lower` that make the changed program; null if the program stays the same.
+Json program_json(const Context& context, const std::optional<Variant>& change) {
+  if (!change || change->lowering.empty()) return {};
+  return settings_json(merged(context.baseline, *change).lowering);
 }
 
 template <class T>
@@ -196,6 +205,7 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
                {"is_program", context.is_file},
                {"is_lowerable", true},
                {"baseline", settings_json(context.baseline.lowering)},
+               {"device", context.device.empty() ? Json() : Json(context.device)},
                {"threads", context.threads},
                {"wall_ns", context.wall_ns()},
                {"origin", inspector::origin_json(context.profile.run)},
@@ -209,6 +219,7 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
                  {"how", how_text(baseline, advice)},
                  {"lower", advice.change ? settings_json(advice.change->lowering) : Json()},
                  {"run", advice.change ? settings_json(advice.change->running) : Json()},
+                 {"program", program_json(context, advice.change)},
                  {"needs", advice.needs.empty() ? Json() : Json(advice.needs)},
                  {"gain", gain_name(advice.gain)},
                  {"saved", interval_json(advice.saved)},
@@ -230,6 +241,7 @@ std::string advice_json(const Baseline& baseline, const Findings& findings) {
                         {"steps", findings.together->steps},
                         {"lower", settings_json(all.change->lowering)},
                         {"run", settings_json(all.change->running)},
+                        {"program", program_json(context, all.change)},
                         {"saved", interval_json(all.saved)},
                         {"of", all.of},
                         {"ratio", interval_json(all.ratio)},

@@ -75,6 +75,9 @@ std::filesystem::path advice_file(const Context& context) {
       fmt::format("{} {} {} {} {} {}", context.profile.run.model_digest, context.method,
                   context.source.string(), settings_text(context.baseline), context.threads,
                   context.profile.run.input_values);
+  if (!context.device.empty()) {
+    key += fmt::format(" {} {} {}", context.device, context.profile.run.date, context.wall_ns());
+  }
   for (const std::string& path : context.calibrate) key += ' ' + path;
   const std::string digest = digest_of(std::as_bytes(std::span(key)));
   return folder / fmt::format("advice_{}.json", digest.substr(digest.find(':') + 1));

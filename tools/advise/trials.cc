@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text/number_texts.h"
 #include "runtime/platform/clock.h"
 #include "tools/advise/rows.h"
 #include "tools/common/interrupt.h"
@@ -175,7 +176,7 @@ class Trials {
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered) {
     TrialResult trial =
         baseline_.compare(variant, lowered, std::min(kTrialSeconds, options_.seconds));
-    baseline_times_.push_back(trial.a_ns);
+    if (!baseline_.is_for_device()) baseline_times_.push_back(trial.a_ns);
     return trial;
   }
 
@@ -183,7 +184,14 @@ class Trials {
     const Variant variant = merged(baseline_.context().baseline, *advice.change);
     std::optional<LoweredProgram> lowered;
     if (!advice.change->lowering.empty()) lowered = baseline_.lower(variant);
-    set_measured(compare(variant, lowered ? &*lowered : nullptr), advice);
+    set_ratio(advice, variant, lowered ? &*lowered : nullptr);
+  }
+
+  // Measures the ratio of times here, and with the profile of a device predicts the ratio there.
+  void set_ratio(Advice& advice, const Variant& variant, const LoweredProgram* lowered) {
+    set_measured(compare(variant, lowered), advice);
+    if (lowered == nullptr || !baseline_.is_for_device()) return;
+    set_predicted(baseline_.predict(*lowered, *advice.ratio), baseline_.context(), advice);
   }
 
   void keep(Advice advice) { findings_.advice.push_back(std::move(advice)); }
@@ -195,6 +203,13 @@ class Trials {
     failed_ = advice;
     const Context& context = baseline_.context();
     const Variant variant = merged(context.baseline, *advice.change);
+    if (baseline_.is_for_device() && !advice.change->running.empty()) {
+      return dismiss(advice,
+                     fmt::format("a profile does not tell what {} changes on {}: run it there with "
+                                 "these options",
+                                 settings_text({.running = advice.change->running}),
+                                 context.device));
+    }
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
     if (advice.change->lowering.empty()) {
       return try_time(std::move(advice), variant, nullptr);
@@ -229,8 +244,7 @@ class Trials {
   }
 
   void try_time(Advice advice, const Variant& variant, const LoweredProgram* lowered) {
-    const TrialResult trial = compare(variant, lowered);
-    set_measured(trial, advice);
+    set_ratio(advice, variant, lowered);
     sort_tried(std::move(advice), baseline_.context(), findings_);
   }
 
@@ -319,6 +333,23 @@ void set_measured(const TrialResult& trial, Advice& advice) {
   advice.outputs = {"depend on the calibration data", false};
 }
 
+void set_predicted(const DevicePrediction& prediction, const Context& context, Advice& advice) {
+  advice.ratio = prediction.ratio;
+  advice.of = context.wall_ns();
+  advice.saved = Interval{advice.of * (1 - prediction.ratio.high),
+                          advice.of * (1 - prediction.ratio.low)};
+  advice.confidence = Confidence::kModeled;
+  advice.method = fmt::format("for {}: {} with their times there",
+                              context.device, inspector::counted(prediction.kept, "row"));
+  if (prediction.removed > 0) advice.method += fmt::format(", without {} others", prediction.removed);
+  if (prediction.added > 0) {
+    advice.method += fmt::format(", and {} whose shares here count {:.2f} to {:.2f} times",
+                                 inspector::counted(prediction.added, "new row"),
+                                 prediction.factor.low, prediction.factor.high);
+  }
+  if (!advice.needs.empty()) advice.method += "; with a stand-in for the calibration data";
+}
+
 void sort_tried(Advice advice, const Context& context, Findings& findings) {
   const Interval ratio = *advice.ratio;
   if (ratio.high < 1 - kMinGain) {
@@ -331,7 +362,10 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
     return;
   }
   if (ratio.high > kMaxEqualRatio) {
-    findings.useless.push_back({advice.name, "undecided, because times vary: " + of_time});
+    findings.useless.push_back(
+        {advice.name, context.device.empty()
+                          ? "undecided, because times vary: " + of_time
+                          : fmt::format("undecided for {}: {}", context.device, of_time)});
     return;
   }
   // The time stays the same. Then a smaller file or less memory counts.

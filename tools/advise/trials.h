@@ -5,6 +5,7 @@
 
 #include "tools/advise/advice.h"
 #include "tools/advise/baseline.h"
+#include "tools/advise/device_model.h"
 #include "tools/advise/find_advice.h"
 #include "tools/advise/trial.h"
 
@@ -21,5 +22,8 @@ void sort_tried(Advice advice, const Context& context, Findings& findings);
 
 // Sets the ratio and what follows from it.
 void set_measured(const TrialResult& trial, Advice& advice);
+
+// Replaces the ratio of this machine by that of the device whose profile the context has.
+void set_predicted(const DevicePrediction& prediction, const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

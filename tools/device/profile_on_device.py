@@ -29,27 +29,38 @@ def parse_arguments():
         usage="%(prog)s model.pte (--adb [SERIAL] | --ssh [USER@]HOST) [options] [-- options of executor_runner]",
         description=__doc__)
     parser.add_argument("model", type=pathlib.Path, help="program (.pte)")
+    add_device_options(parser)
+    parser.add_argument("--etrecord", type=pathlib.Path, metavar="FILE", help="ETRecord, if the program does not contain one")
+    parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER", help="folder to create for the results (default: program and time)")
+    parser.add_argument("--compare", type=pathlib.Path, metavar="FOLDER", help="results of an earlier run")
+    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if this run takes over RATIO times as long")
+    parser.add_argument("--pte_inspect", type=pathlib.Path, help="pte_inspect for this machine (default: from build/ or PATH)")
+    options = parse_with_rest(parser)
+    if options.fail_above is not None and options.compare is None:
+        parser.error("--fail_above needs --compare")
+    return options
+
+
+def add_device_options(parser):
+    """Adds the options that choose the device and say how a program runs there."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--adb", nargs="?", const="", metavar="SERIAL", help="reach the device by adb; SERIAL if several are connected")
     where.add_argument("--ssh", metavar="[USER@]HOST", help="reach the device by ssh, with a key")
     parser.add_argument("--runner", type=pathlib.Path, help="executor_runner for the device (default: from build/)")
     parser.add_argument("--inputs", default="", metavar="FILES", help="input files, as for executor_runner: a.bin,b.bin:2x16")
     parser.add_argument("--data_path", default="", metavar="FILES", help="external weights (.ptd)")
-    parser.add_argument("--etrecord", type=pathlib.Path, metavar="FILE", help="ETRecord, if the program does not contain one")
-    parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER", help="folder to create for the results (default: program and time)")
-    parser.add_argument("--compare", type=pathlib.Path, metavar="FOLDER", help="results of an earlier run")
-    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if this run takes over RATIO times as long")
     parser.add_argument("--cores", metavar="LIST", help="cores to run on: 4,5 or all (default: the performance cores)")
     parser.add_argument("--settle", type=float, default=60, metavar="S", help="wait at most S seconds for a steady temperature (60)")
     parser.add_argument("--poll", type=float, default=2, metavar="S", help="seconds between readings of the temperature (2)")
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="limit of the run in seconds (600)")
-    parser.add_argument("--pte_inspect", type=pathlib.Path, help="pte_inspect for this machine (default: from build/ or PATH)")
+
+
+def parse_with_rest(parser):
+    """Parses the command line. `more` has the words after --, which are options of executor_runner."""
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:end])
     options.more = words[end + 1:]
-    if options.fail_above is not None and options.compare is None:
-        parser.error("--fail_above needs --compare")
     return options
 
 
@@ -68,13 +79,13 @@ def split_input(text):
 class Files:
     """The files to copy to the device, each under a unique name, and the runner's arguments that name them."""
 
-    def __init__(self, options):
-        self.pushed = {"model.pte": options.model}
+    def __init__(self, options, model, etrecord=None):
+        self.pushed = {"model.pte": model}
         self.arguments = ["model.pte"]
         self._add("--inputs", "input", options.inputs)
         self._add("--data_path", "data", options.data_path)
-        if options.etrecord:
-            self.pushed["model.etrecord"] = options.etrecord
+        if etrecord:
+            self.pushed["model.etrecord"] = etrecord
             self.arguments += ["--etrecord", "model.etrecord"]
         for path in self.pushed.values():
             if not path.is_file():
@@ -140,11 +151,11 @@ class DeviceFolder:
             self.device.push(path, f"{self.folder}/{name}", COPY_TIMEOUT)
         self.device.shell(f"chmod 755 {self.folder}/executor_runner")
 
-    def profile(self, arguments, cores, timeout):
+    def run(self, arguments, cores, timeout):
+        """Runs executor_runner on these cores; an empty list does not pin it."""
         # A hexadecimal mask is the only form that toybox, busybox and util-linux all accept.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
-        command = pin + ["./executor_runner", "--profile", *arguments, "--format", "json",
-                         "--output", "profile.json", "--etdump_path", "trace.etdp"]
+        command = pin + ["./executor_runner", *arguments]
         self.is_running = True
         code, out, errors = self.device.shell(
             f"cd {self.folder} && echo $$ > pid && exec {shlex.join(command)}", timeout)
@@ -237,7 +248,8 @@ def keep_results(partial, options, files, info):
         f"({wall['p10'] / 1e3:.1f} to {wall['p90'] / 1e3:.1f})")
 
 
-def profile_on(device, options, files):
+def prepare(device, options):
+    """Prints the device. Returns its facts, the runner and the cores to run on."""
     facts = target.facts_of(device)
     say(f"device   {device.name}: {facts.model or facts.machine} ({' '.join(facts.abis) or facts.machine})")
     binary = options.runner or runner.find_runner(facts)
@@ -247,6 +259,11 @@ def profile_on(device, options, files):
     cores = choose_cores(options.cores, facts)
     if cores:
         say(f"cores    {target.cpu_list(cores)} of {len(facts.max_khz)}")
+    return facts, binary, cores
+
+
+def profile_on(device, options, files):
+    facts, binary, cores = prepare(device, options)
 
     def read_state():
         return target.state_of(device, facts, cores or tuple(facts.max_khz))
@@ -255,7 +272,8 @@ def profile_on(device, options, files):
             dir=options.results.parent, prefix=".partial-", ignore_cleanup_errors=True) as partial:
         remote.push({"executor_runner": binary, **files.pushed})
         before = target.settle(read_state, options.settle, options.poll, say)
-        remote.profile([*files.arguments, *options.more], cores, options.timeout)
+        remote.run(["--profile", *files.arguments, *options.more, "--format", "json", "--output", "profile.json",
+                    "--etdump_path", "trace.etdp"], cores, options.timeout)
         after = read_state()
         if set(after.limited) - set(before.limited):
             say(f"note: the device slowed down during the run: {after.text()}")
@@ -264,6 +282,10 @@ def profile_on(device, options, files):
             "device": device.name, "model_name": facts.model or facts.machine, "cores": list(cores),
             "governors": list(after.governors), "before": dataclasses.asdict(before),
             "after": dataclasses.asdict(after), "program": str(options.model), "runner": str(binary)})
+
+
+def connect(options):
+    return Ssh(options.ssh) if options.ssh is not None else Adb(options.adb or None)
 
 
 def new_folder(name):
@@ -275,7 +297,7 @@ def new_folder(name):
 def main():
     options = parse_arguments()
     try:
-        files = Files(options)
+        files = Files(options, options.model, options.etrecord)
         inspect = find_inspect(options.pte_inspect)
         if options.compare is not None:
             if inspect is None:
@@ -291,8 +313,7 @@ def main():
             options.results.absolute().parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DeviceError(f"--results {options.results}: {error.filename}: {error.strerror}") from None
-        device = Ssh(options.ssh) if options.ssh is not None else Adb(options.adb or None)
-        profile_on(device, options, files)
+        profile_on(connect(options), options, files)
         write_html(inspect, options.results)
         say(f"results  {options.results}: {', '.join(sorted(os.listdir(options.results)))}")
         if options.compare is not None:

@@ -9,12 +9,11 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+from stand_in import ROOT, StandIn, command, write  # the folder of this script is in the path
+
 TOOL = ROOT / "tools/device/profile_on_device.py"
 sys.path.insert(0, str(TOOL.parent))
 import profile_on_device  # noqa: E402  (needs the path above)
@@ -22,17 +21,6 @@ SAMPLE = ROOT / "test/samples/linear_relu"
 RUNNER = os.environ["EXECUTOR_RUNNER"]
 INSPECT = os.environ["PTE_INSPECT"]
 LOWER = os.environ["PTE_LOWER"]
-CORES = {0: 1800000, 1: 1800000, 2: 2400000, 3: 2800000}  # kHz
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-
-def command(path, text):
-    write(path, "#!/bin/sh\n" + text).chmod(0o755)
 
 
 def is_alive(process):
@@ -58,35 +46,7 @@ def elf(path, machine, loader):
     return path
 
 
-class ProfileOnDevice(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        self.device = self.folder / "device"
-        for name in ("tmp", "data/local/tmp", "bin"):
-            (self.device / name).mkdir(parents=True)
-        command(self.device / "bin/taskset", 'echo "$1" > "$FAKE_DEVICE/mask"; shift; exec "$@"\n')
-        for core, khz in CORES.items():
-            self.frequencies(core, "cpuinfo_max_freq", khz)
-            self.frequencies(core, "scaling_max_freq", khz)
-            self.frequencies(core, "scaling_governor", "schedutil")
-        self.zone(0, "battery", 31000)
-        self.zone(1, "cpu-thermal", 41500)
-        self.environment = {**os.environ, "PATH": f"{HERE}:{os.environ['PATH']}",
-                            "FAKE_DEVICE": str(self.device), "FAKE_DEVICES": "A1 device"}
-
-    def frequencies(self, core, name, value):
-        write(self.device / f"sys/devices/system/cpu/cpu{core}/cpufreq/{name}", f"{value}\n")
-
-    def zone(self, number, kind, value):
-        write(self.device / f"sys/class/thermal/thermal_zone{number}/type", kind + "\n")
-        write(self.device / f"sys/class/thermal/thermal_zone{number}/temp", f"{value}\n")
-
-    def android(self, abis):
-        command(self.device / "bin/getprop",
-                f'[ "$1" = ro.product.cpu.abilist ] && echo {abis} || echo Phone 9\n')
-
+class ProfileOnDevice(StandIn):
     def run_tool(self, *arguments, code=0, model=SAMPLE / "model.pte", runner=RUNNER,
                  more=("--num_executions", "6"), **environment):
         done = subprocess.run(
@@ -94,8 +54,7 @@ class ProfileOnDevice(unittest.TestCase):
              "--settle", "60", "--poll", "0.01", *arguments, "--", *more],
             env={**self.environment, **environment}, cwd=self.folder, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        left = [path for parent in ("tmp", "data/local/tmp") for path in (self.device / parent).iterdir()]
-        self.assertEqual(left, [], "files were left on the device")
+        self.assertEqual(self.left_on_device(), [], "files were left on the device")
         self.assertEqual(list(self.folder.glob(".partial-*")), [], "files were left on this machine")
         return done.stdout if code in (0, 2) else done.stderr
 
