@@ -20,6 +20,13 @@
 namespace vitrine::tools {
 namespace {
 
+std::string report(const Baseline& baseline, const Findings& findings, const std::string& json,
+                   const ReportOptions& options) {
+  if (options.format == ReportFormat::kJson) return json;
+  if (options.format == ReportFormat::kHtml) return advice_html(baseline, findings);
+  return advice_text(baseline, findings, table_options(options).width);
+}
+
 int run_advise(const AdviseOptions& options) {
   Baseline baseline(options);
   if (!baseline.disturbance().empty()) {
@@ -40,9 +47,7 @@ int run_advise(const AdviseOptions& options) {
   const Findings findings = find_advice(baseline, options);
   const std::string json = advice_json(baseline, findings);
   store_advice(file, json);
-  print_text(stdout, options.report.format == ReportFormat::kJson
-                         ? json
-                         : advice_text(baseline, findings, table_options(options.report).width));
+  print_text(stdout, report(baseline, findings, json, options.report));
   if (!options.apply.empty()) return apply_advice(baseline, findings, options);
   if (options.is_auto) return apply_automatically(baseline, findings, options);
   return 0;

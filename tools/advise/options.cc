@@ -89,8 +89,9 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
   group.add_option("-o,--output", line.output, "program to write, with --apply or --auto (.pte)")
       ->type_name("FILE");
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
-                                                       {"json", ReportFormat::kJson}};
-  as_choice(group.add_option("--format", options.report.format, "format of the advice"), formats);
+                                                       {"json", ReportFormat::kJson},
+                                                       {"html", ReportFormat::kHtml}};
+  as_choice(group.add_option("--format", options.report.format, "format of the advice (html: the page of the profile, with the advice)"), formats);
   group
       .add_option("--width", options.report.width, "columns of the table (default: the terminal's)")
       ->check(at_least(40))
@@ -116,6 +117,9 @@ void parse_advise_values(AdviseLine& line) {
   }
   if (options.verify && options.apply.empty()) {
     throw CLI::ValidationError("--verify", "needs --apply");
+  }
+  if (options.report.format == ReportFormat::kHtml && (options.is_auto || !options.apply.empty())) {
+    throw CLI::ValidationError("--format", "html cannot be used with --apply or --auto");
   }
   if (!options.profile.empty() && !options.has_trials) {
     throw CLI::ValidationError("--profile", "needs trials: leave out --no_trials");
@@ -144,6 +148,7 @@ std::optional<AdviseOptions> parse_advise_options(int argc, char** argv, int* ex
       "  vitrine advise model.pt2 --apply 1,3 --verify -o faster.pte\n"
       "  vitrine advise model.pt2 --auto -o faster.pte\n"
       "  vitrine advise model.pte --source model.pt2 --inputs image.npy\n"
+      "  vitrine advise model.pt2 --format html > advice.html\n"
       "  vitrine advise model.pt2 --profile phone/profile.json --format json > advice.json",
       "vitrine advise");
   app.get_formatter()->column_width(30);

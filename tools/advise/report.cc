@@ -54,15 +54,7 @@ std::string how_text(const Baseline& baseline, const Advice& advice) {
   return advice.how.empty() ? text : text + "; " + advice.how;
 }
 
-std::string advice_block(const Baseline& baseline, const Advice& advice, size_t number,
-                         size_t width) {
-  std::string text =
-      inspector::wrap_words(fmt::format("#{:<3}", number),
-                            inspector::printable(advice.name) + ": " + saved_text(advice), width);
-  text += inspector::wrap_words("    ", inspector::printable(advice.what), width);
-  add_line(text, "why", advice.why, width);
-  add_line(text, "how", how_text(baseline, advice), width);
-  add_line(text, "needs", advice.needs, width);
+std::string risk_text(const Advice& advice) {
   std::string risk = advice.outputs.text.empty() ? "" : "outputs " + advice.outputs.text;
   const auto add = [&](const char* name, const std::optional<double>& bytes) {
     if (!bytes || *bytes == 0) return;
@@ -71,23 +63,26 @@ std::string advice_block(const Baseline& baseline, const Advice& advice, size_t 
   };
   add("memory", advice.memory_change);
   add("file", advice.file_change);
-  add_line(text, "risk", risk, width);
-  if (!advice.excludes.empty()) {
-    add_line(text, "not with", fmt::format("#{}", fmt::join(advice.excludes, ", #")), width);
+  return risk;
+}
+
+std::string advice_block(const Baseline& baseline, const Advice& advice, size_t number,
+                         size_t width) {
+  std::string text =
+      inspector::wrap_words(fmt::format("#{:<3}", number),
+                            inspector::printable(advice.name) + ": " + saved_text(advice), width);
+  text += inspector::wrap_words("    ", inspector::printable(advice.what), width);
+  for (const AdviceFact& fact : advice_facts(baseline, advice)) {
+    add_line(text, fact.label, fact.text, width);
   }
-  add_line(text, confidence_name(advice.confidence), advice.method, width);
   return text;
 }
 
 std::string together_text(const Baseline& baseline, const Findings& findings, size_t width) {
-  if (!findings.together || findings.together->lines.size() < 2) return "";
+  const std::string title = together_title(findings);
+  if (title.empty()) return "";
   const Advice& all = findings.together->advice;
-  std::string text =
-      '\n' + inspector::wrap_words(
-                 "",
-                 fmt::format("#{} together: {}", fmt::join(findings.together->lines, " and #"),
-                             saved_text(all)),
-                 width);
+  std::string text = '\n' + inspector::wrap_words("", title, width);
   add_line(text, "how", how_text(baseline, all), width);
   add_line(text, "risk", "outputs " + all.outputs.text, width);
   add_line(text, confidence_name(all.confidence), all.method, width);
@@ -112,7 +107,7 @@ std::string head_text(const Baseline& baseline, size_t width) {
   const inspector::Profile& profile = context.profile;
   std::vector<std::string> facts = {
       inspector::printable(context.model.filename().string()),
-      context.is_file ? "as it is" : "vitrine lower " + settings_text(context.baseline),
+      baseline_text(baseline),
       context.device.empty()
           ? fmt::format("{} of {} processors", inspector::counted(context.threads, "thread"),
                         context.processors)
@@ -160,6 +155,30 @@ void add_line(std::string& text, std::string_view label, const std::string& cont
   if (content.empty()) return;
   text +=
       inspector::wrap_words(fmt::format("    {:<9}", label), inspector::printable(content), width);
+}
+
+std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& advice) {
+  std::vector<AdviceFact> facts = {
+      {"why", advice.why},
+      {"how", how_text(baseline, advice)},
+      {"needs", advice.needs},
+      {"risk", risk_text(advice)},
+      {"not with",
+       advice.excludes.empty() ? "" : fmt::format("#{}", fmt::join(advice.excludes, ", #"))},
+      {confidence_name(advice.confidence), advice.method}};
+  std::erase_if(facts, [](const AdviceFact& fact) { return fact.text.empty(); });
+  return facts;
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  const Context& context = baseline.context();
+  return context.is_file ? "as it is" : "vitrine lower " + settings_text(context.baseline);
+}
+
+std::string together_title(const Findings& findings) {
+  if (!findings.together || findings.together->lines.size() < 2) return "";
+  return fmt::format("#{} together: {}", fmt::join(findings.together->lines, " and #"),
+                     saved_text(findings.together->advice));
 }
 
 std::string saved_text(const Advice& advice) {

@@ -1,9 +1,10 @@
-// Reports of advice: text and JSON.
+// Reports of advice: text, JSON, and a page with the profile.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/advise/baseline.h"
 #include "tools/advise/find_advice.h"
@@ -12,6 +13,21 @@ namespace vitrine::tools {
 
 std::string advice_text(const Baseline& baseline, const Findings& findings, size_t width);
 std::string advice_json(const Baseline& baseline, const Findings& findings);
+// The page of the baseline's profile. Its lines of advice mark their rows in the table.
+std::string advice_html(const Baseline& baseline, const Findings& findings);
+
+// A fact below the name of a line: "why", "how", "risk" and so on. No text is empty.
+struct AdviceFact {
+  std::string label;
+  std::string text;
+};
+std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& advice);
+
+// "vitrine lower --backend xnnpack", or "as it is" for a .pte
+std::string baseline_text(const Baseline& baseline);
+
+// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty without a combination
+std::string together_title(const Findings& findings);
 
 // Adds "    why      CONTENT", wrapped; nothing if `content` is empty.
 void add_line(std::string& text, std::string_view label, const std::string& content, size_t width);
