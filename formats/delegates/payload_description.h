@@ -41,8 +41,8 @@ struct PayloadArgument {
 
 struct PayloadOperator {
   std::string name;
-  std::vector<PayloadArgument> arguments;  // without the outputs
-  std::vector<size_t> inputs, outputs;     // indices of tensors
+  std::vector<PayloadArgument> arguments;    // without the outputs
+  std::vector<size_t> inputs, outputs;       // indices of tensors
   std::vector<uint32_t> debug_handles = {};  // of its source nodes, if the payload says them
 };
 

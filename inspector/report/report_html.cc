@@ -162,10 +162,9 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
     return std::string(a).append(b);
   };
   const std::string style = joined(joined(html::kStyle, html::kGraphTabStyle), head->style);
-  const std::string script =
-      joined(joined(joined(joined(html::kElements, html::kGraphTabScript), html::kScript),
-                    head->script),
-             html::kStart);
+  const std::string script = joined(
+      joined(joined(joined(html::kElements, html::kGraphTabScript), html::kScript), head->script),
+      html::kStart);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   const std::string legend = legend_html();
   const std::string head_json = without_tags(head->data);

@@ -12,9 +12,10 @@
 namespace vitrine::inspector {
 
 struct RowFigures {
-  std::string title;       // "change of time"; empty without figures
-  std::string about;       // for the legend
-  bool is_change = false;  // of times in ns, B - A; otherwise SQNRs in dB, of which the lowest counts
+  std::string title;  // "change of time"; empty without figures
+  std::string about;  // for the legend
+  bool is_change =
+      false;  // of times in ns, B - A; otherwise SQNRs in dB, of which the lowest counts
   std::vector<double> values;
   // The values of each row of the CPU's profile. Rows may share a value, which counts once in a box
   // around them.

@@ -19,8 +19,8 @@ constexpr size_t kBlock = Distribution::kMaxElements;
 // Copies the finite elements of a block to `to` and returns them.
 template <class Real>
 std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, kBlock>& to) {
-  const auto end = std::copy_if(block.begin(), block.end(), to.begin(),
-                                [](Real x) { return std::isfinite(x); });
+  const auto end =
+      std::copy_if(block.begin(), block.end(), to.begin(), [](Real x) { return std::isfinite(x); });
   return {to.begin(), end};
 }
 

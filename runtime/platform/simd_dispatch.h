@@ -34,7 +34,7 @@ inline size_t best_target(int64_t compiled, int64_t supported) {
 #define VITRINE_EXPORT(function)                                              \
   constexpr decltype(&HWY_STATIC_DISPATCH(function)) function##OfTarget[] = { \
       HWY_CHOOSE_TARGET_LIST(function), HWY_CHOOSE_FALLBACK(function)}
-#define VITRINE_DISPATCH(function)                              \
-  (*function##OfTarget[::vitrine::simd::best_target( \
-      HWY_TARGETS, ::vitrine::simd::supported_targets())])
+#define VITRINE_DISPATCH(function)                               \
+  (*function##OfTarget[::vitrine::simd::best_target(HWY_TARGETS, \
+                                                    ::vitrine::simd::supported_targets())])
 #endif

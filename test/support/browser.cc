@@ -100,7 +100,8 @@ addEventListener('load', () => {
   seen.hidden = [isHidden()];
   inner.document.querySelector('.to-row').click();
   seen.hidden.unshift(isHidden());
-  const shown = )" + row + R"(;
+  const shown = )" +
+         row + R"(;
   seen.row = shown.dataset.rows;
   seen.cells = [...shown.cells].map((cell) => cell.textContent);
   seen.problems = window.problems.concat(inner.problems || []);

@@ -391,8 +391,9 @@ TEST(GraphPageBrowser, OpensClosesAndZoomsInFramesBelow50Ms) {
     std::ranges::sort(longest);
     const double median = longest[longest.size() / 2];
     EXPECT_LT(median, 50) << what;
-    std::printf("%s: longest work in a frame %.1f ms (median), %.1f ms (largest), up to %zu frames\n",
-                what, median, longest.back(), frames);
+    std::printf(
+        "%s: longest work in a frame %.1f ms (median), %.1f ms (largest), up to %zu frames\n", what,
+        median, longest.back(), frames);
   }
 }
 

@@ -258,12 +258,11 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   const auto measured =
       std::ranges::find_if(rows, [](const json& row) { return row.at("made_here").is_object(); });
   ASSERT_NE(measured, rows.end());
-  const json seen = drive(
-      browser, page, scratch, "1280,900",
-      visit_graph("document.querySelectorAll('#table tbody tr')[" +
-                      std::to_string(measured - rows.begin()) +
-                      "].click(); document.querySelector('.to-graph').click();",
-                  "document.querySelector('tr.detail').previousSibling"));
+  const json seen = drive(browser, page, scratch, "1280,900",
+                          visit_graph("document.querySelectorAll('#table tbody tr')[" +
+                                          std::to_string(measured - rows.begin()) +
+                                          "].click(); document.querySelector('.to-graph').click();",
+                                      "document.querySelector('tr.detail').previousSibling"));
   ASSERT_TRUE(seen.is_object());
   EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("color"), "figure");

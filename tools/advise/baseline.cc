@@ -226,12 +226,13 @@ void Baseline::use_device(DeviceProfile device) {
         "--profile {}: the profile is not of {}: {}; give the options with which the device's "
         "program was lowered (--baseline) and the same --inputs, or profile this program there",
         options_.profile.string(),
-        context_.is_file ? "this program"
-                         : "the program of 'vitrine lower " + settings_text(context_.baseline) + "'",
+        context_.is_file
+            ? "this program"
+            : "the program of 'vitrine lower " + settings_text(context_.baseline) + "'",
         difference));
   }
-  const auto threads_there =
-      static_cast<size_t>(device.profile.run.threads.value_or(static_cast<uint32_t>(threads_here_)));
+  const auto threads_there = static_cast<size_t>(
+      device.profile.run.threads.value_or(static_cast<uint32_t>(threads_here_)));
   if (threads_there != threads_here_) {
     notes_.push_back(fmt::format("trials on this machine use {}, the device used {}",
                                  inspector::counted(threads_here_, "thread"), threads_there));
@@ -388,10 +389,9 @@ DevicePrediction Baseline::predict(const LoweredProgram& lowered, const Interval
   InputSet inputs(*method, *inputs_);
   inspector::RunInfo runs = profiled_runs(session, *method, inputs, trace, options);
   const std::vector<uint8_t> dump = check(write_etdump(trace));
-  return device_->predict(
-      profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())), std::move(runs),
-                       *session.program(), options),
-      ratio);
+  return device_->predict(profile_of_trace(std::as_bytes(std::span(dump.data(), dump.size())),
+                                           std::move(runs), *session.program(), options),
+                          ratio);
 }
 
 }  // namespace vitrine::tools

@@ -16,8 +16,8 @@ namespace {
 const double kNewKernel = std::log(1.5);   // another kernel of the same operator and dtype
 const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32: instructions differ
 const double kUnknownBalance = std::log(2.0);
-constexpr double kQuantile = 1.645;  // 90 % of a normal distribution
-constexpr double kMinShare = 1e-3;   // smaller rows are noise
+constexpr double kQuantile = 1.645;    // 90 % of a normal distribution
+constexpr double kMinRowShare = 1e-3;  // smaller rows are noise
 
 // Rows with equal keys do the same work with the same kernel.
 std::string key_of(const inspector::ProfileRow& row) {
@@ -51,7 +51,7 @@ void DeviceModel::Group::add(const inspector::ProfileRow& row, double share_ther
   there += share_there;
   here += row.share;
   (is_float32(row) ? has_float32 : has_other) = true;
-  if (row.share < kMinShare || share_there < kMinShare) return;
+  if (row.share < kMinRowShare || share_there < kMinRowShare) return;
   const double log = std::log(share_there / row.share), importance = (share_there + row.share) / 2;
   weight += importance;
   sum += importance * log;
@@ -76,9 +76,8 @@ DeviceModel::DeviceModel(const inspector::Profile& there, const inspector::Profi
     for (const size_t row : group.rows_b) share_here += here.rows[row].share;
     if (group.rows_b.empty()) fixed_ += share_there;
     for (const size_t row : group.rows_b) {
-      rows_[row].there = share_here > 0
-                             ? share_there * here.rows[row].share / share_here
-                             : share_there / static_cast<double>(group.rows_b.size());
+      rows_[row].there = share_here > 0 ? share_there * here.rows[row].share / share_here
+                                        : share_there / static_cast<double>(group.rows_b.size());
     }
   }
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -97,8 +96,7 @@ Interval DeviceModel::factor_of(const inspector::ProfileRow& row) const {
   const auto found = ops_.find(op_of(row));
   const bool is_known = found != ops_.end() && found->second.there > 0;
   const Group& group = is_known ? found->second : all_;
-  const bool is_new_dtype =
-      !is_known || !(is_float32(row) ? group.has_float32 : group.has_other);
+  const bool is_new_dtype = !is_known || !(is_float32(row) ? group.has_float32 : group.has_other);
   double half = std::hypot(kNewKernel, kQuantile * group.deviation());
   if (is_new_dtype) half = std::hypot(half, kOtherDtype) + balance_;
   return {group.factor() * std::exp(-half), group.factor() * std::exp(half)};

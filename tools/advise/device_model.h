@@ -13,11 +13,11 @@
 namespace vitrine::tools {
 
 struct DevicePrediction {
-  Interval ratio;        // of the times on the device with and without the change
-  size_t kept = 0;       // rows that both programs have
-  size_t removed = 0;    // rows of the baseline only
-  size_t added = 0;      // rows of the changed program only
-  Interval factor;       // the share there, divided by the share here, of the added rows
+  Interval ratio;      // of the times on the device with and without the change
+  size_t kept = 0;     // rows that both programs have
+  size_t removed = 0;  // rows of the baseline only
+  size_t added = 0;    // rows of the changed program only
+  Interval factor;     // the share there, divided by the share here, of the added rows
 };
 
 class DeviceModel {
@@ -31,8 +31,8 @@ class DeviceModel {
  private:
   // Rows of one operator, or all rows.
   struct Group {
-    double there = 0, here = 0;  // shares of a run
-    double sum = 0, squares = 0; // of the logarithms of there / here, weighted by `weight`
+    double there = 0, here = 0;   // shares of a run
+    double sum = 0, squares = 0;  // of the logarithms of there / here, weighted by `weight`
     double weight = 0;
     bool has_float32 = false, has_other = false;
 

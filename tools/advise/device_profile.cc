@@ -74,12 +74,11 @@ DeviceProfile read_device_profile(const std::filesystem::path& file) {
         json.string()));
   }
   DeviceProfile device;
-  device.profile = inspector::read_whole_profile(text_of(bytes), json.string(),
-                                                 all_delegate_profiles());
+  device.profile =
+      inspector::read_whole_profile(text_of(bytes), json.string(), all_delegate_profiles());
   const inspector::Profile& profile = device.profile;
   if (!(profile.wall.p50 > 0) || profile.rows.empty()) {
-    throw ToolError(
-        fmt::format("--profile {}: the profile has no runs or no rows", json.string()));
+    throw ToolError(fmt::format("--profile {}: the profile has no runs or no rows", json.string()));
   }
   device.name = profile.run.machine;
   read_device_facts(json.parent_path() / "device.json", device);
@@ -95,10 +94,9 @@ std::string program_difference(const inspector::Profile& device, const inspector
   };
   if (device.method != here.method) return differ("the method is", device.method, here.method);
   using Texts = std::vector<std::string>;
-  for (const auto& [what, a, b] :
-       {std::tuple<const char*, const Texts*, const Texts*>{"the inputs are", &device.run.inputs,
-                                                            &here.run.inputs},
-        {"the outputs are", &device.run.outputs, &here.run.outputs}}) {
+  for (const auto& [what, a, b] : {std::tuple<const char*, const Texts*, const Texts*>{
+                                       "the inputs are", &device.run.inputs, &here.run.inputs},
+                                   {"the outputs are", &device.run.outputs, &here.run.outputs}}) {
     if (*a != *b) {
       return differ(what, fmt::format("{}", fmt::join(*a, ", ")),
                     fmt::format("{}", fmt::join(*b, ", ")));

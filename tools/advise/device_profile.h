@@ -20,8 +20,9 @@ struct DeviceProfile {
 // HostError.
 DeviceProfile read_device_profile(const std::filesystem::path& file);
 
-// Returns "" if `device`, recorded elsewhere, and `here` are of the same program; else what differs.
-// Programs are the same if their digests are equal, or their inputs, outputs, operators and work.
+// Returns "" if `device`, recorded elsewhere, and `here` are of the same program; else what
+// differs. Programs are the same if their digests are equal, or their inputs, outputs, operators
+// and work.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

@@ -91,7 +91,10 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
                                                        {"json", ReportFormat::kJson},
                                                        {"html", ReportFormat::kHtml}};
-  as_choice(group.add_option("--format", options.report.format, "format of the advice (html: the page of the profile, with the advice)"), formats);
+  as_choice(
+      group.add_option("--format", options.report.format,
+                       "format of the advice (html: the page of the profile, with the advice)"),
+      formats);
   group
       .add_option("--width", options.report.width, "columns of the table (default: the terminal's)")
       ->check(at_least(40))
@@ -126,14 +129,14 @@ void parse_advise_values(AdviseLine& line) {
   }
   if (!options.profile.empty() && options.verify) {
     throw CLI::ValidationError(
-        "--verify", "runs on this machine: verify on the device with tools/device/verify_advice.py");
+        "--verify",
+        "runs on this machine: verify on the device with tools/device/verify_advice.py");
   }
   if (!options.output.empty() && options.apply.empty() && !options.is_auto) {
     throw CLI::ValidationError("--output",
                                "needs --apply or --auto; standard output gets the advice");
   }
-  std::vector<std::filesystem::path> read = {options.run.model, options.source,
-                                             options.profile};
+  std::vector<std::filesystem::path> read = {options.run.model, options.source, options.profile};
   for (const InputSpec& input : options.run.inputs) read.push_back(input.file);
   const std::filesystem::path written[] = {options.output};
   check_outputs(written, read);

@@ -18,7 +18,7 @@ struct AdviseOptions {
   std::optional<Settings> baseline;
   std::vector<std::string> calibrate;
   std::filesystem::path profile;  // --profile, recorded on a device; may be empty
-  double seconds = 15;  // for all trials together
+  double seconds = 15;            // for all trials together
   bool has_trials = true;
   bool is_forced = false;  // advise on a busy machine
   std::vector<std::string> apply;

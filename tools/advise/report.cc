@@ -106,8 +106,7 @@ std::string head_text(const Baseline& baseline, size_t width) {
   const Context& context = baseline.context();
   const inspector::Profile& profile = context.profile;
   std::vector<std::string> facts = {
-      inspector::printable(context.model.filename().string()),
-      baseline_text(baseline),
+      inspector::printable(context.model.filename().string()), baseline_text(baseline),
       context.device.empty()
           ? fmt::format("{} of {} processors", inspector::counted(context.threads, "thread"),
                         context.processors)

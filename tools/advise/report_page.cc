@@ -28,8 +28,8 @@ Json line_json(const Baseline& baseline, const Advice& advice) {
   for (const AdviceFact& fact : advice_facts(baseline, advice)) {
     facts.push_back({fact.label, fact.text});
   }
-  return {{"name", advice.name},          {"what", advice.what}, {"saved", saved_text(advice)},
-          {"part", part_json(advice)},    {"facts", facts},      {"rows", advice.rows}};
+  return {{"name", advice.name},       {"what", advice.what}, {"saved", saved_text(advice)},
+          {"part", part_json(advice)}, {"facts", facts},      {"rows", advice.rows}};
 }
 
 Json panel_json(const Baseline& baseline, const Findings& findings) {
@@ -43,9 +43,12 @@ Json panel_json(const Baseline& baseline, const Findings& findings) {
   for (const inspector::Group& group : inspector::group_rows(context.profile, by_op).groups) {
     ops.push_back({{"name", group.name}});
   }
-  return {{"what", baseline_text(baseline)}, {"lines", lines},
-          {"together", together_title(findings)}, {"rest", rest},
-          {"notes", baseline.notes()},       {"groups", {{"op", ops}}}};
+  return {{"what", baseline_text(baseline)},
+          {"lines", lines},
+          {"together", together_title(findings)},
+          {"rest", rest},
+          {"notes", baseline.notes()},
+          {"groups", {{"op", ops}}}};
 }
 
 }  // namespace

@@ -204,11 +204,10 @@ class Trials {
     const Context& context = baseline_.context();
     const Variant variant = merged(context.baseline, *advice.change);
     if (baseline_.is_for_device() && !advice.change->running.empty()) {
-      return dismiss(advice,
-                     fmt::format("a profile does not tell what {} changes on {}: run it there with "
-                                 "these options",
-                                 settings_text({.running = advice.change->running}),
-                                 context.device));
+      return dismiss(
+          advice, fmt::format("a profile does not tell what {} changes on {}: run it there with "
+                              "these options",
+                              settings_text({.running = advice.change->running}), context.device));
     }
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
     if (advice.change->lowering.empty()) {
@@ -336,12 +335,13 @@ void set_measured(const TrialResult& trial, Advice& advice) {
 void set_predicted(const DevicePrediction& prediction, const Context& context, Advice& advice) {
   advice.ratio = prediction.ratio;
   advice.of = context.wall_ns();
-  advice.saved = Interval{advice.of * (1 - prediction.ratio.high),
-                          advice.of * (1 - prediction.ratio.low)};
+  advice.saved =
+      Interval{advice.of * (1 - prediction.ratio.high), advice.of * (1 - prediction.ratio.low)};
   advice.confidence = Confidence::kModeled;
-  advice.method = fmt::format("for {}: {} with their times there",
-                              context.device, inspector::counted(prediction.kept, "row"));
-  if (prediction.removed > 0) advice.method += fmt::format(", without {} others", prediction.removed);
+  advice.method = fmt::format("for {}: {} with their times there", context.device,
+                              inspector::counted(prediction.kept, "row"));
+  if (prediction.removed > 0)
+    advice.method += fmt::format(", without {} others", prediction.removed);
   if (prediction.added > 0) {
     advice.method += fmt::format(", and {} whose shares here count {:.2f} to {:.2f} times",
                                  inspector::counted(prediction.added, "new row"),

@@ -155,8 +155,8 @@ std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
   Progress progress("measuring samples");
   for (size_t i = 0; i < samples.size(); ++i) {
     if (i > 0 && stop_flag()) {
-      print_note(fmt::format("interrupted: the figures are those of {} of {} samples", i,
-                             samples.size()));
+      print_note(
+          fmt::format("interrupted: the figures are those of {} of {} samples", i, samples.size()));
       break;
     }
     if (samples.size() > 1) progress.update(i, samples.size());

@@ -16,7 +16,7 @@ struct DelegationReasons {
     std::string op;       // of the edge dialect: "aten.mul.Scalar"
     std::string why_not;  // the text of pte_lower --explain; empty if XNNPACK takes the call
   };
-  std::map<uint32_t, std::vector<Call>> of_handle;         // by debug handle
+  std::map<uint32_t, std::vector<Call>> of_handle;          // by debug handle
   std::map<std::string, std::vector<Call>> of_source = {};  // by aot::source_of()
 };
 

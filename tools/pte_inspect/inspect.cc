@@ -299,9 +299,8 @@ std::string draw(const OpenedFile& file, const InspectOptions& options) {
     }
     run = read_trace(trace.opened(), file.name, 0, with_program);
   }
-  return inspector::report_graph_html(
-      picture_of_file(file, file_of(0, options.etrecords), run ? &run->profile : nullptr,
-                      options.source));
+  return inspector::report_graph_html(picture_of_file(
+      file, file_of(0, options.etrecords), run ? &run->profile : nullptr, options.source));
 }
 
 std::string describe_one(OpenedFile file, const InspectOptions& options) {

@@ -161,9 +161,9 @@ class ModelPicture {
     add_fact(op, kReasonFact, reason_text(found->second));
     const auto taken = std::ranges::count_if(
         found->second, [](const DelegationReasons::Call& call) { return call.why_not.empty(); });
-    op.backend = taken == 0                                 ? "kernels"
+    op.backend = taken == 0                           ? "kernels"
                  : taken == std::ssize(found->second) ? "XnnpackBackend"
-                                                            : "XnnpackBackend and kernels";
+                                                      : "XnnpackBackend and kernels";
   }
 
   void add_outputs(size_t parent) {

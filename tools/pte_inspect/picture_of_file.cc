@@ -110,8 +110,7 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
 }
 
 std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
-                       const inspector::Profile& profile,
-                       const inspector::RowFigures& figures) {
+                       const inspector::Profile& profile, const inspector::RowFigures& figures) {
   try {
     const std::unique_ptr<DataSource> source = check(map_file(program.c_str()));
     const DataBuffer bytes = check(source->read(0, source->size()));

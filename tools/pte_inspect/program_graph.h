@@ -18,15 +18,15 @@ struct GraphInstruction {
   std::string id;    // "3"; "1.3" if the method has several chains
   std::string name;  // "aten::add.out", "XnnpackBackend", "jump to 7 unless %4"
   bool is_delegate = false;
-  std::vector<std::string> arguments;  // as text: "%3 f32[2,3]", "[1, 1]", "none"
-  std::vector<size_t> inputs;          // indices of the tensors among the arguments
-  std::vector<size_t> outputs;         // indices of the tensors that it computes or changes
-  std::vector<std::string> inside;     // one line for each node of a delegate
-  std::optional<int32_t> instruction;  // its key in records; only in the first chain
-  uint32_t debug_handle = 0;           // of a node of an XNNPACK graph
+  std::vector<std::string> arguments;    // as text: "%3 f32[2,3]", "[1, 1]", "none"
+  std::vector<size_t> inputs;            // indices of the tensors among the arguments
+  std::vector<size_t> outputs;           // indices of the tensors that it computes or changes
+  std::vector<std::string> inside;       // one line for each node of a delegate
+  std::optional<int32_t> instruction;    // its key in records; only in the first chain
+  uint32_t debug_handle = 0;             // of a node of an XNNPACK graph
   std::vector<uint32_t> source_handles;  // of a node whose payload says its source nodes
-  std::vector<size_t> tensors;         // of a delegate: its arguments in order
-  std::vector<ProgramGraph> payload;   // of a delegate: the graphs that could be read
+  std::vector<size_t> tensors;           // of a delegate: its arguments in order
+  std::vector<ProgramGraph> payload;     // of a delegate: the graphs that could be read
 };
 
 struct ProgramGraph {

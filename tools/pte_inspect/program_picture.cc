@@ -396,7 +396,7 @@ class ProgramPicture {
   const inspector::Profile* profile_;
   const std::map<std::string, DelegationReasons>& all_reasons_;
   const DelegationReasons* reasons_ = nullptr;  // of this method
-  bool has_times_ = false;  // the profile measured this method
+  bool has_times_ = false;                      // the profile measured this method
   // Times of the profile's rows that have no node yet, by instruction and identifier.
   RowTimes times_;
   RowTimes device_rows_;  // by instruction and index of the payload's operator
@@ -406,10 +406,9 @@ class ProgramPicture {
 
 }  // namespace
 
-inspector::GraphPicture picture_of_program(const std::vector<ProgramGraph>& methods,
-                                           const etrecord::EtRecord* record,
-                                           const inspector::Profile* profile,
-                                           const std::map<std::string, DelegationReasons>& reasons) {
+inspector::GraphPicture picture_of_program(
+    const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
+    const inspector::Profile* profile, const std::map<std::string, DelegationReasons>& reasons) {
   return ProgramPicture(record, profile, reasons).make(methods);
 }
 

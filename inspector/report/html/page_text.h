@@ -10,7 +10,7 @@ extern const std::string_view kPage;
 extern const std::string_view kStyle;
 extern const std::string_view kElements;  // helpers, which must precede the other scripts
 extern const std::string_view kScript;    // follows kGraphTabScript
-extern const std::string_view kStart;  // must be the end of the script
+extern const std::string_view kStart;     // must be the end of the script
 
 // The tab with the graph, for the pages of rows: their elements page-tabs, graph-section, graph-why
 // and graph-data. The script follows kElements.

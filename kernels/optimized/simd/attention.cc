@@ -11,9 +11,9 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/cache_rows-inl.h"
-#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
+#include "runtime/platform/simd_dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
+#include "runtime/platform/simd_dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {

@@ -8,8 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "runtime/platform/simd_dispatch.h"
 #include "kernels/optimized/simd/part-inl.h"
+#include "runtime/platform/simd_dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {

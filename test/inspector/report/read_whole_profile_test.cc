@@ -36,8 +36,7 @@ std::string whole_error(const json& changed) try {
 
 TEST(ReadWholeProfile, KeepsWhatTheReportHas) {
   const Profile before = profile_with_facts();
-  const Profile after =
-      inspector::read_whole_profile(inspector::report_json(before), "p.json", {});
+  const Profile after = inspector::read_whole_profile(inspector::report_json(before), "p.json", {});
   EXPECT_EQ(after.run.load_ns, 5u);
   EXPECT_EQ(after.run.init_ns, 7u);
   ASSERT_TRUE(after.run.memory.has_value());

@@ -111,7 +111,8 @@ void expect_figures(const ValueSummary& summary, const std::vector<double>& elem
 TEST(ValueSummary, EqualsSumsElementByElement) {
   std::mt19937 random;
   std::normal_distribution<float> normal(3, 2);
-  // Most of the elements of the last one are in two bins, whose 16-bit counts are full several times.
+  // Most of the elements of the last one are in two bins, whose 16-bit counts are full several
+  // times.
   for (const size_t count : {1, 7, 8, 9, 31, 1023, 1024, 1025, 5000, 600'001}) {
     SCOPED_TRACE(count);
     if (count > 5000) normal = std::normal_distribution<float>(-1, 1);

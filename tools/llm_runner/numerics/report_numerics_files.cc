@@ -98,7 +98,6 @@ ordered_json language_numerics_json(const LanguageNumerics& numerics) {
   return json;
 }
 
-
 std::string dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -139,10 +138,10 @@ std::string report_language_numerics_csv(const LanguageNumerics& numerics) {
     }
   }
   for (const llm::PositionBlock& block : numerics.blocks) {
-    text += csv_line("logits", "", range_csv(block.range),
-                     fmt::format("{},{},{},{}", block.mean_kl, block.max_kl, block.max_kl_at,
-                                 block.same_top),
-                     block.logits);
+    text += csv_line(
+        "logits", "", range_csv(block.range),
+        fmt::format("{},{},{},{}", block.mean_kl, block.max_kl, block.max_kl_at, block.same_top),
+        block.logits);
   }
   return text;
 }
