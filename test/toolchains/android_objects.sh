@@ -30,7 +30,8 @@ compile() {  # TARGET PATTERN ROOM...
   target=$1 pattern=$2 object=$scratch/$1$2
   shift 2
   for room in "$@"; do
-    for file in "$room"/*.cc; do echo "#include \"$file\""; done
+    # Highway compiles its files once for each instruction set, so each of them needs its own object.
+    for file in $(grep -L HWY_TARGET_INCLUDE "$room"/*.cc); do echo "#include \"$file\""; done
   done >"$object.cc"
   # shellcheck disable=SC2086
   "$CLANG" --target="$target" $flags -c "$object.cc" -o "$object.o"
@@ -44,6 +45,8 @@ for target in aarch64-linux-android26 armv7a-linux-androideabi26 x86_64-linux-an
     echo "$target: skipped, since this system's headers do not compile for it"
     exit 77
   }
+  # shellcheck disable=SC2086
+  "$CLANG" --target="$target" $flags -c runtime/extension/element_figures.cc -o "$scratch/figures.o"
   compile $target map_file runtime/core runtime/platform runtime/extension runtime/threads
   compile $target Method7execute runtime/program runtime/executor
   compile $target vitrine_module_call api
