@@ -145,15 +145,20 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[2 * i];
 }
 
+HWY_INLINE hn::Vec<Tag> load_floats(const float* from) { return hn::LoadU(Tag(), from); }
 // At most `count` floats; the other lanes are zero.
 HWY_INLINE hn::Vec<Tag> load_floats(const float* from, int64_t count) {
   return load_part(Tag(), from, count);
 }
-HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+HWY_INLINE hn::Vec<Tag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, Tag> dh;
-  if (count >= static_cast<int64_t>(hn::Lanes(dh))) {
-    return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
-  }
+  return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
+}
+// The next two are long, so they are not inlined. They run only for the last channels of a tap, and
+// once for each vector of results.
+HWY_NOINLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+  const hn::Rebind<uint16_t, Tag> dh;
+  if (count >= static_cast<int64_t>(hn::Lanes(dh))) return load_floats(from);
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};
   std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(Half));
   return half_number_to_float(Tag(), hn::Load(dh, lanes));
@@ -161,7 +166,7 @@ HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
 HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
   store_part(value, Tag(), to, count);
 }
-HWY_INLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
+HWY_NOINLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
   const hn::RebindToSigned<Tag> di;
   const auto bits = hn::DemoteTo(dh, hn::BitCast(di, float_to_half_bits(Tag(), value)));
@@ -193,10 +198,10 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int
     const T* const in = pixels.in[t] + pixel * pixels.in_step + c;
     const float* const weights = pixels.weights[t] + c;
     if constexpr (kVectors == 4) {
-      s0 = hn::MulAdd(load_floats(in, lanes), hn::LoadU(d, weights), s0);
-      s1 = hn::MulAdd(load_floats(in + lanes, lanes), hn::LoadU(d, weights + lanes), s1);
-      s2 = hn::MulAdd(load_floats(in + 2 * lanes, lanes), hn::LoadU(d, weights + 2 * lanes), s2);
-      s3 = hn::MulAdd(load_floats(in + 3 * lanes, lanes), hn::LoadU(d, weights + 3 * lanes), s3);
+      s0 = hn::MulAdd(load_floats(in), hn::LoadU(d, weights), s0);
+      s1 = hn::MulAdd(load_floats(in + lanes), hn::LoadU(d, weights + lanes), s1);
+      s2 = hn::MulAdd(load_floats(in + 2 * lanes), hn::LoadU(d, weights + 2 * lanes), s2);
+      s3 = hn::MulAdd(load_floats(in + 3 * lanes), hn::LoadU(d, weights + 3 * lanes), s3);
     } else {
       s0 = hn::MulAdd(load_floats(in, room), load_part(d, weights, room), s0);
     }
@@ -210,13 +215,20 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int
   }
 }
 
+// One vector at a time is enough for Half on processors that XNNPACK does not support in f16.
+template <class T>
+constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
+                              (HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SCALAR);
+
 template <class T>
 HWY_INLINE void pixels_of_channels(const DepthwisePixels<T>& pixels) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
   for (int64_t pixel = 0; pixel < pixels.count; ++pixel) {
     int64_t c = 0;
-    for (; c + 4 * lanes <= pixels.channels; c += 4 * lanes) {
-      sum_of_taps<4>(pixels, pixel, c, lanes);
+    if constexpr (kFourVectors<T>) {
+      for (; c + 4 * lanes <= pixels.channels; c += 4 * lanes) {
+        sum_of_taps<4>(pixels, pixel, c, lanes);
+      }
     }
     for (; c < pixels.channels; c += lanes) sum_of_taps<1>(pixels, pixel, c, pixels.channels - c);
   }

@@ -24,6 +24,22 @@ constexpr bool kHasMasks = HWY_TARGET <= HWY_AVX2;
 constexpr bool kHasMasks = HWY_MEM_OPS_MIGHT_FAULT == 0;
 #endif
 
+// Without masks, parts of vectors are copied. These functions are long and run at most once per
+// line, so they are not inlined.
+template <class D>
+HWY_NOINLINE hn::Vec<D> copy_part(D d, const hn::TFromD<D>* from, size_t count) {
+  HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
+  hn::Store(hn::Zero(d), d, lanes);
+  std::memcpy(lanes, from, count * sizeof(hn::TFromD<D>));
+  return hn::Load(d, lanes);
+}
+template <class D>
+HWY_NOINLINE void copy_part_to(hn::Vec<D> value, D d, hn::TFromD<D>* to, size_t count) {
+  HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
+  hn::Store(value, d, lanes);
+  std::memcpy(to, lanes, count * sizeof(hn::TFromD<D>));
+}
+
 // Loads at most `count` lanes; the other lanes are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
@@ -33,10 +49,7 @@ HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
   if constexpr (kHasMasks) {
     return hn::MaskedLoad(hn::FirstN(d, size), d, from);
   } else {
-    HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
-    hn::Store(hn::Zero(d), d, lanes);
-    std::memcpy(lanes, from, size * sizeof(hn::TFromD<D>));
-    return hn::Load(d, lanes);
+    return copy_part(d, from, size);
   }
 }
 
@@ -48,9 +61,7 @@ HWY_INLINE void store_part(hn::Vec<D> value, D d, hn::TFromD<D>* to, int64_t cou
   if constexpr (kHasMasks) {
     hn::BlendedStore(value, hn::FirstN(d, size), d, to);
   } else {
-    HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
-    hn::Store(value, d, lanes);
-    std::memcpy(to, lanes, size * sizeof(hn::TFromD<D>));
+    copy_part_to(value, d, to, size);
   }
 }
 

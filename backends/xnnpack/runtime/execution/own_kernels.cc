@@ -191,10 +191,13 @@ void clamp_line(float* line, int64_t count, const OutputBounds<float>& bounds) {
   simd::clamp()(&in, parameters, line, count, count);
 }
 
-void clamp_line(Half* line, int64_t count, const OutputBounds<Half>& bounds) {
+[[gnu::noinline]] void clamp_line(Half* line, int64_t count, const OutputBounds<Half>& bounds) {
+  const auto min = static_cast<float>(bounds.min);
+  const auto max = static_cast<float>(bounds.max);
   for (Half& value : std::span(line, static_cast<size_t>(count))) {
-    if (value < bounds.min) value = bounds.min;
-    if (value > bounds.max) value = bounds.max;
+    const auto number = static_cast<float>(value);
+    if (number < min) value = bounds.min;
+    if (number > max) value = bounds.max;
   }
 }
 
@@ -296,7 +299,8 @@ bool is_small_product(const xnn_operator& op) {
 }
 
 // Returns the index of a matrix of an input, whose batch dimensions may be 1.
-size_t matrix_index(const gemm_context& context, const size_t* input_dims, size_t batch) {
+[[gnu::noinline]] size_t matrix_index(const gemm_context& context, const size_t* input_dims,
+                                      size_t batch) {
   size_t index = 0;
   for (uint32_t i = 0; i < context.num_batch_dims; ++i) {
     const size_t at = batch / context.batch_strides_c[i];
@@ -308,7 +312,8 @@ size_t matrix_index(const gemm_context& context, const size_t* input_dims, size_
 
 // The matrices of one product of the batch.
 struct Product {
-  Product(const ProductContexts& contexts, size_t batch) : Product(contexts.gemm.gemm, batch) {
+  [[gnu::noinline]] Product(const ProductContexts& contexts, size_t batch)
+      : Product(contexts.gemm.gemm, batch) {
     const gemm_context& context = contexts.gemm.gemm;
     right = at_byte(
         static_cast<const float*>(contexts.packw_gemm_gio.kernel),
@@ -403,7 +408,7 @@ const Replacement* replacement(const xnn_operator& op) {
   return found != std::end(kReplacements) ? found : nullptr;
 }
 
-size_t count_weights(const xnn_operator& op) {
+[[gnu::noinline]] size_t count_weights(const xnn_operator& op) {
   const bool is_any = is_depthwise<float>(op) || is_depthwise<Half>(op);
   return is_any ? (1 + taps_of(op)) * op.groups : 0;
 }
@@ -413,15 +418,20 @@ size_t count_weights(const xnn_operator& op) {
 bool OwnKernels::are_built() { return true; }
 
 Error OwnKernels::load(xnn_runtime_t runtime) {
+  size_t floats = 0;
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator* const op = runtime->opdata[i].operator_objects[0];
+    if (op != nullptr) floats += count_weights(*op);
+  }
+  VITRINE_RETURN_IF_ERROR(names_.resize(runtime->num_ops));  // fused operators have none
+  VITRINE_RETURN_IF_ERROR(weights_.resize(floats));
+  float* weights = weights_.data();
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     xnn_operator* const op = runtime->opdata[i].operator_objects[0];
-    if (op == nullptr) continue;  // it was fused into another
-    VITRINE_RETURN_IF_ERROR(names_.push_back(nullptr));
-    const size_t start = weights_.size();
-    if (count_weights(*op) == 0) continue;
-    VITRINE_RETURN_IF_ERROR(weights_.resize(start + count_weights(*op)));
+    if (op == nullptr || count_weights(*op) == 0) continue;
     const auto copy = is_depthwise<Half>(*op) ? &copy_weights<Half> : &copy_weights<float>;
-    copy(*op, weights_.data() + start);
+    copy(*op, weights);
+    weights += count_weights(*op);
   }
   return Error();
 }
