@@ -154,18 +154,20 @@ HWY_INLINE hn::Vec<Tag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, Tag> dh;
   return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
 }
-// The next two are long, so they are not inlined. They run only for the last channels of a tap, and
-// once for each vector of results.
-HWY_NOINLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+HWY_NOINLINE hn::Vec<Tag> load_few(const Half* from, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
-  if (count >= static_cast<int64_t>(hn::Lanes(dh))) return load_floats(from);
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};
   std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(Half));
   return half_number_to_float(Tag(), hn::Load(dh, lanes));
 }
+HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+  return count >= static_cast<int64_t>(hn::Lanes(Tag())) ? load_floats(from)
+                                                         : load_few(from, count);
+}
 HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
   store_part(value, Tag(), to, count);
 }
+// Not inlined, because it is long and runs once for each vector of results.
 HWY_NOINLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
   const hn::RebindToSigned<Tag> di;
