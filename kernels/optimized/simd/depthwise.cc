@@ -154,15 +154,21 @@ HWY_INLINE hn::Vec<Tag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, Tag> dh;
   return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
 }
-HWY_NOINLINE hn::Vec<Tag> load_few(const Half* from, int64_t count) {
+// For instruction sets without masks of 16-bit elements, such as AVX2.
+[[maybe_unused]] HWY_NOINLINE hn::Vec<Tag> load_few(const Half* from, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};
   std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(Half));
   return half_number_to_float(Tag(), hn::Load(dh, lanes));
 }
 HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const hn::Rebind<uint16_t, Tag> dh;
+  return half_number_to_float(Tag(), load_part(dh, reinterpret_cast<const uint16_t*>(from), count));
+#else
   return count >= static_cast<int64_t>(hn::Lanes(Tag())) ? load_floats(from)
                                                          : load_few(from, count);
+#endif
 }
 HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
   store_part(value, Tag(), to, count);
