@@ -67,6 +67,7 @@ set(VITRINE_HOST_HEADERS
   inspector/report/report_json.h
   inspector/report/report_table.h
   inspector/report/report_timeline.h
+  inspector/report/row_figures.h
   inspector/report/row_texts.h
   operators/operator.h
   operators/signature.h

@@ -1,5 +1,8 @@
 #include "inspector/report/row_figures.h"
 
+#include "inspector/compare/comparison.h"
+#include "inspector/compare/numerics.h"
+
 namespace vitrine::inspector {
 
 RowFigures change_figures(const Comparison& comparison) {

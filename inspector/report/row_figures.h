@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "inspector/compare/comparison.h"
-#include "inspector/compare/numerics.h"
-
 namespace vitrine::inspector {
+
+struct Comparison;
+struct Numerics;
 
 struct RowFigures {
   std::string title;  // "change of time"; empty without figures
   std::string about;  // for the legend
-  bool is_change =
-      false;  // of times in ns, B - A; otherwise SQNRs in dB, of which the lowest counts
+  // True for changes of time in ns, B - A. False for SQNRs in dB, of which the lowest counts.
+  bool is_change = false;
   std::vector<double> values;
   // The values of each row of the CPU's profile. Rows may share a value, which counts once in a box
   // around them.
