@@ -95,7 +95,7 @@ class Quantizer {
     }
   }
 
-  // Notes the call if a rule, or else `common`, has a scheme for it.
+  // Lists the call if a rule, or else `common`, gives it a scheme.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;

@@ -58,8 +58,8 @@ std::string first_line(std::string text) {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // mkdtemp() replaces the X characters.
-    std::string name = (std::filesystem::temp_directory_path() / "vitrine_advise_XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "vitrine_advise_").string();
+    name.append(6, 'X');  // mkdtemp() replaces these characters
     if (mkdtemp(name.data()) == nullptr) {
       throw ToolError("cannot create a temporary folder for packed weights");
     }

@@ -32,9 +32,9 @@ namespace simd = optimized::simd;
 
 // Larger windows stay with XNNPACK, because tasks keep two pointers per tap on the stack.
 constexpr size_t kMaxTaps = 1024;
-// Products that a task of a depthwise convolution computes at least.
+// Minimum number of products in a task of a depthwise convolution or a matrix product.
 constexpr size_t kTaskProducts = 65536;
-// Floats that a task of softmax computes at least.
+// Minimum number of floats in a task of softmax.
 constexpr size_t kTaskFloats = 1024;
 
 template <class T>

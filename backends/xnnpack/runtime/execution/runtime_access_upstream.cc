@@ -73,7 +73,7 @@ bool has_vnni(const xnn_hardware_config* hardware) {
 }
 #endif
 
-// Another function than ours packs only for XNNPACK's own products.
+// Removes the second packing function, which packs only for XNNPACK's own products.
 void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = nullptr; }
 
 }  // namespace
