@@ -160,7 +160,7 @@ function(vitrine_fetch_sources folder)
     if(NOT have STREQUAL pin_COMMIT)
       get_filename_component(tarball_name ${pin_TARBALL} NAME)
       set(found FALSE)
-      # An interrupted call may have left a part of it.
+      # Removes what an interrupted call may have left.
       file(REMOVE_RECURSE ${source} ${folder}/${pin_NAME}.git-bin ${folder}/${pin_NAME}.git-sub)
       if(VITRINE_DOWNLOADS AND EXISTS ${VITRINE_DOWNLOADS}/${tarball_name})
         message(STATUS "${pin_NAME}: from VITRINE_DOWNLOADS")
