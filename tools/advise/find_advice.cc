@@ -90,6 +90,7 @@ std::vector<Advice> collect_advice(const Context& context) {
 
 void rank_advice(std::vector<Advice>& advice) {
   std::ranges::stable_sort(advice, [](const Advice& a, const Advice& b) {
+    if (a.saved.has_value() != b.saved.has_value()) return a.saved.has_value();
     if (a.gain != b.gain) return a.gain < b.gain;
     if (a.needs.empty() != b.needs.empty()) return a.needs.empty();
     return (a.saved ? a.saved->middle() : 0) > (b.saved ? b.saved->middle() : 0);

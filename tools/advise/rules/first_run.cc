@@ -20,12 +20,8 @@ std::vector<Advice> advise_first_run(const Context& context) {
                               time_text(steady)),
            .how = "execute the method once with zeros while the program starts; then reset its "
                   "state, if it has any",
-           .gain = Gain::kLoading,
-           // One run was measured. The next process may find the pages of the file in memory.
-           .saved = Interval{lost / 2, lost},
-           .of = wall.first,
-           .method = "the first run of this profile; half of it if the file is in memory",
-           .confidence = Confidence::kModeled}};
+           .method = "the first run of this profile; no figure, because warming up moves the time "
+                     "instead of saving it"}};
 }
 
 }  // namespace vitrine::tools

@@ -61,11 +61,7 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
                               bytes_text(static_cast<double>(memory.packed_weights)),
                               bytes_text(static_cast<double>(memory.constants))),
            .how = largest.how,
-           .gain = Gain::kMemory,
-           .saved = Interval{0, bytes},
-           .of = total,
-           .method = "upper limit: this part of the memory",
-           .confidence = Confidence::kModeled}};
+           .method = "shares of the loaded method's memory; how much the change saves is unknown"}};
 }
 
 }  // namespace vitrine::tools
