@@ -235,7 +235,7 @@ HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
 }
 
 void Softmax(const float* in, float* out, int64_t lines, int64_t count) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  [[maybe_unused]] const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));  // without masks
   for (int64_t i = 0; i < lines; ++i, in += count, out += count) {
     if (kHasMasks && count <= lanes) {
       softmax_short_line<1>(in, out, count);

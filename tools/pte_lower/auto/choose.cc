@@ -202,6 +202,7 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
     return key(a) < key(b);
   });
   std::vector<Step> steps;
+  steps.reserve(ranked.size());
   for (const RankedStep& each : ranked) steps.push_back(each.step);
   return steps;
 }
