@@ -202,9 +202,9 @@ class Annotator {
     const auto found =
         std::ranges::find(to.inputs, node, [](const auto& input) { return input.first; });
     if (found == to.inputs.end()) {
-      to.inputs.emplace_back(node, std::move(spec));
+      to.inputs.emplace_back(node, spec);
     } else {
-      found->second = std::move(spec);
+      found->second = spec;
     }
   }
 

@@ -66,8 +66,9 @@ void stop_then_remove_files_on_interrupt() {
 
 void add_temporary_file(const char* path) {
   for (TemporaryFile& file : temporary_files) {
-    if (file.is_used || std::strlen(path) >= sizeof file.path) continue;
-    std::strcpy(file.path, path);
+    const size_t bytes = std::strlen(path) + 1;
+    if (file.is_used || bytes > sizeof file.path) continue;
+    std::memcpy(file.path, path, bytes);
     file.is_used = true;
     return;
   }
