@@ -36,12 +36,7 @@ set(VITRINE_HOST_HEADERS
   aot/pipeline/quantization.h
   aot/quantize/int8.h
   aot/shapes/call.h
-  backends/core_ml/profile/core_ml_profile.h
-  backends/ethos_u/profile/ethos_u_profile.h
-  backends/neutron/profile/neutron_profile.h
-  backends/qnn/profile/qnn_profile.h
-  backends/vgf/profile/vgf_profile.h
-  backends/vulkan/profile/vulkan_profile.h
+  backends/foreign/foreign_profiles.h
   backends/xnnpack/aot/arguments.h
   backends/xnnpack/aot/partitioner.h
   backends/xnnpack/aot/rules.h

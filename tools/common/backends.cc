@@ -3,12 +3,7 @@
 #include <vector>
 
 #include "api/builtin.h"
-#include "backends/core_ml/profile/core_ml_profile.h"
-#include "backends/ethos_u/profile/ethos_u_profile.h"
-#include "backends/neutron/profile/neutron_profile.h"
-#include "backends/qnn/profile/qnn_profile.h"
-#include "backends/vgf/profile/vgf_profile.h"
-#include "backends/vulkan/profile/vulkan_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 #include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/extension.h"

@@ -10,12 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/core_ml/profile/core_ml_profile.h"
-#include "backends/ethos_u/profile/ethos_u_profile.h"
-#include "backends/neutron/profile/neutron_profile.h"
-#include "backends/qnn/profile/qnn_profile.h"
-#include "backends/vgf/profile/vgf_profile.h"
-#include "backends/vulkan/profile/vulkan_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 #include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"

@@ -1,12 +1,12 @@
-#include "backends/vulkan/profile/vulkan_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "backends/vulkan/profile/dispatch_event.h"
-#include "backends/vulkan/profile/payload_positions.h"
+#include "backends/foreign/vulkan_dispatch.h"
+#include "backends/foreign/vulkan_positions.h"
 #include "inspector/join/op_names.h"
 #include "inspector/join/order_match.h"
 

@@ -1,4 +1,4 @@
-#include "backends/vulkan/profile/dispatch_event.h"
+#include "backends/foreign/vulkan_dispatch.h"
 
 #include <charconv>
 

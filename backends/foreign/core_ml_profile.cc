@@ -1,4 +1,4 @@
-#include "backends/core_ml/profile/core_ml_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 #include <algorithm>
 

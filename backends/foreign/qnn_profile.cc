@@ -1,4 +1,4 @@
-#include "backends/qnn/profile/qnn_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 namespace vitrine {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/vgf/profile/vgf_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 #include <algorithm>
 #include <iterator>

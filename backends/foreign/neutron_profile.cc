@@ -1,4 +1,4 @@
-#include "backends/neutron/profile/neutron_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "backends/vulkan/profile/payload_positions.h"
+#include "backends/foreign/vulkan_positions.h"
 
 #include <algorithm>
 #include <map>

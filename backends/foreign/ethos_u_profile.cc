@@ -1,4 +1,4 @@
-#include "backends/ethos_u/profile/ethos_u_profile.h"
+#include "backends/foreign/foreign_profiles.h"
 
 namespace vitrine {
 namespace {

@@ -1,0 +1,21 @@
+// Interprets the events of delegates that Vitrine does not run, in traces of ExecuTorch's runtime.
+// Each function returns a profile that exists for the lifetime of the process.
+#pragma once
+
+#include "inspector/join/delegate_profile.h"
+
+namespace vitrine {
+
+// Core ML measures the whole call and divides its time by estimated costs.
+const inspector::DelegateProfile& core_ml_profile();
+// Ethos-U and VGF log the phases of a call.
+const inspector::DelegateProfile& ethos_u_profile();
+const inspector::DelegateProfile& vgf_profile();
+// Neutron logs the ticks of kernels.
+const inspector::DelegateProfile& neutron_profile();
+// QNN logs the cycles of operators, and figures with other units.
+const inspector::DelegateProfile& qnn_profile();
+// Vulkan logs phases of a call on the CPU, and shader dispatches with the times of the GPU's clock.
+const inspector::DelegateProfile& vulkan_profile();
+
+}  // namespace vitrine
