@@ -1,6 +1,5 @@
-// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster: in f32 softmax,
-// exp, sin, cos and products of two inputs with few rows; in f32 and f16 depthwise convolutions
-// with a window for which XNNPACK has only its grouped IGEMM (above 25 elements).
+// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster. The files of
+// own_kernels/ say which operators.
 #pragma once
 
 #include <xnnpack.h>
@@ -17,7 +16,7 @@ class OwnKernels {
   // False in builds with another version of XNNPACK than Debian's, without XNNPACK's private
   // headers, or with selected kernels. The functions below then do nothing.
   static bool are_built();
-  // Copies the weights of depthwise convolutions into the layout of our kernel. Call once, at load.
+  // Copies weights into the layouts of our kernels. Call once, at load.
   Error load(xnn_runtime_t runtime);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.
@@ -26,11 +25,11 @@ class OwnKernels {
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
   // Bytes of copied weights.
-  size_t bytes() const { return weights_.size() * sizeof(float); }
+  size_t bytes() const { return weights_.size(); }
 
  private:
   CheckedVector<const char*> names_;
-  CheckedVector<float> weights_;  // of each convolution, in running order: bias, then each tap
+  CheckedVector<std::byte> weights_;  // copies for each operator, in running order
 };
 
 }  // namespace vitrine::xnnpack

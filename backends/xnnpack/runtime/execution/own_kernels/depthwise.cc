@@ -1,0 +1,185 @@
+// Depthwise convolutions in f32 and f16 with windows for which XNNPACK has only its grouped IGEMM
+// (above 25 elements).
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "kernels/optimized/simd/depthwise.h"
+#include "kernels/optimized/simd/elementwise.h"
+#include "vitrine/half.h"
+
+extern "C" {
+#include "xnnpack/operator-utils.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+// Larger windows stay with XNNPACK, because tasks keep two pointers per tap on the stack.
+constexpr size_t kMaxTaps = 1024;
+
+size_t taps_of(const xnn_operator& op) {
+  return static_cast<size_t>(op.kernel_height) * op.kernel_width;
+}
+
+template <class T>
+bool is_depthwise(const xnn_operator& op) {
+  return op.type == (std::is_same_v<T, Half> ? xnn_operator_type_convolution_nhwc_f16
+                                             : xnn_operator_type_convolution_nhwc_f32) &&
+         op.ukernel.type == xnn_microkernel_type_igemm && op.groups > 1 &&
+         op.group_input_channels == 1 && op.group_output_channels == 1 && taps_of(op) <= kMaxTaps;
+}
+
+template <class T>
+size_t depthwise_weight_bytes(const xnn_operator& op) {
+  return is_depthwise<T>(op) ? (1 + taps_of(op)) * op.groups * sizeof(float) : 0;
+}
+
+// The copy has the biases, then the weights of each tap. XNNPACK's weights of a channel are: a bias
+// for each column of a tile, then a block for each tap. Only the first column is used.
+template <class T>
+void copy_depthwise_weights(xnn_operator& op, std::byte* bytes) {
+  auto* const to = reinterpret_cast<float*>(bytes);
+  const size_t channels = op.groups;
+  const size_t columns = op.ukernel.igemm.nr;
+  const size_t block = columns * op.ukernel.igemm.kr * op.ukernel.igemm.sr;
+  const auto* from = static_cast<const T*>(packed_weights(&op));
+  for (size_t channel = 0; channel < channels; ++channel) {
+    to[channel] = static_cast<float>(*from);
+    from += columns;
+    for (size_t tap = 0; tap < taps_of(op); ++tap, from += block) {
+      to[(1 + tap) * channels + channel] = static_cast<float>(*from);
+    }
+  }
+}
+
+// The pixels of an operator's input that one output pixel reads. XNNPACK keeps pointers to them in
+// tiles of several output pixels.
+template <class T>
+struct Window {
+  Window(const igemm_context& context, size_t pixel)
+      : rows(context.ks_scaled / (context.ks * sizeof(void*))),
+        first(context.indirect_a + pixel / rows * rows * context.ks + pixel % rows),
+        last(first + (context.ks - 1) * rows) {}
+
+  const T* at(size_t tap) const { return static_cast<const T*>(first[tap * rows]); }
+  // If two opposite corners are inside the image, the whole window is.
+  bool is_inside(const void* zero) const { return *first != zero && *last != zero; }
+  bool follows(const Window& other, ptrdiff_t step) const {
+    return at(0) - other.at(0) == step &&
+           static_cast<const T*>(*last) - static_cast<const T*>(*other.last) == step;
+  }
+
+  size_t rows;
+  const void* const* first;
+  const void* const* last;
+};
+
+// The bounds of the result, which are of its dtype.
+template <class T>
+struct OutputBounds {
+  explicit OutputBounds(const igemm_context& context) {
+    T bounds[2];
+    std::memcpy(static_cast<void*>(bounds), &context.params, sizeof(bounds));
+    min = bounds[0];
+    max = bounds[1];
+  }
+  bool are_infinite() const {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return static_cast<float>(min) == -kInfinity && static_cast<float>(max) == kInfinity;
+  }
+  T min, max;
+};
+
+void clamp_line(float* line, int64_t count, const OutputBounds<float>& bounds) {
+  const float parameters[] = {bounds.min, bounds.max, 0};
+  const void* const in = line;
+  simd::clamp()(&in, parameters, line, count, count);
+}
+
+[[gnu::noinline]] void clamp_line(Half* line, int64_t count, const OutputBounds<Half>& bounds) {
+  const auto min = static_cast<float>(bounds.min);
+  const auto max = static_cast<float>(bounds.max);
+  for (Half& value : std::span(line, static_cast<size_t>(count))) {
+    const auto number = static_cast<float>(value);
+    if (number < min) value = bounds.min;
+    if (number > max) value = bounds.max;
+  }
+}
+
+// The context is XNNPACK's, but `packed_w` points to our weights and `kc` counts all channels.
+template <class T>
+void depthwise_pixels(const igemm_context* context, size_t image, size_t first, size_t count) {
+  const size_t channels = context->kc / sizeof(T);
+  const auto* weights = static_cast<const float*>(context->packed_w);
+  const size_t offset = context->a_offset + image * context->ba_stride;
+  const OutputBounds<T> bounds(*context);
+  const T* in[kMaxTaps];
+  const float* tap_weights[kMaxTaps];
+  simd::DepthwisePixels<T> pixels{.in = in,
+                                  .weights = tap_weights,
+                                  .taps = 0,
+                                  .in_step = 0,
+                                  .bias = weights,
+                                  .out = nullptr,
+                                  .out_step = static_cast<int64_t>(context->cm_stride / sizeof(T)),
+                                  .channels = static_cast<int64_t>(channels),
+                                  .count = 0};
+  for (size_t pixel = first; pixel < first + count; pixel += static_cast<size_t>(pixels.count)) {
+    Window<T> window(*context, pixel);
+    pixels.taps = 0;
+    for (size_t tap = 0; tap < context->ks; ++tap) {
+      if (window.at(tap) == context->zero) continue;  // padding
+      in[pixels.taps] = at_byte(window.at(tap), offset);
+      tap_weights[pixels.taps++] = weights + (1 + tap) * channels;
+    }
+    pixels.out = at_byte(static_cast<T*>(context->c),
+                         image * context->bc_stride + pixel * context->cm_stride);
+    pixels.count = 1;
+    // The next pixels read the same taps if their windows are inside the image, too.
+    for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
+      const Window<T> following(*context, next);
+      if (!following.is_inside(context->zero)) break;
+      if (pixels.count == 1) pixels.in_step = following.at(0) - window.at(0);
+      if (!following.follows(window, pixels.in_step)) break;
+      window = following;
+      ++pixels.count;
+    }
+    simd::depthwise_pixels(pixels);
+    for (int64_t i = 0; i < pixels.count && !bounds.are_infinite(); ++i) {
+      clamp_line(pixels.out + i * pixels.out_step, pixels.channels, bounds);
+    }
+  }
+}
+
+template <class T>
+void use_depthwise(xnn_operator& op, const std::byte* weights) {
+  igemm_context& context = op.context.igemm.igemm;
+  context.packed_w = weights;
+  context.kc = op.groups * sizeof(T);
+  const size_t products = taps_of(op) * op.groups;
+  const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
+  compute_parameters& compute = op.compute[makes_table ? 1 : 0];
+  compute.type = xnn_parallelization_type_2d_tile_1d;
+  compute.task_2d_tile_1d = reinterpret_cast<pthreadpool_task_2d_tile_1d_t>(&depthwise_pixels<T>);
+  compute.range[0] = op.batch_size;
+  compute.range[1] = op.output_height * op.output_width;
+  compute.tile[0] = std::max<size_t>(1, kTaskProducts / products);
+}
+
+template <class T>
+constexpr Replacement depthwise(const char* name) {
+  return {name, &is_depthwise<T>, &use_depthwise<T>, &depthwise_weight_bytes<T>,
+          &copy_depthwise_weights<T>};
+}
+
+}  // namespace
+
+const Replacement kDepthwise = depthwise<float>("Vitrine Depthwise Convolution (NHWC, F32)");
+const Replacement kHalfDepthwise = depthwise<Half>("Vitrine Depthwise Convolution (NHWC, F16)");
+
+}  // namespace vitrine::xnnpack::own_kernels

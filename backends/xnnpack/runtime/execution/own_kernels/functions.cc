@@ -1,0 +1,58 @@
+// Exponential, sine and cosine in f32.
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "kernels/optimized/simd/elementwise.h"
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/reference-config.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+template <xnn_unary_operator kFunction>
+const xnn_unary_elementwise_config* config_of() {
+  if (kFunction == xnn_unary_exp) return xnn_init_f32_exp_config();
+  return xnn_init_unary_reference_config(kFunction, xnn_datatype_fp32, xnn_datatype_fp32);
+}
+
+template <xnn_unary_operator kFunction>
+bool is_function(const xnn_operator& op) {
+  return op.type == xnn_operator_type_unary_elementwise &&
+         op.unary_elementwise_config == config_of<kFunction>();
+}
+
+template <xnn_unary_operator kFunction>
+void compute_function(size_t bytes, const void* in, void* out, const xnn_unary_uparams*) {
+  const auto count = static_cast<int64_t>(bytes / sizeof(float));
+  const float parameters[] = {kFunction == xnn_unary_cosine ? 1.0F : 0.0F, 0, 0};
+  const simd::Run run = kFunction == xnn_unary_exp ? simd::exp() : simd::sine();
+  run(&in, parameters, out, count, count);
+}
+
+template <xnn_unary_operator kFunction>
+void use_function(xnn_operator& op, const std::byte*) {
+  auto& contiguous = op.context.univector_contiguous;
+  auto& strided = op.context.univector_strided;
+  const xnn_vunary_ukernel_fn theirs = op.unary_elementwise_config->ukernel;
+  if (contiguous.ukernel == theirs) {
+    contiguous.ukernel = &compute_function<kFunction>;
+  } else if (strided.ukernel == theirs) {
+    strided.ukernel = &compute_function<kFunction>;
+  }
+}
+
+template <xnn_unary_operator kFunction>
+constexpr Replacement replacement(const char* name) {
+  return {name, &is_function<kFunction>, &use_function<kFunction>};
+}
+
+}  // namespace
+
+const Replacement kExponential = replacement<xnn_unary_exp>("Vitrine Exponential (NC, F32)");
+const Replacement kSine = replacement<xnn_unary_sine>("Vitrine Sine (NC, F32)");
+const Replacement kCosine = replacement<xnn_unary_cosine>("Vitrine Cosine (NC, F32)");
+
+}  // namespace vitrine::xnnpack::own_kernels

@@ -1,0 +1,46 @@
+// One of Vitrine's kernels that runs an operator of XNNPACK's runtimes. Each file of this folder
+// adapts one family of operators; list.inc names all replacements.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+extern "C" {
+#include "xnnpack/compute.h"
+#include "xnnpack/operator.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+
+// The functions are called after the operator was reshaped, except those for weights, which are
+// called once, after it was created.
+struct Replacement {
+  const char* name;  // in profiles
+  // True if our kernel runs the operator. Depends only on the operator and its sizes.
+  bool (*fits)(const xnn_operator& op);
+  // Makes the operator call our kernel.
+  void (*install)(xnn_operator& op, const std::byte* weights);
+  // Bytes of our copy of the weights; 0 if the replacement never runs the operator. Null if the
+  // replacement copies no weights.
+  size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
+  // Writes this copy, which is aligned to 16 bytes.
+  void (*copy_weights)(xnn_operator& op, std::byte* to) = nullptr;
+};
+
+// Minimum number of products in a task of a depthwise convolution or a matrix product.
+constexpr size_t kTaskProducts = 65536;
+
+template <class T>
+T* at_byte(T* base, size_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(base) + bytes);
+}
+
+#define VITRINE_REPLACEMENT(name) extern const Replacement name;
+#include "backends/xnnpack/runtime/execution/own_kernels/list.inc"
+#undef VITRINE_REPLACEMENT
+
+}  // namespace vitrine::xnnpack::own_kernels
