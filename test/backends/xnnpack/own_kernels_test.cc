@@ -252,6 +252,96 @@ TEST_P(OwnKernelsTest, FunctionsMatchFormulas) {
   }
 }
 
+// A sigmoid and the product that reads it.
+struct SigmoidProduct {
+  const char* name;
+  bool sigmoid_first = false;
+  bool sigmoid_is_output = false;
+  bool has_two_readers = false;
+  bool has_other_factor = false;
+  Bounds bounds = {};
+  bool is_silu = false;
+};
+
+constexpr SigmoidProduct kSigmoidProducts[] = {
+    {.name = "SigmoidSecond", .is_silu = true},
+    {.name = "SigmoidFirst", .sigmoid_first = true, .is_silu = true},
+    {.name = "SigmoidIsOutput", .sigmoid_is_output = true},
+    {.name = "TwoReaders", .has_two_readers = true},
+    {.name = "OtherFactor", .has_other_factor = true},
+    {.name = "Bounded", .bounds = {-0.2F, 0.5F}},
+};
+
+TEST_P(OwnKernelsTest, SigmoidsAndTheirProductsRunInOnePassIfNothingElseReadsThem) {
+  for (const SigmoidProduct& c : kSigmoidProducts) {
+    for (const uint32_t length : {1U, 16U, 1003U}) {
+      SCOPED_TRACE(std::string(c.name) + " of " + std::to_string(length));
+      PayloadBuilder b;
+      const Shape shape{2, length};
+      const uint32_t x = b.input(shape), y = b.input(shape), out = b.output(shape);
+      const uint32_t sigmoid = c.sigmoid_is_output ? b.output(shape) : b.internal(shape);
+      b.unary(Tag::XNNSigmoid, x, sigmoid);
+      const uint32_t factor = c.has_other_factor ? y : x;
+      const uint32_t product = b.internal(shape);
+      b.binary(Tag::XNNMultiply, c.sigmoid_first ? sigmoid : factor,
+               c.sigmoid_first ? factor : sigmoid, product, c.bounds);
+      b.binary(Tag::XNNAdd, product, c.has_two_readers ? sigmoid : y, out);
+
+      RecordingTracer recorded;
+      tracer = &recorded;
+      load(b);
+      ASSERT_TRUE(delegate);
+      std::vector<float> in(size_t{2} * length), added(in.size());
+      for (size_t i = 0; i < in.size(); ++i) {
+        in[i] = (static_cast<float>(i * 37 % 401) - 200) / 10;
+        added[i] = static_cast<float>(i % 7);
+      }
+      Tensor& result = factory.make(ScalarType::kFloat, sizes_of(shape));
+      std::vector<Tensor*> arguments = {&factory.make<float>(sizes_of(shape), in),
+                                        &factory.make<float>(sizes_of(shape), added), &result};
+      Tensor& sigmoids = factory.make(ScalarType::kFloat, sizes_of(shape));
+      if (c.sigmoid_is_output) arguments.push_back(&sigmoids);
+      run(arguments);
+      tracer = nullptr;
+      EXPECT_EQ(has_run(recorded, "Vitrine SiLU (NC, F32)"),
+                c.is_silu && GetParam() && xnnpack::OwnKernels::are_built());
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double each = 1 / (1 + std::exp(-double{in[i]}));
+        const double times = c.has_other_factor ? added[i] : in[i];
+        const double bounded = std::clamp(each * times, double{c.bounds.min}, double{c.bounds.max});
+        const double plus = c.has_two_readers ? each : added[i];
+        ASSERT_NEAR(result.data<float>()[i], bounded + plus, 1e-6 * (std::abs(bounded) + plus));
+        if (c.sigmoid_is_output) {
+          ASSERT_NEAR(sigmoids.data<float>()[i], each, 1e-6);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DelegateTest, FusedSilusEqualSigmoidsTimesInputsBitForBit) {
+  constexpr uint32_t kLength = 3001;  // several blocks and a rest
+  std::vector<float> in(kLength);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i * 37 % 1601) - 800) / 9;
+  std::vector<std::vector<float>> results;
+  for (const bool own : {true, false}) {
+    const BackendOption option[] = {{"XnnpackBackend", "vitrine_kernels", own}};
+    options = option;
+    PayloadBuilder b;
+    const uint32_t x = b.input({kLength}), out = b.output({kLength});
+    const uint32_t copy = b.internal({kLength}), sigmoid = b.internal({kLength});
+    b.unary(Tag::XNNAbs, x, copy);  // the product may overwrite its input
+    b.unary(Tag::XNNSigmoid, copy, sigmoid);
+    b.binary(Tag::XNNMultiply, copy, sigmoid, out);
+    load(b);
+    ASSERT_TRUE(delegate);
+    Tensor& result = factory.make(ScalarType::kFloat, {kLength});
+    run({&factory.make<float>({kLength}, in), &result});
+    results.emplace_back(result.data<float>(), result.data<float>() + kLength);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
 // A product of two inputs, of whole numbers.
 struct InputProduct {
   Shape left, right;        // the last two sizes are those of a matrix

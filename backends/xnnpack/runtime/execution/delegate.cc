@@ -6,6 +6,7 @@
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/resizing.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "backends/xnnpack/runtime/execution/silu_fusion.h"
 #include "backends/xnnpack/runtime/execution/subgraph.h"
 #include "backends/xnnpack/runtime/reader/graph_reader.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
@@ -46,6 +47,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
     VITRINE_RETURN_IF_ERROR(self->last_shapes_.append(self->shapes_));
   }
 
+  if (vitrine_kernels && OwnKernels::are_built()) {
+    VITRINE_RETURN_IF_ERROR(mark_silus(self->graph_));
+  }
   self->weights_.emplace(std::move(shared.weights), context.memory);
   VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
   self->workspace_ = std::move(shared.workspace);

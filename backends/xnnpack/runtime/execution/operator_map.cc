@@ -10,8 +10,6 @@ namespace vitrine::xnnpack {
 namespace {
 
 bool is_inserted(const Node& node) { return node.debug_handle == kInsertedHandle; }
-bool is_kind(const Node& node, std::string_view name) { return node.kind->name == name; }
-
 // The first live node that reads each value, and the number of live nodes that do.
 struct Readers {
   Error find(const Graph& graph) {
@@ -82,8 +80,8 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
 }
 
 // Finds the operator of each node. XNNPACK fuses clamps and copies into the node before them, and
-// padding into the node after it. So the operator of a fused node is the nearest one in that
-// direction.
+// padding into the node after it, as silu_fusion.h does with sigmoids. So the operator of a fused
+// node is the nearest one in that direction.
 Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
                   std::span<const uint32_t> op_of_node, OperatorMap& map) {
   const size_t count = graph.nodes.size();
@@ -103,7 +101,9 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
     const Node& node = graph.nodes[i];
     const uint32_t producer = graph.values[node.inputs[0]].producer;
     before[i] = own[i];
-    if (own[i] == kNone && producer != kNone && !is_kind(node, "StaticConstantPad")) {
+    const bool fuses_forward =
+        is_kind(node, "StaticConstantPad") || node.fusion == Node::Fusion::kSigmoid;
+    if (own[i] == kNone && producer != kNone && !fuses_forward) {
       before[i] = before[producer];
     }
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <string_view>
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "backends/xnnpack/runtime/execution/silu_fusion.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
 
 namespace vitrine::xnnpack {
@@ -91,7 +91,7 @@ Error define_values(const RuntimeRequest& request, xnn_subgraph_t subgraph,
   return Error();
 }
 
-bool is_clamp(const Node& node) { return std::string_view(node.kind->name) == "Clamp"; }
+bool is_clamp(const Node& node) { return is_kind(node, "Clamp"); }
 
 bool encloses_zero(const Node& node) {
   return node.output_min <= 0 && !(node.output_min == 0 && std::signbit(node.output_min)) &&
@@ -240,7 +240,13 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!node.live) continue;
-    const xnn_status status = node.kind->define(subgraph.get(), node, ids);
+    if (node.fusion == Node::Fusion::kSigmoid) {
+      built.defined[i] = {node_count, 0};
+      continue;
+    }
+    const xnn_status status = node.fusion == Node::Fusion::kProduct
+                                  ? define_silu(subgraph.get(), graph, node, ids)
+                                  : node.kind->define(subgraph.get(), node, ids);
     if (status != xnn_status_success) return rejected(graph, i, status);
     // If a node's operator does not support bounds, XNNPACK adds a clamp as a second node.
     const uint32_t after = count_subgraph_nodes(subgraph.get());

@@ -118,6 +118,11 @@ struct Node {
   // True if an output of the delegate depends on the node. Other nodes are not passed to XNNPACK.
   bool live = false;
 
+  // Set by mark_silus() (execution/silu_fusion.h) on a sigmoid and the product that reads it. One
+  // operator computes both.
+  enum class Fusion : uint8_t { kUnfused, kSigmoid, kProduct };
+  Fusion fusion = Fusion::kUnfused;
+
   std::span<const uint32_t> input_values() const { return {inputs.data(), input_count}; }
   std::span<const uint32_t> output_values() const { return {outputs.data(), output_count}; }
 };
@@ -144,6 +149,9 @@ struct Graph {
   CheckedVector<uint32_t> externals;
 
   bool needs_definition(const Value& value) const {
+    if (value.producer != kNone && nodes[value.producer].fusion == Node::Fusion::kSigmoid) {
+      return false;
+    }
     return value.external_id != kNone || value.used ||
            (value.producer != kNone && nodes[value.producer].live);
   }

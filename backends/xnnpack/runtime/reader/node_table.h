@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "backends/xnnpack/runtime/reader/graph.h"
 #include "schema/xnnpack_graph_generated.h"
@@ -54,6 +55,8 @@ struct NodeKind {
   bool has_window = false;        // convolutions and poolings
   TablesOfNode tables = nullptr;  // null if the operator keeps no tables
 };
+
+inline bool is_kind(const Node& node, std::string_view name) { return node.kind->name == name; }
 
 // Null for unknown tags.
 const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);

@@ -1,0 +1,54 @@
+// SiLU in f32, block by block with XNNPACK's kernels for a sigmoid and a product, so that its
+// results are those of the two operators. The sigmoids of a block stay in the cache.
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "backends/xnnpack/runtime/execution/silu_fusion.h"
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/reference-config.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+const xnn_unary_elementwise_config* placeholder() {
+  return xnn_init_unary_reference_config(kSiluPlaceholder, xnn_datatype_fp32, xnn_datatype_fp32);
+}
+
+bool is_silu(const xnn_operator& op) {
+  return op.type == xnn_operator_type_unary_elementwise &&
+         op.unary_elementwise_config == placeholder();
+}
+
+void compute_silu(size_t bytes, const void* in, void* out, const xnn_unary_uparams*) {
+  constexpr size_t kBlockBytes = 4096;
+  alignas(64) std::byte sigmoids[kBlockBytes + XNN_EXTRA_BYTES];
+  const xnn_vunary_ukernel_fn sigmoid = xnn_init_f32_sigmoid_config()->ukernel;
+  const xnn_vbinary_ukernel_fn multiply = xnn_init_f32_vmul_config()->op_ukernel;
+  for (size_t start = 0; start < bytes; start += kBlockBytes) {
+    const size_t size = std::min(kBlockBytes, bytes - start);
+    const void* const x = static_cast<const std::byte*>(in) + start;
+    sigmoid(size, x, sigmoids, nullptr);  // without parameters in f32
+    multiply(size, x, sigmoids, static_cast<std::byte*>(out) + start, nullptr);
+  }
+}
+
+void use_silu(xnn_operator& op, const std::byte*) {
+  auto& contiguous = op.context.univector_contiguous;
+  auto& strided = op.context.univector_strided;
+  const xnn_vunary_ukernel_fn theirs = op.unary_elementwise_config->ukernel;
+  if (contiguous.ukernel == theirs) {
+    contiguous.ukernel = &compute_silu;
+  } else if (strided.ukernel == theirs) {
+    strided.ukernel = &compute_silu;
+  }
+}
+
+}  // namespace
+
+// Runs every placeholder, so it must fit all sizes.
+const Replacement kSilu = {"Vitrine SiLU (NC, F32)", &is_silu, &use_silu};
+
+}  // namespace vitrine::xnnpack::own_kernels
