@@ -168,7 +168,7 @@ class Decoder {
     }
   }
 
-  // Returns kPositions, each at most the last position with room for kTokens, without duplicates.
+  // Returns kPositions without duplicates. Positions that leave no room for kTokens are lowered.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {

@@ -68,7 +68,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # If a library is found again, it moves behind its last user.
+    # If a library is found again, it moves after its last user.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

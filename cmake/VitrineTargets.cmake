@@ -105,7 +105,7 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Options of test code. -O0 compiles in 0.6 to 0.8 of the time of -O1; emulated processors need -O1.
+# Options of test code. Compiling with -O0 takes 60 to 80 % of the time with -O1. Emulated processors need -O1.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 

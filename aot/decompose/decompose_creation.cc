@@ -28,7 +28,8 @@ void convert(Decomposition& to) {
 
 void clone(Decomposition& to) { to.replace(to.call("aten.clone.default", {to.self()}, to.spec())); }
 
-// Replaces a copying operator, such as "aten.t_copy.default", with the view and a copy of it.
+// Replaces a copying operator, such as "aten.t_copy.default", with its view operator and a copy of
+// the view.
 void copy_of_view(Decomposition& to) {
   const Target target = to.node().target();
   const std::string_view op = target.op().substr(0, target.op().rfind("_copy"));

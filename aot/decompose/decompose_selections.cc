@@ -20,7 +20,8 @@ Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool a
   return to.make("aten.index_put.default", std::move(args));
 }
 
-// Writes `values` at the indices of the argument "dim". A 0-d tensor counts as having one dim.
+// Writes `values` to the positions that `index` selects along the dim in the argument "dim". A 0-d
+// tensor counts as having one dim.
 void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   Node* x = to.self();
   const bool is_scalar = rank_of(x) == 0;

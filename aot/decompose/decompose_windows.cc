@@ -181,7 +181,7 @@ void adaptive_max_pool3d(Decomposition& to) {
 
 namespace {
 
-// The windows of patches, with one value per dim.
+// The windows that cut an image into patches. Each list has one value per dim.
 struct Patches {
   Dims kernel, dilation, padding, stride;
 };

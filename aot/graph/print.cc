@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 7> kLayouts = {
     "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn"};
 
 // Formats like Python's repr: the shortest digits that read back as the same value, with an
-// exponent for 1e16 and more and for less than 1e-4.
+// exponent for magnitudes of at least 1e16 or below 1e-4.
 std::string format_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -109,7 +109,7 @@ class GraphvizWriter {
     return fmt::format("{}{}/", path, call.name());
   }
 
-  // Returns the identifier from which edges for the results of a delegate start.
+  // Returns the identifier of the node at which the edges of a delegate's results start.
   static std::string result_id(const Node& call, const std::string& path) {
     return dot_string(inner_path(call, path) + "output");
   }

@@ -26,9 +26,9 @@ struct PartitionNodesOptions {
 // Works like torch.fx's CapabilityBasedPartitioner. Starting from the end of the graph, adds to
 // each partition all supported nodes that can join without a path out of the partition and back in.
 // Nodes of a partition need not be connected. If only getitems use a call's results, they get the
-// call's partition. Replacing every partition by one call leaves no cycle. `supported` may contain
-// placeholders; they get the first partition that they can join. The time is linear in the graph's
-// size for each partition and each group.
+// call's partition. Replacing each partition with one call creates no cycle. `supported` may
+// contain placeholders; they get the first partition that they can join. The time is linear in the
+// graph's size for each partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

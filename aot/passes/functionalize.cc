@@ -113,7 +113,7 @@ class Functionalizer {
     }
   }
 
-  // The value that the tensor has at the position of `at`.
+  // Returns the value that the tensor has when `at` runs.
   Node* value_of(Node& node, Node& at) {
     Alias& alias = alias_of(node);
     if (alias.generation != alias.storage->generation) {

@@ -50,8 +50,8 @@ class KvCaches {
   // Finds caches and their writes without changing the graph. Adds a line with the reason to `kept`
   // for each write to a cache that cannot be replaced.
   void find(IndexValues& values, std::vector<std::string>& kept);
-  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns their
-  // number.
+  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns the
+  // number of writes that it replaced.
   size_t replace_writes();
 
   // The cache whose view is `node`. Null if `node` is not a complete cache.

@@ -143,7 +143,7 @@ class Converter {
     return shared;
   }
 
-  // Inserts a call behind the int8 tensor. `user` may be null.
+  // Inserts a call after the node that produces the int8 tensor. `user` may be null.
   Node* dequantize(const Quantized& made, const Node* user) {
     Node* before = first_after(*made.args.front().node());
     Node* node = program_.graph->call(decomposed(made.dequantize), made.args, made.kwargs, before);

@@ -25,8 +25,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // Without a scheme: "float", or a scheme of another pass for the linear layers of the part, such
-  // as "8da4w:32". Then the rule does not reach other calls.
+  // Used without an int8 scheme: "float", or the scheme of another pass, such as "8da4w:32". The
+  // other pass applies only to the linear layers of the part.
   std::string kept_as = "float";
 };
 

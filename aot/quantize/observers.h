@@ -1,7 +1,7 @@
 // Observers of PyTorch's PT2E quantization: they watch tensors and choose scales and zero points.
 //
-// The results equal torchao's bit for bit: all arithmetic is f32 and has the order of PyTorch on
-// x86 with AVX2.
+// The results equal torchao's bit for bit: all arithmetic is in f32, and in the order that
+// PyTorch uses on x86 with AVX2.
 #pragma once
 
 #include <array>

@@ -45,7 +45,7 @@ class Call {
   const TensorSpec* optional_tensor(std::string_view name) const;
   const TensorSpec& tensor(std::string_view name) const;
   std::vector<const TensorSpec*> tensors(std::string_view name) const;
-  // The first argument, "self" or "input" of most operators.
+  // Returns the first argument, which most operators call "self" or "input".
   const TensorSpec& self() const;
 
   SymInt size(std::string_view name, std::optional<SymInt> fallback = {}) const;

@@ -108,7 +108,7 @@ void describe(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
   auto* const shorter = app.add_flag_callback(
       "--short", [&] { line.suite.extent = Extent::kShort; },
-      "measures fewer sizes and runs, in less than three minutes");
+      "measures fewer sizes with fewer runs, in less than three minutes");
   app.add_flag_callback(
          "--check", [&] { line.suite.extent = Extent::kCheck; },
          "runs each variant once without timing and compares its outputs; exit code 2 if outputs "

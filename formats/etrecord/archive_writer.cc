@@ -118,7 +118,7 @@ void ArchiveWriter::put_local(const Member& member) {
   for (const uint64_t size : {member.size, member.packed_size}) put(bytes_, size);
 }
 
-// Writes the entry in the directory.
+// Appends a member's entry to the central directory of the archive.
 void ArchiveWriter::put_entry(const Member& member) {
   const bool is_64 = member.size >= limit_ || member.offset >= limit_;
   put(directory_, kEntrySignature);

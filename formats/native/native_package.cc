@@ -116,7 +116,7 @@ class TensorFile {
       end = last;
     }
     if (end != data_.size()) {
-      fail(fmt::format("its tensors end at byte {} of {} bytes of data", end, data_.size()));
+      fail(fmt::format("its tensors end at byte {}, but its data has {} bytes", end, data_.size()));
     }
   }
 
@@ -136,7 +136,8 @@ void add_aliases(const ZipArchive& archive, NativePackage& package) {
   document.root().each_member([&](const std::string& key, const JsonValue& entry) {
     const std::string& owner = entry.string();
     if (package.tensors.contains(key)) {
-      entry.fail(fmt::format("{} is an alias, but {} stores it", key, kDataMember));
+      entry.fail(fmt::format("{} is an alias, but {} also stores a tensor of this name", key,
+                             kDataMember));
     }
     const auto found = package.tensors.find(owner);
     if (found == package.tensors.end()) {

@@ -107,9 +107,9 @@ class DelegateProfile {
   // backends, so this decides if neither the program nor the record is given.
   virtual bool recognizes(const etdump::ProfileEvent& /*event*/) const { return false; }
   virtual EventMeaning interpret(const etdump::ProfileEvent& /*event*/) const { return {}; }
-  // Returns the operators of the payload for which the operators of one call were logged, parallel
-  // to `events`, which are the string identifiers in the trace. `payload` has the names of the
-  // payload's operators in order, or is empty if no program is given. The default finds none.
+  // Returns, for each string identifier in `events`, the operator of the payload that logged it.
+  // `events` are those of one call. `payload` has the names of the payload's operators in order, or
+  // is empty if no program is given. The default implementation finds none.
   virtual std::vector<std::optional<PayloadOperator>> payload_operators(
       std::span<const std::string_view> /*events*/,
       std::span<const std::string> /*payload*/) const {

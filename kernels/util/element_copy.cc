@@ -178,7 +178,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                         {to_layout.strides.data(), from_layout.strides.data()});
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  // A single row of little work needs no planes and no threads.
+  // A short single row needs neither planes nor threads.
   if (loop.rows() == 1 && loop.row_stride(0) == loop.row_stride(1) &&
       loop.row_length() < kParallelWork / (2 * kMaxElementSize)) {
     mover->move(from.raw_data(), start[1], loop.row_stride(1), to.mutable_raw_data(), start[0],

@@ -19,7 +19,7 @@ std::optional<Scalar> read_int_or_double(KernelContext& context, const EValue& v
 
 std::optional<int64_t> to_int(KernelContext& context, double value) {
   if (value >= -0x1p63 && value < 0x1p63) return static_cast<int64_t>(value);
-  context.fail(ErrorCode::kInvalidArgument, "%g does not fit a 64-bit integer", value);
+  context.fail(ErrorCode::kInvalidArgument, "%g does not fit in a 64-bit integer", value);
   return std::nullopt;
 }
 

@@ -66,7 +66,7 @@ class Spec:
     dtype: Optional[numpy.dtype]  # bfloat16, which NumPy does not have, is uint16 with the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
-    # The key of the dict or keyword argument in the model, or a path that starts with it, such as
+    # The model's dict key or keyword for the value, or a path that starts with it, such as
     # "state.keys[0]". None if the program has no name for the value. Not always unique.
     name: Optional[str] = None
 
@@ -380,7 +380,7 @@ def _bounds(name: str, bounds: Any) -> str:
 
 
 def _calibration_paths(calibrate: Any, folder: str) -> list[str]:
-    """Returns the paths of calibration data. Samples in memory become files of `folder`."""
+    """Returns the paths of calibration data. Writes samples in memory to files in `folder`."""
     if calibrate is None:
         return []
     if isinstance(calibrate, (str, os.PathLike)):

@@ -32,8 +32,8 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
   std::array<typename Block::value_type, kBlock> buffer;
   summary.count = count;
   Bounds all;
-  // Backward, because the processor's caches hold the last elements of a value that was just
-  // computed, and afterward the first ones.
+  // Goes backward, because the processor's caches hold the last elements of a value that was just
+  // computed. After this loop, they hold the first elements.
   for (size_t end = count; end != 0;) {
     const size_t begin = (end - 1) / kBlock * kBlock;
     const Block elements = load(begin, end - begin);

@@ -11,8 +11,8 @@
 
 namespace vitrine::simd {
 
-// Highway's bits of the x86 instruction sets, from SSE4 on, that this machine supports; 0 on other
-// architectures.
+// Returns Highway's flags for the x86 instruction sets that this machine supports (SSE4 and newer),
+// or 0 on other architectures.
 int64_t supported_targets();
 
 // Index in HWY_CHOOSE_TARGET_LIST of the best target in both sets; one past its end if there is

@@ -35,8 +35,8 @@ TEST(BenchResults, RejectsOtherFiles) {
   }
 }
 
-// The ratio is 1250 / 750 at 250 elements and 2000 / 3000 at 1000 elements. It is interpolated
-// linearly in logarithms between them.
+// The ratio is 1250 / 750 at 250 elements and 2000 / 3000 at 1000 elements. Between them, it
+// is interpolated linearly on logarithmic scales.
 TEST(BenchCrossings, InterpolateSizeOfEqualTimes) {
   const std::vector<Crossing> crossings = crossings_of(test::made_results());
   ASSERT_EQ(crossings.size(), 1U);

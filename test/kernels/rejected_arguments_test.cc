@@ -104,7 +104,7 @@ TEST(KernelErrors, RejectsIndexOutOfRange) {
 }
 
 TEST(KernelErrors, RejectsNumberOutOfRange) {
-  // Minimum values of a number, or of every number in a list.
+  // The minimum of an argument that is a number or a list of numbers.
   struct Minimum {
     std::string_view name;
     int64_t value;

@@ -292,7 +292,7 @@ TEST_F(GridSampler, AcceptsEveryCoordinate) {
   EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, three, 0, 0, true, out).ok());
 }
 
-// Samples a volume [2, 3, 4] at one point by the definition.
+// Samples a volume of shape [2, 3, 4] at one point, directly by the definition.
 double sampled(const std::vector<float>& volume, const std::array<double, 3>& xyz, bool nearest,
                bool border, bool align_corners) {
   const std::array<int64_t, 3> sizes = {4, 3, 2};  // of x, y, z

@@ -21,9 +21,9 @@ Interval saved_by_threads(const Context& context, size_t threads);
 // activations. At worst, the time of products stays, and the conversions take a tenth of it too.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
-// Returns what it saves to remove `calls` calls: at worst the cheapest kernel calls of the profile,
-// or nothing if the program has delegates; at best the most expensive ones, and the time outside of
-// all rows.
+// Returns the time that removing `calls` calls saves. The low end is the time of the cheapest
+// kernel calls of the profile, or 0 if the program has delegates. The high end is the time of the
+// most expensive calls plus the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
 // Sets the ratio that follows from `saved`, so that --verify can check it. It is wider by the

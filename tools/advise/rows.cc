@@ -24,7 +24,7 @@ constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"bmm", {0.85, 1.0}},
                                               {"softmax", {0.9, 1.33}},
                                               {"_softmax", {0.9, 1.33}},
-                                              // A convolution contains it.
+                                              // XNNPACK folds it into a convolution.
                                               {"_native_batch_norm", {0.0, 0.1}},
                                               {"native_batch_norm", {0.0, 0.1}},
                                               {"", {0.4, 1.0}}}};

@@ -20,8 +20,8 @@ std::string machine_name();
 double measure_operations(uint32_t threads, ScalarType dtype);
 
 // Measures on `threads` threads. This takes about half a second, and up to four seconds on a busy
-// machine. Only trials in which every thread got its processor count. A figure without such a trial
-// is 0.
+// machine. A trial counts only if every thread had a processor to itself. A figure without a valid
+// trial is 0.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
 // Returns the limits from the file `cache` if it has them for this processor and number of threads.

@@ -38,7 +38,7 @@ class NpyHeader {
     const char quote = value.empty() ? '\0' : value.front();
     const size_t end = value.find(quote, 1);
     if ((quote != '\'' && quote != '"') || end == std::string_view::npos) {
-      fail("its dtype must be a text such as \"<f4\"");
+      fail("its dtype must be a string such as \"<f4\"");
     }
     value = value.substr(1, end - 1);
     const auto found = std::ranges::find(kNumpyDtypes, value, &NumpyDtype::name);

@@ -69,7 +69,8 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
 // Prints a warning if View::filter matches no row.
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
 
-// Formats a comparison as table, JSON, CSV or HTML. ReportOptions::graph is that of B's program.
+// Formats a comparison as a table, JSON, CSV or HTML. ReportOptions::graph is the graph of B's
+// program.
 std::string make_report(const inspector::Comparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 

@@ -160,8 +160,9 @@ class Stripper {
     set_field(segment, fbs::DataSegment::VT_SIZE, size);
   }
 
-  // Removes the record from the list of named data. Items of a flatbuffer's list are offsets from
-  // their own place, so an item that moves forward by its size grows by it.
+  // Removes the record from the list of named data. An item of a flatbuffer's vector is an offset
+  // from the item itself. Moving an item toward the start by one item's size increases its offset
+  // by that size.
   void remove_entry() {
     constexpr uint32_t kItem = sizeof(flatbuffers::uoffset_t);
     const uint32_t count = root_->named_data()->size();

@@ -31,7 +31,7 @@ def parse(line):
     texts = [row.get(name, "") if name == "module" else row.get(name) for name in TEXTS]
     for name, text in zip(TEXTS, texts):
         if not isinstance(text, str):
-            raise ValueError(f"{name} must be a text, got {text!r}")
+            raise ValueError(f"{name} must be a string, got {text!r}")
     number, ns = row.get("row"), row.get("p50_ns")
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"row must be an integer, got {number!r}")

@@ -88,7 +88,9 @@ std::optional<Rejection> check_weight(const Candidate& candidate, const Product&
       (product.precision != kDynamic || params.block_size <= 0 || params.block_size % 32 != 0 ||
        params.quant_min != -8 || params.quant_max != 7)) {
     return Rejection{
-        "blockwise weights must be int4, in blocks of a multiple of 32, with dynamic activations",
+        "blockwise weights must be int4 with a block size that is a multiple of 32, and "
+        "activations must "
+        "be quantized dynamically",
         "choose blocks of 32, and quantize activations dynamically"};
   }
   const bool has_tensors = params.kind != Kind::kPerTensor;

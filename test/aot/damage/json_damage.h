@@ -1,5 +1,5 @@
-// Damages the JSON of exported programs in ways that importers often accept: replaces values by
-// others of the same key, and removes, repeats or swaps items.
+// Damages the JSON of exported programs in ways that importers often accept: replaces a
+// value with another value of the same key, and removes, repeats or swaps items.
 #pragma once
 
 #include <map>

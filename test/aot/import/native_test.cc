@@ -161,7 +161,7 @@ TEST(ImportNative, AliasesShareTheBytesOfTheirOwner) {
   model.aliases = R"({"tied": "tied"})";
   expect_error(model, "the owner tied is not in program.safetensors");
   model.aliases = R"({"w.weight": "w.weight"})";
-  expect_error(model, "w.weight is an alias, but program.safetensors stores it");
+  expect_error(model, "w.weight is an alias, but program.safetensors also stores a tensor of this name");
   model.aliases = R"({"a": "b", "b": "a"})";
   expect_error(model, "the owner b is not in program.safetensors");
 }
@@ -192,7 +192,7 @@ TEST(ImportNative, RejectsDamagedSafetensors) {
       {R"({"w.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})",
        "expected a begin and an end within 8 bytes"},
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})",
-       "its tensors end at byte 4 of 8 bytes of data"},
+       "its tensors end at byte 4, but its data has 8 bytes"},
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[4,8]}})",
        "a tensor begins at byte 4 of the data, but the one before ends at 0"},
       {R"({"w.weight":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})",

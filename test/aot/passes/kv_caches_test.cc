@@ -144,7 +144,7 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering does not support tensors whose sizes are such numbers, either. Reading all
+  // The stock lowering also does not support tensors whose sizes a node computes. Reading all
   // keys is equivalent if a table masks those after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;

@@ -56,7 +56,7 @@ std::vector<Advice> advise_instruction_sets(const Context& context) {
     } else if (features.family == Family::kArm) {
       all.push_back(missing("no_dotprod", "int8 products without dot products",
                             rows_text(context, int8) +
-                                "; without the extension dotprod, XNNPACK uses widening "
+                                "; without the dotprod extension, XNNPACK uses widening "
                                 "multiplications of NEON; with it, one instruction multiplies and "
                                 "adds four values for each sum",
                             int8));

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<size_t, 4> kToChannelsLast = {0, 2, 3, 1};
 constexpr std::array<size_t, 4> kToLogical = {0, 3, 1, 2};
 
-// Images of these nodes have channels last.
+// True for nodes that read and write images with channels last.
 bool needs_channels_last(const Node& node) {
   const std::string_view name = node.kind->name;
   return node.kind->has_window || name == "GlobalAvgPooling2d" || name == "StaticResizeBilinear2D";

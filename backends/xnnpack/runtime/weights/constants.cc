@@ -94,7 +94,7 @@ Result<Source> find_source(const Payload& payload, const NamedDataMap* named_dat
                 false};
 }
 
-// States if the elements of an fp32 constant are stored as bf16. kEither: the stored size tells.
+// The stored form of an fp32 constant: bf16 or not. kEither: the number of stored bytes decides.
 enum class Bf16 : uint8_t { kNo, kYes, kEither };
 
 struct Request {

@@ -16,7 +16,8 @@ namespace vitrine::xnnpack {
 // zeroed. Null in builds without XNNPACK's private headers.
 PackInt4 fast_int4_packing();
 
-// During its lifetime, the calling thread packs with the threads of `pool`, or alone if it is null.
+// While this object exists, the calling thread packs with the threads of `pool`, or alone if `pool`
+// is null.
 class PackingThreads {
  public:
   explicit PackingThreads(ThreadPool* pool);
