@@ -1,0 +1,111 @@
+// Depthwise convolutions in int8 with a scale per channel, by dot-product instructions.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "kernels/optimized/simd/int8_depthwise.h"
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/operator-utils.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+// Returns XNNPACK's kernel for an operator that ours can replace, or null.
+const xnn_dwconv_config* int8_depthwise_config(const xnn_operator& op) {
+  if (op.type != xnn_operator_type_convolution_nhwc_qc8 ||
+      op.ukernel.type != xnn_microkernel_type_dwconv || !has_avx512_vnni()) {
+    return nullptr;
+  }
+  const xnn_dwconv_config* const configs = xnn_init_qs8_qc8w_dwconv_config();
+  if (configs == nullptr) return nullptr;
+  for (size_t i = 0; i < XNN_MAX_QC8_DWCONV_UKERNELS; ++i) {
+    const xnn_dwconv_config& config = configs[i];
+    // The tiles of channels must have a simple layout, and the window must fill the kernel.
+    if (config.minmax.unipass == op.ukernel.dwconv.unipass_fn && config.last_tile == 0 &&
+        config.channel_subtile == config.channel_tile &&
+        config.primary_tile == op.kernel_height * op.kernel_width) {
+      return &config;
+    }
+  }
+  return nullptr;
+}
+
+bool is_int8_depthwise(const xnn_operator& op) { return int8_depthwise_config(op) != nullptr; }
+
+simd::Int8DepthwiseWindow window_of(const xnn_operator& op) {
+  return {.channels = op.groups,
+          .rows = op.kernel_height,
+          .columns = op.kernel_width,
+          .step = op.dilation_width == 1 ? std::min(op.stride_width, op.kernel_width)
+                                         : op.kernel_width};
+}
+
+size_t int8_depthwise_bytes(const xnn_operator& op) {
+  return is_int8_depthwise(op) ? window_of(op).weight_bytes() : 0;
+}
+
+// XNNPACK's weights are tiles of channels: the biases, the weights of each tap, the scales.
+void copy_int8_depthwise_weights(xnn_operator& op, std::byte* to) {
+  const simd::Int8DepthwiseWindow window = window_of(op);
+  const size_t tile = int8_depthwise_config(op)->channel_tile;
+  const size_t taps = window.rows * window.columns;
+  const size_t tile_bytes = tile * (sizeof(int32_t) + taps + sizeof(float));
+  const auto* const from = static_cast<const std::byte*>(packed_weights(&op));
+  for (size_t channel = 0; channel < window.channels; ++channel) {
+    const std::byte* const weights = from + channel / tile * tile_bytes;
+    const size_t i = channel % tile;
+    int32_t bias;
+    float scale;
+    std::memcpy(&bias, weights + i * sizeof(bias), sizeof(bias));
+    std::memcpy(&scale, weights + tile * (sizeof(bias) + taps) + i * sizeof(scale), sizeof(scale));
+    window.pack(channel, bias, reinterpret_cast<const int8_t*>(weights + tile * sizeof(bias) + i),
+                tile, scale, to);
+  }
+}
+
+// The context is XNNPACK's, but `packed_weights` points to our weights and `buffer_size` is the
+// number of rows of the window.
+void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
+  const size_t rows = context->buffer_size;
+  const auto& params = reinterpret_cast<const xnn_qs8_qc8w_conv_minmax_params&>(context->params);
+  simd::int8_depthwise_row(
+      {.channels = context->groups,
+       .rows = rows,
+       .columns = context->kernel_size / rows,
+       .step = static_cast<size_t>(context->indirect_input_width_stride) / (rows * sizeof(void*))},
+      {.in = reinterpret_cast<const int8_t* const*>(
+           at_byte(context->indirect_input, y * context->indirect_input_height_stride)),
+       .zero = static_cast<const int8_t*>(context->zero),
+       .offset = context->input_offset + image * context->input_batch_stride,
+       .weights = static_cast<const std::byte*>(context->packed_weights),
+       .out = static_cast<int8_t*>(context->output) + image * context->output_batch_stride +
+              y * context->output_height_stride,
+       .out_stride = context->groups + context->output_increment,
+       .pixels = context->output_width,
+       .zero_point = params.fp32_scalar.output_zero_point,
+       .min = static_cast<int8_t>(params.fp32_scalar.output_min),
+       .max = static_cast<int8_t>(params.fp32_scalar.output_max)});
+}
+
+void use_int8_depthwise(xnn_operator& op, const std::byte* weights) {
+  dwconv_context& context = op.context.dwconv.dwconv;
+  context.packed_weights = weights;
+  context.buffer_size = op.kernel_height;
+  const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
+  compute_parameters& compute = op.compute[makes_table ? 1 : 0];
+  compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(&int8_depthwise_pixels);
+}
+
+}  // namespace
+
+constinit const Replacement kInt8Depthwise = {"Vitrine Depthwise Convolution (NHWC, QC8)",
+                                              &is_int8_depthwise, &use_int8_depthwise,
+                                              &int8_depthwise_bytes, &copy_int8_depthwise_weights};
+
+}  // namespace vitrine::xnnpack::own_kernels

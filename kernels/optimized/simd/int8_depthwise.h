@@ -1,0 +1,46 @@
+// Depthwise convolution of int8 images with int8 weights and a scale per channel, by instructions
+// that add four products to a 32-bit sum. Results equal those of XNNPACK bit by bit. The processor
+// must have AVX-512 VNNI; on other architectures, the functions do nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+// The layout of the weights: blocks of 64 channels. A block has the start values of the sums, the
+// weights of each group of four taps, and the scales. Channels that are left over are repeated, so
+// that one register computes 2 or 4 pixels if at most 32 or 16 are left.
+struct Int8DepthwiseWindow {
+  size_t channels = 0;
+  size_t rows = 0;
+  size_t columns = 0;
+  size_t step = 1;  // columns from one pixel of the result to the next
+
+  // Bytes of the weights of all channels.
+  size_t weight_bytes() const;
+  // Writes the weights of a channel. Tap t, which counts column by column, is taps[t * tap_stride].
+  void pack(size_t channel, int32_t bias, const int8_t* taps, size_t tap_stride, float scale,
+            std::byte* weights) const;
+};
+
+// A row of pixels of the result.
+struct Int8DepthwiseRow {
+  // The inputs of the taps, column by column. The window of pixel p starts at column p * step.
+  // `zero` is padding; `offset` bytes are added to other pointers. Up to 15 bytes behind the
+  // channels may be read.
+  const int8_t* const* in;
+  const int8_t* zero;
+  size_t offset;
+  const std::byte* weights;
+  int8_t* out;
+  size_t out_stride;
+  size_t pixels;
+  // A result is clamp(round(sum * scale) + zero_point, min, max).
+  int32_t zero_point;
+  int8_t min;
+  int8_t max;
+};
+void int8_depthwise_row(const Int8DepthwiseWindow& window, const Int8DepthwiseRow& row);
+
+}  // namespace vitrine::optimized::simd
