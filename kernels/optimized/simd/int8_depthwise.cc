@@ -28,7 +28,7 @@ size_t block_bytes(const Int8DepthwiseWindow& w) {
   return (groups_of(w) + 2) * kVectors * kVectorBytes;
 }
 // Number of pixels that a register holds.
-size_t ways_of(size_t channels) { return channels <= 16 ? 4 : channels <= 32 ? 2 : 1; }
+size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
 // Interleaving the bytes of registers mixes the channels of each 16 bytes. Returns the 32-bit lane
 // of a block's registers that sums up a channel.
@@ -60,10 +60,7 @@ struct Block {
 };
 
 VITRINE_VNNI inline __m256i load_half(const Block& b, const int8_t* in) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b.at(in)));
-}
-VITRINE_VNNI inline __m128i load_quarter(const Block& b, const int8_t* in) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(b.at(in)));
+  return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(b.mask()), b.at(in));
 }
 
 // Loads the inputs of a tap for `kWays` pixels, whose pointers are `distance` apart.
@@ -72,14 +69,9 @@ VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t
   __m512i result;
   if constexpr (kWays == 1) {
     result = _mm512_maskz_loadu_epi8(b.mask(), b.at(in[0]));
-  } else if constexpr (kWays == 2) {
+  } else {
     result = _mm512_inserti64x4(_mm512_castsi256_si512(load_half(b, in[0])),
                                 load_half(b, in[distance]), 1);
-  } else {
-    result = _mm512_castsi128_si512(load_quarter(b, in[0]));
-    result = _mm512_inserti32x4(result, load_quarter(b, in[distance]), 1);
-    result = _mm512_inserti32x4(result, load_quarter(b, in[2 * distance]), 2);
-    result = _mm512_inserti32x4(result, load_quarter(b, in[3 * distance]), 3);
   }
   return _mm512_xor_si512(result, _mm512_set1_epi8(-128));  // the instruction needs unsigned inputs
 }
@@ -143,16 +135,10 @@ VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size
   int8_t* const out = b.row->out + pixel * stride + b.channel;
   if constexpr (kWays == 1) {
     _mm512_mask_storeu_epi8(out, b.mask(), value);
-  } else if constexpr (kWays == 2) {
+  } else {
     const auto mask = static_cast<__mmask32>(b.mask());
     _mm256_mask_storeu_epi8(out, mask, _mm512_castsi512_si256(value));
     _mm256_mask_storeu_epi8(out + distance * stride, mask, _mm512_extracti64x4_epi64(value, 1));
-  } else {
-    const auto mask = static_cast<__mmask16>(b.mask());
-    _mm_mask_storeu_epi8(out, mask, _mm512_castsi512_si128(value));
-    _mm_mask_storeu_epi8(out + distance * stride, mask, _mm512_extracti32x4_epi32(value, 1));
-    _mm_mask_storeu_epi8(out + 2 * distance * stride, mask, _mm512_extracti32x4_epi32(value, 2));
-    _mm_mask_storeu_epi8(out + 3 * distance * stride, mask, _mm512_extracti32x4_epi32(value, 3));
   }
 }
 
@@ -241,16 +227,10 @@ void int8_depthwise_row(const Int8DepthwiseWindow& w, const Int8DepthwiseRow& ro
                   channel,        std::min(kBlock, w.channels - channel),
                   groups_of(w),   w.rows * w.columns,
                   w.step * w.rows};
-    switch (ways_of(b.channels)) {
-      case 1:
-        compute<1>(w, b);
-        break;
-      case 2:
-        compute<2>(w, b);
-        break;
-      default:
-        compute<4>(w, b);
-        break;
+    if (ways_of(b.channels) == 1) {
+      compute<1>(w, b);
+    } else {
+      compute<2>(w, b);
     }
   }
 }

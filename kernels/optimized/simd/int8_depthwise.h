@@ -9,8 +9,8 @@
 namespace vitrine::optimized::simd {
 
 // The layout of the weights: blocks of 64 channels. A block has the start values of the sums, the
-// weights of each group of four taps, and the scales. Channels that are left over are repeated, so
-// that one register computes 2 or 4 pixels if at most 32 or 16 are left.
+// weights of each group of four taps, and the scales. If at most 32 channels are left for the last
+// block, it has them twice, so that one register computes two pixels.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;
@@ -27,8 +27,7 @@ struct Int8DepthwiseWindow {
 // A row of pixels of the result.
 struct Int8DepthwiseRow {
   // The inputs of the taps, column by column. The window of pixel p starts at column p * step.
-  // `zero` is padding; `offset` bytes are added to other pointers. Up to 15 bytes behind the
-  // channels may be read.
+  // `zero` is padding; `offset` bytes are added to other pointers.
   const int8_t* const* in;
   const int8_t* zero;
   size_t offset;
