@@ -21,7 +21,7 @@ namespace vitrine::xnnpack {
 Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
                                                           std::span<const std::byte> payload,
                                                           const Limits& limits, Shared shared,
-                                                          bool vitrine_kernels) {
+                                                          const Options& options) {
   const uint64_t start_ns = context.tracer != nullptr ? platform::quick_now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
@@ -66,7 +66,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   }
   self->weights_->finish();
   self->pool_ = context.pool;
-  if (vitrine_kernels) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
+  if (options.vitrine_kernels) {
+    VITRINE_RETURN_IF_ERROR(self->load_own_kernels(options.exact));
+  }
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
   // A memory plan for the upper bounds of dynamic sizes would be too large. It is dropped until a
   // call sets the actual sizes.
@@ -102,6 +104,7 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   weights_->report_memory(report);
   if (own_kernels_) {
     report.add(DelegateMemory::Kind::kPackedWeights, &own_kernels_, own_kernels_->bytes());
+    report.add(DelegateMemory::Kind::kWorkspace, &own_kernels_, own_kernels_->scratch_bytes());
   }
   report.add(DelegateMemory::Kind::kWorkspace, this,
              arguments_.copied_bytes() + static_cast<size_t>(tables_.bytes()));
@@ -121,10 +124,11 @@ Error XnnpackDelegate::take_heap(uint64_t bytes) {
   return Error();
 }
 
-Error XnnpackDelegate::load_own_kernels() {
+Error XnnpackDelegate::load_own_kernels(bool exact) {
   own_kernels_.emplace();
-  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get()));
-  return take_heap(own_kernels_->bytes());
+  const uint64_t max_bytes = memory_ != nullptr ? memory_->left() : UINT64_MAX;
+  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get(), max_bytes, exact));
+  return take_heap(own_kernels_->bytes() + own_kernels_->scratch_bytes());
 }
 
 Error XnnpackDelegate::prepare_invocation() {

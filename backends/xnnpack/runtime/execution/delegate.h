@@ -33,11 +33,11 @@ struct Shared {
 class XnnpackDelegate final : public Delegate {
  public:
   // XNNPACK must be initialized. If the context has a tracer, this logs the operator map, and the
-  // delegate can log the times of its operators. `vitrine_kernels` allows Vitrine's own kernels.
+  // delegate can log the times of its operators. `options` choose among Vitrine's own kernels.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> payload,
                                                   const Limits& limits, Shared shared,
-                                                  bool vitrine_kernels);
+                                                  const Options& options);
   ~XnnpackDelegate() override;
 
   // Logs operators only if create() also had a tracer. After an error, the next call starts from a
@@ -56,7 +56,7 @@ class XnnpackDelegate final : public Delegate {
  private:
   XnnpackDelegate() = default;
   Error take_heap(uint64_t bytes);
-  Error load_own_kernels();
+  Error load_own_kernels(bool exact);
   Error prepare_invocation();
   Error check_output_ranks() const;
   Error trace_init(const BackendInitContext& context, const BuiltRuntime& built, uint64_t start_ns);

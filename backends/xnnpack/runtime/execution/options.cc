@@ -44,6 +44,13 @@ constexpr OptionKey kKeys[] = {
        options.vitrine_kernels = *enabled;
        return true;
      }},
+    {"exact", "true or false",
+     [](const OptionValue& value, Options& options) {
+       const auto* enabled = std::get_if<bool>(&value);
+       if (enabled == nullptr) return false;
+       options.exact = *enabled;
+       return true;
+     }},
 };
 
 // Writes 7, true or "text", cut at `size` characters.
@@ -69,8 +76,9 @@ Error read_option(const BackendOption& option, Options& options) {
                        key.expected, value);
   }
   return Error::make(ErrorCode::kInvalidArgument,
-                     "unknown option %.*s; known options are %s, %s, %s and %s", size,
-                     option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name, kKeys[3].name);
+                     "unknown option %.*s; known options are %s, %s, %s, %s and %s", size,
+                     option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name, kKeys[3].name,
+                     kKeys[4].name);
 }
 
 }  // namespace

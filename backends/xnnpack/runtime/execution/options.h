@@ -29,6 +29,8 @@ struct Options {
   // "vitrine_kernels": Vitrine's kernels run the operators that they compute faster
   // (own_kernels.h).
   bool vitrine_kernels = true;
+  // "exact": no kernel has a larger error than sums of products (own_kernels/winograd.h).
+  bool exact = false;
 };
 
 // Returns `defaults` with XNNPACK's options in `given` applied. InvalidArgument for unknown keys

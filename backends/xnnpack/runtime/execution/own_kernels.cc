@@ -2,6 +2,8 @@
 
 #ifdef VITRINE_XNNPACK_OWN_KERNELS
 
+#include <algorithm>
+
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 
 extern "C" {
@@ -50,7 +52,7 @@ struct Weights {
 
 bool OwnKernels::are_built() { return true; }
 
-Error OwnKernels::load(xnn_runtime_t runtime) {
+Error OwnKernels::load(xnn_runtime_t runtime, uint64_t max_bytes, bool exact) {
   size_t bytes = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator* const op = runtime->opdata[i].operator_objects[0];
@@ -66,7 +68,8 @@ Error OwnKernels::load(xnn_runtime_t runtime) {
     if (weights.copy != nullptr) weights.copy(*op, to);
     to += weights.bytes();
   }
-  return Error();
+  if (exact) return Error();
+  return winograd_.load(runtime, max_bytes - std::min<uint64_t>(bytes, max_bytes));
 }
 
 void OwnKernels::use(xnn_runtime_t runtime) {
@@ -80,6 +83,7 @@ void OwnKernels::use(xnn_runtime_t runtime) {
     if (own != nullptr && op->state != xnn_run_state_skip) own->install(*op, weights);
     weights += Weights(*op).bytes();
   }
+  winograd_.use(runtime, names_.data());
 }
 
 }  // namespace vitrine::xnnpack
@@ -89,7 +93,7 @@ void OwnKernels::use(xnn_runtime_t runtime) {
 namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
-Error OwnKernels::load(xnn_runtime_t) { return Error(); }
+Error OwnKernels::load(xnn_runtime_t, uint64_t, bool) { return Error(); }
 void OwnKernels::use(xnn_runtime_t) {}
 
 }  // namespace vitrine::xnnpack

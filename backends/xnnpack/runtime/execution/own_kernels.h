@@ -5,8 +5,10 @@
 #include <xnnpack.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
+#include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 #include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
@@ -16,8 +18,10 @@ class OwnKernels {
   // False in builds with another version of XNNPACK than Debian's, without XNNPACK's private
   // headers, or with selected kernels. The functions below then do nothing.
   static bool are_built();
-  // Copies weights into the layouts of our kernels. Call once, at load.
-  Error load(xnn_runtime_t runtime);
+  // Copies weights into the layouts of our kernels. Call once, at load. Copies that make a kernel
+  // faster but may be omitted take at most the rest of `max_bytes`. `exact` excludes kernels with
+  // larger errors than sums of products have.
+  Error load(xnn_runtime_t runtime, uint64_t max_bytes, bool exact);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.
   void use(xnn_runtime_t runtime);
@@ -25,11 +29,14 @@ class OwnKernels {
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
   // Bytes of copied weights.
-  size_t bytes() const { return weights_.size(); }
+  size_t bytes() const { return weights_.size() + winograd_.weight_bytes(); }
+  // Bytes of memory that tasks use during a run.
+  size_t scratch_bytes() const { return winograd_.scratch_bytes(); }
 
  private:
   CheckedVector<const char*> names_;
   CheckedVector<std::byte> weights_;  // copies for each operator, in running order
+  own_kernels::Winograd winograd_;
 };
 
 }  // namespace vitrine::xnnpack

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
     }
   }
   return xnnpack::XnnpackDelegate::create(context, payload, limits_, std::move(shared),
-                                          options.vitrine_kernels);
+                                          options);
 }
 
 const BackendInterface& xnnpack_backend() {

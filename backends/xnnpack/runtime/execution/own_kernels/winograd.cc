@@ -1,0 +1,285 @@
+#include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+
+#include "runtime/platform/memory.h"
+
+extern "C" {
+#include "xnnpack/operator-utils.h"
+#include "xnnpack/operator.h"
+#include "xnnpack/subgraph.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+constexpr const char* kName = "Vitrine Winograd Convolution (NHWC, F32)";
+
+// Tiles in a task. Their transformed pixels and results stay in the second-level cache, and the
+// transformed weights are read once for all of them.
+constexpr int64_t kTaskTiles = 32;
+
+constexpr int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+constexpr int64_t divide_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
+
+int64_t tile_count(int64_t tile, const WinogradSize& size) {
+  return size.images * divide_up(size.height, tile) * divide_up(size.width, tile);
+}
+
+bool is_candidate(const xnn_operator& op) {
+  return op.type == xnn_operator_type_convolution_nhwc_f32 &&
+         op.ukernel.type == xnn_microkernel_type_igemm && op.groups == 1 && op.kernel_height == 3 &&
+         op.kernel_width == 3 && op.stride_height == 1 && op.stride_width == 1 &&
+         op.dilation_height == 1 && op.dilation_width == 1;
+}
+
+int64_t in_channels(const xnn_operator& op) {
+  return static_cast<int64_t>(op.group_input_channels);
+}
+int64_t out_channels(const xnn_operator& op) {
+  return static_cast<int64_t>(op.group_output_channels);
+}
+
+// The size of the result if the input has the value's shape; no pixels if it has none.
+WinogradSize result_size(const xnn_operator& op, const xnn_value& input) {
+  if (input.shape.num_dims != 4) return {};
+  const size_t* const dims = input.shape.dim;
+  return {static_cast<int64_t>(dims[0]),
+          static_cast<int64_t>(dims[1] + op.padding_top + op.padding_bottom) - 2,
+          static_cast<int64_t>(dims[2] + op.padding_left + op.padding_right) - 2};
+}
+
+WinogradSize result_size(const xnn_operator& op) {
+  return {static_cast<int64_t>(op.batch_size), static_cast<int64_t>(op.output_height),
+          static_cast<int64_t>(op.output_width)};
+}
+
+int64_t layer_floats(const simd::WinogradShape& shape) {
+  return round_up(shape.out_channels + simd::winograd_weights(shape), 16);
+}
+
+// XNNPACK's weights of a convolution: blocks of `columns` output channels, each with its biases and
+// the weights of each tap. Groups of kr * sr input channels are rotated by the column.
+class PackedWeights {
+ public:
+  explicit PackedWeights(xnn_operator& op)
+      : data_(static_cast<const float*>(packed_weights(&op))),
+        columns_(op.ukernel.igemm.nr),
+        step_(op.ukernel.igemm.kr),
+        group_(int64_t{op.ukernel.igemm.kr} * op.ukernel.igemm.sr),
+        tap_(round_up(in_channels(op), group_) * columns_) {}
+
+  // Writes the biases of the output channels from `first` on.
+  void copy_biases(int64_t first, int64_t count, float* to) const {
+    for (int64_t i = 0; i < count; ++i) to[i] = block(first + i)[(first + i) % columns_];
+  }
+  // Writes the weights of one input channel and several output channels.
+  void copy_weights(int64_t tap, int64_t in_channel, int64_t first, int64_t count,
+                    float* to) const {
+    const int64_t group = in_channel / group_ * group_;
+    for (int64_t i = 0; i < count;) {
+      const int64_t column = (first + i) % columns_;
+      const float* const from = block(first + i) + columns_ + tap * tap_ + group * columns_;
+      const int64_t end = std::min(count, i + columns_ - column);
+      if (group_ == 1) {
+        std::copy_n(from + column, end - i, to + i);
+        i = end;
+      }
+      for (int64_t n = column; i < end; ++i, ++n) {
+        const int64_t at = (in_channel - group - n * step_) & (group_ - 1);
+        to[i] = from[at / step_ * step_ * columns_ + n * step_ + at % step_];
+      }
+    }
+  }
+
+ private:
+  const float* block(int64_t out_channel) const {
+    return data_ + out_channel / columns_ * (columns_ + 9 * tap_);
+  }
+
+  const float* data_;
+  int64_t columns_;
+  int64_t step_;
+  int64_t group_;  // a power of two
+  int64_t tap_;    // floats of a tap in a block
+};
+
+}  // namespace
+
+int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size) {
+  // The time of a transformed value and of a transformed weight, in multiplications (medians of
+  // layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are streamed through the
+  // caches.
+  constexpr double kTransformation = 12;
+  constexpr double kWeight = 8;
+  // The longest time, relative to that of sums of products.
+  constexpr double kMaxRatio = 0.8;
+
+  const double channels = static_cast<double>(in_channels) + static_cast<double>(out_channels);
+  const double pairs = static_cast<double>(in_channels) * static_cast<double>(out_channels);
+  const double products = static_cast<double>(size.images * size.height * size.width) * 9 * pairs;
+  double least = (products + 9 * pairs * kWeight) * kMaxRatio;
+  int64_t best = 0;
+  bool saves_half = false;
+  for (const int64_t tile : {int64_t{4}, int64_t{2}}) {
+    const auto points = static_cast<double>((tile + 2) * (tile + 2));
+    const auto tiles = static_cast<double>(tile_count(tile, size));
+    saves_half = saves_half || 2 * tiles * points * pairs <= products;
+    const double time =
+        points * (tiles * (pairs + kTransformation * channels) + kWeight * pairs);
+    if (time >= least) continue;
+    least = time;
+    best = tile;
+  }
+  return saves_half ? best : 0;
+}
+
+// The work of loading, one task per panel.
+struct Winograd::Transformation {
+  void run(size_t index) const {
+    const Layer* layer = layers;
+    auto panel = static_cast<int64_t>(index);
+    for (; panel >= simd::winograd_panels(layer->shape); ++layer) {
+      panel -= simd::winograd_panels(layer->shape);
+    }
+    const simd::WinogradShape& shape = layer->shape;
+    const simd::WinogradPanel columns = simd::winograd_panel(shape, panel);
+    const int64_t count = std::min(columns.width, shape.out_channels - columns.first);
+    const PackedWeights packed(*layer->op_object);
+    packed.copy_biases(columns.first, count, layer->weights + columns.first);
+    float taps[9 * simd::kWinogradMaxPanel] = {};
+    for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        packed.copy_weights(tap, channel, columns.first, count, taps + tap * columns.width);
+      }
+      simd::winograd_transform(shape, panel, channel, taps, layer->weights + shape.out_channels);
+    }
+  }
+
+  const Layer* layers;
+};
+
+Error Winograd::load(xnn_runtime_t runtime, uint64_t max_bytes) {
+  const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
+  size_t floats = 0;
+  size_t thread_scratch = 0;
+  size_t panels = 0;
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator_data& data = runtime->opdata[i];
+    const xnn_operator_t op = data.operator_objects[0];
+    if (op == nullptr || !is_candidate(*op)) continue;
+    const WinogradSize size = result_size(*op, runtime->values[data.inputs[0]]);
+    const int64_t tile = choose_winograd_tile(in_channels(*op), out_channels(*op), size);
+    if (tile == 0) continue;
+    Layer layer{};
+    layer.op = i;
+    layer.op_object = op;
+    layer.shape = {tile, in_channels(*op), out_channels(*op)};
+    layer.tiles = std::min(kTaskTiles, tile_count(tile, size));
+    const size_t all_floats = floats + static_cast<size_t>(layer_floats(layer.shape));
+    const size_t scratch = std::max(
+        thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
+    if ((all_floats + threads * scratch) * sizeof(float) > max_bytes) continue;
+    VITRINE_RETURN_IF_ERROR(layers_.push_back(layer));
+    floats = all_floats;
+    thread_scratch = scratch;
+    panels += static_cast<size_t>(simd::winograd_panels(layer.shape));
+  }
+  if (layers_.empty()) return Error();
+  thread_scratch = static_cast<size_t>(round_up(static_cast<int64_t>(thread_scratch), 16));
+  weight_bytes_ = floats * sizeof(float);
+  scratch_bytes_ = threads * thread_scratch * sizeof(float);
+  weights_.reset(platform::allocate_aligned(64, weight_bytes_));
+  scratch_.reset(platform::allocate_aligned(64, scratch_bytes_));
+  if (!weights_ || !scratch_) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed,
+                       "no memory for %zu bytes of transformed weights and %zu bytes of scratch",
+                       weight_bytes_, scratch_bytes_);
+  }
+  auto* weights = static_cast<float*>(weights_.get());
+  for (Layer& layer : layers_) {
+    layer.weights = weights;
+    layer.scratch = static_cast<float*>(scratch_.get());
+    layer.thread_scratch = thread_scratch;
+    weights += layer_floats(layer.shape);
+  }
+  const Transformation transformation{layers_.data()};
+  pthreadpool_parallelize_1d(
+      runtime->threadpool,
+      [](void* context, size_t i) { static_cast<const Transformation*>(context)->run(i); },
+      const_cast<Transformation*>(&transformation), panels, 0);
+  return Error();
+}
+
+void Winograd::use(xnn_runtime_t runtime, const char** names) {
+  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(runtime->threadpool));
+  size_t running = 0;
+  size_t i = 0;
+  for (Layer& layer : layers_) {
+    for (; i < layer.op; ++i) {
+      if (runtime->opdata[i].operator_objects[0] != nullptr) ++running;
+    }
+    xnn_operator& op = *layer.op_object;
+    const simd::WinogradShape& shape = layer.shape;
+    const WinogradSize size = result_size(op);
+    if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip ||
+        choose_winograd_tile(shape.in_channels, shape.out_channels, size) != shape.tile) {
+      continue;
+    }
+    names[running] = kName;
+    // Tasks of equal size for all threads. With few tiles, tasks share the panels, too.
+    const int64_t tiles = tile_count(shape.tile, size);
+    const int64_t rows = simd::winograd_tile_step();
+    int64_t tasks = divide_up(tiles, layer.tiles);
+    if (tiles >= rows * round_up(tasks, threads)) tasks = round_up(tasks, threads);
+    layer.task_tiles = std::min(layer.tiles, round_up(divide_up(tiles, tasks), rows));
+    tasks = divide_up(tiles, layer.task_tiles);
+    const int64_t panels = simd::winograd_panels(shape);
+    layer.task_panels = divide_up(panels, divide_up(threads, tasks));
+    op.context.igemm.igemm.packed_w = &layer;
+    compute_parameters& compute = op.compute[0];
+    compute.type = xnn_parallelization_type_2d_with_thread;
+    compute.task_2d_with_thread =
+        reinterpret_cast<pthreadpool_task_2d_with_thread_t>(&Winograd::run_task);
+    compute.context_offset = 0;
+    compute.range[0] = static_cast<size_t>(tasks);
+    compute.range[1] = static_cast<size_t>(divide_up(panels, layer.task_panels));
+    op.compute[1].type = xnn_parallelization_type_invalid;  // the sums after a table of pointers
+  }
+}
+
+void Winograd::run_task(const void* context, size_t thread, size_t tiles, size_t panels) {
+  const auto& layer =
+      *static_cast<const Layer*>(static_cast<const igemm_context*>(context)->packed_w);
+  const xnn_operator& op = *layer.op_object;
+  const simd::WinogradImages images{.shape = layer.shape,
+                                    .weights = layer.weights + layer.shape.out_channels,
+                                    .bias = layer.weights,
+                                    .min = op.params.f32_minmax.scalar.min,
+                                    .max = op.params.f32_minmax.scalar.max,
+                                    .in = static_cast<const float*>(op.input),
+                                    .in_stride = static_cast<int64_t>(op.input_pixel_stride),
+                                    .height = static_cast<int64_t>(op.input_height),
+                                    .width = static_cast<int64_t>(op.input_width),
+                                    .top = op.padding_top,
+                                    .left = op.padding_left,
+                                    .out = static_cast<float*>(op.output),
+                                    .out_stride = static_cast<int64_t>(op.output_pixel_stride),
+                                    .out_height = static_cast<int64_t>(op.output_height),
+                                    .out_width = static_cast<int64_t>(op.output_width)};
+  const auto first_tile = static_cast<int64_t>(tiles) * layer.task_tiles;
+  const auto first_panel = static_cast<int64_t>(panels) * layer.task_panels;
+  simd::winograd_convolve(
+      images,
+      {.first_tile = first_tile,
+       .tiles = std::min(layer.task_tiles, tile_count(layer.shape.tile, result_size(op)) - first_tile),
+       .first_panel = first_panel,
+       .panels = std::min(layer.task_panels, simd::winograd_panels(layer.shape) - first_panel)},
+      layer.scratch + thread * layer.thread_scratch);
+}
+
+}  // namespace vitrine::xnnpack::own_kernels

@@ -1,0 +1,394 @@
+#include "kernels/optimized/simd/winograd.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/winograd.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/optimized/simd/gemm.h"
+#include "kernels/optimized/simd/part-inl.h"
+#include "runtime/platform/simd_dispatch.h"
+
+#ifndef VITRINE_WINOGRAD_TYPES_
+#define VITRINE_WINOGRAD_TYPES_
+namespace vitrine::optimized::simd {
+
+// The points of tiles of 4 besides 0 and infinity are +-kA and +-kB, with kA * kB = 1.
+constexpr double kA = 2.0 / 3;
+constexpr double kB = 3.0 / 2;
+
+// A transformed tile of the result. Value i of the tile is at sums[i * step].
+struct WinogradResult {
+  const float* sums;
+  int64_t step;
+  const float* bias;
+  float min, max;
+  float* out;
+  int64_t line_stride, pixel_stride;
+  int64_t lines, columns;  // inside the image
+  int64_t channels;
+};
+
+}  // namespace vitrine::optimized::simd
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::CappedTag<float, kGemmMaxLanes>;
+using V = hn::Vec<Tag>;
+
+HWY_INLINE V winograd_constant(double value) { return hn::Set(Tag(), static_cast<float>(value)); }
+
+// Each function transforms one line or column.
+template <int kTile>
+HWY_INLINE void transform_pixels(const V* in, V* out) {
+  if constexpr (kTile == 2) {
+    out[0] = hn::Sub(in[0], in[2]);
+    out[1] = hn::Add(in[1], in[2]);
+    out[2] = hn::Sub(in[2], in[1]);
+    out[3] = hn::Sub(in[3], in[1]);
+  } else {
+    const V a = winograd_constant(kA), b = winograd_constant(kB);
+    const V a2 = winograd_constant(kA * kA), b2 = winograd_constant(kB * kB);
+    const V sum = winograd_constant(kA * kA + kB * kB);
+    const V even_a = hn::NegMulAdd(b2, in[2], in[4]);
+    const V odd_a = hn::MulSub(a, in[3], hn::Mul(b, in[1]));
+    const V even_b = hn::NegMulAdd(a2, in[2], in[4]);
+    const V odd_b = hn::MulSub(b, in[3], hn::Mul(a, in[1]));
+    out[0] = hn::NegMulAdd(sum, in[2], hn::Add(in[0], in[4]));
+    out[1] = hn::Add(even_a, odd_a);
+    out[2] = hn::Sub(even_a, odd_a);
+    out[3] = hn::Add(even_b, odd_b);
+    out[4] = hn::Sub(even_b, odd_b);
+    out[5] = hn::NegMulAdd(sum, in[3], hn::Add(in[1], in[5]));
+  }
+}
+
+template <int kTile>
+HWY_INLINE void transform_weights(const V* in, V* out) {
+  if constexpr (kTile == 2) {
+    const V half = winograd_constant(0.5);
+    const V even = hn::Mul(half, hn::Add(in[0], in[2]));
+    out[0] = in[0];
+    out[1] = hn::MulAdd(half, in[1], even);
+    out[2] = hn::NegMulAdd(half, in[1], even);
+    out[3] = in[2];
+  } else {
+    // Point p has the weights 1, p and p^2, divided by 2 p^2 (p^2 - q^2), if q is the other point.
+    constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
+    constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
+    const V even_a = hn::MulAdd(winograd_constant(kA * kA * kScaleA), in[2],
+                                hn::Mul(winograd_constant(kScaleA), in[0]));
+    const V odd_a = hn::Mul(winograd_constant(kA * kScaleA), in[1]);
+    const V even_b = hn::MulAdd(winograd_constant(kB * kB * kScaleB), in[2],
+                                hn::Mul(winograd_constant(kScaleB), in[0]));
+    const V odd_b = hn::Mul(winograd_constant(kB * kScaleB), in[1]);
+    out[0] = in[0];
+    out[1] = hn::Add(even_a, odd_a);
+    out[2] = hn::Sub(even_a, odd_a);
+    out[3] = hn::Add(even_b, odd_b);
+    out[4] = hn::Sub(even_b, odd_b);
+    out[5] = in[2];
+  }
+}
+
+template <int kTile>
+HWY_INLINE void transform_sums(const V* in, V* out) {
+  const V even_a = hn::Add(in[1], in[2]);
+  const V odd_a = hn::Sub(in[1], in[2]);
+  if constexpr (kTile == 2) {
+    out[0] = hn::Add(in[0], even_a);
+    out[1] = hn::Add(odd_a, in[3]);
+  } else {
+    const V even_b = hn::Add(in[3], in[4]);
+    const V odd_b = hn::Sub(in[3], in[4]);
+    out[0] = hn::Add(in[0], hn::Add(even_a, even_b));
+    out[1] = hn::MulAdd(winograd_constant(kA), odd_a, hn::Mul(winograd_constant(kB), odd_b));
+    out[2] = hn::MulAdd(winograd_constant(kA * kA), even_a,
+                        hn::Mul(winograd_constant(kB * kB), even_b));
+    out[3] = hn::MulAdd(winograd_constant(kA * kA * kA), odd_a,
+                        hn::MulAdd(winograd_constant(kB * kB * kB), odd_b, in[5]));
+  }
+}
+
+// Not inlined, because it runs at most once per tile.
+HWY_NOINLINE V load_last_channels(const float* from, int64_t count) {
+  return load_part(Tag(), from, count);
+}
+HWY_NOINLINE void store_last_channels(V value, float* to, int64_t count) {
+  store_part(value, Tag(), to, count);
+}
+
+template <int kTile>
+HWY_INLINE void transform_pixels_of_tile(const float* const* pixels, int64_t channels, float* to,
+                                         int64_t step) {
+  constexpr int kSize = kTile + 2;
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < channels; c += lanes) {
+    const bool is_full = channels - c >= lanes;
+    V lines[kSize][kSize];
+    for (int x = 0; x < kSize; ++x) {
+      V in[kSize];
+      V out[kSize];
+      for (int y = 0; y < kSize; ++y) {
+        const float* const from = pixels[y * kSize + x] + c;
+        in[y] = is_full ? hn::LoadU(d, from) : load_last_channels(from, channels - c);
+      }
+      transform_pixels<kTile>(in, out);
+      for (int y = 0; y < kSize; ++y) lines[y][x] = out[y];
+    }
+    for (int y = 0; y < kSize; ++y) {
+      V out[kSize];
+      transform_pixels<kTile>(lines[y], out);
+      for (int x = 0; x < kSize; ++x) hn::StoreU(out[x], d, to + (y * kSize + x) * step + c);
+    }
+  }
+}
+
+template <int kTile>
+HWY_INLINE void transform_taps(const float* taps, int64_t width, float* to, int64_t step) {
+  constexpr int kSize = kTile + 2;
+  const Tag d;
+  for (int64_t c = 0; c < width; c += static_cast<int64_t>(hn::Lanes(d))) {
+    V lines[kSize][3];
+    for (int x = 0; x < 3; ++x) {
+      V in[3];
+      V out[kSize];
+      for (int y = 0; y < 3; ++y) in[y] = hn::LoadU(d, taps + (y * 3 + x) * width + c);
+      transform_weights<kTile>(in, out);
+      for (int y = 0; y < kSize; ++y) lines[y][x] = out[y];
+    }
+    for (int y = 0; y < kSize; ++y) {
+      V out[kSize];
+      transform_weights<kTile>(lines[y], out);
+      for (int x = 0; x < kSize; ++x) hn::StoreU(out[x], d, to + (y * kSize + x) * step + c);
+    }
+  }
+}
+
+template <int kTile>
+HWY_INLINE void transform_result(const WinogradResult& tile) {
+  constexpr int kSize = kTile + 2;
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V min = hn::Set(d, tile.min);
+  const V max = hn::Set(d, tile.max);
+  for (int64_t c = 0; c < tile.channels; c += lanes) {
+    const int64_t room = tile.channels - c;
+    V bias = hn::Zero(d);
+    if (tile.bias != nullptr) {
+      bias = room >= lanes ? hn::LoadU(d, tile.bias + c) : load_last_channels(tile.bias + c, room);
+    }
+    V lines[kTile][kSize];
+    for (int x = 0; x < kSize; ++x) {
+      V in[kSize];
+      V out[kTile];
+      for (int y = 0; y < kSize; ++y) {
+        in[y] = hn::LoadU(d, tile.sums + (y * kSize + x) * tile.step + c);
+      }
+      transform_sums<kTile>(in, out);
+      for (int y = 0; y < kTile; ++y) lines[y][x] = out[y];
+    }
+    for (int64_t y = 0; y < tile.lines; ++y) {
+      V out[kTile];
+      transform_sums<kTile>(lines[y], out);
+      float* const to = tile.out + y * tile.line_stride + c;
+      for (int64_t x = 0; x < tile.columns; ++x) {
+        // In this order, a NaN stays.
+        const V value = hn::Max(min, hn::Min(max, hn::Add(out[x], bias)));
+        if (room >= lanes) {
+          hn::StoreU(value, d, to + x * tile.pixel_stride);
+        } else {
+          store_last_channels(value, to + x * tile.pixel_stride, room);
+        }
+      }
+    }
+  }
+}
+
+void TransformPixels(int64_t tile, const float* const* pixels, int64_t channels, float* to,
+                     int64_t step) {
+  if (tile == 2) return transform_pixels_of_tile<2>(pixels, channels, to, step);
+  transform_pixels_of_tile<4>(pixels, channels, to, step);
+}
+void TransformTaps(int64_t tile, const float* taps, int64_t width, float* to, int64_t step) {
+  if (tile == 2) return transform_taps<2>(taps, width, to, step);
+  transform_taps<4>(taps, width, to, step);
+}
+void TransformResult(int64_t tile, const WinogradResult& result) {
+  if (tile == 2) return transform_result<2>(result);
+  transform_result<4>(result);
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+VITRINE_EXPORT(TransformPixels);
+VITRINE_EXPORT(TransformTaps);
+VITRINE_EXPORT(TransformResult);
+
+namespace {
+
+constexpr int64_t kMaxSize = 6;
+
+int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+
+int64_t vectors_of(const WinogradShape& shape, int64_t lanes) {
+  return (shape.out_channels + lanes - 1) / lanes;
+}
+
+// The scratch memory: a pixel of zeros, the transformed input of all tiles, and the transformed
+// results of all tiles for one panel. Tiles are in groups of as many as the product's kernel takes.
+// Each group has all points, and each point all tiles of the group.
+struct Scratch {
+  Scratch(const WinogradShape& shape, int64_t tiles)
+      : gemm(gemm_shape()),
+        depth(round_up(shape.in_channels, gemm.lanes)),
+        groups((tiles + gemm.rows - 1) / gemm.rows),
+        input_point(gemm.rows * depth),
+        input_group(shape.points() * input_point),
+        sums_point(gemm.rows * kGemmMaxVectors * gemm.lanes),
+        sums_group(shape.points() * sums_point) {}
+
+  int64_t floats() const { return depth + groups * (input_group + sums_group); }
+
+  GemmShape gemm;
+  int64_t depth;  // input channels, with padding
+  int64_t groups;
+  int64_t input_point, input_group;
+  int64_t sums_point, sums_group;
+};
+
+// The position of a tile.
+struct TilePosition {
+  TilePosition(const WinogradImages& images, int64_t tile)
+      : image(tile / images.tile_columns() / images.tile_lines()),
+        y(tile / images.tile_columns() % images.tile_lines() * images.shape.tile),
+        x(tile % images.tile_columns() * images.shape.tile) {}
+
+  int64_t image;
+  int64_t y, x;  // of its first result
+};
+
+void transform_input(const WinogradImages& images, int64_t tile, const float* zeros, float* to,
+                     int64_t step) {
+  const TilePosition at(images, tile);
+  const int64_t size = images.shape.tile + 2;
+  const float* pixels[kMaxSize * kMaxSize];
+  for (int64_t i = 0; i < size; ++i) {
+    const int64_t y = at.y + i - images.top;
+    for (int64_t j = 0; j < size; ++j) {
+      const int64_t x = at.x + j - images.left;
+      const bool is_inside = y >= 0 && y < images.height && x >= 0 && x < images.width;
+      const int64_t pixel = (at.image * images.height + y) * images.width + x;
+      pixels[i * size + j] = is_inside ? images.in + pixel * images.in_stride : zeros;
+    }
+  }
+  VITRINE_DISPATCH(TransformPixels)(images.shape.tile, pixels, images.shape.in_channels, to, step);
+}
+
+void transform_output(const WinogradImages& images, int64_t tile, const WinogradPanel& panel,
+                      const float* sums, int64_t step) {
+  const TilePosition at(images, tile);
+  const WinogradShape& shape = images.shape;
+  const int64_t pixel = (at.image * images.out_height + at.y) * images.out_width + at.x;
+  VITRINE_DISPATCH(TransformResult)
+  (shape.tile, {.sums = sums,
+                .step = step,
+                .bias = images.bias == nullptr ? nullptr : images.bias + panel.first,
+                .min = images.min,
+                .max = images.max,
+                .out = images.out + pixel * images.out_stride + panel.first,
+                .line_stride = images.out_width * images.out_stride,
+                .pixel_stride = images.out_stride,
+                .lines = std::min(shape.tile, images.out_height - at.y),
+                .columns = std::min(shape.tile, images.out_width - at.x),
+                .channels = std::min(panel.width, shape.out_channels - panel.first)});
+}
+
+}  // namespace
+
+int64_t winograd_panels(const WinogradShape& shape) {
+  return (vectors_of(shape, gemm_shape().lanes) + kGemmMaxVectors - 1) / kGemmMaxVectors;
+}
+
+WinogradPanel winograd_panel(const WinogradShape& shape, int64_t panel) {
+  const int64_t lanes = gemm_shape().lanes;
+  const int64_t panels = winograd_panels(shape);
+  const int64_t vectors = vectors_of(shape, lanes);
+  const int64_t first = vectors * panel / panels * lanes;
+  return {first, vectors * (panel + 1) / panels * lanes - first};
+}
+
+int64_t winograd_tile_step() { return gemm_shape().rows; }
+
+int64_t winograd_weights(const WinogradShape& shape) {
+  const int64_t lanes = gemm_shape().lanes;
+  return shape.points() * shape.in_channels * vectors_of(shape, lanes) * lanes;
+}
+
+int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles) {
+  return Scratch(shape, tiles).floats();
+}
+
+void winograd_transform(const WinogradShape& shape, int64_t panel, int64_t in_channel,
+                        const float* taps, float* weights) {
+  const WinogradPanel columns = winograd_panel(shape, panel);
+  float* const to = weights + shape.points() * shape.in_channels * columns.first;
+  VITRINE_DISPATCH(TransformTaps)
+  (shape.tile, taps, columns.width, to + in_channel * columns.width,
+   shape.in_channels * columns.width);
+}
+
+void winograd_convolve(const WinogradImages& images, const WinogradPart& part, float* scratch) {
+  const WinogradShape& shape = images.shape;
+  const Scratch layout(shape, part.tiles);
+  const int64_t rows = layout.gemm.rows;
+  float* const zeros = scratch;
+  float* const input = zeros + layout.depth;
+  float* const sums = input + layout.groups * layout.input_group;
+  std::fill_n(zeros, layout.depth, 0.0F);
+  for (int64_t t = 0; t < part.tiles; ++t) {
+    transform_input(images, part.first_tile + t, zeros,
+                    input + t / rows * layout.input_group + t % rows * layout.depth,
+                    layout.input_point);
+  }
+  for (int64_t p = part.first_panel; p < part.first_panel + part.panels; ++p) {
+    const WinogradPanel panel = winograd_panel(shape, p);
+    const float* weights = images.weights + shape.points() * shape.in_channels * panel.first;
+    for (int64_t point = 0; point < shape.points(); ++point) {
+      for (int64_t g = 0; g < layout.groups; ++g) {
+        multiply_tile(
+            {.left = input + g * layout.input_group + point * layout.input_point,
+             .left_stride = layout.depth,
+             .rows = std::min(rows, part.tiles - g * rows),
+             .right = weights,
+             .right_stride = panel.width,
+             .vectors = panel.width / layout.gemm.lanes,
+             .depth = shape.in_channels,
+             .sums = sums + g * layout.sums_group + point * layout.sums_point,
+             .sums_stride = panel.width,
+             .start = nullptr});
+      }
+      weights += shape.in_channels * panel.width;
+    }
+    for (int64_t t = 0; t < part.tiles; ++t) {
+      transform_output(images, part.first_tile + t, panel,
+                       sums + t / rows * layout.sums_group + t % rows * panel.width,
+                       layout.sums_point);
+    }
+  }
+}
+
+}  // namespace vitrine::optimized::simd
+#endif

@@ -1,0 +1,79 @@
+// Convolution with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm: the products of
+// a tile of t x t results take (t + 2)^2 instead of 9 t^2 multiplications per pair of channels.
+//
+// S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast Algorithms
+// for Convolutional Neural Networks", 2015. The error against exact sums is at most four times that
+// of a sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which have about
+// half of the error of 0, +-1, +-2 and infinity.
+//
+// Pixels have contiguous channels (N, H, W, C). An infinity or a NaN spreads to all results of the
+// tiles that read it.
+#pragma once
+
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+// The parts of a convolution on which the layout of the transformed weights depends. Output channels
+// are divided into panels, which can be computed independently.
+struct WinogradShape {
+  int64_t tile;  // lines and columns of a tile: 2 or 4
+  int64_t in_channels;
+  int64_t out_channels;
+
+  int64_t points() const { return (tile + 2) * (tile + 2); }
+};
+struct WinogradPanel {
+  int64_t first;  // output channel
+  int64_t width;  // whole vectors; the last panel may end after the last channel
+};
+int64_t winograd_panels(const WinogradShape& shape);
+WinogradPanel winograd_panel(const WinogradShape& shape, int64_t panel);
+
+// The number of tiles that are multiplied at a time.
+int64_t winograd_tile_step();
+
+// Number of floats of the transformed weights, and of the scratch memory for `tiles` tiles.
+int64_t winograd_weights(const WinogradShape& shape);
+int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
+
+// Transforms the weights of one input channel and one panel. taps[tap * panel.width + i] is the
+// weight of output channel panel.first + i, or zero after the last channel. `weights` is the start
+// of the transformed weights of the convolution.
+inline constexpr int64_t kWinogradMaxPanel = 192;
+void winograd_transform(const WinogradShape& shape, int64_t panel, int64_t in_channel,
+                        const float* taps, float* weights);
+
+// Strides are in floats. Output pixel (y, x) is the sum over ky, kx of
+// weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].
+struct WinogradImages {
+  WinogradShape shape;
+  const float* weights;  // transformed
+  const float* bias;     // null means zero
+  float min;
+  float max;
+  const float* in;
+  int64_t in_stride;  // from pixel to pixel
+  int64_t height;
+  int64_t width;
+  int64_t top;
+  int64_t left;
+  float* out;
+  int64_t out_stride;
+  int64_t out_height;
+  int64_t out_width;
+
+  int64_t tile_lines() const { return (out_height + shape.tile - 1) / shape.tile; }
+  int64_t tile_columns() const { return (out_width + shape.tile - 1) / shape.tile; }
+};
+
+// Computes some panels of some tiles. Tiles are numbered by line and column, over all images.
+struct WinogradPart {
+  int64_t first_tile;
+  int64_t tiles;
+  int64_t first_panel;
+  int64_t panels;
+};
+void winograd_convolve(const WinogradImages& images, const WinogradPart& part, float* scratch);
+
+}  // namespace vitrine::optimized::simd
