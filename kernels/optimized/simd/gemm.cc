@@ -62,11 +62,16 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const int64_t depth = tile.depth;
   const int64_t right_stride = tile.right_stride;
   const int64_t left_step = tile.left_step;
+  const int64_t ahead = tile.right_ahead;
   for (int64_t k = 0; k < depth; ++k) {
     if (kTileRows == 8 && k % kPrefetchEvery == 0) prefetch_rows(first, second, stride);
     V vectors[kVectors];
 #pragma GCC unroll 8
     for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, right + v * lanes);
+    if (kTileRows >= 4 && ahead != 0) {
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kVectors; ++v) hwy::Prefetch(right + ahead + v * lanes);
+    }
     right += right_stride;
 #pragma GCC unroll 8
     for (int64_t r = 0; r < kTileRows; ++r) {

@@ -240,6 +240,8 @@ VITRINE_EXPORT(TransformResult);
 namespace {
 
 constexpr int64_t kMaxSize = 6;
+// Input channels whose weights are prefetched. The weights follow each other in memory.
+constexpr int64_t kChannelsAhead = 32;
 
 int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
@@ -378,7 +380,8 @@ void winograd_convolve(const WinogradImages& images, const WinogradPart& part, f
              .depth = shape.in_channels,
              .sums = sums + g * layout.sums_group + point * layout.sums_point,
              .sums_stride = panel.width,
-             .start = nullptr});
+             .start = nullptr,
+             .right_ahead = g == 0 ? panel.width * kChannelsAhead : 0});
       }
       weights += shape.in_channels * panel.width;
     }

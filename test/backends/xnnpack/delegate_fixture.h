@@ -63,6 +63,7 @@ class DelegateTest : public testing::Test {
     context.memory = memory_budget;
     context.tracer = tracer;
     context.options = options;
+    context.pool = pool;
     context.chain_index = 0;
     context.instruction_id = 7;
     return XnnpackBackend(limits).init(context, payload, {});
@@ -105,6 +106,7 @@ class DelegateTest : public testing::Test {
   const NamedDataMap* named_data = nullptr;
   std::span<const BackendOption> options;
   Budget* memory_budget = nullptr;  // outlives the delegate
+  ThreadPool* pool = nullptr;       // outlives the delegate
   std::unique_ptr<Delegate> delegate;
 };
 

@@ -104,7 +104,7 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   weights_->report_memory(report);
   if (own_kernels_) {
     report.add(DelegateMemory::Kind::kPackedWeights, &own_kernels_, own_kernels_->bytes());
-    report.add(DelegateMemory::Kind::kWorkspace, &own_kernels_, own_kernels_->scratch_bytes());
+    report.add(DelegateMemory::Kind::kWorkspace, own_kernels_->names().data(), own_kernels_->scratch_bytes());
   }
   report.add(DelegateMemory::Kind::kWorkspace, this,
              arguments_.copied_bytes() + static_cast<size_t>(tables_.bytes()));

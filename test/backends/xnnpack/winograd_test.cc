@@ -1,0 +1,219 @@
+// Compares 3 x 3 convolutions of delegates with sums of products in double. Tests the choice of the
+// kernel by its name in traces.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "backends/xnnpack/runtime/execution/own_kernels.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr std::string_view kWinograd = "Vitrine Winograd Convolution (NHWC, F32)";
+
+struct ImageSize {
+  uint32_t images, height, width;
+};
+
+struct SmallWindow {
+  uint32_t in_channels, out_channels;
+  WindowSpec window = {
+      .top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3, .kernel_width = 3};
+  Bounds bounds = {-kInfinity, kInfinity};
+};
+
+class WinogradTest : public DelegateTest {
+ protected:
+  // Loads a convolution for images of at most this size.
+  void load_convolution(const SmallWindow& c, const ImageSize& size) {
+    convolution_ = c;
+    weights_ = random_values(size_t{9} * c.in_channels * c.out_channels, 1);
+    bias_ = random_values(c.out_channels, 2);
+    PayloadBuilder b;
+    const uint32_t x = b.input({size.images, size.height, size.width, c.in_channels});
+    const uint32_t y = b.output(
+        {size.images, out_height(size), out_width(size), c.out_channels});
+    WindowSpec window = c.window;
+    window.group_in = c.in_channels;
+    window.group_out = c.out_channels;
+    b.convolution(Tag::XNNConv2d, window, x,
+                  b.constant<float>({c.out_channels, 3, 3, c.in_channels}, weights_),
+                  b.constant<float>({c.out_channels}, bias_), y, c.bounds);
+    RecordingTracer recorded;
+    tracer = &recorded;
+    load(b);
+    tracer = nullptr;
+  }
+
+  // Runs the convolution, compares the result with its formula, and returns true if our kernel ran.
+  bool run_and_compare(const ImageSize& size) {
+    const SmallWindow& c = convolution_;
+    const std::vector<float> in =
+        random_values(size_t{size.images} * size.height * size.width * c.in_channels, 3);
+    RecordingTracer recorded;
+    tracer = &recorded;
+    Tensor& input = factory.make<float>(sizes({size.images, size.height, size.width}, c.in_channels), in);
+    Tensor& out = factory.make(ScalarType::kFloat,
+                               sizes({size.images, out_height(size), out_width(size)}, c.out_channels));
+    run({&input, &out});
+    tracer = nullptr;
+    compare(size, in, out.data<float>());
+    return std::ranges::any_of(recorded.records, [](const TraceRecord& record) {
+      return std::string_view(record.metadata, record.metadata_size) == kWinograd;
+    });
+  }
+
+ private:
+  static std::vector<int32_t> sizes(const ImageSize& size, uint32_t channels) {
+    return {static_cast<int32_t>(size.images), static_cast<int32_t>(size.height),
+            static_cast<int32_t>(size.width), static_cast<int32_t>(channels)};
+  }
+  static std::vector<float> random_values(size_t count, uint32_t seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> values(count);
+    for (float& value : values) value = uniform(random);
+    return values;
+  }
+  uint32_t out_height(const ImageSize& size) const {
+    return size.height + convolution_.window.top + convolution_.window.bottom - 2;
+  }
+  uint32_t out_width(const ImageSize& size) const {
+    return size.width + convolution_.window.left + convolution_.window.right - 2;
+  }
+
+  void compare(const ImageSize& size, const std::vector<float>& in, const float* out) const {
+    const SmallWindow& c = convolution_;
+    const double tolerance = 1e-5 * std::sqrt(9.0 * c.in_channels);
+    for (uint32_t image = 0; image < size.images; ++image) {
+      for (uint32_t y = 0; y < out_height(size); ++y) {
+        for (uint32_t x = 0; x < out_width(size); ++x) {
+          for (uint32_t o = 0; o < c.out_channels; ++o, ++out) {
+            double sum = bias_[o];
+            for (uint32_t tap = 0; tap < 9; ++tap) {
+              const int64_t in_y = int64_t{y} + tap / 3 - c.window.top;
+              const int64_t in_x = int64_t{x} + tap % 3 - c.window.left;
+              if (in_y < 0 || in_y >= size.height || in_x < 0 || in_x >= size.width) continue;
+              const auto pixel =
+                  static_cast<size_t>((image * size.height + in_y) * size.width + in_x);
+              const float* const from = in.data() + pixel * c.in_channels;
+              const float* const weight =
+                  weights_.data() + (size_t{o} * 9 + tap) * c.in_channels;
+              for (uint32_t i = 0; i < c.in_channels; ++i) sum += double{from[i]} * weight[i];
+            }
+            sum = std::clamp(sum, double{c.bounds.min}, double{c.bounds.max});
+            ASSERT_NEAR(*out, sum, tolerance) << "image " << image << ", row " << y << ", column "
+                                              << x << ", channel " << o;
+          }
+        }
+      }
+    }
+  }
+
+  SmallWindow convolution_{};
+  std::vector<float> weights_;  // output channel, tap, input channel
+  std::vector<float> bias_;
+};
+
+// True in builds that can replace XNNPACK's kernels.
+bool can_replace() { return xnnpack::OwnKernels::are_built(); }
+
+WindowSpec padded(uint32_t top, uint32_t right, uint32_t bottom, uint32_t left) {
+  return {.top = top,
+          .right = right,
+          .bottom = bottom,
+          .left = left,
+          .kernel_height = 3,
+          .kernel_width = 3};
+}
+
+struct ConvolutionCase {
+  SmallWindow convolution;
+  ImageSize size;
+};
+const ConvolutionCase kConvolutions[] = {
+    {{32, 32}, {1, 16, 16}},
+    {{33, 65}, {1, 17, 19}},
+    {{40, 30, padded(0, 0, 0, 0)}, {3, 18, 14}},
+    {{24, 100, padded(2, 0, 1, 2), {-1, 1}}, {1, 20, 21}},
+    {{64, 48, padded(1, 1, 1, 1), {0, kInfinity}}, {2, 15, 8}},
+    {{256, 256}, {1, 7, 7}},  // tiles of 2
+};
+
+TEST_F(WinogradTest, MatchesSumsOfProductsOnEachNumberOfThreads) {
+  for (const size_t threads : {1, 2, 5}) {
+    const auto made = ThreadPool::create(threads, ThreadPool::Use::kAlways);
+    ASSERT_TRUE(made.ok());
+    pool = made->get();
+    for (const ConvolutionCase& c : kConvolutions) {
+      SCOPED_TRACE(testing::Message() << threads << " threads, " << c.size.height << " x "
+                                      << c.size.width << ", " << c.convolution.in_channels
+                                      << " to " << c.convolution.out_channels << " channels");
+      load_convolution(c.convolution, c.size);
+      ASSERT_TRUE(delegate);
+      EXPECT_EQ(run_and_compare(c.size), can_replace());
+      if (HasFatalFailure()) return;
+    }
+    delegate.reset();
+  }
+}
+
+TEST_F(WinogradTest, FollowsReshapesAndLeavesTinyImagesToXnnpack) {
+  load_convolution({48, 48}, {2, 40, 40});
+  ASSERT_TRUE(delegate);
+  EXPECT_EQ(run_and_compare({2, 40, 40}), can_replace());
+  EXPECT_EQ(run_and_compare({1, 17, 30}), can_replace());
+  EXPECT_FALSE(run_and_compare({1, 1, 1}));
+  EXPECT_FALSE(run_and_compare({2, 1, 3}));
+  EXPECT_EQ(run_and_compare({1, 39, 40}), can_replace());
+}
+
+TEST_F(WinogradTest, LeavesFewChannelsToXnnpack) {
+  for (const SmallWindow& c : {SmallWindow{3, 64}, SmallWindow{16, 3}}) {
+    load_convolution(c, {1, 32, 32});
+    ASSERT_TRUE(delegate);
+    EXPECT_FALSE(run_and_compare({1, 32, 32}));
+  }
+}
+
+TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfExact) {
+  for (const char* key : {"exact", "vitrine_kernels"}) {
+    const BackendOption option[] = {{"XnnpackBackend", key, std::string_view(key) == "exact"}};
+    options = option;
+    load_convolution({32, 32}, {1, 16, 16});
+    ASSERT_TRUE(delegate);
+    EXPECT_FALSE(run_and_compare({1, 16, 16}));
+  }
+}
+
+TEST_F(WinogradTest, CountsTransformedWeightsAndFollowsTheBudget) {
+  if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
+  const auto packed_bytes = [&](bool exact) {
+    const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
+    options = option;
+    load_convolution({64, 64}, {1, 16, 16});
+    DelegateMemory memory;
+    delegate->report_memory(memory);
+    options = {};
+    return memory.bytes(DelegateMemory::Kind::kPackedWeights);
+  };
+  const size_t without = packed_bytes(true);
+  EXPECT_EQ(packed_bytes(false), without + (36 * 64 * 64 + 64) * sizeof(float));
+
+  // A budget that is too small for transformed weights is enough for XNNPACK's.
+  Budget budget(1 << 19);
+  memory_budget = &budget;
+  load_convolution({64, 64}, {1, 16, 16});
+  ASSERT_TRUE(delegate);
+  EXPECT_FALSE(run_and_compare({1, 16, 16}));
+  delegate.reset();
+  EXPECT_EQ(budget.used(), 0U);
+}
+
+}  // namespace
+}  // namespace vitrine::test
