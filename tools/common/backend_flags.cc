@@ -41,6 +41,7 @@ BackendOption parse_backend_option(std::string_view text) {
 std::vector<BackendOption> BackendFlags::parsed() const {
   std::vector<BackendOption> result;
   for (const std::string& option : options) result.push_back(parse_backend_option(option));
+  if (exact) result.push_back({kDefaultBackend, "exact", true});
   if (!weights_cache.empty()) {
     result.push_back({kDefaultBackend, "packed_cache_path", std::string_view(weights_cache)});
   }
@@ -59,6 +60,7 @@ void add_backend_flags(const OptionGroup& group, BackendFlags& flags) {
                   "option of a backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  group.add_flag("--exact", flags.exact, "use no kernel that rounds more than sums of products");
   group
       .add_option("--weights_cache", flags.weights_cache,
                   "file that keeps packed weights, so that later loads need not pack them")

@@ -14,6 +14,7 @@ struct BackendFlags {
   // --backend_option: "workspace_sharing_mode=2", or "SomeBackend:key=true" for a backend other
   // than XNNPACK.
   std::vector<std::string> options;
+  bool exact = false;                  // --exact: XNNPACK's option of this name
   std::string weights_cache;           // --weights_cache: a file, or empty
   std::vector<std::string> libraries;  // --load: libraries of operators and backends
 

@@ -201,8 +201,9 @@ HWY_INLINE void transform_result(const WinogradResult& tile) {
       transform_sums<kTile>(lines[y], out);
       float* const to = tile.out + y * tile.line_stride + c;
       for (int64_t x = 0; x < tile.columns; ++x) {
-        // In this order, a NaN stays.
-        const V value = hn::Max(min, hn::Min(max, hn::Add(out[x], bias)));
+        V value = hn::Add(out[x], bias);  // the comparisons keep a NaN, unlike Min and Max
+        value = hn::IfThenElse(hn::Lt(value, min), min, value);
+        value = hn::IfThenElse(hn::Gt(value, max), max, value);
         if (room >= lanes) {
           hn::StoreU(value, d, to + x * tile.pixel_stride);
         } else {

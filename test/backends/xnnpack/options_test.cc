@@ -20,6 +20,7 @@ TEST(Options, ReadsAllKeys) {
       {"XnnpackBackend", "workspace_sharing_mode", int64_t{2}},
       {"XnnpackBackend", "weight_cache_enabled", false},
       {"XnnpackBackend", "packed_cache_path", "a/b"},
+      {"XnnpackBackend", "exact", true},
       {"AnotherBackend", "key of its own", int64_t{7}},
       {"XnnpackBackend", "workspace_sharing_mode", int64_t{0}},
   };
@@ -28,6 +29,7 @@ TEST(Options, ReadsAllKeys) {
   EXPECT_EQ(options->workspace_sharing, WorkspaceSharing::kOff);  // the last one
   EXPECT_FALSE(options->weights_cache);
   EXPECT_EQ(options->packed_cache_path, "a/b");
+  EXPECT_TRUE(options->exact);
 }
 
 TEST(Options, KeepsDefaults) {
@@ -53,6 +55,8 @@ TEST(Options, RejectsInvalidValuesAndUnknownKeys) {
   }
   EXPECT_THAT(read("weight_cache_enabled", int64_t{1}).error().message(),
               HasSubstr("weight_cache_enabled must be true or false, got 1"));
+  EXPECT_THAT(read("exact", int64_t{1}).error().message(),
+              HasSubstr("exact must be true or false, got 1"));
   EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("must be a path"));
   EXPECT_THAT(read("workspace", true).error().message(),
               HasSubstr("unknown option workspace; known options are workspace_sharing_mode"));
