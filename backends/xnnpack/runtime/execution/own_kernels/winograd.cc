@@ -108,6 +108,19 @@ class PackedWeights {
   int64_t tap_;    // floats of a tap in a block
 };
 
+// An upper bound of the bytes of all values that a run computes.
+uint64_t computed_bytes(const xnn_runtime& runtime) {
+  uint64_t elements = 0;
+  for (size_t i = 0; i < runtime.num_values; ++i) {
+    const xnn_value& value = runtime.values[i];
+    if (value.type != xnn_value_type_dense_tensor || value.data != nullptr) continue;
+    uint64_t count = 1;
+    for (size_t k = 0; k < value.shape.num_dims; ++k) count *= value.shape.dim[k];
+    elements += count;
+  }
+  return elements * sizeof(float);
+}
+
 }  // namespace
 
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size) {
@@ -164,6 +177,8 @@ struct Winograd::Transformation {
 };
 
 Error Winograd::load(xnn_runtime_t runtime, uint64_t max_bytes) {
+  // Leaves room for the workspace and its tables, without which the delegate cannot run.
+  const uint64_t room = (max_bytes - std::min(max_bytes, computed_bytes(*runtime))) / 2;
   const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
   size_t floats = 0;
   size_t thread_scratch = 0;
@@ -183,7 +198,7 @@ Error Winograd::load(xnn_runtime_t runtime, uint64_t max_bytes) {
     const size_t all_floats = floats + static_cast<size_t>(layer_floats(layer.shape));
     const size_t scratch = std::max(
         thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
-    if ((all_floats + threads * scratch) * sizeof(float) > max_bytes) continue;
+    if ((all_floats + threads * scratch) * sizeof(float) > room) continue;
     VITRINE_RETURN_IF_ERROR(layers_.push_back(layer));
     floats = all_floats;
     thread_scratch = scratch;

@@ -25,7 +25,7 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 class Winograd {
  public:
   // Transforms the weights of convolutions that profit with their present sizes, on the runtime's
-  // threads, as far as `max_bytes` allow. Call once, at load.
+  // threads, as far as `max_bytes` allow with a workspace. Call once, at load.
   Error load(xnn_runtime_t runtime, uint64_t max_bytes);
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
   // per operator that runs. Skips operators that lack a size, and those for which the size of the
