@@ -40,8 +40,8 @@ struct Operands {
   explicit Operands(const ConvolutionCase& c) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
-    in.resize(static_cast<size_t>((c.images * c.height * c.width - 1) * c.in_stride() +
-                                  c.in_channels));
+    in.resize(
+        static_cast<size_t>((c.images * c.height * c.width - 1) * c.in_stride() + c.in_channels));
     for (float& value : in) value = std::max(normal(random), 0.0F);
     weights.resize(static_cast<size_t>(9 * c.in_channels * c.out_channels));
     const float scale = std::sqrt(2 / (9 * static_cast<float>(c.in_channels)));
@@ -85,9 +85,9 @@ std::vector<float> transformed(const WinogradShape& shape, const std::vector<flo
       std::vector<float> taps(static_cast<size_t>(9 * panel.width));
       for (int64_t tap = 0; tap < 9; ++tap) {
         const int64_t count = std::min(panel.width, shape.out_channels - panel.first);
-        std::copy_n(weights.begin() +
-                        (tap * shape.in_channels + k) * shape.out_channels + panel.first,
-                    count, taps.begin() + tap * panel.width);
+        std::copy_n(
+            weights.begin() + (tap * shape.in_channels + k) * shape.out_channels + panel.first,
+            count, taps.begin() + tap * panel.width);
       }
       simd::winograd_transform(shape, p, k, taps.data(), result.data());
     }
@@ -189,8 +189,8 @@ TEST(Winograd, HasAtMostFourTimesTheErrorOfSumsOfProducts) {
       double own_largest = 0;
       for (size_t i = 0; i < out.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
-        const double error = out[i] - sum_of_products<double>(c, operands, at / c.out_channels,
-                                                              at % c.out_channels);
+        const double error =
+            out[i] - sum_of_products<double>(c, operands, at / c.out_channels, at % c.out_channels);
         own_squared += error * error;
         own_largest = std::max(own_largest, std::abs(error));
       }

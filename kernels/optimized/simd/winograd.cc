@@ -110,8 +110,8 @@ HWY_INLINE void transform_sums(const V* in, V* out) {
     const V odd_b = hn::Sub(in[3], in[4]);
     out[0] = hn::Add(in[0], hn::Add(even_a, even_b));
     out[1] = hn::MulAdd(winograd_constant(kA), odd_a, hn::Mul(winograd_constant(kB), odd_b));
-    out[2] = hn::MulAdd(winograd_constant(kA * kA), even_a,
-                        hn::Mul(winograd_constant(kB * kB), even_b));
+    out[2] =
+        hn::MulAdd(winograd_constant(kA * kA), even_a, hn::Mul(winograd_constant(kB * kB), even_b));
     out[3] = hn::MulAdd(winograd_constant(kA * kA * kA), odd_a,
                         hn::MulAdd(winograd_constant(kB * kB * kB), odd_b, in[5]));
   }
@@ -371,18 +371,17 @@ void winograd_convolve(const WinogradImages& images, const WinogradPart& part, f
     const float* weights = images.weights + shape.points() * shape.in_channels * panel.first;
     for (int64_t point = 0; point < shape.points(); ++point) {
       for (int64_t g = 0; g < layout.groups; ++g) {
-        multiply_tile(
-            {.left = input + g * layout.input_group + point * layout.input_point,
-             .left_stride = layout.depth,
-             .rows = std::min(rows, part.tiles - g * rows),
-             .right = weights,
-             .right_stride = panel.width,
-             .vectors = panel.width / layout.gemm.lanes,
-             .depth = shape.in_channels,
-             .sums = sums + g * layout.sums_group + point * layout.sums_point,
-             .sums_stride = panel.width,
-             .start = nullptr,
-             .right_ahead = g == 0 ? panel.width * kChannelsAhead : 0});
+        multiply_tile({.left = input + g * layout.input_group + point * layout.input_point,
+                       .left_stride = layout.depth,
+                       .rows = std::min(rows, part.tiles - g * rows),
+                       .right = weights,
+                       .right_stride = panel.width,
+                       .vectors = panel.width / layout.gemm.lanes,
+                       .depth = shape.in_channels,
+                       .sums = sums + g * layout.sums_group + point * layout.sums_point,
+                       .sums_stride = panel.width,
+                       .start = nullptr,
+                       .right_ahead = g == 0 ? panel.width * kChannelsAhead : 0});
       }
       weights += shape.in_channels * panel.width;
     }

@@ -1,10 +1,10 @@
 // Convolution with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm: the products of
 // a tile of t x t results take (t + 2)^2 instead of 9 t^2 multiplications per pair of channels.
 //
-// S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast Algorithms
-// for Convolutional Neural Networks", 2015. The error against exact sums is at most four times that
-// of a sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which have about
-// half of the error of 0, +-1, +-2 and infinity.
+// S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015. The error against exact sums is at most four
+// times that of a sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which
+// have about half of the error of 0, +-1, +-2 and infinity.
 //
 // Pixels have contiguous channels (N, H, W, C). An infinity or a NaN spreads to all results of the
 // tiles that read it.
@@ -14,8 +14,8 @@
 
 namespace vitrine::optimized::simd {
 
-// The parts of a convolution on which the layout of the transformed weights depends. Output channels
-// are divided into panels, which can be computed independently.
+// The parts of a convolution on which the layout of the transformed weights depends. Output
+// channels are divided into panels, which can be computed independently.
 struct WinogradShape {
   int64_t tile;  // lines and columns of a tile: 2 or 4
   int64_t in_channels;

@@ -36,8 +36,7 @@ class WinogradTest : public DelegateTest {
     bias_ = random_values(c.out_channels, 2);
     PayloadBuilder b;
     const uint32_t x = b.input({size.images, size.height, size.width, c.in_channels});
-    const uint32_t y = b.output(
-        {size.images, out_height(size), out_width(size), c.out_channels});
+    const uint32_t y = b.output({size.images, out_height(size), out_width(size), c.out_channels});
     WindowSpec window = c.window;
     window.group_in = c.in_channels;
     window.group_out = c.out_channels;
@@ -57,9 +56,11 @@ class WinogradTest : public DelegateTest {
         random_values(size_t{size.images} * size.height * size.width * c.in_channels, 3);
     RecordingTracer recorded;
     tracer = &recorded;
-    Tensor& input = factory.make<float>(sizes({size.images, size.height, size.width}, c.in_channels), in);
-    Tensor& out = factory.make(ScalarType::kFloat,
-                               sizes({size.images, out_height(size), out_width(size)}, c.out_channels));
+    Tensor& input =
+        factory.make<float>(sizes({size.images, size.height, size.width}, c.in_channels), in);
+    Tensor& out =
+        factory.make(ScalarType::kFloat,
+                     sizes({size.images, out_height(size), out_width(size)}, c.out_channels));
     run({&input, &out});
     tracer = nullptr;
     compare(size, in, out.data<float>());
@@ -102,13 +103,12 @@ class WinogradTest : public DelegateTest {
               const auto pixel =
                   static_cast<size_t>((image * size.height + in_y) * size.width + in_x);
               const float* const from = in.data() + pixel * c.in_channels;
-              const float* const weight =
-                  weights_.data() + (size_t{o} * 9 + tap) * c.in_channels;
+              const float* const weight = weights_.data() + (size_t{o} * 9 + tap) * c.in_channels;
               for (uint32_t i = 0; i < c.in_channels; ++i) sum += double{from[i]} * weight[i];
             }
             sum = std::clamp(sum, double{c.bounds.min}, double{c.bounds.max});
-            ASSERT_NEAR(*out, sum, tolerance) << "image " << image << ", row " << y << ", column "
-                                              << x << ", channel " << o;
+            ASSERT_NEAR(*out, sum, tolerance)
+                << "image " << image << ", row " << y << ", column " << x << ", channel " << o;
           }
         }
       }
@@ -152,8 +152,8 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnEachNumberOfThreads) {
     pool = made->get();
     for (const ConvolutionCase& c : kConvolutions) {
       SCOPED_TRACE(testing::Message() << threads << " threads, " << c.size.height << " x "
-                                      << c.size.width << ", " << c.convolution.in_channels
-                                      << " to " << c.convolution.out_channels << " channels");
+                                      << c.size.width << ", " << c.convolution.in_channels << " to "
+                                      << c.convolution.out_channels << " channels");
       load_convolution(c.convolution, c.size);
       ASSERT_TRUE(delegate);
       EXPECT_EQ(run_and_compare(c.size), can_replace());

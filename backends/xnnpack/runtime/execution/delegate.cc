@@ -104,7 +104,8 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   weights_->report_memory(report);
   if (own_kernels_) {
     report.add(DelegateMemory::Kind::kPackedWeights, &own_kernels_, own_kernels_->bytes());
-    report.add(DelegateMemory::Kind::kWorkspace, own_kernels_->names().data(), own_kernels_->scratch_bytes());
+    report.add(DelegateMemory::Kind::kWorkspace, own_kernels_->names().data(),
+               own_kernels_->scratch_bytes());
   }
   report.add(DelegateMemory::Kind::kWorkspace, this,
              arguments_.copied_bytes() + static_cast<size_t>(tables_.bytes()));
@@ -127,7 +128,7 @@ Error XnnpackDelegate::take_heap(uint64_t bytes) {
 Error XnnpackDelegate::load_own_kernels(bool exact) {
   own_kernels_.emplace();
   const uint64_t max_bytes = memory_ != nullptr ? memory_->left() : UINT64_MAX;
-  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get(), max_bytes, exact));
+  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get(), pool_, max_bytes, exact));
   return take_heap(own_kernels_->bytes() + own_kernels_->scratch_bytes());
 }
 

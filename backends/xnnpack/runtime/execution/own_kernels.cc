@@ -52,7 +52,7 @@ struct Weights {
 
 bool OwnKernels::are_built() { return true; }
 
-Error OwnKernels::load(xnn_runtime_t runtime, uint64_t max_bytes, bool exact) {
+Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact) {
   size_t bytes = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator* const op = runtime->opdata[i].operator_objects[0];
@@ -69,7 +69,7 @@ Error OwnKernels::load(xnn_runtime_t runtime, uint64_t max_bytes, bool exact) {
     to += weights.bytes();
   }
   if (exact) return Error();
-  return winograd_.load(runtime, max_bytes - std::min<uint64_t>(bytes, max_bytes));
+  return winograd_.load(runtime, pool, max_bytes - std::min<uint64_t>(bytes, max_bytes));
 }
 
 void OwnKernels::use(xnn_runtime_t runtime) {
@@ -93,7 +93,7 @@ void OwnKernels::use(xnn_runtime_t runtime) {
 namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
-Error OwnKernels::load(xnn_runtime_t, uint64_t, bool) { return Error(); }
+Error OwnKernels::load(xnn_runtime_t, ThreadPool*, uint64_t, bool) { return Error(); }
 void OwnKernels::use(xnn_runtime_t) {}
 
 }  // namespace vitrine::xnnpack

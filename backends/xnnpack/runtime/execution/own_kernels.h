@@ -18,10 +18,11 @@ class OwnKernels {
   // False in builds with another version of XNNPACK than Debian's, without XNNPACK's private
   // headers, or with selected kernels. The functions below then do nothing.
   static bool are_built();
-  // Copies weights into the layouts of our kernels. Call once, at load. Copies that make a kernel
+  // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
+  // may be null. Copies that make a kernel
   // faster but may be omitted take at most the rest of `max_bytes`. `exact` excludes kernels with
   // larger errors than sums of products have.
-  Error load(xnn_runtime_t runtime, uint64_t max_bytes, bool exact);
+  Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.
   void use(xnn_runtime_t runtime);

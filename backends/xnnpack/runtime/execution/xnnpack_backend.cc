@@ -44,8 +44,7 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
       return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a weights cache");
     }
   }
-  return xnnpack::XnnpackDelegate::create(context, payload, limits_, std::move(shared),
-                                          options);
+  return xnnpack::XnnpackDelegate::create(context, payload, limits_, std::move(shared), options);
 }
 
 const BackendInterface& xnnpack_backend() {

@@ -1,10 +1,9 @@
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 
-#include <pthreadpool.h>
-
 #include <algorithm>
 
 #include "runtime/platform/memory.h"
+#include "vitrine/thread_pool.h"
 
 extern "C" {
 #include "xnnpack/operator-utils.h"
@@ -125,8 +124,8 @@ uint64_t computed_bytes(const xnn_runtime& runtime) {
 
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size) {
   // The time of a transformed value and of a transformed weight, in multiplications (medians of
-  // layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are streamed through the
-  // caches.
+  // layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are streamed through
+  // the caches.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
   // The longest time, relative to that of sums of products.
@@ -142,8 +141,7 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
     const auto points = static_cast<double>((tile + 2) * (tile + 2));
     const auto tiles = static_cast<double>(tile_count(tile, size));
     saves_half = saves_half || 2 * tiles * points * pairs <= products;
-    const double time =
-        points * (tiles * (pairs + kTransformation * channels) + kWeight * pairs);
+    const double time = points * (tiles * (pairs + kTransformation * channels) + kWeight * pairs);
     if (time >= least) continue;
     least = time;
     best = tile;
@@ -173,13 +171,17 @@ struct Winograd::Transformation {
     }
   }
 
+  static void run_task(void* transformation, size_t index) {
+    static_cast<const Transformation*>(transformation)->run(index);
+  }
+
   const Layer* layers;
 };
 
-Error Winograd::load(xnn_runtime_t runtime, uint64_t max_bytes) {
+Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes) {
   // Leaves room for the workspace and its tables, without which the delegate cannot run.
   const uint64_t room = (max_bytes - std::min(max_bytes, computed_bytes(*runtime))) / 2;
-  const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
+  const size_t threads = pool != nullptr ? pool->threads() : 1;
   size_t floats = 0;
   size_t thread_scratch = 0;
   size_t panels = 0;
@@ -222,16 +224,17 @@ Error Winograd::load(xnn_runtime_t runtime, uint64_t max_bytes) {
     layer.thread_scratch = thread_scratch;
     weights += layer_floats(layer.shape);
   }
-  const Transformation transformation{layers_.data()};
-  pthreadpool_parallelize_1d(
-      runtime->threadpool,
-      [](void* context, size_t i) { static_cast<const Transformation*>(context)->run(i); },
-      const_cast<Transformation*>(&transformation), panels, 0);
+  threads_ = static_cast<int64_t>(threads);
+  Transformation transformation{layers_.data()};
+  if (pool != nullptr) {
+    pool->run(panels, &Transformation::run_task, &transformation);
+  } else {
+    for (size_t i = 0; i < panels; ++i) transformation.run(i);
+  }
   return Error();
 }
 
 void Winograd::use(xnn_runtime_t runtime, const char** names) {
-  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(runtime->threadpool));
   size_t running = 0;
   size_t i = 0;
   for (Layer& layer : layers_) {
@@ -250,11 +253,11 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     const int64_t tiles = tile_count(shape.tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);
-    if (tiles >= rows * round_up(tasks, threads)) tasks = round_up(tasks, threads);
+    if (tiles >= rows * round_up(tasks, threads_)) tasks = round_up(tasks, threads_);
     layer.task_tiles = std::min(layer.tiles, round_up(divide_up(tiles, tasks), rows));
     tasks = divide_up(tiles, layer.task_tiles);
     const int64_t panels = simd::winograd_panels(shape);
-    layer.task_panels = divide_up(panels, divide_up(threads, tasks));
+    layer.task_panels = divide_up(panels, divide_up(threads_, tasks));
     op.context.igemm.igemm.packed_w = &layer;
     compute_parameters& compute = op.compute[0];
     compute.type = xnn_parallelization_type_2d_with_thread;
@@ -291,7 +294,8 @@ void Winograd::run_task(const void* context, size_t thread, size_t tiles, size_t
   simd::winograd_convolve(
       images,
       {.first_tile = first_tile,
-       .tiles = std::min(layer.task_tiles, tile_count(layer.shape.tile, result_size(op)) - first_tile),
+       .tiles =
+           std::min(layer.task_tiles, tile_count(layer.shape.tile, result_size(op)) - first_tile),
        .first_panel = first_panel,
        .panels = std::min(layer.task_panels, simd::winograd_panels(layer.shape) - first_panel)},
       layer.scratch + thread * layer.thread_scratch);

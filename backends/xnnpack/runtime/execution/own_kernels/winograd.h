@@ -12,6 +12,10 @@
 #include "kernels/optimized/simd/winograd.h"
 #include "runtime/core/checked_vector.h"
 
+namespace vitrine {
+class ThreadPool;
+}  // namespace vitrine
+
 namespace vitrine::xnnpack::own_kernels {
 
 // The size of a convolution's result.
@@ -24,9 +28,10 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 
 class Winograd {
  public:
-  // Transforms the weights of convolutions that profit with their present sizes, on the runtime's
-  // threads, as far as `max_bytes` allow with a workspace. Call once, at load.
-  Error load(xnn_runtime_t runtime, uint64_t max_bytes);
+  // Transforms the weights of convolutions that profit with their present sizes, on the threads
+  // of `pool`, which is the runtime's and may be null, as far as `max_bytes` allow with a
+  // workspace. Call once, at load.
+  Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes);
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
   // per operator that runs. Skips operators that lack a size, and those for which the size of the
   // last reshape makes another choice than that at load.
@@ -40,12 +45,12 @@ class Winograd {
     void operator()(void* memory) const { std::free(memory); }
   };
   struct Layer {
-    size_t op;          // index in the runtime
+    size_t op;  // index in the runtime
     xnn_operator_t op_object;
     optimized::simd::WinogradShape shape;
-    int64_t tiles;      // maximum number in a task
-    float* weights;     // one bias per output channel, then the transformed weights
-    float* scratch;     // of the first thread
+    int64_t tiles;          // maximum number in a task
+    float* weights;         // one bias per output channel, then the transformed weights
+    float* scratch;         // of the first thread
     size_t thread_scratch;  // floats per thread
     int64_t task_tiles;
     int64_t task_panels;
@@ -57,6 +62,7 @@ class Winograd {
   CheckedVector<Layer> layers_;
   std::unique_ptr<void, Free> weights_;
   std::unique_ptr<void, Free> scratch_;
+  int64_t threads_ = 1;
   size_t weight_bytes_ = 0;
   size_t scratch_bytes_ = 0;
 };
