@@ -47,7 +47,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
     VITRINE_RETURN_IF_ERROR(self->last_shapes_.append(self->shapes_));
   }
 
-  if (vitrine_kernels && OwnKernels::are_built()) {
+  if (options.vitrine_kernels && OwnKernels::are_built()) {
     VITRINE_RETURN_IF_ERROR(mark_silus(self->graph_));
   }
   self->weights_.emplace(std::move(shared.weights), context.memory);
