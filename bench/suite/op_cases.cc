@@ -46,6 +46,15 @@ Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows)
   return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
+// Calls a binary operator 1000 times in a chain, on `size` elements and the result of the call
+// before. `other` has as many elements, or one.
+template <Text kOp, bool kOneElement = false>
+Node* chain(ModelBuilder& build, int64_t size) {
+  Node* x = floats(build, "x", {1, size});
+  Node* other = floats(build, "y", {1, kOneElement ? 1 : size});
+  for (int i = 0; i < 1000; ++i) x = build.call(kOp.characters, {x, other});
+  return x;
+}
 // Adds an input of about `size` elements as an image of 16 channels.
 Node* image(ModelBuilder& build, int64_t size) {
   int64_t side = 2;
@@ -142,6 +151,10 @@ double cube(int64_t size) {
 }
 double square(int64_t size) { return static_cast<double>(size) * static_cast<double>(size); }
 
+constexpr std::array<int64_t, 3> kCallSizes = {1, 16, 256};
+constexpr std::array<int64_t, 3> kRowLengths = {1, 4, 16};
+constexpr std::array<int64_t, 3> kTokens = {16, 64, 256};
+
 constexpr OpCase kCases[] = {
     {"abs.default", "", unary<"aten.abs.default">},
     {"ceil.default", "", unary<"aten.ceil.default">},
@@ -168,6 +181,14 @@ constexpr OpCase kCases[] = {
     {"lt.Tensor", "", binary<"aten.lt.Tensor">},
     {"add.Tensor", "and a row", binary_with_row<"aten.add.Tensor">},
     {"mul.Tensor", "and a row", binary_with_row<"aten.mul.Tensor">},
+    {.op = "add.Tensor",
+     .what = "1000 calls",
+     .build = chain<"aten.add.Tensor">,
+     .sizes = kCallSizes},
+    {.op = "maximum.default",
+     .what = "1000 calls, one element",
+     .build = chain<"aten.maximum.default", true>,
+     .sizes = kCallSizes},
     {"clamp.default", "",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.clamp.default", {rows(b, n), -0.5, 0.5});
@@ -188,6 +209,20 @@ constexpr OpCase kCases[] = {
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.softmax.int", {rows(b, n), -1});
      }},
+    {.op = "_softmax.default",
+     .what = "attention of 8 heads",
+     .build =
+         [](ModelBuilder& b, int64_t n) {
+           return b.call("aten.softmax.int", {floats(b, "x", {1, 8, n, n}), -1});
+         },
+     .sizes = kTokens},
+    {.op = "_softmax.default",
+     .what = "64 short rows",
+     .build =
+         [](ModelBuilder& b, int64_t n) {
+           return b.call("aten.softmax.int", {floats(b, "x", {64, n}), -1});
+         },
+     .sizes = kRowLengths},
     {"_log_softmax.default", "rows of 64",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.log_softmax.int", {rows(b, n), -1});
@@ -306,6 +341,11 @@ constexpr OpCase kCases[] = {
        return nn::linear(b, "linear", floats(b, "x", {1, n}), n);
      },
      square},
+    {"linear.default", "4 rows",
+     [](ModelBuilder& b, int64_t n) {
+       return nn::linear(b, "linear", floats(b, "x", {4, n}), n);
+     },
+     [](int64_t n) { return 4 * square(n); }},
     {"mm.default", "square",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.mm.default", {floats(b, "x", {n, n}), b.parameter("weight", {n, n})});
@@ -350,6 +390,14 @@ constexpr OpCase kCases[] = {
        return conv(b, n / 2, 64, 64, {.stride = 2, .padding = 1, .groups = 64});
      },
      [](int64_t n) { return 9 * 64 * square(n / 4); }},
+    {"convolution.default", "depthwise 7x7, 64 channels",
+     [](ModelBuilder& b, int64_t n) {
+       return conv(b, n / 4, 64, 64, {.kernel = 7, .padding = 3, .groups = 64});
+     },
+     [](int64_t n) { return 49 * 64 * square(n / 4); }},
+    {"convolution.default", "3x3, 16 to 3 channels",
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 16, 3, {.padding = 1}); },
+     [](int64_t n) { return 9 * 16 * 3 * square(n / 4); }},
     {"convolution.default", "depthwise 3x3, 64 channels last",
      [](ModelBuilder& b, int64_t n) {
        return conv(b, n / 4, 64, 64, {.padding = 1, .groups = 64}, true);
@@ -375,6 +423,7 @@ constexpr std::array<int64_t, 3> kFewLengths = {16, 64, 256};
 std::span<const OpCase> op_cases() { return kCases; }
 
 std::span<const int64_t> op_sizes(const OpCase& op, bool is_full) {
+  if (!op.sizes.empty()) return op.sizes;
   if (op.multiply_adds == nullptr) {
     return is_full ? std::span<const int64_t>(kElements) : std::span<const int64_t>(kFewElements);
   }

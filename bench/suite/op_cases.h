@@ -19,6 +19,7 @@ struct OpCase {
   // Returns the multiply-adds of a call; null: the work is counted in elements of the result.
   double (*multiply_adds)(int64_t size) = nullptr;
   bool positive_inputs = false;
+  std::span<const int64_t> sizes = {};  // empty: the sizes of all cases of this kind
 };
 
 std::span<const OpCase> op_cases();
