@@ -37,7 +37,7 @@ bool fits_integral(const Scalar& scalar, ScalarType dtype) {
 
 }  // namespace
 
-bool fits(const Scalar& scalar, ScalarType dtype) {
+bool fits_exactly(const Scalar& scalar, ScalarType dtype) {
   if (is_integral(dtype)) return fits_integral(scalar, dtype);
   if (!is_floating(dtype)) return true;
   const double value = scalar.to<double>();
@@ -51,12 +51,10 @@ Scalar rounded(const Scalar& scalar, ScalarType dtype) {
   return scalar;
 }
 
-bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
-                        const char* name) {
-  if (fits(scalar, dtype)) return true;
+void fail_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
+                       const char* name) {
   context.fail(ErrorCode::kInvalidArgument, "%s is %g, which %s cannot hold", name,
                scalar.to<double>(), scalar_type_name(dtype));
-  return false;
 }
 
 }  // namespace vitrine

@@ -7,23 +7,28 @@
 
 namespace vitrine {
 
+// Implements fits() for any scalar.
+bool fits_exactly(const Scalar& scalar, ScalarType dtype);
 // Returns true if `dtype` can hold the scalar by PyTorch's rules: fractions are truncated, infinity
 // and NaN fit floating dtypes, and -n fits an unsigned dtype that can hold n. Every scalar fits
 // Bool and the complex dtypes.
-bool fits(const Scalar& scalar, ScalarType dtype);
+inline bool fits(const Scalar& scalar, ScalarType dtype) {
+  // Every dtype holds 0 to 127; alpha is nearly always 1.
+  return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);
+}
 
 // The scalar rounded to `dtype` if that is Half or BFloat16; otherwise unchanged.
 Scalar rounded(const Scalar& scalar, ScalarType dtype);
 
-bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
-                        const char* name);
+void fail_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
+                       const char* name);
 // Fails the context unless fits(scalar, dtype). `name` is the argument's name in the operator's
 // schema.
 [[nodiscard]] inline bool check_scalar(KernelContext& context, const Scalar& scalar,
                                        ScalarType dtype, const char* name) {
-  // Every dtype holds 0 to 127; alpha is nearly always 1.
-  if (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) return true;
-  return check_large_scalar(context, scalar, dtype, name);
+  if (fits(scalar, dtype)) return true;
+  fail_large_scalar(context, scalar, dtype, name);
+  return false;
 }
 
 }  // namespace vitrine

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
+constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;  // for larger matrices, lines are stored at once
 constexpr int64_t kDepth = 4;         // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
@@ -132,16 +133,21 @@ void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, 
   const int64_t row_line_offset = line_offset(to, to_stride) / bytes;
   const int64_t column_line_offset = line_offset(from, from_stride) / bytes;
   const bool stream = may_stream(to, to_stride, matrix_elements * bytes);
+  const bool is_small = matrix_elements * bytes <= kMaxDirectBytes;
   Block block;
   const auto move = [&](int64_t row, int64_t column, int64_t height, int64_t width) {
     const std::byte* const source = from + column * from_stride + row * bytes;
+    std::byte* const target = to + row * to_stride + column * bytes;
+    const bool direct = is_small || (width < line && !stream);
+    std::byte* const tiles = direct ? target : block.lines[0];
+    const int64_t tiles_stride = direct ? to_stride : kLineBytes;
     for (int64_t c = 0; c < width; c += lanes) {
       for (int64_t r = 0; r < height; r += lanes) {
-        tile(source + c * from_stride + r * bytes, from_stride, block.lines[r] + c * bytes,
-             kLineBytes);
+        tile(source + c * from_stride + r * bytes, from_stride,
+             tiles + r * tiles_stride + c * bytes, tiles_stride);
       }
     }
-    block.store(to + row * to_stride + column * bytes, to_stride, height, width * bytes, stream);
+    if (!direct) block.store(target, to_stride, height, width * bytes, stream);
   };
   for (int64_t start = -row_line_offset; start < columns; start += kDepth * line) {
     const int64_t end = std::min(columns, start + kDepth * line);
