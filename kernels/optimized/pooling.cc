@@ -12,28 +12,40 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Calls run(windows, index, x, count) for consecutive windows x .. x + count of line `y` of
-// `plane`. Windows inside the image form one run; each window that an edge cuts is a run by itself.
-// `index` is the index in the plane of the first element of window x.
-template <class Run>
-void for_each_run(const PoolWindow& window, const float* plane, int64_t y, const Run& run) {
-  const PoolRange rows = window.range(0, y);
-  const int64_t width = window.output[1];
-  const int64_t stride = window.stride[1];
-  const int64_t padding = window.padding[1];
-  const int64_t room = window.input[1] + padding - (window.kernel[1] - 1) * window.dilation[1] - 1;
-  const int64_t begin = (padding + stride - 1) / stride;
-  const int64_t end = room < 0 ? 0 : std::min(width, room / stride + 1);
-  for (int64_t x = 0; x < width;) {
-    const PoolRange taps = window.range(1, x);
-    const int64_t count = x == begin && end > begin ? end - begin : 1;
-    const int64_t index = rows.begin * window.input[1] + taps.begin;
-    run(simd::Windows{plane + index, stride, rows.count(), rows.step * window.input[1],
-                      taps.count(), taps.step},
-        index, x, count);
-    x += count;
+// Divides the lines of a result into runs of consecutive windows. Windows inside the image form one
+// run; each window that an edge cuts is a run by itself.
+class LineRuns {
+ public:
+  explicit LineRuns(const PoolWindow& window) : window_(window) {
+    const int64_t stride = window.stride[1];
+    const int64_t padding = window.padding[1];
+    const int64_t room =
+        window.input[1] + padding - (window.kernel[1] - 1) * window.dilation[1] - 1;
+    begin_ = (padding + stride - 1) / stride;
+    end_ = room < 0 ? 0 : std::min(window.output[1], room / stride + 1);
   }
-}
+
+  // Calls run(windows, index, x, count) for the windows x .. x + count of line `y` of `plane`.
+  // `index` is the index in the plane of the first element of window x.
+  template <class Run>
+  void for_each(const float* plane, int64_t y, const Run& run) const {
+    const PoolRange rows = window_.range(0, y);
+    for (int64_t x = 0; x < window_.output[1];) {
+      const PoolRange taps = window_.range(1, x);
+      const int64_t count = x == begin_ && end_ > begin_ ? end_ - begin_ : 1;
+      const int64_t index = rows.begin * window_.input[1] + taps.begin;
+      run(simd::Windows{plane + index, window_.stride[1], rows.count(),
+                        rows.step * window_.input[1], taps.count(), taps.step},
+          index, x, count);
+      x += count;
+    }
+  }
+
+ private:
+  const PoolWindow& window_;
+  int64_t begin_;  // the windows inside the image
+  int64_t end_;
+};
 
 bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
                                  std::span<const int64_t> kernel_size,
@@ -54,14 +66,15 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   const int64_t width = window.output[1];
   const int64_t lines = plane_count(self) * window.output[0];
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
+  const LineRuns runs(window);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     float* const best = out.unchecked_mutable_data<float>() + line * width;
     int64_t* const index_line = indices.unchecked_mutable_data<int64_t>() + line * width;
-    for_each_run(
-        window, plane, line % window.output[0],
+    runs.for_each(
+        plane, line % window.output[0],
         [&](const simd::Windows& windows, int64_t index, int64_t x, int64_t count) {
           if (windows.rows == 0 || windows.taps == 0) {  // `index` may be outside the plane
             for (int64_t i = 0; i < count; ++i) {
@@ -100,13 +113,14 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
     return range.end <= range.begin ? 1.0F : static_cast<float>(count);
   };
   for (int64_t x = 0; x < width; ++x) divisors[x] = size(window.range(1, x));
+  const LineRuns runs(window);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const int64_t y = line % window.output[0];
     float* const sums = out.unchecked_mutable_data<float>() + line * width;
-    for_each_run(window, plane, y,
+    runs.for_each(plane, y,
                  [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
                    simd::sums_of_windows(windows, count, sums + x);
                  });

@@ -2,6 +2,10 @@
 // repeat, and calls them with outputs that are inputs or are resized.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "test/kernels/kernel_comparison.h"
 #include "vitrine/thread_pool.h"
 
@@ -143,6 +147,30 @@ TEST_F(OptimizedCall, WritesOverAnInput) {
     for (size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(sums[i], 2 * (values[i] + static_cast<float>(i % kColumns + 1))) << i;
     }
+  }
+}
+
+// The bound is in units in the last place. 1 / sqrt(x) with two roundings keeps it, too.
+TEST_F(OptimizedCall, ReciprocalRootIsCloseToExactValue) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {0.0F, -0.0F, kInf, -kInf, -1.0F, std::nanf("")};
+  const size_t special = values.size();
+  for (int exponent = -126; exponent < 128; ++exponent) {
+    for (int i = 0; i < 37; ++i) {
+      values.push_back(std::ldexp(1.0F + static_cast<float>(i) / 37.0F, exponent));
+    }
+  }
+  Tensor& x = call_.make<float>({static_cast<int32_t>(values.size())}, values);
+  ASSERT_TRUE(succeeds(call_.run("aten::rsqrt.out", x, x)));
+  const std::vector<float> roots = values_of<float>(x);
+  EXPECT_EQ(roots[0], kInf);
+  EXPECT_EQ(roots[1], -kInf);
+  EXPECT_EQ(roots[2], 0.0F);
+  for (size_t i = 3; i < special; ++i) EXPECT_TRUE(std::isnan(roots[i])) << values[i];
+  for (size_t i = special; i < values.size(); ++i) {
+    const double exact = 1 / std::sqrt(static_cast<double>(values[i]));
+    const double unit = std::ldexp(1.0, std::ilogb(exact) - 23);
+    ASSERT_LE(std::fabs(static_cast<double>(roots[i]) - exact), 1.5 * unit) << values[i];
   }
 }
 

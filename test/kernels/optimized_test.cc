@@ -275,9 +275,10 @@ const std::map<std::string, Generator>& generators() {
       (*table)["aten::" + std::string(name)] = std::move(generator);
     };
     for (const char* name : {"abs.out", "ceil.out", "floor.out", "neg.out", "relu.out", "round.out",
-                             "trunc.out", "sqrt.out", "reciprocal.out", "rsqrt.out"}) {
+                             "trunc.out", "sqrt.out", "reciprocal.out"}) {
       put(name, unary({}, std::string(name) != "ceil.out"));
     }
+    put("rsqrt.out", unary({2}));
     put("exp.out", unary({2}));
     put("expm1.out", unary({6}));
     put("log.out", unary({4}));

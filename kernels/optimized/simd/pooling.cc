@@ -17,18 +17,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// How the elements of a vector of windows are read: as contiguous elements, as every second element
-// starting with the first, or as every second element starting one earlier, so that nothing after
-// the last window is read.
-enum class Reading : uint8_t { kDense, kEven, kOdd };
+// How the elements of a vector of windows are read: as contiguous elements, as every second element,
+// or as every second element without reading anything after the last one.
+enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>
 HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
-  if (reading == Reading::kDense) return hn::LoadU(d, from);
-  from -= reading == Reading::kOdd ? 1 : 0;
   const auto low = hn::LoadU(d, from);
-  const auto high = hn::LoadU(d, from + hn::Lanes(d));
-  return reading == Reading::kOdd ? hn::ConcatOdd(d, high, low) : hn::ConcatEven(d, high, low);
+  if (reading == Reading::kDense) return low;
+  if (reading == Reading::kEven) {
+    return hn::ConcatEven(d, hn::LoadU(d, from + hn::Lanes(d)), low);
+  }
+  const auto high = hn::LoadU(d, from + hn::Lanes(d) - 1);
+  return hn::ConcatUpperLower(d, hn::ConcatOdd(d, high, high), hn::ConcatEven(d, low, low));
 }
 
 // Calls body(d, i, reading) for vectors that start at window i and together cover all windows. The
@@ -37,12 +38,12 @@ template <class D, class Body>
 HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t margin = stride - 1;
-  if (stride > 2 || count < lanes + margin) return false;
+  if (stride > 2 || count < lanes) return false;
   int64_t i = 0;
   for (; i + lanes + margin <= count; i += lanes) {
     body(d, i, stride == 1 ? Reading::kDense : Reading::kEven);
   }
-  if (i < count) body(d, count - lanes, stride == 1 ? Reading::kDense : Reading::kOdd);
+  if (i < count) body(d, count - lanes, stride == 1 ? Reading::kDense : Reading::kLast);
   return true;
 }
 // Tries full vectors first, then vectors of four lanes, because lines are often short.

@@ -32,8 +32,8 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
     const auto scaled = hn::Mul(x, inverse);
     const auto number = hn::IfThenZeroElse(hn::IsNaN(scaled), scaled);
     const auto inside = hn::Min(hn::Max(number, low), high);
-    const auto rounded = hn::ConvertTo(di, hn::Round(inside));
-    return hn::DemoteTo(db, hn::And(hn::Add(rounded, zero_point), byte));
+    const auto shifted = hn::Add(hn::NearestInt(inside), zero_point);
+    return hn::U8FromU32(hn::BitCast(hn::RebindToUnsigned<Tag>(), hn::And(shifted, byte)));
   };
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
