@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "backends/xnnpack/runtime/reader/node_definition.h"
+
 namespace vitrine::test {
 namespace {
 
@@ -197,17 +199,18 @@ PayloadBuilder brain_floats() {
 }  // namespace
 
 std::vector<SamplePayload> sample_payloads() {
-  return {{"unary", unary_chain()},
-          {"binary", binaries()},
-          {"convolution", convolutions()},
-          {"pooling", poolings()},
-          {"layout", layouts()},
-          {"matrix", matrices()},
-          {"attention", attention()},
-          {"static_quantization", static_quantization()},
-          {"dynamic_quantization", dynamic_quantization()},
-          {"half", halves()},
-          {"brain", brain_floats()}};
+  std::vector<SamplePayload> samples = {{"unary", unary_chain()},
+                                        {"binary", binaries()},
+                                        {"convolution", convolutions()},
+                                        {"pooling", poolings()},
+                                        {"layout", layouts()},
+                                        {"matrix", matrices()},
+                                        {"static_quantization", static_quantization()},
+                                        {"dynamic_quantization", dynamic_quantization()},
+                                        {"half", halves()},
+                                        {"brain", brain_floats()}};
+  if (xnnpack::optional_nodes().attention) samples.push_back({"attention", attention()});
+  return samples;
 }
 
 }  // namespace vitrine::test

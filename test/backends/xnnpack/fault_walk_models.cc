@@ -66,6 +66,32 @@ AlignedBytes dynamically_quantized_linear() {
   return builder.build();
 }
 
+AlignedBytes dynamically_quantized_convolutions() {
+  PayloadBuilder b;
+  const uint32_t x = b.input({4, 5, 5, 4});
+  const uint32_t quantized = b.internal({4, 5, 5, 4}, Type::xnn_datatype_qdint8);
+  b.values[quantized].nonbatch_dims = 3;
+  b.unary(Tag::XNNConvert, x, quantized);
+  const uint32_t filter =
+      b.constant<int8_t>({2, 3, 3, 4}, std::vector<int8_t>(72, 3), Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{std::vector<float>(2, 0.25f)};
+  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
+  w.kernel_height = w.kernel_width = 3;
+  w.group_in = 4;
+  w.group_out = 2;
+  for (const Tag tag : {Tag::XNNConv2d, Tag::XNNConvTranspose2d}) {
+    b.convolution(tag, w, quantized, filter, kInvalidId, b.output({4, 5, 5, 2}));
+  }
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  const int in = method.tensor({4, 5, 5, 4});
+  method.spec.inputs = {in};
+  method.spec.outputs = {method.tensor({4, 5, 5, 2}), method.tensor({4, 5, 5, 2})};
+  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
+                            {in, method.spec.outputs[0], method.spec.outputs[1]});
+  return builder.build();
+}
+
 AlignedBytes two_delegates() {
   PayloadBuilder b;
   const uint32_t x = b.input({4, 512}), square = b.internal({4, 512}), y = b.output({4, 512});

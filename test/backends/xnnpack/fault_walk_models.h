@@ -8,6 +8,9 @@ namespace vitrine::test {
 // The conversion computes the minimum and maximum of each row.
 AlignedBytes dynamically_quantized_linear();
 
+// A convolution and a transposed one. XNNPACK keeps a padding buffer for each image of their batch.
+AlignedBytes dynamically_quantized_convolutions();
+
 // Two delegates in sequence that both compute x * x + x. They share a workspace.
 AlignedBytes two_delegates();
 

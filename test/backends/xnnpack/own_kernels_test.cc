@@ -220,17 +220,21 @@ struct Function {
   Tag tag;
   std::string_view kernel;
   double (*formula)(double);
-  float step;             // between inputs, which lie around 0
-  double absolute_error;  // besides a relative error of 1e-6
+  float step;  // between inputs, which lie around 0
+  double relative_error;
+  double absolute_error;
 };
 
 TEST_P(OwnKernelsTest, FunctionsMatchFormulas) {
-  constexpr Function kFunctions[] = {
-      {Tag::XNNExp, "Vitrine Exponential (NC, F32)", &std::exp, 0.1F, 0},
-      {Tag::XNNSin, "Vitrine Sine (NC, F32)", &std::sin, 0.3F, 3e-7},
-      {Tag::XNNCos, "Vitrine Cosine (NC, F32)", &std::cos, 0.3F, 3e-7},
+  // The relative error of XNNPACK 92a7ad5 reaches 3.7e-6 near an argument of 80, that of 4ea82e5
+  // and of our kernel 1e-7.
+  const double exponential = xnnpack::OwnKernels::are_built() ? 1e-6 : 5e-6;
+  const Function functions[] = {
+      {Tag::XNNExp, "Vitrine Exponential (NC, F32)", &std::exp, 0.1F, exponential, 0},
+      {Tag::XNNSin, "Vitrine Sine (NC, F32)", &std::sin, 0.3F, 1e-6, 3e-7},
+      {Tag::XNNCos, "Vitrine Cosine (NC, F32)", &std::cos, 0.3F, 1e-6, 3e-7},
   };
-  for (const Function& function : kFunctions) {
+  for (const Function& function : functions) {
     for (const uint32_t length : {1U, 15U, 16U, 100U, 3000U}) {
       SCOPED_TRACE(std::string(function.kernel) + " of " + std::to_string(length));
       PayloadBuilder b;
@@ -245,7 +249,8 @@ TEST_P(OwnKernelsTest, FunctionsMatchFormulas) {
       ASSERT_EQ(out.size(), in.size());
       for (size_t i = 0; i < in.size(); ++i) {
         const double expected = function.formula(double{in[i]});
-        ASSERT_NEAR(out[i], expected, std::abs(expected) * 1e-6 + function.absolute_error)
+        ASSERT_NEAR(out[i], expected,
+                    std::abs(expected) * function.relative_error + function.absolute_error)
             << "of " << in[i];
       }
     }

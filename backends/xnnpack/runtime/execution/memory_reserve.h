@@ -2,9 +2,10 @@
 //
 // XNNPACK 4ea82e5 plans the memory of a runtime with three lists that it writes without checking
 // whether their allocation succeeded. The same is true of a list in each dynamically quantized
-// convolution. In other places XNNPACK ignores failed allocations. So XNNPACK uses our allocator,
-// which keeps blocks in reserve for those lists and records failures. The allocator also bounds the
-// workspace, which XNNPACK sizes and allocates in one step.
+// convolution, in XNNPACK 92a7ad5 too. In other places both ignore failed allocations. So XNNPACK
+// uses our allocator, which keeps blocks in reserve for those lists and records failures. Test:
+// FaultWalkTest. The allocator also bounds the workspace, which XNNPACK sizes and allocates in one
+// step.
 #pragma once
 
 #include <xnnpack.h>

@@ -82,7 +82,7 @@ void set_second_outputs(xnn_runtime_t runtime, const Graph& graph, std::span<con
 
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
   drop_memory_plan(runtime);
-  set_second_outputs(runtime, graph, shapes);
+  if (!sets_second_outputs()) set_second_outputs(runtime, graph, shapes);
   forget_operator_buffers(runtime);
 }
 

@@ -17,6 +17,9 @@ namespace vitrine::xnnpack {
 // False in builds on the public API. The functions below then return nothing and do nothing.
 bool can_access_runtimes();
 
+// Prepares XNNPACK after xnn_initialize(). Call it once.
+void prepare_xnnpack();
+
 enum class OperatorKind : uint8_t {
   kOther,
   kFullyConnected,
@@ -88,6 +91,10 @@ size_t workspace_bytes(xnn_workspace_t workspace);
 
 // Makes the next reshape plan all memory of the runtime again (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
+// True if XNNPACK sets the shapes of second outputs when sizes change.
+bool sets_second_outputs();
+// True if XNNPACK checks the memory for the lists with which it plans memory.
+bool checks_plan_lists();
 // Makes the operators of a runtime rebuild their lists and buffers at the next reshape
 // (resizing.h).
 void forget_operator_buffers(xnn_runtime_t runtime);

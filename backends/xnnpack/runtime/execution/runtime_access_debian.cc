@@ -78,6 +78,9 @@ void products_were_set(xnn_gemm_config&) {}
 
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
+void prepare_xnnpack() {}
+bool sets_second_outputs() { return false; }
+bool checks_plan_lists() { return false; }
 bool operators_keep_node_ids() { return true; }
 
 void keep_value(xnn_runtime_t runtime, uint32_t id) {

@@ -4,6 +4,7 @@
 namespace vitrine::xnnpack {
 
 bool can_access_runtimes() { return false; }
+void prepare_xnnpack() {}
 uint32_t count_subgraph_nodes(xnn_subgraph_t) { return 0; }
 SubgraphNode subgraph_node_at(xnn_subgraph_t, uint32_t) { return {}; }
 bool operators_keep_node_ids() { return true; }
@@ -17,6 +18,8 @@ pthreadpool_t threads_of(xnn_runtime_t) { return nullptr; }
 void stop_profiling(xnn_runtime_t) {}
 size_t workspace_bytes(xnn_workspace_t) { return 0; }
 void drop_memory_plan(xnn_runtime_t) {}
+bool sets_second_outputs() { return false; }
+bool checks_plan_lists() { return false; }
 void forget_operator_buffers(xnn_runtime_t) {}
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t) { return std::nullopt; }
 void set_strided_copy(xnn_operator_t, CopyRows) {}

@@ -1,10 +1,12 @@
 // XNNPACK 92a7ad5 (July 2026).
+#include <iterator>
 #include <type_traits>
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 extern "C" {
+#include <src/operators/fingerprint_id.h>
 #include "xnnpack/common.h"
 #include "xnnpack/compute.h"
 #include "xnnpack/config.h"
@@ -13,6 +15,7 @@ extern "C" {
 #include "xnnpack/pack.h"
 #include "xnnpack/subgraph.h"
 }
+#include <experimental.h>
 
 namespace vitrine::xnnpack {
 namespace {
@@ -80,6 +83,22 @@ void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = null
 
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
+// When XNNPACK first packs weights of a kind for a weights cache, it also packs random weights to
+// compute a fingerprint of the layout. It does not check the memory for them. Files of packed
+// weights have their own digest (weights_file.h), so this gives each fingerprint a value in
+// advance. Test: FaultWalkTest.FirstLoadReportsFailedAllocations.
+void prepare_xnnpack() {
+  constexpr uint32_t kIds[] = {
+#define XNN_FINGERPRINT_ID(op, in, out, ...) XNN_FINGERPRINT_ID_NAME(op, in, out, __VA_ARGS__),
+#include <src/operators/fingerprint_id.h.inc>
+#undef XNN_FINGERPRINT_ID
+  };
+  static_assert(std::size(kIds) <= 256);  // XNNPACK's table
+  for (const uint32_t id : kIds) xnn_set_fingerprint({id, 1});
+}
+
+bool sets_second_outputs() { return true; }
+bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
 
 void keep_value(xnn_runtime_t runtime, uint32_t id) {

@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/execution/silu_fusion.h"
+#include "backends/xnnpack/runtime/reader/node_definition.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
 
 namespace vitrine::xnnpack {
@@ -106,17 +107,17 @@ bool requantizes(const Graph& graph, const Node& node) {
 
 // Returns true if operator fusion would make results wrong.
 //
-// XNNPACK 4ea82e5 fuses a clamp into the clamp, product, convolution or pooling before it. The
-// fused node then produces the clamp's result, with the bounds of both.
+// XNNPACK fuses a clamp into the clamp, product, convolution or pooling before it. The fused node
+// then produces the clamp's result, with the bounds of both. Tests: ClampsTest.
+// - If the clamp changes the quantization, the packed weights would be identified by the wrong
+//   result (packed_weights.h), and max pooling does not requantize.
+// Only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
 // - For convolutions and poolings, XNNPACK also takes the maximum of the lower bound and the *bits*
 //   of padding_top, and the minimum of the upper bound and the bits of padding_right. Read as a
 //   float, these bits are a tiny positive number. That is harmless if the bounds enclose zero;
 //   otherwise the padding becomes wrong.
-// - If the clamp changes the quantization, the packed weights would be identified by the wrong
-//   result (packed_weights.h), and max pooling does not requantize.
 // - If the bounds do not overlap, or only by one step of int8, XNNPACK rejects them or uses the
-// wrong
-//   bound. This compares all bounds of a graph, since clamps may follow each other.
+//   wrong bound. This compares all bounds of a graph, since clamps may follow each other.
 bool must_not_fuse(const Graph& graph) {
   bool window = false;
   bool clamp = false;
@@ -136,6 +137,7 @@ bool must_not_fuse(const Graph& graph) {
     requantized = requantized || requantizes(graph, node);
     step = std::max(step, graph.values[node.outputs[0]].scale);
   }
+  if (!fusion_confuses_bounds()) return requantized;
   return clamp && ((window && away_from_zero) || requantized || high - low <= step);
 }
 
@@ -155,6 +157,17 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
   });
   if (created != nullptr) runtime.reset(created);
   return status;
+}
+
+// Returns true if a trial of this node alone cannot succeed: a trial makes all outputs external,
+// which dynamically quantized values cannot be, and lacks the node that XNNPACK 92a7ad5 looks for
+// when a product's input has such a value.
+bool has_dynamic_values(const Graph& graph, const Node& node) {
+  const auto is_dynamic = [&](uint32_t value) {
+    return graph.values[value].datatype->quantization == Quantization::kPerToken;
+  };
+  return std::ranges::any_of(node.input_values(), is_dynamic) ||
+         std::ranges::any_of(node.output_values(), is_dynamic);
 }
 
 // Tries to create a runtime for this node alone. All `ids` must be XNN_INVALID_VALUE_ID.
@@ -190,10 +203,7 @@ Error find_rejected_node(const RuntimeRequest& request, xnn_status status) {
                           ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID).ok();
   for (size_t i = 0; can_search && i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    // A trial makes all outputs external, which dynamically quantized values cannot be.
-    if (!node.live ||
-        graph.values[node.outputs[0]].datatype->quantization == Quantization::kPerToken)
-      continue;
+    if (!node.live || has_dynamic_values(graph, node)) continue;
     if (!request.load_steps.take(uint64_t{node.input_count} + node.output_count)) break;
     const xnn_status trial = try_node(request, node, ids);
     if (trial != xnn_status_success) return rejected(graph, i, trial);

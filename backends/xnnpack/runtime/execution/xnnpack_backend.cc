@@ -5,6 +5,7 @@
 #include "backends/xnnpack/runtime/execution/delegate.h"
 #include "backends/xnnpack/runtime/execution/int4_products.h"
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/weights/int4_packing.h"
 
 namespace vitrine {
@@ -15,6 +16,7 @@ xnn_status initialize_once() {
   static const xnn_status status = [] {
     const xnn_status initialized = xnn_initialize(&xnnpack::reserving_allocator());
     if (initialized == xnn_status_success) {
+      xnnpack::prepare_xnnpack();
       xnnpack::use_fast_int4_packing();
       xnnpack::use_fast_int4_products();
     }

@@ -17,6 +17,9 @@ struct OptionalNodes {
 };
 OptionalNodes optional_nodes();
 
+// True if fusing a clamp into the node before it may make the bounds of that node wrong.
+bool fusion_confuses_bounds();
+
 xnn_status define_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_clamp(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 // ELU and leaky ReLU.

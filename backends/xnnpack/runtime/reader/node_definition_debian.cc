@@ -13,6 +13,8 @@ uint32_t output_id(const Node& node, Ids ids) { return ids[node.outputs[0]]; }
 
 OptionalNodes optional_nodes() { return {.attention = true, .sparse_max_pooling = false}; }
 
+bool fusion_confuses_bounds() { return true; }
+
 xnn_status define_attention(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
   return xnn_define_scaled_dot_product_attention(
       subgraph, xnn_attention_logits_cap_type_none, nullptr, input_id(node, ids, 0),

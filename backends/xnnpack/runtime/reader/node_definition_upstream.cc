@@ -7,6 +7,8 @@ namespace vitrine::xnnpack {
 
 OptionalNodes optional_nodes() { return {.attention = false, .sparse_max_pooling = true}; }
 
+bool fusion_confuses_bounds() { return false; }
+
 // XNNPACK removed this node.
 xnn_status define_attention(xnn_subgraph_t, const Node&, std::span<const uint32_t>) {
   return xnn_status_unsupported_parameter;
