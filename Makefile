@@ -7,7 +7,7 @@
 #   make packages   tests the installed package, the Python module and the fleet report
 #   make sizes   tests the sizes of the core and of selected kernels
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real
-# programs; PIN=debian|upstream the XNNPACK.
+# programs; PIN=debian|upstream|auto the XNNPACK.
 
 PRESET ?= release
 BUILD   = build/$(PRESET)

@@ -1,0 +1,47 @@
+# VITRINE_XNNPACK_PIN, the set of sources in third_party/pins.cmake that is built. `auto` becomes the newest set that can
+# be had, and the build folder keeps it.
+set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
+set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
+
+# Sets `out` to why the sources of the pin `upstream` can be had, or to "" if they cannot. Sources that Debian's archive
+# also has do not matter. This asks a repository at most once, and waits at most 5 seconds.
+function(vitrine_find_upstream_sources out)
+  set(${out} "" PARENT_SCOPE)
+  set(VITRINE_XNNPACK_PIN upstream)
+  include(${PROJECT_SOURCE_DIR}/cmake/third_party/pins.cmake)
+  set(where "VITRINE_DOWNLOADS has its sources")
+  set(repository "")
+  foreach(row IN LISTS VITRINE_PINS)
+    vitrine_read_pin(pin "${row}")
+    if(NOT pin_TARBALL MATCHES "/" AND NOT (VITRINE_DOWNLOADS AND EXISTS ${VITRINE_DOWNLOADS}/${pin_TARBALL}))
+      set(repository ${pin_GIT})
+      break()
+    endif()
+  endforeach()
+  if(repository)
+    find_program(VITRINE_GIT git)
+    if(NOT VITRINE_GIT)
+      return()
+    endif()
+    execute_process(
+      COMMAND ${CMAKE_COMMAND} -E env GIT_TERMINAL_PROMPT=0 ${VITRINE_GIT} ls-remote ${repository} HEAD
+      RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET TIMEOUT 5)
+    if(NOT status EQUAL 0)
+      return()
+    endif()
+    set(where "${repository} answers")
+  endif()
+  set(${out} ${where} PARENT_SCOPE)
+endfunction()
+
+if(VITRINE_XNNPACK_PIN STREQUAL auto)
+  vitrine_find_upstream_sources(reason)
+  if(reason)
+    set(chosen upstream)
+  else()
+    set(chosen debian)
+    set(reason "neither VITRINE_DOWNLOADS nor git has the sources of upstream")
+  endif()
+  message(STATUS "VITRINE_XNNPACK_PIN is ${chosen}: ${reason}")
+  set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY VALUE ${chosen})
+endif()
