@@ -121,9 +121,9 @@ class Delegate {
   // Called once, after all delegates of a method were made. An error does not stop loading;
   // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
-  // Allocates the memory that an execution with the largest declared sizes needs, so that
-  // report_memory() is complete before the first execution. The executor does not call it:
-  // pte_inspect does, to report memory without running anything.
+  // Allocates the memory that an execution with the largest declared sizes needs, so that the first
+  // execution need not, and report_memory() is complete before it. The executor calls it at the end
+  // of loading, before each call whose arguments have fixed sizes; an error then ends loading.
   virtual Error plan_memory() { return Error(); }
   // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}

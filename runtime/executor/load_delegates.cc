@@ -1,4 +1,5 @@
 // Loads the delegates of a plan through their backends.
+#include <algorithm>
 #include <span>
 
 #include "runtime/executor/method_loader.h"
@@ -59,6 +60,24 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
   Result<std::unique_ptr<Delegate>> made = backend->init(context, payload.bytes(), specs);
   ProgramAccess::release_payload(program_, *delegate.processed());
   return made;
+}
+
+Error MethodLoader::plan_delegates() {
+  const auto has_fixed_size = [](const EValue* value) {
+    return !value->is_tensor() || value->unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
+  };
+  uint32_t index = 0;
+  for (const Step& step : method_.steps_) {
+    const uint32_t at = index++;
+    const std::span<EValue* const> arguments(step.arguments, step.num_arguments);
+    if (step.kind != TraceRecord::Kind::kDelegateCall ||
+        !std::ranges::all_of(arguments, has_fixed_size)) {
+      continue;
+    }
+    VITRINE_RETURN_IF_ERROR(step.delegate->plan_memory(), "%s, step %u (%s)", plan_.name()->c_str(),
+                            at, step.name);
+  }
+  return Error();
 }
 
 // Events about loading a delegate are logged under the first instruction that calls it.

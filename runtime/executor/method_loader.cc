@@ -27,7 +27,8 @@ Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(make_steps());
   VITRINE_RETURN_IF_ERROR(check_written());
   VITRINE_RETURN_IF_ERROR(find_reused_inputs());
-  return options_.check_plan != nullptr ? options_.check_plan->check(*this) : Error();
+  if (options_.check_plan != nullptr) VITRINE_RETURN_IF_ERROR(options_.check_plan->check(*this));
+  return plan_delegates();
 }
 
 Error MethodLoader::no_memory(const char* what) const {

@@ -71,6 +71,8 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
+  // Lets delegates whose arguments have fixed sizes allocate their memory.
+  Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
   Error make_delegate_step(const fbs::DelegateCall& call, Step& step);

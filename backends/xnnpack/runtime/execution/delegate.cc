@@ -73,7 +73,6 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   // A memory plan for the upper bounds of dynamic sizes would be too large. It is dropped until a
   // call sets the actual sizes.
   forget_memory_plan(self->runtime_.get());
-  place_softmax_apart(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
   if (context.tracer != nullptr) {
@@ -244,14 +243,16 @@ Error XnnpackDelegate::plan_for_shapes() {
   return prepare_invocation();
 }
 
-// The next call plans its memory again, because shapes_valid_ stays false.
+// The next call plans its memory again only if it has other sizes.
 Error XnnpackDelegate::plan_memory() {
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_ || shapes_valid_) return Error();
   VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, arguments_.has_empty_input());
   if (nothing_to_do) return Error();
   VITRINE_RETURN_IF_ERROR(arguments_.allocate_copies());
-  return plan_for_shapes();
+  VITRINE_RETURN_IF_ERROR(plan_for_shapes());
+  shapes_valid_ = true;
+  return Error();
 }
 
 Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
@@ -319,13 +320,11 @@ Error XnnpackDelegate::reshape() {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed,
                        "no memory for XNNPACK's memory planner");
   }
-  const xnn_status reshaped = call_xnnpack([this] { return xnn_reshape_runtime(runtime_.get()); });
-  if (reserve.refused_bytes() != 0) {
-    return Error::make(ErrorCode::kOutOfResources,
-                       "a workspace of %zu bytes exceeds the bound of %zu bytes (xnnpack::Limits, "
-                       "max_memory_bytes)",
-                       reserve.refused_bytes(), max_bytes);
-  }
+  const xnn_status reshaped = call_xnnpack([this] {
+    return can_access_runtimes() ? reshape_operators(runtime_.get())
+                                 : xnn_reshape_runtime(runtime_.get());
+  });
+  if (reserve.refused_bytes() != 0) return exceeds_bound(reserve.refused_bytes(), max_bytes);
   if (reshaped != xnn_status_success) {
     return Error::make(reshaped == xnn_status_out_of_memory
                            ? ErrorCode::kDelegateMemoryAllocationFailed
@@ -341,7 +340,8 @@ Error XnnpackDelegate::reshape() {
                          binding.argument);
     }
   }
-  return Error();
+  if (!can_access_runtimes()) return Error();
+  return workspace_->place_values(runtime_.get(), max_bytes);
 }
 
 Error XnnpackDelegate::name_operators(std::span<const uint32_t> node_of_op) {

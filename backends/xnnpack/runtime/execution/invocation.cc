@@ -67,6 +67,8 @@ class Work {
         return elements_moved() / kTransposedPerNs;
       case OperatorKind::kAttention:
         return ThreadPool::kMinWorkNs;
+      case OperatorKind::kBinary:
+      case OperatorKind::kCopy:
       case OperatorKind::kOther:
         break;
     }

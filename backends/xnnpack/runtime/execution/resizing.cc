@@ -1,8 +1,5 @@
 #include "backends/xnnpack/runtime/execution/resizing.h"
 
-#include <functional>
-#include <numeric>
-
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
 #include "backends/xnnpack/runtime/reader/operator_tables.h"
@@ -10,11 +7,6 @@
 
 namespace vitrine::xnnpack {
 namespace {
-
-// The shapes were checked, so the product does not overflow.
-size_t count_elements(std::span<const size_t> dims) {
-  return std::accumulate(dims.begin(), dims.end(), size_t{1}, std::multiplies());
-}
 
 // Returns a mask of the operands with as many elements as the result, which may be written over
 // them.

@@ -27,6 +27,8 @@ enum class OperatorKind : uint8_t {
   kDepthwiseConvolution,
   kBatchMatrixMultiply,
   kUnary,
+  kBinary,
+  kCopy,  // including reshapes
   kSoftmax,
   kTranspose,
   kAttention,
@@ -81,20 +83,34 @@ struct RuntimeValue {
 size_t value_count(xnn_runtime_t runtime);
 RuntimeValue value_at(xnn_runtime_t runtime, uint32_t id);
 void set_value_shape(xnn_runtime_t runtime, uint32_t id, const Shape& shape, size_t element_size);
-// Prevents that a node writes its result over this value.
-void keep_value(xnn_runtime_t runtime, uint32_t id);
 
 pthreadpool_t threads_of(xnn_runtime_t runtime);
 // Ends XNNPACK's own measurement of times.
 void stop_profiling(xnn_runtime_t runtime);
-size_t workspace_bytes(xnn_workspace_t workspace);
 
+// Computes the sizes of all values and of the operators' temporary memory from the sizes of the
+// inputs. Unlike xnn_reshape_runtime(), it gives them no memory.
+xnn_status reshape_operators(xnn_runtime_t runtime);
+// Bytes that a value or an operator needs in the workspace, including those that kernels read past
+// its end; 0 if none.
+size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);
+size_t workspace_bytes_of_operator(xnn_runtime_t runtime, size_t index);
+void set_value_memory(xnn_runtime_t runtime, uint32_t id, std::byte* memory);
+void set_operator_memory(xnn_runtime_t runtime, size_t index, std::byte* memory);
+// Call after all memory was set. When the workspace moves, the runtime's values then move with it.
+void keep_memory_plan(xnn_runtime_t runtime);
 // Makes the next reshape plan all memory of the runtime again (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
 // True if XNNPACK sets the shapes of second outputs when sizes change.
 bool sets_second_outputs();
 // True if XNNPACK checks the memory for the lists with which it plans memory.
 bool checks_plan_lists();
+
+size_t workspace_bytes(xnn_workspace_t workspace);
+std::byte* workspace_memory(xnn_workspace_t workspace);
+// Replaces the memory of the workspace by `bytes` uninitialized bytes, and updates all runtimes in
+// it that have a memory plan. Returns out_of_memory without any change if there are none.
+xnn_status grow_workspace(xnn_workspace_t workspace, size_t bytes);
 // Makes the operators of a runtime rebuild their lists and buffers at the next reshape
 // (resizing.h).
 void forget_operator_buffers(xnn_runtime_t runtime);

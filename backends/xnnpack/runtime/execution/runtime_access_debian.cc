@@ -66,6 +66,17 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   }
 }
 
+// Bytes behind a value for the parameters of its dynamically quantized rows.
+size_t bytes_of_rows(const XnnValue& value) {
+  if (value.datatype != xnn_datatype_qdint8) return 0;
+  return xnn_tensor_get_rounded_dynamic_quant_param_size(&value);
+}
+
+void place_rows(XnnValue& value, std::byte* memory) {
+  if (value.datatype != xnn_datatype_qdint8) return;
+  value.quantization.dynamic_params = reinterpret_cast<xnn_quantization_params*>(memory);
+}
+
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
 bool has_vnni(const xnn_hardware_config* hardware) {
   return hardware != nullptr && hardware->use_x86_avx512vnni;
@@ -82,10 +93,6 @@ void prepare_xnnpack() {}
 bool sets_second_outputs() { return false; }
 bool checks_plan_lists() { return false; }
 bool operators_keep_node_ids() { return true; }
-
-void keep_value(xnn_runtime_t runtime, uint32_t id) {
-  ++runtime->values[id].num_consumers;  // XNNPACK overwrites only values with a single consumer
-}
 
 bool set_int4_packing(PackInt4 pack) {
   // The configurations are variables inside XNNPACK; only the pointers to them are const.

@@ -13,13 +13,20 @@ RuntimeOperator operator_at(xnn_runtime_t, size_t) { return {}; }
 size_t value_count(xnn_runtime_t) { return 0; }
 RuntimeValue value_at(xnn_runtime_t, uint32_t) { return {}; }
 void set_value_shape(xnn_runtime_t, uint32_t, const Shape&, size_t) {}
-void keep_value(xnn_runtime_t, uint32_t) {}
 pthreadpool_t threads_of(xnn_runtime_t) { return nullptr; }
 void stop_profiling(xnn_runtime_t) {}
 size_t workspace_bytes(xnn_workspace_t) { return 0; }
+xnn_status reshape_operators(xnn_runtime_t) { return xnn_status_invalid_state; }
+size_t workspace_bytes_of_value(xnn_runtime_t, uint32_t) { return 0; }
+size_t workspace_bytes_of_operator(xnn_runtime_t, size_t) { return 0; }
+void set_value_memory(xnn_runtime_t, uint32_t, std::byte*) {}
+void set_operator_memory(xnn_runtime_t, size_t, std::byte*) {}
+void keep_memory_plan(xnn_runtime_t) {}
 void drop_memory_plan(xnn_runtime_t) {}
 bool sets_second_outputs() { return false; }
 bool checks_plan_lists() { return false; }
+std::byte* workspace_memory(xnn_workspace_t) { return nullptr; }
+xnn_status grow_workspace(xnn_workspace_t, size_t) { return xnn_status_invalid_state; }
 void forget_operator_buffers(xnn_runtime_t) {}
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t) { return std::nullopt; }
 void set_strided_copy(xnn_operator_t, CopyRows) {}

@@ -70,6 +70,24 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   }
 }
 
+bool has_rows(const XnnValue& value) {
+  return value.datatype == xnn_datatype_qdint8 || value.datatype == xnn_datatype_qduint8;
+}
+
+// Bytes behind a value for the parameters and the sums of its dynamically quantized rows.
+size_t bytes_of_rows(const XnnValue& value) {
+  if (!has_rows(value)) return 0;
+  return xnn_tensor_get_rounded_dynamic_quant_param_size(&value) +
+         xnn_tensor_get_rounded_row_sum_size(&value);
+}
+
+void place_rows(XnnValue& value, std::byte* memory) {
+  if (!has_rows(value)) return;
+  value.quantization.dynamic_params = reinterpret_cast<xnn_quantization_params*>(memory);
+  value.quantization.row_sum =
+      reinterpret_cast<float*>(memory + xnn_tensor_get_rounded_dynamic_quant_param_size(&value));
+}
+
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
 bool has_vnni(const xnn_hardware_config* hardware) {
   return hardware != nullptr && (hardware->arch_flags & xnn_arch_x86_avx512vnni) != 0;
@@ -100,10 +118,6 @@ void prepare_xnnpack() {
 bool sets_second_outputs() { return true; }
 bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
-
-void keep_value(xnn_runtime_t runtime, uint32_t id) {
-  runtime->values[id].flags &= ~uint32_t{XNN_VALUE_FLAG_ONE_CONSUMER};
-}
 
 // This XNNPACK expects that a packing function also writes the scales and the bias.
 bool set_int4_packing(PackInt4) { return false; }

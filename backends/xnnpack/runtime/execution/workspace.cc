@@ -1,10 +1,11 @@
 #include "backends/xnnpack/runtime/execution/workspace.h"
 
-#include <cpuinfo.h>
-
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "backends/xnnpack/runtime/execution/subgraph.h"
+#include "backends/xnnpack/runtime/execution/workspace_plan.h"
 #include "runtime/core/share.h"
 
 namespace vitrine::xnnpack {
@@ -22,6 +23,29 @@ Result<std::shared_ptr<Workspace>> create() {
 }
 
 }  // namespace
+
+Error exceeds_bound(size_t bytes, size_t max_bytes) {
+  return Error::make(ErrorCode::kOutOfResources,
+                     "a workspace of %zu bytes exceeds the bound of %zu bytes (xnnpack::Limits, "
+                     "max_memory_bytes)",
+                     bytes, max_bytes);
+}
+
+Error Workspace::place_values(xnn_runtime_t runtime, size_t max_bytes) {
+  WorkspacePlan plan;
+  VITRINE_RETURN_IF_ERROR(plan.make(runtime));
+  if (plan.bytes() > bytes()) {
+    if (plan.bytes() > max_bytes) return exceeds_bound(plan.bytes(), max_bytes);
+    const xnn_status grown = grow_workspace(handle.get(), plan.bytes());
+    if (grown != xnn_status_success) {
+      return Error::make(ErrorCode::kDelegateMemoryAllocationFailed,
+                         "XNNPACK cannot run with these sizes: %s", status_text(grown));
+    }
+  }
+  plan.apply(runtime, workspace_memory(handle.get()));
+  keep_memory_plan(runtime);
+  return Error();
+}
 
 void Workspace::take_growth(Budget* memory, size_t& own) {
   const size_t now = bytes();
@@ -42,21 +66,6 @@ size_t Workspace::bytes() const { return workspace_bytes(handle.get()); }
 bool forget_memory_plan(xnn_runtime_t runtime) {
   drop_memory_plan(runtime);
   return can_access_runtimes();
-}
-
-void place_softmax_apart(xnn_runtime_t runtime) {
-  constexpr size_t kVectorFloats = 16;
-  constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large
-  if (!cpuinfo_has_x86_avx512f()) return;
-  for (size_t i = 0; i < operator_count(runtime); ++i) {
-    const RuntimeOperator op = operator_at(runtime, i);
-    if (op.kind != OperatorKind::kSoftmax) continue;
-    const RuntimeValue from = value_at(runtime, op.inputs[0]);
-    const size_t row = from.dims.back();
-    const bool stalls =
-        from.datatype == xnn_datatype_fp32 && row % kVectorFloats != 0 && row < kLongRow;
-    if (stalls) keep_value(runtime, op.inputs[0]);
-  }
 }
 
 Result<std::shared_ptr<Workspace>> Workspaces::get(WorkspaceSharing sharing, const void* program) {

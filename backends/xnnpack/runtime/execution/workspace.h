@@ -22,6 +22,10 @@ struct Workspace {
   // mutex.
   size_t taken = 0;
 
+  // Gives the runtime memory for the sizes of its last reshape. The workspace grows if it is too
+  // small, to at most `max_bytes`. The memory is not initialized: every value is written before it
+  // is read. For builds with XNNPACK's private headers.
+  Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
   // Charges the bytes that no budget accounts for to `memory`, which may be null, and adds them to
@@ -32,6 +36,9 @@ struct Workspace {
   void give_back(Budget* memory, size_t own);
 };
 
+// OutOfResources: a workspace would be larger than its bound.
+Error exceeds_bound(size_t bytes, size_t max_bytes);
+
 // Makes the next reshape plan all memory of the runtime again. Until then, other runtimes that move
 // the workspace ignore this one. The mutex must be held. Call this for a runtime
 // - whose reshape or setup failed, since some values may have new sizes but no memory for them;
@@ -39,12 +46,6 @@ struct Workspace {
 // - that gets other sizes (resizing.h).
 // Returns false if this build cannot do it; then the runtime must not be used again.
 bool forget_memory_plan(xnn_runtime_t runtime);
-
-// Makes a new runtime write the result of a softmax with short rows to separate memory instead of
-// over its input. If rows do not fill AVX-512 vectors, the kernel writes the end of each row with a
-// mask, and the first load of the next row stalls until these bytes are in the cache (about 29 ns
-// per row). Does nothing in builds without XNNPACK's private headers.
-void place_softmax_apart(xnn_runtime_t runtime);
 
 // The workspaces of a backend. Thread-safe. A workspace is deleted when its last owner drops it.
 class Workspaces {

@@ -31,4 +31,11 @@ struct Shape {
   }
 };
 
+// For checked shapes, whose product does not overflow.
+inline size_t count_elements(std::span<const size_t> dims) {
+  size_t count = 1;
+  for (const size_t dim : dims) count *= dim;
+  return count;
+}
+
 }  // namespace vitrine::xnnpack

@@ -1,0 +1,51 @@
+// Places the intermediate values of a runtime in its workspace, and the temporary memory of its
+// operators. Values that are in use at different times share memory, and an elementwise operator
+// writes its result over an input that nothing reads after it.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/core/checked_vector.h"
+
+namespace vitrine::xnnpack {
+
+// A range of the workspace. The operators from `first` to `last` use it.
+struct MemoryBlock {
+  size_t bytes = 0;
+  size_t first = 0;
+  size_t last = 0;
+  size_t offset = 0;  // the result
+};
+
+// Returns the largest sum of the blocks that one operator uses or keeps; no placement needs less.
+size_t least_bytes(std::span<const MemoryBlock> blocks);
+// Sets the offsets and returns the number of bytes that all blocks need together, or SIZE_MAX if it
+// overflows.
+Result<size_t> place_blocks(std::span<MemoryBlock> blocks);
+
+class WorkspacePlan {
+ public:
+  // Plans for the sizes of the runtime's last reshape. Needs XNNPACK's private headers
+  // (runtime_access.h), as does apply().
+  Error make(xnn_runtime_t runtime);
+  // Size of the workspace, including the bytes that kernels may read past its values; 0 if nothing
+  // needs memory.
+  size_t bytes() const { return bytes_; }
+  // Lets the runtime use `workspace`, which has bytes() bytes and need not be initialized.
+  void apply(xnn_runtime_t runtime, std::byte* workspace) const;
+
+ private:
+  static constexpr uint32_t kNoBlock = UINT32_MAX;
+  Error add_block(size_t bytes, size_t first, size_t last, uint32_t* index);
+
+  size_t bytes_ = 0;
+  CheckedVector<MemoryBlock> blocks_;
+  CheckedVector<uint32_t> block_of_value_;
+  CheckedVector<uint32_t> block_of_operator_;
+};
+
+}  // namespace vitrine::xnnpack

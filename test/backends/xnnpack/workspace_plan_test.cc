@@ -1,0 +1,157 @@
+// Tests the placement of intermediate values in a workspace.
+#include <gmock/gmock.h>
+
+#include "backends/xnnpack/runtime/execution/workspace_plan.h"
+
+#include <random>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::FloatNear;
+using testing::Pointwise;
+using xnnpack::MemoryBlock;
+
+size_t place(std::span<MemoryBlock> blocks) { return *xnnpack::place_blocks(blocks); }
+
+TEST(PlaceBlocks, SharesMemoryOnlyBetweenDisjointLifetimes) {
+  MemoryBlock blocks[] = {{.bytes = 64, .first = 0, .last = 1},
+                          {.bytes = 32, .first = 1, .last = 2},
+                          {.bytes = 64, .first = 2, .last = 3}};
+  EXPECT_EQ(place(blocks), 96);
+  EXPECT_EQ(blocks[0].offset, 0);
+  EXPECT_EQ(blocks[1].offset, 64);
+  EXPECT_EQ(blocks[2].offset, 0);
+}
+
+TEST(PlaceBlocks, UsesTheSmallestGapWithRoom) {
+  // At operator 2, the memory is free from 100 to 140 and from 180 to 200.
+  MemoryBlock blocks[] = {
+      {.bytes = 100, .first = 0, .last = 9}, {.bytes = 40, .first = 0, .last = 1},
+      {.bytes = 40, .first = 0, .last = 9},  {.bytes = 20, .first = 0, .last = 1},
+      {.bytes = 20, .first = 0, .last = 9},  {.bytes = 15, .first = 2, .last = 3}};
+  EXPECT_EQ(place(blocks), 220);
+  EXPECT_EQ(blocks[5].offset, 180);
+}
+
+TEST(PlaceBlocks, PlacesLongLivedBlocksFirstIfThatNeedsLess) {
+  // With the largest block first at offset 0, the first of the others begins at 50.
+  MemoryBlock blocks[] = {{.bytes = 40, .first = 2, .last = 4},
+                          {.bytes = 50, .first = 0, .last = 2},
+                          {.bytes = 40, .first = 3, .last = 6},
+                          {.bytes = 40, .first = 4, .last = 7}};
+  EXPECT_EQ(place(blocks), 120);
+}
+
+TEST(PlaceBlocks, NeverOverlapsLiveBlocksNorFallsBelowTheBound) {
+  std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same values in each run
+  for (int round = 0; round < 200; ++round) {
+    std::vector<MemoryBlock> blocks(1 + random() % 40);
+    for (MemoryBlock& block : blocks) {
+      block.bytes = 1 + random() % 100;
+      block.first = random() % 30;
+      block.last = block.first + random() % 5;
+    }
+    const size_t end = place(blocks);
+    EXPECT_GE(end, xnnpack::least_bytes(blocks));
+    for (const MemoryBlock& a : blocks) {
+      EXPECT_LE(a.offset + a.bytes, end);
+      for (const MemoryBlock& b : blocks) {
+        if (&a == &b || a.last < b.first || b.last < a.first) continue;
+        EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset);
+      }
+    }
+  }
+}
+
+TEST(LeastBytes, SumsTheBlocksInUseAtOneOperator) {
+  const MemoryBlock blocks[] = {{.bytes = 5, .first = 0, .last = 1},
+                                {.bytes = 7, .first = 1, .last = 2},
+                                {.bytes = 9, .first = 2, .last = 2}};
+  EXPECT_EQ(xnnpack::least_bytes(blocks), 16);
+  EXPECT_EQ(xnnpack::least_bytes({}), 0);
+}
+
+TEST(LeastBytes, SaturatesInsteadOfOverflowing) {
+  MemoryBlock blocks[] = {{.bytes = SIZE_MAX, .first = 0, .last = 0},
+                          {.bytes = 2, .first = 0, .last = 0}};
+  EXPECT_EQ(xnnpack::least_bytes(blocks), SIZE_MAX);
+  EXPECT_EQ(place(blocks), SIZE_MAX);
+}
+
+class WorkspacePlanTest : public DelegateTest {
+ protected:
+  size_t workspace() const {
+    DelegateMemory memory;
+    delegate->report_memory(memory);
+    return memory.bytes(DelegateMemory::Kind::kWorkspace);
+  }
+  void SetUp() override {
+    if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
+  }
+};
+
+// The negated SiLU of |x|. Its input has two readers, so only the product may overwrite it.
+TEST_F(WorkspacePlanTest, OverwritesTheLastReadInputOfAProduct) {
+  constexpr uint32_t kSize = 4096;
+  PayloadBuilder b;
+  const uint32_t x = b.input({kSize}), y = b.output({kSize});
+  const uint32_t a = b.internal({kSize}), s = b.internal({kSize}), p = b.internal({kSize});
+  b.unary(Tag::XNNAbs, x, a);
+  b.unary(Tag::XNNSigmoid, a, s);
+  b.binary(Tag::XNNMultiply, a, s, p);
+  b.unary(Tag::XNNNegate, p, y);
+  load(b);
+  std::vector<float> in(kSize), expected(kSize);
+  for (uint32_t i = 0; i < kSize; ++i) {
+    in[i] = 0.01f * static_cast<float>(i % 300) - 1.0f;
+    const double value = std::fabs(in[i]);
+    expected[i] = static_cast<float>(-value / (1 + std::exp(-value)));
+  }
+  Tensor& out = factory.make(ScalarType::kFloat, {kSize});
+  run({&factory.make({kSize}, in), &out});
+  EXPECT_THAT(values_of<float>(out), Pointwise(FloatNear(1e-6f), expected));
+  EXPECT_EQ(workspace() / (kSize * sizeof(float)), 2);
+}
+
+// A row that is repeated is smaller than the result, so the result has its own memory.
+TEST_F(WorkspacePlanTest, KeepsARepeatedRowApart) {
+  PayloadBuilder b;
+  const uint32_t x = b.input({1, 32}), y = b.output({3, 32}), z = b.input({3, 32});
+  const uint32_t row = b.internal({1, 32}), sum = b.internal({3, 32});
+  b.unary(Tag::XNNAbs, x, row);
+  b.binary(Tag::XNNAdd, row, z, sum);
+  b.unary(Tag::XNNNegate, sum, y);
+  load(b);
+  std::vector<float> in(32), more(96), expected(96);
+  for (size_t i = 0; i < 96; ++i) {
+    in[i % 32] = static_cast<float>(i % 32);
+    more[i] = static_cast<float>(i);
+    expected[i] = -static_cast<float>(i % 32 + i);
+  }
+  Tensor& out = factory.make(ScalarType::kFloat, {3, 32});
+  run({&factory.make({1, 32}, in), &out, &factory.make({3, 32}, more)});
+  EXPECT_EQ(values_of<float>(out), expected);
+}
+
+TEST_F(WorkspacePlanTest, NeedsNoMoreMemoryAfterPlanMemory) {
+  constexpr uint32_t kSize = 4096;
+  PayloadBuilder b;
+  const uint32_t x = b.input({kSize}), y = b.output({kSize}), a = b.internal({kSize});
+  b.unary(Tag::XNNAbs, x, a);
+  b.unary(Tag::XNNNegate, a, y);
+  load(b);
+  ASSERT_TRUE(delegate->plan_memory().ok());
+  const size_t planned = workspace();
+  EXPECT_GE(planned, kSize * sizeof(float));
+  Tensor& in = factory.make(ScalarType::kFloat, {kSize});
+  std::vector<std::byte> zeros(in.nbytes() + kReadableSlack);
+  in.set_data(zeros.data(), /*has_slack=*/true);
+  run({&in, &factory.make(ScalarType::kFloat, {kSize})});
+  EXPECT_EQ(workspace(), planned);
+}
+
+}  // namespace
+}  // namespace vitrine::test
