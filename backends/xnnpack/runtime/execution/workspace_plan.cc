@@ -18,42 +18,6 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Places the blocks in `order`, each into the smallest gap that has room for it between the blocks
-// that are in use at the same time. Returns the end of the last one.
-size_t place_in_order(std::span<MemoryBlock> blocks, std::span<const uint32_t> order,
-                      CheckedVector<uint32_t>& by_offset) {
-  by_offset.clear();
-  size_t end = 0;
-  for (const uint32_t i : order) {
-    MemoryBlock& block = blocks[i];
-    size_t free_from = 0;  // end of the blocks that were visited
-    size_t smallest_gap = SIZE_MAX;
-    for (const uint32_t k : by_offset) {
-      const MemoryBlock& other = blocks[k];
-      if (!live_together(block, other)) continue;
-      if (other.offset > free_from) {
-        const size_t gap = other.offset - free_from;
-        if (gap >= block.bytes && gap < smallest_gap) {
-          smallest_gap = gap;
-          block.offset = free_from;
-        }
-      }
-      free_from = std::max(free_from, other.offset + other.bytes);
-    }
-    if (smallest_gap == SIZE_MAX) block.offset = free_from;
-    size_t block_end = 0;
-    if (add_overflows(block.offset, block.bytes, &block_end)) return SIZE_MAX;
-    end = std::max(end, block_end);
-    // The caller reserved room for all blocks.
-    (void)by_offset.push_back(i);
-    std::ranges::rotate(
-        std::ranges::upper_bound(by_offset.begin(), by_offset.end() - 1, block.offset, {},
-                                 [&](uint32_t k) { return blocks[k].offset; }),
-        by_offset.end() - 1, by_offset.end());
-  }
-  return end;
-}
-
 // Returns true if a softmax should not write over its input: with AVX-512, if rows do not fill
 // vectors, the kernel writes the end of each row with a mask, and the first load of the next row
 // stalls until these bytes are in the cache (about 29 ns per row).
@@ -86,40 +50,48 @@ bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t in
 
 }  // namespace
 
-size_t least_bytes(std::span<const MemoryBlock> blocks) {
-  size_t least = 0;
-  for (const MemoryBlock& start : blocks) {
-    size_t sum = 0;
-    for (const MemoryBlock& block : blocks) {
-      const bool is_live = block.first <= start.first && start.first <= block.last;
-      if (is_live && add_overflows(sum, block.bytes, &sum)) return SIZE_MAX;
-    }
-    least = std::max(least, sum);
-  }
-  return least;
-}
-
+// Places the largest blocks first, each into the smallest gap that has room for it between the
+// blocks that are in use at the same time.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
   CheckedVector<uint32_t> order;
-  CheckedVector<uint32_t> by_offset;
+  CheckedVector<uint32_t> by_offset;  // the first `placed` are set
   VITRINE_RETURN_IF_ERROR(order.resize(blocks.size()));
-  VITRINE_RETURN_IF_ERROR(by_offset.reserve(blocks.size()));
+  VITRINE_RETURN_IF_ERROR(by_offset.resize(blocks.size()));
   for (size_t i = 0; i < blocks.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  const auto place_by = [&](size_t (*key)(const MemoryBlock&)) {
-    sort(std::span(order.data(), order.size()), [blocks, key](uint32_t a, uint32_t b) {
-      const size_t of_a = key(blocks[a]);
-      const size_t of_b = key(blocks[b]);
-      return of_a != of_b ? of_a > of_b : a < b;
-    });
-    return place_in_order(blocks, order, by_offset);
-  };
-  const auto by_bytes = [](const MemoryBlock& block) { return block.bytes; };
-  const auto by_lifetime = [](const MemoryBlock& block) { return block.last - block.first; };
-  // The first order reaches the lower bound for nearly all models.
-  const size_t large_first = place_by(by_bytes);
-  if (large_first == least_bytes(blocks)) return large_first;
-  const size_t long_first = place_by(by_lifetime);
-  return long_first <= large_first ? long_first : place_by(by_bytes);
+  sort(std::span(order.data(), order.size()), [blocks](uint32_t a, uint32_t b) {
+    if (blocks[a].bytes != blocks[b].bytes) return blocks[a].bytes > blocks[b].bytes;
+    return a < b;
+  });
+  size_t placed = 0;
+  size_t end = 0;
+  for (const uint32_t i : order) {
+    MemoryBlock& block = blocks[i];
+    size_t free_from = 0;  // end of the blocks that were visited
+    size_t smallest_gap = SIZE_MAX;
+    for (const uint32_t k : std::span(by_offset.data(), placed)) {
+      const MemoryBlock& other = blocks[k];
+      if (!live_together(block, other)) continue;
+      if (other.offset > free_from) {
+        const size_t gap = other.offset - free_from;
+        if (gap >= block.bytes && gap < smallest_gap) {
+          smallest_gap = gap;
+          block.offset = free_from;
+        }
+      }
+      free_from = std::max(free_from, other.offset + other.bytes);
+    }
+    if (smallest_gap == SIZE_MAX) block.offset = free_from;
+    size_t block_end = 0;
+    if (add_overflows(block.offset, block.bytes, &block_end)) return SIZE_MAX;
+    end = std::max(end, block_end);
+    // Keeps by_offset sorted.
+    size_t at = placed++;
+    for (; at > 0 && blocks[by_offset[at - 1]].offset > block.offset; --at) {
+      by_offset[at] = by_offset[at - 1];
+    }
+    by_offset[at] = i;
+  }
+  return end;
 }
 
 Error WorkspacePlan::add_block(size_t bytes, size_t first, size_t last, uint32_t* index) {

@@ -21,8 +21,6 @@ struct MemoryBlock {
   size_t offset = 0;  // the result
 };
 
-// Returns the largest sum of the blocks that one operator uses or keeps; no placement needs less.
-size_t least_bytes(std::span<const MemoryBlock> blocks);
 // Sets the offsets and returns the number of bytes that all blocks need together, or SIZE_MAX if it
 // overflows.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks);
