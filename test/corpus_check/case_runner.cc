@@ -123,6 +123,13 @@ void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
   }
 }
 
+void append_outputs(const Method& method, std::vector<std::vector<std::byte>>& to) {
+  for (size_t i = 0; i < method.num_outputs(); ++i) {
+    const EValue& output = method.output(i);
+    if (output.is_tensor()) to.push_back(tools::row_major_bytes(output.unchecked_tensor()));
+  }
+}
+
 }  // namespace
 
 CaseResult run_case(const Case& test_case, const RunOptions& options) {
@@ -139,13 +146,15 @@ CaseResult run_case(const Case& test_case, const RunOptions& options) {
     for (size_t i = 0; i < test_case.calls.size(); ++i) {
       const CaseCall& call = test_case.calls[i];
       std::unique_ptr<Method>& method = methods[call.method];
-      if (!method) method = session.load_method(call.method);
+      if (!method) method = session.load_method(call.method, options.tracer);
       try {
         run_call(*method, call, test_case.tolerance, result);
+        if (options.outputs != nullptr) append_outputs(*method, *options.outputs);
       } catch (const std::exception& error) {
         throw ToolError(fmt::format("call {} ({}): {}", i, call.method, error.what()));
       }
     }
+    if (options.finish) options.finish();
   } catch (const std::exception& error) {
     result.status = CaseResult::Status::kFailed;
     result.reason = error.what();

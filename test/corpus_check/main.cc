@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "test/corpus_check/capture.h"
 #include "test/corpus_check/case_runner.h"
 #include "test/corpus_check/known_failures.h"
 #include "test/corpus_check/lowering.h"
@@ -93,7 +94,8 @@ class Tally {
 // Runs a case once. With a weights cache, runs it twice: first with a new cache file, then with the
 // file that the first run wrote.
 CaseResult run(const vitrine::corpus::Case& test_case, vitrine::corpus::RunOptions options,
-               bool with_weights_cache) {
+               bool with_weights_cache, bool with_capture) {
+  if (with_capture) return vitrine::corpus::check_capture(test_case, options);
   if (!with_weights_cache) return vitrine::corpus::run_case(test_case, options);
   const vitrine::test::ScratchFolder folder;
   const std::string path = (folder / "weights").string();
@@ -155,6 +157,10 @@ int main(int argc, char** argv) {
   bool weights_cache = false;
   app.add_flag("--weights_cache", weights_cache,
                "run each case twice: with a new weights cache file, and with the written file");
+  bool capture = false;
+  app.add_flag("--capture", capture,
+               "also run each case with values of operators in full, and summarized: outputs must "
+               "be equal, and each operator must have a value");
   bool lower = false;
   app.add_flag("--lower", lower, "lower the exported models of cases and run them");
   std::vector<std::string> backends;
@@ -202,7 +208,7 @@ int main(int argc, char** argv) {
     }
     CaseResult result;
     try {
-      result = run(vitrine::corpus::read_case(folder), options, weights_cache);
+      result = run(vitrine::corpus::read_case(folder), options, weights_cache, capture);
     } catch (const std::exception& error) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();
