@@ -21,6 +21,15 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   return matches_pattern(pattern.substr(1), text.substr(1));
 }
 
+// "aten.add.Tensor" is named "aten.add.Tensor", "add.Tensor" and "add".
+bool is_operator(std::string_view name, std::string_view pattern) {
+  if (matches_pattern(pattern, name)) return true;
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view rest = name.substr(dot + 1);
+  return matches_pattern(pattern, rest) || matches_pattern(pattern, rest.substr(0, rest.find('.')));
+}
+
 }  // namespace
 
 bool is_in_module(const Node& node, const std::string& pattern, PartKind kind) {
@@ -31,10 +40,14 @@ bool is_in_module(const Node& node, const std::string& pattern, PartKind kind) {
 }
 
 bool is_named(Target target, const std::string& pattern) {
-  const std::string_view name = target.name();
-  const size_t dot = name.find('.');
-  return matches_pattern(pattern, name) || matches_pattern(pattern, target.op()) ||
-         (dot != std::string_view::npos && matches_pattern(pattern, name.substr(dot + 1)));
+  return is_operator(target.name(), pattern);
+}
+
+bool comes_from(const Node& node, const std::string& pattern) {
+  return node.meta.origin != nullptr &&
+         std::ranges::any_of(node.meta.origin->from_node, [&](const auto& source) {
+           return is_operator(source.target, pattern);
+         });
 }
 
 bool is_in_part(const Node& node, const std::string& pattern, PartKind kind) {

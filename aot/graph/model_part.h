@@ -26,7 +26,9 @@ AotError unknown_part(const ExportedProgram& program, const std::string& pattern
 bool is_in_module(const Node& node, const std::string& pattern, PartKind kind);
 // "add", "add.Tensor" and "aten.add.Tensor" name the same operator.
 bool is_named(Target target, const std::string& pattern);
-// One of the two above.
+// True if the call was made from a call of the operator: lowering made it from "add_" or "matmul".
+bool comes_from(const Node& node, const std::string& pattern);
+// is_in_module() or is_named().
 bool is_in_part(const Node& node, const std::string& pattern, PartKind kind);
 
 }  // namespace vitrine::aot

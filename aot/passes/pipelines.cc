@@ -22,10 +22,11 @@ void to_edge(ExportedProgram& program, const EdgeOptions& options) {
       {"remove_unused_parameters", remove_unused_parameters},
       {"remove_asserts", remove_asserts},
       {"views_to_copies", views_to_copies},
-      {"scalars_to_tensors", scalars_to_tensors},
-      {"remove_no_ops", remove_no_ops},
-      {"convert_mixed_dtypes", convert_mixed_dtypes},
   };
+  if (options.rewrite) passes.push_back({"rewrite", options.rewrite});
+  passes.push_back({"scalars_to_tensors", scalars_to_tensors});
+  passes.push_back({"remove_no_ops", remove_no_ops});
+  passes.push_back({"convert_mixed_dtypes", convert_mixed_dtypes});
   if (!options.skip_dim_order) {
     passes.push_back({"memory_formats_to_dim_orders", memory_formats_to_dim_orders});
   }

@@ -1,6 +1,7 @@
 // Runs the passes in order, with the semantics of ExecuTorch 1.4's to_edge and to_executorch.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct EdgeOptions {
   // The operators that each partitioner keeps, in the order of partitioners
   // (to_edge_transform_and_lower). Operators for which may_keep() is false are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
+  // Changes the functional graph of core ATen, in which numbers are not tensors yet. May be null.
+  std::function<void(ExportedProgram& program)> rewrite;
 };
 
 // Converts training IR or core ATen to the edge dialect and adds debug handles. AotErrors name the

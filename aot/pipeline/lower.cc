@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "aot/emit/record.h"
@@ -53,6 +55,14 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
     throw AotError(fmt::format("bounds of {}: the model has no such dynamic size; {}", bound.name,
                                known.empty() ? "all sizes are static" : "it has " + known));
   }
+}
+
+// True if a partitioner keeps the call.
+bool is_kept(std::span<const OpsToKeep> all, const Node& call) {
+  return std::ranges::any_of(all, [&](const OpsToKeep& ops) {
+    return std::ranges::count(ops.targets, call.target().name()) != 0 &&
+           (!ops.keeps || ops.keeps(call));
+  });
 }
 
 using NodeNames = std::map<const Node*, std::string>;
@@ -155,6 +165,7 @@ class Lowering {
 
   LoweredModel run() {
     for (auto& [name, program] : model_.methods) make_edge_program(name, program);
+    require_converted(options_.quantize.half, half_);
     if (options_.emit.memory_planning.share_mutable_buffers) mark_shared_buffers(model_.methods);
     for (auto& [name, program] : model_.methods) finish_edge_program(name, program);
     options_.filter.require_known(operators_);
@@ -239,6 +250,15 @@ class Lowering {
       EdgeOptions edge;
       for (const auto& partitioner : partitioners_) {
         edge.ops_to_keep.push_back(partitioner->ops_to_keep(program));
+      }
+      const HalfOptions& half = options_.quantize.half;
+      const RuleKinds kinds = kinds_of(program, half);
+      if (!half.is_empty()) {
+        edge.rewrite = [&](ExportedProgram& each) {
+          half_ += convert_to_half(each, half, kinds, [&](const Node& call) {
+            return has_kernel(call.target()) || is_kept(edge.ops_to_keep, call);
+          });
+        };
       }
       to_edge(program, edge);
       kept_[name] = std::move(edge.ops_to_keep);
@@ -359,6 +379,7 @@ class Lowering {
   LoweredModel model_;
   std::map<std::string, std::vector<OpsToKeep>> kept_;  // keyed by method
   std::set<std::string> operators_;
+  HalfResult half_;
   Methods edge_programs_;
   Methods executable_;
 };

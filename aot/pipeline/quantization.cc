@@ -75,6 +75,13 @@ std::optional<Int8Scheme> int8_scheme(std::string_view item) {
   return scheme;
 }
 
+// Parses "f16" or "bf16". Empty for other schemes.
+std::optional<ScalarType> half_dtype(std::string_view item) {
+  if (item == "f16") return ScalarType::kHalf;
+  if (item == "bf16") return ScalarType::kBFloat16;
+  return std::nullopt;
+}
+
 // Parses "8da4w:32" or "embedding:4:32", and sets one member of the result.
 WeightRule weight_schemes(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
@@ -94,7 +101,8 @@ WeightRule weight_schemes(std::string_view item) {
     to = &made.embeddings;
   } else {
     throw AotError(fmt::format(
-        "unknown scheme \"{}\"; the schemes are float, int8, int8_dynamic, 8da4w and embedding",
+        "unknown scheme \"{}\"; the schemes are float, f16, bf16, int8, int8_dynamic, 8da4w and "
+        "embedding",
         parts[0]));
   }
   parse_rest(rest, scheme);
@@ -107,6 +115,12 @@ void parse_item(std::string_view item, Quantization& all) {
     if (all.int8)
       throw AotError("int8 and int8_dynamic are set twice; use --keep for parts of the model");
     all.int8 = Int8Options{.scheme = *scheme, .rules = {}};
+    return;
+  }
+  if (const auto dtype = half_dtype(item)) {
+    if (all.half.dtype)
+      throw AotError("f16 and bf16 are set twice; use --keep for parts of the model");
+    all.half.dtype = dtype;
     return;
   }
   const WeightRule made = weight_schemes(item);
@@ -145,11 +159,15 @@ void add_rule(std::string_view text, Quantization& to) try {
     to.int8->rules.push_back({.pattern = pattern, .scheme = int8});
     return;
   }
-  WeightRule rule = scheme == "float" ? WeightRule{} : weight_schemes(scheme);
+  const std::optional<ScalarType> half = half_dtype(scheme);
+  const bool is_float = half || scheme == "float";
+  WeightRule rule = is_float ? WeightRule{} : weight_schemes(scheme);
   rule.pattern = pattern;
   if (to.int8 && !rule.embeddings) {
-    to.int8->rules.push_back({.pattern = pattern, .kept_as = std::string(scheme)});
+    to.int8->rules.push_back(
+        {.pattern = pattern, .kept_as = is_float ? "float" : std::string(scheme)});
   }
+  if (is_float) to.half.rules.push_back({pattern, half});
   to.weights.rules.push_back(std::move(rule));
 } catch (const AotError& error) {
   throw AotError(fmt::format("--keep {}: {}", text, error.what()));
@@ -206,6 +224,23 @@ std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods)
   }
   require_known(options, all, methods);
   return all.skipped;
+}
+
+void require_converted(const HalfOptions& options, const HalfResult& all) {
+  if (options.is_empty()) return;
+  const auto name = [](ScalarType dtype) { return dtype == ScalarType::kHalf ? "f16" : "bf16"; };
+  if (options.dtype && all.calls == 0) {
+    throw NothingToQuantize(
+        fmt::format("--quantize {}: no call of the model computes in f32", name(*options.dtype)));
+  }
+  for (size_t i = 0; i < options.rules.size(); ++i) {
+    const HalfRule& rule = options.rules[i];
+    if (!rule.dtype || (i < all.by_rule.size() && all.by_rule[i] != 0)) continue;
+    throw NothingToQuantize(
+        fmt::format("--keep {}={}: no call of this part computes in f32, or an earlier rule names "
+                    "all of them",
+                    rule.pattern, name(*rule.dtype)));
+  }
 }
 
 }  // namespace vitrine::aot

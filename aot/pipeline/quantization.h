@@ -8,6 +8,7 @@
 
 #include "aot/emit/emit.h"
 #include "aot/passes/quantize.h"
+#include "aot/quantize/half_precision.h"
 #include "aot/quantize/int8.h"
 
 namespace vitrine::aot {
@@ -15,6 +16,7 @@ namespace vitrine::aot {
 struct Quantization {
   QuantizeOptions weights;
   std::optional<Int8Options> int8 = std::nullopt;
+  HalfOptions half = {};
 };
 
 // Parses a list of schemes, each at most once: "8da4w:32,embedding:4:32".
@@ -22,18 +24,22 @@ struct Quantization {
 //   embedding:BITS[:GROUP][:RULE]   2, 4 or 8 bits; the default group is 0
 //   int8[:WEIGHTS]                  static int8; needs calibration data
 //   int8_dynamic[:WEIGHTS]          int8 with scales of activations that are chosen at run time
+//   f16, bf16                       all calls that would compute in f32
 //   float                           nothing, unless rules follow; alone
 // GROUP is the number of elements that share a scale; 0: the full row. RULE is hqq (the default) or
 // affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
 
 // Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32" or
-// "tok=embedding:8". A rule for int8 needs `to.int8`. Throws AotError.
+// "tok=embedding:8", "head=f16". A rule for int8 needs `to.int8`. Throws AotError.
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
 // reasons. Throws AotError if a scheme or rule applies to no layer, and the AotErrors of
 // quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
+
+// Throws AotError if a scheme or rule for f16 or bf16 reached no call.
+void require_converted(const HalfOptions& options, const HalfResult& all);
 
 }  // namespace vitrine::aot

@@ -117,8 +117,8 @@ CaseResult check_capture(const Case& test_case, const RunOptions& options) {
       last = entries[i].offset;
     }
   }
-  result.reason = fmt::format("full {} B, largest value {} B, reduced {} B", bytes[0], largest,
-                              bytes[1]);
+  result.reason =
+      fmt::format("full {} B, largest value {} B, reduced {} B", bytes[0], largest, bytes[1]);
   return result;
 }
 

@@ -330,6 +330,51 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
               HasSubstr("no linear layer"));
 }
 
+TEST(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
+  const ScratchFolder scratch;
+  const std::string model =
+      sample("encoder_layer/model.pt2") + " --backend xnnpack --no-debug-maps ";
+  const auto lower = [&](const std::string& options, const char* name) {
+    const CommandResult result =
+        run_tool(VITRINE_PTE_LOWER, model + options + " -o " + (scratch / name).string());
+    EXPECT_EQ(result.exit_code, 0) << options << result.err;
+    return scratch / name;
+  };
+  const fs::path exact = lower("", "float.pte");
+  const std::vector<fs::path> inputs = {sample("encoder_layer/input_0.bin")};
+  const auto db = [&](const fs::path& program) {
+    return sqnr_over_samples(program, exact, inputs);
+  };
+  // An f16 has 11 bits: rounding changes a number by at most 2^-11 of it, or 66 dB.
+  for (const char* options : {"--quantize f16", "--quantize float --keep 'linear*=f16'"}) {
+    const fs::path half = lower(options, "half.pte");
+    EXPECT_GT(db(half), 55) << options;
+    EXPECT_LT(db(half), 90) << options;
+    EXPECT_LT(fs::file_size(half), fs::file_size(exact)) << options;
+  }
+  // A bf16 has 8 bits, 18 dB less, where all calls compute in it.
+  const double bf16 = db(lower("--quantize bf16 --backend-option enable_bf16", "bf16.pte"));
+  EXPECT_GT(bf16, 37);
+  EXPECT_LT(bf16, 72);
+}
+
+TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
+  const ScratchFolder scratch;
+  const auto lower = [&](const std::string& options) {
+    const fs::path program = scratch / "m.pte";
+    const CommandResult result =
+        search("--quantize int8 --calibrate " + searched_sample("").string() + " --summary " +
+               options + " -o " + program.string());
+    EXPECT_EQ(result.exit_code, 0) << options << result.err;
+    return result.out;
+  };
+  // f16 leaves no int8 call, and no call between one and its quantization, in pieces.
+  const auto delegates = [](const std::string& summary) {
+    return summary.substr(0, summary.find('\n'));
+  };
+  EXPECT_EQ(delegates(lower("--keep c2=f16")), delegates(lower("--keep c2=float")));
+}
+
 TEST(AutoPrecisionTest, RulesThatReachNothingAreErrors) {
   const ScratchFolder scratch;
   const std::pair<const char*, const char*> cases[] = {
@@ -340,6 +385,9 @@ TEST(AutoPrecisionTest, RulesThatReachNothingAreErrors) {
       {"--quantize float --keep fc=int8", "needs --quantize int8"},
       {"--quantize float,8da4w:0", "unknown scheme \"float\""},
       {"--keep fc=float", "--keep needs --quantize"},
+      {"--quantize f16,bf16", "f16 and bf16 are set twice"},
+      {"--quantize float --keep nothing=f16", "\"nothing\" matches no module"},
+      {"--quantize float --keep fc=float --keep fc=f16", "an earlier rule names all of them"},
   };
   for (const auto& [options, message] : cases) {
     const CommandResult result = search(options + (" -o " + (scratch / "m.pte").string()));
@@ -400,7 +448,7 @@ TEST(AutoPrecisionTest, ThePageShowsPartsCurvesAndTheCommand) {
     EXPECT_EQ(seen.at("points"), 2 * (data.at("steps").size() + data.at("results").size()));
     EXPECT_EQ(seen.at("cards").at(0), "kept");
     EXPECT_EQ(seen.at("command"), data.at("command"));
-    EXPECT_EQ(seen.at("filtered"), 3);  // int8, int8_dynamic and 8da4w:0
+    EXPECT_EQ(seen.at("filtered"), 4);  // f16, int8, int8_dynamic and 8da4w:0
     EXPECT_FALSE(seen.at("overflow")) << window;
   }
 }

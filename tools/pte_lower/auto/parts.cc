@@ -67,6 +67,7 @@ std::vector<ModelPart> parts_of(const aot::ExportedProgram& program) {
 
 std::vector<std::string> schemes_of(const ModelPart& part) {
   std::vector<std::string> schemes;
+  schemes.emplace_back("f16");
   if (part.has_int8()) schemes.emplace_back("int8");
   if (part.has_linear) {
     schemes.emplace_back("int8_dynamic");

@@ -26,7 +26,7 @@ struct ModelPart {
 // part. Layers outside of modules have no name, and are left out.
 std::vector<ModelPart> parts_of(const aot::ExportedProgram& program);
 
-// The schemes to measure: "int8", "int8_dynamic", "8da4w:32", "embedding:8".
+// The schemes to measure: "f16", "int8", "int8_dynamic", "8da4w:32", "embedding:8".
 std::vector<std::string> schemes_of(const ModelPart& part);
 
 }  // namespace vitrine::tools

@@ -1,0 +1,50 @@
+// Makes calls compute in f16 or bf16.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/graph/model_part.h"
+
+namespace vitrine::aot {
+
+struct HalfRule {
+  std::string pattern;                             // model_part.h
+  std::optional<ScalarType> dtype = std::nullopt;  // empty: the part stays as it is
+};
+
+struct HalfOptions {
+  std::optional<ScalarType> dtype = std::nullopt;  // kHalf or kBFloat16, for the complete model
+  std::vector<HalfRule> rules = {};                // the first one that names a call decides
+
+  bool is_empty() const;
+};
+
+// A rule whose kind of part is known. Empty: no part has the name.
+using RuleKinds = std::vector<std::optional<PartKind>>;
+
+// `program` is as it was imported.
+RuleKinds kinds_of(const ExportedProgram& program, const HalfOptions& options);
+
+struct HalfResult {
+  size_t calls = 0;             // that a rule or `dtype` reached
+  std::vector<size_t> by_rule;  // the same for each rule
+
+  HalfResult& operator+=(const HalfResult& other);
+};
+
+// Runs on a functional graph of core ATen. A call that a rule names reads its f32 operands, and
+// computes its f32 result, in the dtype of the rule; stored operands are rounded now. Conversions
+// surround these calls, except where a result goes from one to another. Calls that only move
+// values, such as relu and view_copy, follow their operands. Int8 calls and integers stay
+// unchanged, and so do calls with several results, calls in branches and loops, and calls for which
+// can_run() is false in their new dtype.
+HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,
+                           const RuleKinds& kinds,
+                           const std::function<bool(const Node& call)>& can_run);
+
+}  // namespace vitrine::aot
