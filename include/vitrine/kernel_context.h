@@ -12,6 +12,7 @@
 
 namespace vitrine {
 
+class DerivedData;
 class EValue;
 class ThreadPool;
 
@@ -75,6 +76,19 @@ class KernelContext {
     const HeapArena::Mark begin_;
   };
 
+  // Memory for data that a kernel derives from a constant of the program, such as packed weights.
+  struct Derived {
+    void* data;   // null if the kernel must do without
+    bool is_new;  // the kernel must set the data now
+  };
+  // Returns memory that is kept until the method is destroyed: later calls for the same constant
+  // with equal `key` and `bytes` return it again. `key` must tell apart all data of the same size
+  // that kernels derive from the same bytes. Returns null data, without an error, if `from` may
+  // change or if the memory budget is too small.
+  Derived derive(const Tensor& from, uint64_t key, size_t bytes);
+  // Used by the executor. Null means that nothing is kept. `data` must outlive the context.
+  void set_derived_data(DerivedData* data) { derived_ = data; }
+
   ThreadPool* pool() const { return pool_; }
 
  private:
@@ -83,6 +97,7 @@ class KernelContext {
 
   HeapArena* temp_;
   ThreadPool* pool_;
+  DerivedData* derived_ = nullptr;
   EValue* const* arguments_ = nullptr;
   uint32_t inputs_ = 0;
   bool failed_ = false;

@@ -102,6 +102,7 @@ struct MemoryUsage {
   uint64_t taken = 0;   // the part of the budget that is in use now
 };
 
+class DerivedData;   // runtime/extension/derived_data.h
 class SharedMemory;  // runtime/executor/shared_memory.h
 struct Step;         // runtime/executor/step.h
 
@@ -227,8 +228,9 @@ class Method {
   Budget memory_;
   Budget load_steps_;
   Error warning_;
-  HeapArena arena_;  // values, tensors, steps, argument lists
-  HeapArena temp_;   // temporary memory of kernels, reset after each step
+  HeapArena arena_;                       // values, tensors, steps, argument lists
+  HeapArena temp_;                        // temporary memory of kernels, reset after each step
+  std::unique_ptr<DerivedData> derived_;  // null if there was no memory for it
   KernelContext kernel_context_;
   MergedNamedData named_data_;
   std::unique_ptr<std::byte, FreePlanned> planned_;

@@ -112,11 +112,16 @@ class Tensor {
     data_ = data;
     capacity_numel_ = bound_numel_;
     has_slack_ = has_slack;
+    constant_ = false;
   }
   bool has_slack() const { return has_slack_; }
   // True for constants. Their memory may be a file that is mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
+  // True if the memory and its content never change while the tensor exists, so that kernels may
+  // keep what they derive from it. False for external constants and for tensors that alias others.
+  bool is_constant() const { return constant_; }
+  void set_constant() { constant_ = true; }
   // Makes this a tensor of `sizes` in the memory of `other`. Takes over the properties of that
   // memory: read-only or not, capacity, and slack. Returns the errors of resize() with the bound at
   // construction, and InvalidArgument if the memory is too small. On error, nothing changes.
@@ -128,6 +133,7 @@ class Tensor {
     capacity_numel_ = before.capacity_numel_;
     read_only_ = before.read_only_;
     has_slack_ = before.has_slack_;
+    constant_ = before.constant_;
   }
   // True if there is memory for all elements; is_writable() also needs memory for max_numel()
   // elements that is not read-only.
@@ -159,6 +165,7 @@ class Tensor {
   bool contiguous_ = true;
   bool read_only_ = false;
   bool has_slack_ = false;
+  bool constant_ = false;
 };
 
 // Writes a description such as "f32[1,3,224,224]" into `text`, for messages and tables. If `size`

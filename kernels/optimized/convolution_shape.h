@@ -42,6 +42,12 @@ inline bool is_plane(const Layout& layout) {
 // each image and group.
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
+// Computes a convolution that is not transposed on channels-last images with packed weights; other
+// images are converted. Returns false, with nothing done, if `weight`, the tensor of the weights,
+// is not a constant, if they cannot be kept packed, or if convolve_as_product() is faster.
+[[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
+                                    const ConvolutionShape& shape);
+
 // Computes a convolution with one input channel per group. Returns false, with nothing done, if
 // there are more channels or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);

@@ -104,6 +104,7 @@ Error Tensor::alias(const Tensor& other, std::span<const int32_t> sizes) {
   data_ = other.data_;
   read_only_ = other.read_only_;
   has_slack_ = other.has_slack_;
+  constant_ = false;
   capacity_numel_ = room;
   return Error();
 }

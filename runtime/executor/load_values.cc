@@ -157,7 +157,10 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   }
   VITRINE_ASSIGN_OR_RETURN(const auto bytes,
                            ProgramAccess::constant_data(program_, index, tensor.nbytes()));
-  return set_constant(bytes, ProgramAccess::constants_have_slack(program_), tensor);
+  VITRINE_RETURN_IF_ERROR(
+      set_constant(bytes, ProgramAccess::constants_have_slack(program_), tensor));
+  tensor.set_constant();
+  return Error();
 }
 
 // Charges the bytes, because any number of states may have the same bytes of the file as their

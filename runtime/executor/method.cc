@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <new>
 
 #include "runtime/executor/load_steps.h"
 #include "runtime/executor/method_parts.h"
 #include "runtime/executor/shared_memory.h"
 #include "runtime/executor/step.h"
 #include "runtime/executor/tensor_memory.h"
+#include "runtime/extension/derived_data.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
 #include "runtime/program/program_access.h"
@@ -129,8 +131,10 @@ Method::Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
       load_steps_(options.limits.max_load_steps),
       arena_(16384, &memory_),
       temp_(16384, &memory_),
+      derived_(new (std::nothrow) DerivedData(memory_)),
       kernel_context_(&temp_, options.pool),
       named_data_(options.external_data, &program_->named_data()) {
+  kernel_context_.set_derived_data(derived_.get());
   if (options.limits.max_load_steps != 0) return;
   const uint64_t external =
       options.external_data != nullptr ? options.external_data->file_bytes() : 0;
@@ -161,6 +165,7 @@ void Method::add_memory_usage(MemoryUsage& sum) const {
   sum.budget += memory_.limit();
   sum.taken += memory_.used();
   for (const Delegate* delegate : delegates_) delegate->report_memory(sum.delegates);
+  if (derived_ != nullptr) derived_->report_memory(sum.delegates);
 }
 
 Error Method::set_input(size_t index, const EValue& value) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/extension/derived_data.h"
 #include "vitrine/evalue.h"
 
 namespace vitrine {
@@ -68,6 +69,14 @@ void* KernelContext::allocate_temp(std::initializer_list<int64_t> factors) {
   }
   fail(ErrorCode::kMemoryAllocationFailed, "the size of temporary memory overflows");
   return nullptr;
+}
+
+KernelContext::Derived KernelContext::derive(const Tensor& from, uint64_t key, size_t bytes) {
+  Derived result{nullptr, false};
+  if (derived_ != nullptr && from.is_constant()) {
+    result.data = derived_->find_or_add(from.raw_data(), key, bytes, result.is_new);
+  }
+  return result;
 }
 
 void* KernelContext::allocate_temp(size_t bytes, size_t alignment) {

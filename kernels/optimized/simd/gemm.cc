@@ -123,6 +123,60 @@ void MultiplyTile(const GemmTile& full_tile) {
   }
 }
 
+// Like multiply(), with a pointer for each row, which moves from tap to tap.
+template <int64_t kVectors>
+HWY_NOINLINE void multiply_taps(const TapTile& tile) {
+  const Tag d;
+  using V = hn::Vec<Tag>;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* HWY_RESTRICT weights = tile.weights;
+  V sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int64_t v = 0; v < kVectors; ++v) {
+    const V start = tile.bias != nullptr
+                        ? load_part(d, tile.bias + v * lanes, tile.columns - v * lanes)
+                        : hn::Zero(d);
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < kRows; ++r) sums[r][v] = start;
+  }
+  const int64_t depth = tile.depth;
+  for (int64_t t = 0; t < tile.taps; ++t) {
+    const float* HWY_RESTRICT inputs[kRows];
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < kRows; ++r) inputs[r] = tile.inputs[r] + tile.offsets[t];
+    for (int64_t k = 0; k < depth; ++k) {
+      V vectors[kVectors];
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, weights + v * lanes);
+      weights += kVectors * lanes;
+#pragma GCC unroll 8
+      for (int64_t r = 0; r < kRows; ++r) {
+        const V input = hn::Set(d, inputs[r][k]);
+#pragma GCC unroll 8
+        for (int64_t v = 0; v < kVectors; ++v) {
+          sums[r][v] = hn::MulAdd(input, vectors[v], sums[r][v]);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < kRows; ++r) {
+    if (r >= tile.rows) break;
+    float* const out = tile.out + r * tile.out_stride;
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) {
+      store_part(sums[r][v], d, out + v * lanes, tile.columns - v * lanes);
+    }
+  }
+}
+
+void MultiplyTaps(const TapTile& tile) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  if (tile.columns > 2 * lanes) return multiply_taps<3>(tile);
+  if (tile.columns > lanes) return multiply_taps<2>(tile);
+  multiply_taps<1>(tile);
+}
+
 // Computes the dot products of `kCount` rows (1 or 4) with a vector, with two sums for each row.
 template <int64_t kCount>
 HWY_INLINE void dot_rows(const float* left, int64_t stride, const float* vector, int64_t depth,
@@ -187,10 +241,12 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(MultiplyTile);
+VITRINE_EXPORT(MultiplyTaps);
 VITRINE_EXPORT(Shape);
 VITRINE_EXPORT(MultiplyVector);
 
 void multiply_tile(const GemmTile& tile) { VITRINE_DISPATCH(MultiplyTile)(tile); }
+void multiply_taps(const TapTile& tile) { VITRINE_DISPATCH(MultiplyTaps)(tile); }
 void multiply_vector(const float* left, int64_t left_stride, int64_t rows, const float* vector,
                      int64_t depth, float* out) {
   VITRINE_DISPATCH(MultiplyVector)(left, left_stride, rows, vector, depth, out);

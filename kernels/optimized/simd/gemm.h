@@ -37,6 +37,24 @@ struct GemmTile {
 };
 void multiply_tile(const GemmTile& tile);
 
+// A tile of a convolution over channels-last images: sets out[r * out_stride + c] for r < rows and
+// c < columns to bias[c] + the sum over taps t and k < depth of
+// inputs[r][offsets[t] + k] * weights[(t * depth + k) * width + c], where `width` is
+// round_up(columns, lanes) and at most 3 vectors.
+struct TapTile {
+  const float* inputs[kGemmMaxRows];  // the first shape.rows pointers must be valid
+  int64_t rows;                       // 1 to shape.rows
+  const int64_t* offsets;
+  int64_t taps;
+  int64_t depth;
+  const float* weights;
+  const float* bias;  // null means zero
+  float* out;
+  int64_t out_stride;
+  int64_t columns;
+};
+void multiply_taps(const TapTile& tile);
+
 // Sets out[r] to the dot product of left row r and `vector` for r < rows. left(r, d) is
 // left[r * left_stride + d].
 void multiply_vector(const float* left, int64_t left_stride, int64_t rows, const float* vector,

@@ -1,0 +1,38 @@
+// DerivedData keeps data that kernels derive from constants of a program, such as packed weights,
+// so that later calls need not derive it again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vitrine/backend.h"
+#include "vitrine/budget.h"
+
+namespace vitrine {
+
+// Belongs to one Method. Not thread-safe.
+class DerivedData {
+ public:
+  // The memory is charged to `budget`, which must outlive the object.
+  explicit DerivedData(Budget& budget) : budget_(budget) {}
+  ~DerivedData();
+  DerivedData(const DerivedData&) = delete;
+  DerivedData& operator=(const DerivedData&) = delete;
+
+  // Returns 64-byte aligned memory of `bytes`, which is the same in each call with equal arguments.
+  // It is uninitialized in the first such call, which sets `is_new`. Returns null if there is no
+  // memory, or if `bytes` exceeds half of what is left of the budget: the rest is for the temporary
+  // memory of kernels, which must not fail because weights were packed.
+  void* find_or_add(const void* constant, uint64_t key, size_t bytes, bool& is_new);
+
+  void report_memory(DelegateMemory& memory) const;
+
+ private:
+  struct Block;
+  static constexpr size_t kLists = 64;
+
+  Budget& budget_;
+  Block* lists_[kLists] = {};  // linked lists, by a hash of the constant's address
+};
+
+}  // namespace vitrine
