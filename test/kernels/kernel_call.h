@@ -13,6 +13,7 @@
 #include "kernels/llm/llm_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
+#include "runtime/extension/derived_data.h"
 #include "test/support/tensor_factory.h"
 #include "vitrine/evalue.h"
 #include "vitrine/kernel_registry.h"
@@ -38,6 +39,7 @@ class KernelCall : public TensorFactory {
   // The kernels to call; null for all except the optimized kernels.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
+  DerivedData* derived = nullptr;  // keeps what kernels derive from constants
 
  private:
   static EValue value_of(Tensor& tensor) { return EValue(&tensor); }
@@ -68,6 +70,7 @@ class KernelCall : public TensorFactory {
     }
     HeapArena temp;
     KernelContext context(&temp, pool);
+    context.set_derived_data(derived);
     kernel->function(context, arguments.data());
     temporary_bytes = temp.max_reserved();
     return context.take_error();

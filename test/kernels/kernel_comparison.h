@@ -112,11 +112,18 @@ class Comparison {
   // Runs both kernels and compares the outputs. Each kernel gets its own tensor of a Pair.
   template <class... Args>
   void run(const std::string& name, const Bound& bound, const Args&... args) {
+    if (fast_.derived != nullptr) (void)fast_.run(name, side(args, true)...);
     const Error fast = fast_.run(name, side(args, true)...);
     const Error plain = plain_.run(name, side(args, false)...);
     ASSERT_EQ(fast.ok(), plain.ok()) << name << ": " << (fast.ok() ? plain : fast).message();
     if (!plain.ok()) return;
     for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
+  }
+
+  // Makes the optimized kernel run twice with this constant, so that it can use what it derived.
+  void make_constant(const Pair& pair) {
+    pair.fast->set_constant();
+    fast_.derived = &derived_;
   }
 
   EValue ints(const std::vector<int64_t>& values) { return shared_.ints(values); }
@@ -183,6 +190,8 @@ class Comparison {
   KernelCall plain_;
   KernelCall shared_;
   std::vector<Pair> outputs_;
+  Budget budget_;
+  DerivedData derived_{budget_};
 };
 
 inline Sizes random_sizes(Random& random, int64_t rank, int64_t max_size) {

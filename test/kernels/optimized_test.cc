@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -384,6 +385,74 @@ INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const 
   }
   return name;
 });
+
+// Convolves one image with 3 x 3 filters, of which `filters` may be constant.
+class PackedConvolution : public testing::Test {
+ protected:
+  PackedConvolution() {
+    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    call_.registry = &registry_;
+    call_.derived = &derived_;
+    plain_.set_read_only();
+  }
+
+  // Returns the first element of the result for images and filters of ones.
+  float convolve(Tensor& filters) {
+    Tensor& out = call_.make(ScalarType::kFloat, {1, 16, 4, 4});
+    EXPECT_TRUE(succeeds(call_.run("aten::convolution.out", image_, filters, KernelCall::none(),
+                                   call_.ints({1, 1}), call_.ints({1, 1}), call_.ints({1, 1}),
+                                   false, call_.ints({0, 0}), 1, out)));
+    return *out.data<float>();
+  }
+  Tensor& ones(std::vector<int32_t> sizes) {
+    Tensor& tensor = call_.make(ScalarType::kFloat, std::move(sizes));
+    std::fill_n(tensor.mutable_data<float>(), tensor.numel(), 1.0F);
+    return tensor;
+  }
+  size_t packed_bytes() const {
+    DelegateMemory memory;
+    derived_.report_memory(memory);
+    return memory.bytes(DelegateMemory::Kind::kPackedWeights);
+  }
+
+  static constexpr size_t kFilterBytes = size_t{16} * 8 * 9 * sizeof(float);
+  static constexpr float kSum = 8 * 4;  // the window at a corner covers 4 pixels of 8 channels
+  KernelCall call_;
+  KernelRegistry registry_;
+  Budget budget_{100'000};
+  DerivedData derived_{budget_};
+  Tensor& image_ = ones({1, 8, 4, 4});
+  Tensor& plain_ = ones({16, 8, 3, 3});
+};
+
+TEST_F(PackedConvolution, PacksConstantWeightsOnce) {
+  plain_.set_constant();
+  EXPECT_EQ(convolve(plain_), kSum);
+  const size_t packed = packed_bytes();
+  EXPECT_GE(packed, kFilterBytes);
+  EXPECT_EQ(budget_.used(), packed);
+  Tensor alias = plain_;  // another value with the same weights
+  EXPECT_EQ(convolve(alias), kSum);
+  EXPECT_EQ(packed_bytes(), packed);
+}
+
+TEST_F(PackedConvolution, ReadsWeightsThatMayChangeInEachCall) {
+  EXPECT_EQ(convolve(plain_), kSum);
+  std::fill_n(plain_.unchecked_mutable_data<float>(), plain_.numel(), 2.0F);
+  EXPECT_EQ(convolve(plain_), 2 * kSum);
+  EXPECT_EQ(packed_bytes(), 0U);
+}
+
+TEST_F(PackedConvolution, LeavesHalfOfTheBudget) {
+  plain_.set_constant();
+  const uint64_t rest = budget_.left() - kFilterBytes * 3 / 2;
+  ASSERT_TRUE(budget_.take(rest));
+  EXPECT_EQ(convolve(plain_), kSum);
+  EXPECT_EQ(packed_bytes(), 0U);
+  budget_.give_back(rest);
+  EXPECT_EQ(convolve(plain_), kSum);
+  EXPECT_GE(packed_bytes(), kFilterBytes);
+}
 
 // The contributions of this transposed convolution are 2^62 floats, whose size in bytes overflows.
 // Input and weight share a mapping of 8 GB that uses no memory.

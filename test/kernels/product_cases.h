@@ -119,6 +119,7 @@ inline void convolution(Comparison& c, const std::string& name) {
   const double last = random.chance(0.5) ? 0.9 : 0.05;  // the tensors mostly have the same order
   const auto image = c.tensor(dtype, input, some_order(last), Values::kUnit);
   const auto filter = c.tensor(dtype, weight, some_order(last), Values::kUnit);
+  if (random.chance(0.7)) c.make_constant(filter);
   const auto out = c.out(dtype, output, some_order(last));
   const Bound bound = product_bound(dtype, depth);
   const auto run = [&](const auto& bias) {
