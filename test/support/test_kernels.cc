@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace vitrine::test {
 namespace {
@@ -22,6 +23,15 @@ void add(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& out) 
   for (int64_t i = 0; i < a.numel(); ++i) {
     out.mutable_data<float>()[i] = a.data<float>()[i] + b.data<float>()[i];
   }
+}
+
+void add_derived(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& out) {
+  const auto kept = context.derive(b, 1, b.nbytes());
+  if (kept.data == nullptr) return add(context, a, b, out);
+  if (kept.is_new) std::memcpy(kept.data, b.raw_data(), b.nbytes());
+  Tensor copy = b;
+  copy.set_data(kept.data);
+  add(context, a, copy, out);
 }
 
 void scale(KernelContext& context, const Tensor& self, const Scalar& factor, Tensor& out) {
@@ -61,6 +71,7 @@ void size_int(KernelContext& context, const Tensor& self, int64_t dim, EValue& r
 }
 
 VITRINE_KERNEL(add, "test::add.out", add);
+VITRINE_KERNEL(add_derived, "test::add_derived.out", add_derived);
 VITRINE_KERNEL(scale, "test::scale.out", scale);
 VITRINE_KERNEL(scale_scratch, "test::scale_scratch.out", scale_scratch);
 VITRINE_KERNEL(fail, "test::fail.out", fail);
@@ -68,9 +79,9 @@ VITRINE_KERNEL(sub_scalar, "test::sub.Scalar", sub_scalar);
 VITRINE_KERNEL(less_scalar, "test::less.Scalar", less_scalar);
 VITRINE_KERNEL(size_int, "test::size.int", size_int);
 
-constexpr const Kernel* kTable[] = {&kernel_add,     &kernel_scale,      &kernel_scale_scratch,
-                                    &kernel_fail,    &kernel_sub_scalar, &kernel_less_scalar,
-                                    &kernel_size_int};
+constexpr const Kernel* kTable[] = {&kernel_add,           &kernel_add_derived, &kernel_scale,
+                                    &kernel_scale_scratch, &kernel_fail,        &kernel_sub_scalar,
+                                    &kernel_less_scalar,   &kernel_size_int};
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 //   test::add.out(Tensor a, Tensor b, Tensor out)         a + b
 //   test::scale.out(Tensor self, Scalar factor, Tensor out)
 //   test::scale_scratch.out                               like scale, with temporary memory
+//   test::add_derived.out                                 like add, with a copy of b that is kept
+//                                                         if b is a constant
 //   test::fail.out(Tensor self, Tensor out)               always fails
 //   test::sub.Scalar(int a, int b) -> int
 //   test::less.Scalar(int a, int b) -> bool

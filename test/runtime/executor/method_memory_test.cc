@@ -264,7 +264,7 @@ class FakeExternalData final : public NamedDataMap {
 class ConstantsTest : public test::MethodTest {
  protected:
   // out = x + constant
-  void build_sum(test::TensorSpec constant) {
+  void build_sum(test::TensorSpec constant, const char* op = "test::add") {
     forward_.buffer_sizes = {0, 96};
     x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
     out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}});
@@ -272,7 +272,7 @@ class ConstantsTest : public test::MethodTest {
     constant_ = forward_.tensor(std::move(constant));
     forward_.inputs = {x_};
     forward_.outputs = {out_};
-    forward_.kernel_call(forward_.op("test::add", "out"), {x_, constant_, out_, out_});
+    forward_.kernel_call(forward_.op(op, "out"), {x_, constant_, out_, out_});
   }
   void expect_sum(const MethodOptions& options = {}) {
     const auto method = load(options);
@@ -300,6 +300,51 @@ TEST_F(ConstantsTest, AreReadFromTheSegment) {
   builder_.constant(bytes_of<float>({7}));
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   expect_sum();
+}
+
+// The kernel keeps a copy of its second argument if that is a constant of the program.
+TEST_F(ConstantsTest, KeepsWhatKernelsDeriveFromThem) {
+  constexpr auto kPacked = DelegateMemory::Kind::kPackedWeights;
+  const auto kept_bytes = [this](const MethodOptions& options) -> size_t {
+    const auto method = load(options);
+    if (method == nullptr) return SIZE_MAX;
+    const uint64_t taken = method->memory_usage().taken;
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+      EXPECT_TRUE(method->execute().ok());
+      EXPECT_THAT(output(*method), ElementsAre(11, 22));
+    }
+    const MemoryUsage usage = method->memory_usage();
+    EXPECT_EQ(usage.taken - taken, usage.delegates.bytes(kPacked));
+    return usage.delegates.bytes(kPacked);
+  };
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))}, "test::add_derived");
+  EXPECT_GE(kept_bytes({}), 2 * sizeof(float));
+
+  start_over();
+  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
+  build_sum({.external = "w"}, "test::add_derived");
+  EXPECT_EQ(kept_bytes({.external_data = &external_}), 0U);
+
+  start_over();
+  build_sum({.planned = Planned{1, 64}, .data = builder_.initial_state(bytes_of<float>({10, 20}))},
+            "test::add_derived");
+  EXPECT_EQ(kept_bytes({}), 0U);
+}
+
+// Each execution doubles the state after the kernel has read it.
+TEST_F(ConstantsTest, KeepsNothingOfStates) {
+  build_sum({.planned = Planned{1, 64}, .data = builder_.initial_state(bytes_of<float>({10, 20}))},
+            "test::add_derived");
+  forward_.kernel_call(forward_.op("test::add", "out"),
+                       {constant_, constant_, constant_, constant_});
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(11, 22));
+  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(21, 42));
 }
 
 TEST_F(ConstantsTest, AreReadFromTheFlatbufferOfOldPrograms) {
