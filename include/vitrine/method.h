@@ -228,9 +228,9 @@ class Method {
   Budget memory_;
   Budget load_steps_;
   Error warning_;
-  HeapArena arena_;                       // values, tensors, steps, argument lists
-  HeapArena temp_;                        // temporary memory of kernels, reset after each step
-  std::unique_ptr<DerivedData> derived_;  // null if there was no memory for it
+  HeapArena arena_;  // values, tensors, steps, argument lists
+  HeapArena temp_;   // temporary memory of kernels, reset after each step
+  std::unique_ptr<DerivedData> derived_;
   KernelContext kernel_context_;
   MergedNamedData named_data_;
   std::unique_ptr<std::byte, FreePlanned> planned_;

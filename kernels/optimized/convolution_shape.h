@@ -44,7 +44,8 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a convolution that is not transposed on channels-last images with packed weights; other
 // images are converted. Returns false, with nothing done, if `weight`, the tensor of the weights,
-// is not a constant, if they cannot be kept packed, or if convolve_as_product() is faster.
+// is not a constant, if the budget is too small to keep them packed, or if convolve_as_product() is
+// faster.
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 

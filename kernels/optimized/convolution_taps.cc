@@ -293,7 +293,7 @@ bool convolve_by_taps(KernelContext& context, const Tensor& weight, const Convol
   if (!bytes) return false;
   const auto packed =
       context.derive(weight, convolution.packing_key(), static_cast<size_t>(*bytes));
-  if (packed.data == nullptr) return false;
+  if (packed.data == nullptr) return context.failed();
   auto* const weights = static_cast<float*>(packed.data);
   if (packed.is_new) convolution.pack(weights);
   convolution.run(context, weights);

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/extension/derived_data.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/vector_size.h"
 
@@ -158,7 +159,8 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
   }
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   std::unique_ptr<Method> method(new (std::nothrow) Method(std::move(program), meta, options));
-  if (!method) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a method");
+  if (!method || !method->derived_)
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a method");
   if (tracer != nullptr) init.start_ns = platform::now_ns();
   VITRINE_RETURN_IF_ERROR(MethodLoader(*method, options).load());
   if (tracer != nullptr) {

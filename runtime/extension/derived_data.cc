@@ -50,13 +50,13 @@ void* DerivedData::find_or_add(const void* constant, uint64_t key, size_t bytes,
       reserved > budget_.left() / 2 || !budget_.take(reserved)) {
     return nullptr;
   }
+  is_new = true;
   void* const memory = std::malloc(reserved);
   if (memory == nullptr) {
     budget_.give_back(reserved);
     return nullptr;
   }
   first = new (memory) Block{first, constant, key, bytes, reserved};
-  is_new = true;
   return first->data();
 }
 

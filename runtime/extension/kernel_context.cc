@@ -75,6 +75,9 @@ KernelContext::Derived KernelContext::derive(const Tensor& from, uint64_t key, s
   Derived result{nullptr, false};
   if (derived_ != nullptr && from.is_constant()) {
     result.data = derived_->find_or_add(from.raw_data(), key, bytes, result.is_new);
+    if (result.data == nullptr && result.is_new) {
+      fail(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of packed weights", bytes);
+    }
   }
   return result;
 }
