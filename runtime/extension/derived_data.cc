@@ -10,11 +10,11 @@ namespace vitrine {
 
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kDataAlignment = 64;
 
 }  // namespace
 
-// The header of an allocation. The data begins at the next multiple of kAlignment.
+// The header of an allocation. The data begins at the next multiple of kDataAlignment.
 struct DerivedData::Block {
   Block* next;
   const void* constant;
@@ -24,7 +24,7 @@ struct DerivedData::Block {
 
   void* data() {
     const auto end = reinterpret_cast<uintptr_t>(this + 1);
-    return reinterpret_cast<std::byte*>(this + 1) + (-end & (kAlignment - 1));
+    return reinterpret_cast<std::byte*>(this + 1) + (-end & (kDataAlignment - 1));
   }
 };
 
@@ -46,7 +46,7 @@ void* DerivedData::find_or_add(const void* constant, uint64_t key, size_t bytes,
     }
   }
   size_t reserved = 0;
-  if (add_overflows(bytes, sizeof(Block) + kAlignment, &reserved) ||
+  if (add_overflows(bytes, sizeof(Block) + kDataAlignment, &reserved) ||
       reserved > budget_.left() / 2 || !budget_.take(reserved)) {
     return nullptr;
   }

@@ -162,7 +162,7 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "int8 (needs --calibrate), int8_dynamic: layers and activations, as PT2E with "
          "XNNPACKQuantizer; with :per_tensor, a weight has one scale\n"
          "f16, bf16: all calls that would compute in f32; bf16 runs on kernels\n"
-         "8da4w[:GROUP][:RULE]: linear layers, int4 weights (GROUP: 128), int8 inputs\n"
+         "8da4w[:GROUP][:RULE]: linear layers with int4 weights (GROUP: 128)\n"
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"

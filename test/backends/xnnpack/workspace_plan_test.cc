@@ -88,14 +88,14 @@ class WorkspacePlanTest : public DelegateTest {
   }
 };
 
-// The negated SiLU of |x|. Its input has two readers, so only the product may overwrite it.
+// -|x| * tanh(|x|). The input of the tanh has two readers, so only the product may overwrite it.
 TEST_F(WorkspacePlanTest, OverwritesTheLastReadInputOfAProduct) {
   constexpr uint32_t kSize = 4096;
   PayloadBuilder b;
   const uint32_t x = b.input({kSize}), y = b.output({kSize});
   const uint32_t a = b.internal({kSize}), s = b.internal({kSize}), p = b.internal({kSize});
   b.unary(Tag::XNNAbs, x, a);
-  b.unary(Tag::XNNSigmoid, a, s);
+  b.unary(Tag::XNNTanh, a, s);
   b.binary(Tag::XNNMultiply, a, s, p);
   b.unary(Tag::XNNNegate, p, y);
   load(b);
@@ -103,7 +103,7 @@ TEST_F(WorkspacePlanTest, OverwritesTheLastReadInputOfAProduct) {
   for (uint32_t i = 0; i < kSize; ++i) {
     in[i] = 0.01f * static_cast<float>(i % 300) - 1.0f;
     const double value = std::fabs(in[i]);
-    expected[i] = static_cast<float>(-value / (1 + std::exp(-value)));
+    expected[i] = static_cast<float>(-value * std::tanh(value));
   }
   Tensor& out = factory.make(ScalarType::kFloat, {kSize});
   run({&factory.make({kSize}, in), &out});
