@@ -130,7 +130,7 @@ TEST(HostileGraph, RejectsHugeInputs) {
   expect_error(square, "node x");
 }
 
-TEST(HostileGraph, SurvivesHugeFactoryResults) {
+TEST(HostileGraph, SurvivesHugeResultsOfTensorFactories) {
   for (const int64_t size : {int64_t{1} << 30, kHuge, INT64_MAX}) {
     Program full(Sizes{size_of(1)});
     full.call("full.default", {json{{"as_ints", json::array({size})}}, json{{"as_float", 1.0}}},
@@ -145,7 +145,7 @@ TEST(HostileGraph, SurvivesHugeFactoryResults) {
   }
 }
 
-TEST(HostileGraph, SurvivesVeryManyPieces) {
+TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
   Program program(Sizes{size_of(int64_t{1} << 30)});
   program.call("unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
   program.lower();
@@ -159,7 +159,7 @@ TEST(HostileGraph, SurvivesVeryManyPieces) {
 }
 
 // Each call doubles a symbolic size, so that its text would have 2^64 terms.
-TEST(HostileGraph, SurvivesDoublingSizes) {
+TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedly) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});
   program.add_range("s0", 1, 8);
@@ -180,7 +180,7 @@ TEST(HostileGraph, SurvivesVeryManyDims) {
   program.lower();
 }
 
-TEST(HostileGraph, SurvivesManyArguments) {
+TEST(HostileGraph, SurvivesCallsWithManyArguments) {
   constexpr size_t kMany = 20000;
   Program same(Sizes{size_of(2)});
   json names = json::array();
@@ -203,7 +203,7 @@ TEST(HostileGraph, SurvivesManyArguments) {
 }
 
 // A chain of many calls that all use the same value.
-TEST(HostileGraph, AcceptsManyUsers) {
+TEST(HostileGraph, AcceptsValueWithManyUsers) {
   Program program(Sizes{size_of(2)});
   std::string last = "x";
   for (int i = 0; i < 2000; ++i) {
@@ -212,7 +212,7 @@ TEST(HostileGraph, AcceptsManyUsers) {
   EXPECT_EQ(program.lower(), "");
 }
 
-TEST(HostileGraph, SurvivesShapesThatOperatorsDoNotProduce) {
+TEST(HostileGraph, SurvivesResultShapesThatOperatorsCannotProduce) {
   const std::vector<std::vector<json>> shapes = {
       {},
       {size_of(0)},

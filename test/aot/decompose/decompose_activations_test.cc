@@ -45,13 +45,13 @@ TEST(DecomposeActivations, ElementWiseActivationsMatchTheirFormulas) {
   });
 }
 
-TEST(DecomposeActivations, GluMultipliesTheFirstHalfByTheSigmoidOfTheSecond) {
+TEST(DecomposeActivations, GluMultipliesFirstHalfBySigmoidOfSecondHalf) {
   const TensorData x = floats({2, 4}, {1, 2, 3, 4, -5, 6, 0, -8});
   expect_near(lowered("aten.glu.default", {x}, ArgumentList{1}, {2, 2}),
               {sigmoid(3), 2 * sigmoid(4), -5 * sigmoid(0), 6 * sigmoid(-8)});
 }
 
-TEST(DecomposeActivations, PreluUsesASlopePerChannelAndRreluTheMeanSlope) {
+TEST(DecomposeActivations, PreluUsesSlopePerChannelAndRreluUsesMeanSlope) {
   const TensorData x = floats({1, 2, 2}, {-1, 2, -3, 4});
   expect_near(lowered("aten.prelu.default", {x, floats({2}, {0.5, -2})}, ArgumentList{}, {1, 2, 2}),
               {-0.5, 2, 6, 4});

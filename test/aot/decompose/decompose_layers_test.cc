@@ -79,7 +79,7 @@ TEST(DecomposeLayers, UnbatchedConvolutionEqualsBatchOfOne) {
               values_of(run({batch, transposed}, one("aten.conv_transpose2d.input"))[0]));
 }
 
-TEST(DecomposeLayers, BatchNormWithoutRunningStatisticsUsesThoseOfTheInput) {
+TEST(DecomposeLayers, BatchNormWithoutRunningStatisticsUsesInputStatistics) {
   const TensorData x = floats({2, 2, 1}, {1, 10, 3, 30});
   const auto arguments = [](const Nodes& in) {
     return ArgumentList{in[0], Argument(), Argument(), Argument(), Argument(),

@@ -102,7 +102,7 @@ TEST(DecomposeLosses, ElementWiseLossesMatchTheirFormulas) {
   }
 }
 
-TEST(DecomposeLosses, ComputesLossesFromDistancesAndRates) {
+TEST(DecomposeLosses, ComputesMarginCosineAndPoissonLosses) {
   const TensorData a = floats({2, 2}, {1, 0, 0, 1});
   const TensorData p = floats({2, 2}, {1, 1, 0, 2});
   const TensorData n = floats({2, 2}, {4, 4, 0, 1.5});
@@ -125,7 +125,7 @@ TEST(DecomposeLosses, ComputesLossesFromDistancesAndRates) {
                std::exp(1) - 3 + 3 * std::log(3) - 3 + std::log(2 * std::numbers::pi * 3) / 2});
 }
 
-TEST(DecomposeLosses, ComputesLossesOfClassIndices) {
+TEST(DecomposeLosses, ComputesLossesForClassIndexTargets) {
   constexpr size_t kClasses = 3;
   constexpr size_t kInner = 2;
   const Values x = {0.1, -1, 2, 0.5, 1.5, 0, -0.5, 1, 0.25, 3, -2, 0.75};
@@ -174,7 +174,7 @@ TEST(DecomposeLosses, ComputesLossesOfClassIndices) {
   }
 }
 
-TEST(DecomposeLosses, ComputesCrossEntropyOfClassProbabilitiesAndOfUnbatchedInput) {
+TEST(DecomposeLosses, ComputesCrossEntropyForClassProbabilitiesAndUnbatchedInput) {
   const Values x = {0.1, -1, 2, 0.5, 1.5, 0};
   const Values target = {0.2, 0.3, 0.5, 1, 0, 0};
   const Values logs = log_softmax(x, 3, 1);

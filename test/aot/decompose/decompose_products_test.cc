@@ -71,7 +71,7 @@ TEST(DecomposeProducts, MatmulAcceptsOperandsOfEveryRank) {
   expect_near(product({4}, {2, 4, 5}), vectors);
 }
 
-TEST(DecomposeProducts, AttentionAppliesMasksAndSharesHeads) {
+TEST(DecomposeProducts, AttentionAppliesMasksAndSharesKeyValueHeads) {
   const TensorData q = seeded_weights("q", 1, {1, 1, 3, 4}, 2);
   const TensorData k = seeded_weights("k", 1, {1, 1, 3, 4}, 2);
   const TensorData v = seeded_weights("v", 1, {1, 1, 3, 4}, 2);
@@ -103,7 +103,7 @@ TEST(DecomposeProducts, AttentionAppliesMasksAndSharesHeads) {
   expect_near(run({heads, k, v}, one(kTarget, {}, {{"enable_gqa", true}}))[0], both);
 }
 
-TEST(DecomposeProducts, AddsScaledProductsToATensor) {
+TEST(DecomposeProducts, AddbmmAndAddrAddScaledProductsToATensor) {
   const TensorData self = floats({2, 2}, {1, 2, 3, 4});
   const TensorData a = floats({2, 2, 1}, {1, 2, 3, 4});
   const TensorData b = floats({2, 1, 2}, {5, 6, 7, 8});
@@ -208,7 +208,7 @@ TEST(DecomposeProducts, BilinearAddsItsBias) {
               expected);
 }
 
-TEST(DecomposeProducts, IntegerProductsKeepTheirDtypeAndTruncateFactors) {
+TEST(DecomposeProducts, IntegerProductsKeepDtypeAndTruncateScaleFactors) {
   const TensorData bytes = make_tensor_data(ScalarType::kByte, {2}, {std::byte{20}, std::byte{20}});
   const TensorData dot =
       lowered("aten.dot.default", {bytes, bytes}, ArgumentList(), {}, {}, ScalarType::kByte);

@@ -6,13 +6,13 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeReductions, ReducesOneDimOrTheEntireTensorByAll) {
+TEST(DecomposeReductions, AllReducesOneDimOrTheEntireTensor) {
   const std::vector<TensorData> x = {floats({2, 2}, {1, 0, 2, 3})};
   expect_near(run(x, one("aten.all.dim", {1}))[0], {0, 1});
   expect_near(run(x, one("aten.all.default"))[0], {0});
 }
 
-TEST(DecomposeReductions, ComputesReductionsThatIgnoreNanMediansAndKthValues) {
+TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
   const TensorData x = floats({2, 3}, {1, kNan, 3, 0, 5, kNan});
   const std::vector<int64_t> rows = {1};
   expect_near(lowered("aten.nansum.default", {x}, ArgumentList{rows}, {2}), {4, 5});

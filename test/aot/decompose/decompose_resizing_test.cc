@@ -131,7 +131,7 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
 }
 
 // PyTorch ignores a factor if it copies or doubles a small image, but not for lines and volumes.
-TEST(DecomposeResizing, NearestUsesTheFactorExceptForSmallImages) {
+TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
   const auto scaled = [](std::vector<int64_t> sizes, const char* target, double factor,
                          std::vector<SymInt> larger) {
     int64_t count = 1;

@@ -7,7 +7,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeScans, ComputesCumulativeProductsLogSumsAndExtremes) {
+TEST(DecomposeScans, ComputesCumulativeProductsLogSumExpsAndExtremes) {
   const Values numbers = {2, -1, 3, 0.5, -2, 4, 1};
   const TensorData x = floats({7}, numbers);
   Values products;

@@ -8,7 +8,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeSelections, AddsCopiesAndFillsAtIndices) {
+TEST(DecomposeSelections, IndexAddCopyAndFillWriteAtIndices) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({2}, {2, 0});
   const TensorData repeated = integers({2}, {1, 1});
@@ -91,7 +91,7 @@ TEST(DecomposeSelections, ScatterReducesWithAndWithoutTheOriginalElement) {
   expect_near(scatter_constant("multiply"), {4, 8, 3, 4, 20, 24});
 }
 
-TEST(DecomposeSelections, FindsBucketsAndMembers) {
+TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
   const TensorData bounds = floats({4}, {1, 3, 3, 7});
   const TensorData x = floats({2, 3}, {0, 1, 3, 5, 7, 9});
   const auto buckets = [&](bool right) {
@@ -172,7 +172,7 @@ TEST(DecomposeSelections, EmbeddingBagSumsAndAveragesItsRows) {
   }
 }
 
-TEST(DecomposeSelections, RepeatsEachElementByItsCountInATensor) {
+TEST(DecomposeSelections, RepeatsEachElementByItsCountInTheRepeatsTensor) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const auto repeated = [&](const TensorData& repeats, int64_t count, int64_t dim) {
     return lowered("aten.repeat_interleave.self_Tensor", {x, repeats}, ArgumentList{dim},

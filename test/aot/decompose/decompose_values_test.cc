@@ -13,7 +13,7 @@ TEST(DecomposeValues, FindsAndReplacesNonFiniteValues) {
   expect_near(run(x, one("aten.nan_to_num.default", {3.0, 4.0, 5.0}))[0], {1, 4, 5, 3, -2});
 }
 
-TEST(DecomposeValues, AddsScaledProductsAndQuotients) {
+TEST(DecomposeValues, AddcmulAndAddcdivScaleBeforeAdding) {
   const std::vector<TensorData> inputs = {floats({2}, {1, 2}), floats({2}, {3, 4}),
                                           floats({2}, {5, 8})};
   expect_near(run(inputs, one("aten.addcmul.default", {}, {{"value", 0.5}}))[0], {8.5, 18});
@@ -36,7 +36,7 @@ TEST(DecomposeValues, LerpIsExactAtBothEnds) {
   }
 }
 
-TEST(DecomposeValues, ErfcIsPreciseIfErfIsNearOne) {
+TEST(DecomposeValues, ErfcIsPreciseWhereErfIsNearOne) {
   const Values points = {-3, 0, 1, 3, 5, 9};
   const Values found = values_of(run({floats({6}, points)}, one("aten.erfc.default"))[0]);
   for (size_t i = 0; i < points.size(); ++i) {
@@ -95,7 +95,7 @@ TEST(DecomposeValues, PredicatesMatchTheirDefinitions) {
 }
 
 // ATen truncates the factor too, so a factor of 0.5 adds nothing.
-TEST(DecomposeValues, AddcmulOfIntegersTruncatesItsFactor) {
+TEST(DecomposeValues, AddcmulOfIntegersTruncatesTheScaleFactor) {
   const TensorData x = integers({2}, {3, 4});
   const auto sum = [&](double factor) {
     const TensorData found = lowered("aten.addcmul.default", {x, x, x}, ArgumentList(), {2},

@@ -169,7 +169,7 @@ TEST(DecomposeWindows, PoolsVolumesAdaptively) {
               channel_means);
 }
 
-TEST(DecomposeWindows, ExtractsPatchesAndSumsThemBack) {
+TEST(DecomposeWindows, ExtractsPatchesAndSumsOverlappingPatches) {
   const TensorData x = seeded_weights("x", 7, {1, 2, 4, 5}, 1);
   const Values elements = values_of(x);
   // The patches are 2 x 3 elements, with dilation 2 x 1, padding 1 x 0 and stride 1 x 2.
@@ -222,7 +222,7 @@ TEST(DecomposeWindows, UnpoolingWritesElementsAtTheirIndices) {
 }
 
 // The decomposition computes means of means, and rounding the first would change the second.
-TEST(DecomposeWindows, RejectsMeansOfIntegers) {
+TEST(DecomposeWindows, RejectsAveragePoolingOfIntegers) {
   const TensorData x = integers({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 12});
   EXPECT_THAT(
       [&] {

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Decomposition, ReadsSymbolicSizesWithACall) {
+TEST(Decomposition, ReadsSymbolicSizesWithSymSizeCall) {
   ModelBuilder build("Net");
   const SymInt batch = build.dynamic_size(1, 8);
   Node* x = build.input("x", ScalarType::kFloat, {batch, 3, 4});
@@ -28,7 +28,7 @@ TEST(Decomposition, ReadsSymbolicSizesWithACall) {
   EXPECT_EQ(to_text(*last_call(program).tensor()), "f32[s0, 3, 5]");
 }
 
-TEST(Decomposition, InsertsNewCallsBeforeTheOldOneWithItsOrigin) {
+TEST(Decomposition, NewCallsPrecedeTheOldCallAndKeepItsOrigin) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
   Node* old = build.call("aten.relu.default", {x});

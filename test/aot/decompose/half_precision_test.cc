@@ -405,7 +405,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-TEST(HalfPrecision, DecompositionsRoundTheirResultsOnce) {
+TEST(HalfPrecision, DecompositionsRoundResultsOnlyOnce) {
   for (const Case& test : cases()) {
     for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16}) {
       SCOPED_TRACE(std::string(test.target) + " " + scalar_type_name(dtype));
@@ -441,7 +441,7 @@ std::set<std::string> opmath_targets() {
   return targets;
 }
 
-TEST(HalfPrecision, CasesCoverTheTable) {
+TEST(HalfPrecision, CasesCoverAllOperatorsInTheTable) {
   std::set<std::string> covered;
   for (const Case& test : cases()) covered.insert(test.target);
   EXPECT_EQ(covered, opmath_targets());
@@ -462,7 +462,7 @@ std::set<std::string> documented_operators() {
   return names;
 }
 
-TEST(HalfPrecision, DocumentationListsTheTable) {
+TEST(HalfPrecision, DocumentationListsAllOperatorsInTheTable) {
   std::set<std::string> names;
   for (const std::string& name : opmath_targets()) {
     const Target target = Target::of(name);

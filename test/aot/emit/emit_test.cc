@@ -197,7 +197,7 @@ ExportedProgram lifted_program(std::vector<float> weight, std::vector<float> con
   return program;
 }
 
-TEST(EmitTest, RenamesDifferentExternalConstantsOfOneName) {
+TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   Methods methods;
   methods.emplace("get", lifted_program({1, 2}, {3, 4}, 5));
   methods.emplace("put", lifted_program({1, 2}, {3, 4}, 6));
@@ -217,7 +217,7 @@ TEST(EmitTest, RenamesDifferentExternalConstantsOfOneName) {
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 
-TEST(EmitTest, RejectsDifferentExternalWeightsOfOneName) {
+TEST(EmitTest, RejectsDifferentExternalWeightsWithTheSameName) {
   EmitOptions options;
   options.external_constants = true;
   const auto expect_rejected = [&](std::vector<float> other) {
@@ -302,7 +302,7 @@ TEST(EmitTest, ErrorsNameMethodNodeAndLine) {
                         "model.py:12: "));
 }
 
-TEST(EmitTest, RejectsArgumentsWithoutParameter) {
+TEST(EmitTest, RejectsMoreArgumentsThanTheOperatorHas) {
   ExportedProgram program;
   Node* x = add_input(program, "x", {3});
   set_outputs(program, {call(program, "aten.relu.default", {x, 1})});
@@ -382,7 +382,7 @@ TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
 }
 
 // x (16 bytes) -> delegate -> erf -> delegate. Each delegate asks for 500 and 32 bytes.
-TEST(EmitTest, PlansScratchMemoryForTheTimeOfEachDelegateCall) {
+TEST(EmitTest, PlansScratchMemoryOnlyDuringEachDelegateCall) {
   const auto emitted_with = [](const std::vector<uint64_t>& sizes) {
     test::ProgramBuilder b;
     Node* x = b.input("x");
@@ -433,7 +433,7 @@ TEST(EmitTest, PlansScratchMemoryForTheTimeOfEachDelegateCall) {
   EXPECT_THROW(emitted_with({UINT64_MAX}), AotError);
 }
 
-TEST(EmitTest, EmbedsRecordOfEachInstructionsSource) {
+TEST(EmitTest, EmbedsRecordWithTheSourceOfEachInstruction) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
   const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
   auto program =

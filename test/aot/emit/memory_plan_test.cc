@@ -20,21 +20,21 @@ TEST(MemoryPlanTest, DisjointLifetimesShareMemory) {
   EXPECT_EQ(plan_naive(tensors, 0, kAlignment), 160U);
 }
 
-TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShare) {
+TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShareMemory) {
   std::vector<Allocation> tensors = {{16, 0, 1, 0}, {16, 1, 2, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 32U);
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
 }
 
 // Two small tensors fit side by side into the bucket of a large one that is dead.
-TEST(MemoryPlanTest, SmallTensorsShareBucketOfLargeOne) {
+TEST(MemoryPlanTest, SmallTensorsShareTheBucketOfALargeTensor) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
 // The large tensor overlaps the ranges of both dead small ones, which are two buckets in the greedy
 // plan.
-TEST(MemoryPlanTest, TightPlanIsNotLimitedToBuckets) {
+TEST(MemoryPlanTest, TightPlanReusesMemoryAcrossBucketBoundaries) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
   std::vector<Allocation> tight = greedy;
   EXPECT_EQ(plan_greedy(greedy, 0, kAlignment), 176U);

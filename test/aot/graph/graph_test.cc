@@ -42,7 +42,7 @@ TEST_F(GraphTest, NamesNodesLikeFx) {
   EXPECT_EQ(graph.find("relu_7"), third);
 }
 
-TEST_F(GraphTest, AvoidsPythonNamesExceptForPlaceholders) {
+TEST_F(GraphTest, CallsAndRenamedNodesAvoidPythonBuiltinNames) {
   EXPECT_EQ(graph.call(Target::of("aten.max.default"), {x})->name(), "max_1");
   Node* input = graph.placeholder("input", x);
   EXPECT_EQ(input->name(), "input");
@@ -61,7 +61,7 @@ TEST_F(GraphTest, InsertsCallsBeforeOutputByDefault) {
   lint(graph);
 }
 
-TEST_F(GraphTest, ReplacesAllUsesExceptOne) {
+TEST_F(GraphTest, ReplacesAllUsesExceptInOneUser) {
   Node* other = graph.call(kRelu, {relu}, {}, add);
   relu->replace_all_uses_with(other, other);
   EXPECT_THAT(relu->users(), ElementsAre(other));
@@ -93,7 +93,7 @@ TEST_F(GraphTest, RejectsNodesOfOtherGraphs) {
   EXPECT_THROW(other.call(kRelu, {x}), AotError);
 }
 
-TEST_F(GraphTest, RemovesUnusedCallsWithoutEffects) {
+TEST_F(GraphTest, RemovesUnusedCallsWithoutSideEffects) {
   Node* dead = graph.call(kRelu, {add});
   graph.call(kRelu, {dead});
   Node* effect = graph.call(Target::of("aten.add_.Tensor"), {add, add});

@@ -47,7 +47,7 @@ TEST(Symbolic, OverflowingBoundsAreUnbounded) {
   EXPECT_EQ(upper_bound(large + SymInt(1), ranges), std::nullopt);
 }
 
-TEST(Symbolic, PrintsFormulas) {
+TEST(Symbolic, PrintsExpressions) {
   const SymInt s0 = symbol("s0");
   EXPECT_EQ(to_text(s0 * symbol("s1")), "s0*s1");
   EXPECT_EQ(to_text(s0 * (s0 + SymInt(1))), "s0*(s0 + 1)");
@@ -74,7 +74,7 @@ TEST(TensorSpec, SortsDimOrderByStride) {
   EXPECT_EQ(to_text(spec), "f32[2, 1, 1]");
 }
 
-TEST(Symbolic, ArithmeticSortsAndCancelsFactors) {
+TEST(Symbolic, ArithmeticSortsFactorsAndCancelsCommonOnes) {
   const SymInt s0(Expression::symbol("s0"));
   const SymInt s1(Expression::symbol("s1"));
   EXPECT_EQ(to_text(SymInt(6) * s0 * SymInt(2)), "12*s0");
@@ -182,7 +182,7 @@ TEST(Symbolic, NormalFormsHaveTheValueOfTheExpression) {
   }
 }
 
-TEST(Symbolic, ExceedsIfOneTermIsAMultipleOfTheOther) {
+TEST(Symbolic, MultipleExceedsItsDivisor) {
   const SymInt s0 = symbol("s0");
   const SymInt s1 = symbol("s1");
   EXPECT_TRUE(exceeds(s0 * SymInt(6), s0 * SymInt(3)));

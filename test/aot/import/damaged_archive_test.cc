@@ -121,7 +121,7 @@ TEST_F(DamagedArchive, ReportsWeightLargerThanItsRecord) {
                             "reads element 1, but its record has only 1")));
 }
 
-TEST_F(DamagedArchive, RejectsRecordOfAnotherFolder) {
+TEST_F(DamagedArchive, RejectsRecordNameOutsideItsFolder) {
   test::ArchiveMembers members = test::small_pt2(program.dump());
   json config = json::parse(members[1].second);
   config["config"]["w"]["path_name"] = "../constants/x";

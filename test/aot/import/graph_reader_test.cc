@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(GraphReader, UnnamedNodesDoNotUseNamesOfLaterNumbers) {
+TEST(GraphReader, UnnamedNodesAvoidNamesOfLaterSymbolicValues) {
   const std::pair<const char*, const char*> kinds[] = {{"as_sym_int", "sym_int_values"},
                                                        {"as_sym_float", "sym_float_values"},
                                                        {"as_sym_bool", "sym_bool_values"}};

@@ -149,7 +149,7 @@ TEST(ImportNative, ReadsGraphWithoutPackage) {
   EXPECT_EQ(row_major_bytes(buffer), std::vector<std::byte>(8));
 }
 
-TEST(ImportNative, AliasesShareTheBytesOfTheirOwner) {
+TEST(ImportNative, AliasesShareTheStoredBytesOfTheirOwner) {
   NativeModel model;
   model.key = "tied";
   model.aliases = R"({"tied": "w.weight"})";

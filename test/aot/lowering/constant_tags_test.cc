@@ -112,7 +112,7 @@ struct MutatedBuffer : testing::Test {
   Node* relu = b.call("aten.relu.default", {x});
 };
 
-TEST_F(MutatedBuffer, MovesWithItsMutation) {
+TEST_F(MutatedBuffer, MovesIntoDelegateTogetherWithItsMutation) {
   b.returns(relu);
   b.mutates(state, sum);
   ExportedProgram& program = b.finish();
@@ -135,7 +135,7 @@ TEST_F(MutatedBuffer, MovesWithItsMutation) {
   EXPECT_THAT(*call->meta.value.items(), SizeIs(1));
 }
 
-TEST_F(MutatedBuffer, MutationsBecomeFirstResults) {
+TEST_F(MutatedBuffer, MutationsBecomeTheFirstResultsOfTheDelegate) {
   Node* late = b.buffer("b_late");
   b.program.graph->move_before(late, x);
   std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);
@@ -183,7 +183,7 @@ TEST_F(MutatedBuffer, RejectsNewValueThatIsAlsoAnOutput) {
                                              HasSubstr("Leave the buffer untagged"))));
 }
 
-TEST_F(MutatedBuffer, RejectsNewValueUsedOutside) {
+TEST_F(MutatedBuffer, RejectsNewValueUsedOutsideOfDelegate) {
   Node* user = b.call("aten.abs.default", {sum});
   b.mutates(state, sum);
   b.returns(user);
@@ -207,7 +207,7 @@ TEST_F(MutatedBuffer, RejectsReaderOutsideOfDelegate) {
       ThrowsMessage<AotError>(HasSubstr("because the program mutates it")));
 }
 
-TEST_F(MutatedBuffer, TaggingFunctionsDistinguishMutatedBuffers) {
+TEST_F(MutatedBuffer, TagConstantsSkipsMutatedBuffers) {
   Node* p = b.parameter("p");
   b.program.graph->move_before(p, x);
   std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);

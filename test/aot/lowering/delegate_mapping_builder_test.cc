@@ -33,7 +33,7 @@ TEST_F(MappingTest, GeneratesIdentifiers) {
                                              Pair(DelegateIdentifier(2U), ElementsAre(2U))));
 }
 
-TEST_F(MappingTest, RejectsIdentifierIfGenerated) {
+TEST_F(MappingTest, RejectsGivenIdentifierIfIdentifiersAreGenerated) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*first, DelegateIdentifier(4U)); },
               ThrowsMessage<AotError>(HasSubstr("the identifier 4 must not be set")));

@@ -35,7 +35,7 @@ struct CostTest : testing::Test {
   }
 };
 
-TEST_F(CostTest, CountsProductsAndConvolutions) {
+TEST_F(CostTest, CountsFlopsOfProductsAndConvolutions) {
   NodeCost found = cost("aten.mm.default", {tensor({3, 5}), tensor({5, 7})}, {3, 7});
   EXPECT_EQ(found.flops, 2U * 3 * 5 * 7);
   EXPECT_EQ(found.bytes, 4U * (15 + 35 + 21));
@@ -52,7 +52,7 @@ TEST_F(CostTest, CountsProductsAndConvolutions) {
   EXPECT_EQ(conv(true).flops, 2U * 4 * 6 * 6 * 2 * 9);
 }
 
-TEST_F(CostTest, CountsOtherOperatorsByElements) {
+TEST_F(CostTest, CountsFlopsOfOtherOperatorsPerElement) {
   EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).flops, 0U);
   EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).bytes, 128U);
   EXPECT_EQ(cost("aten.mean.dim", {tensor({4, 4})}, {4}).flops, 16U);
@@ -80,7 +80,7 @@ struct ExplainTest : testing::Test {
   Node* x = b.input("x");
 };
 
-TEST_F(ExplainTest, PrintsLinePerReasonMostExpensiveFirst) {
+TEST_F(ExplainTest, PrintsOneLinePerReasonSortedByCost) {
   Node* view = b.call("aten.view_copy.default", {x});
   Node* erf = b.call("aten.erf.default", {view});
   Node* product = b.call("aten.mm.default", {erf, view});
@@ -109,7 +109,7 @@ TEST_F(ExplainTest, PrintsLinePerReasonMostExpensiveFirst) {
 
 // Tensors are f32 [2, 2]: the product has 2 * 2 * 2 multiply-adds, an erf has one FLOP per element.
 // Both operands of the product are one tensor, which counts once.
-TEST_F(ExplainTest, SumsCostsOfCallsWithOneReason) {
+TEST_F(ExplainTest, SumsCostsOfCallsWithTheSameReason) {
   Node* first = b.call("aten.erf.default", {x});
   Node* product = b.call("aten.mm.default", {first, first});
   Node* second = b.call("aten.erf.default", {product});

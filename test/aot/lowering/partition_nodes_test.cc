@@ -34,7 +34,7 @@ TEST(PartitionNodes, JoinsConnectedSupportedNodes) {
   EXPECT_THAT(found[0].nodes, ElementsAre(a, b));
 }
 
-TEST(PartitionNodes, SplitsIfPathLeadsOutAndBackIn) {
+TEST(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* a = graph.call(kSupported, {x});
@@ -79,7 +79,7 @@ TEST(PartitionNodes, PartitionsNeverFormACycle) {
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b));
 }
 
-TEST(PartitionNodes, GetitemsFollowTheirCall) {
+TEST(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* split = graph.call(kSplit, {x});
@@ -97,7 +97,7 @@ TEST(PartitionNodes, GetitemsFollowTheirCall) {
   EXPECT_THAT(found[0].nodes, ElementsAre(sum));
 }
 
-TEST(PartitionNodes, OmitsSingleNodesOnRequest) {
+TEST(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* a = graph.call(kSupported, {x});
@@ -126,7 +126,7 @@ TEST(PartitionNodes, GroupsStayTogether) {
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b, c));
 }
 
-TEST(PartitionNodes, OmitsGroupsWithPathOutAndBackIn) {
+TEST(PartitionNodes, OmitsGroupsThatAPathLeavesAndReenters) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* a = graph.call(kSupported, {x});

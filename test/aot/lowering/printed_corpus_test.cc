@@ -146,7 +146,7 @@ TEST(PrintedCorpus, DemoBackendGraphMatchesExecuTorch) {
 
 // The table for MobileNetV2 in ExecuTorch's documentation. There, dropout left a clone, and the
 // partitioner delegates neither the clone nor the view before it.
-TEST(PrintedCorpus, CountsMatchDocumentedMobileNet) {
+TEST(PrintedCorpus, DelegatedCountsMatchTheDocumentedMobileNet) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   ExportedProgram program = edge_program(folder, test::read_text(folder / "delegated_graph.txt"));
   Node* linear = program.graph->find("aten_linear_default");

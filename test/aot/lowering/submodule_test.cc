@@ -26,7 +26,7 @@ struct SubmoduleTest : testing::Test {
   }
 };
 
-TEST_F(SubmoduleTest, SingleResultIsUsedByGetitem) {
+TEST_F(SubmoduleTest, GetitemSelectsASingleResult) {
   Node* add = b.call("aten.add.Tensor", {y, x});
   Node* relu = b.call("aten.relu.default", {add});
   b.returns(relu);
@@ -95,7 +95,7 @@ TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
       ThrowsMessage<AotError>(HasSubstr("add its getitems to the partition")));
 }
 
-TEST_F(SubmoduleTest, RejectsPathOutAndBackInWithoutChanges) {
+TEST_F(SubmoduleTest, RejectsNodesThatAPathLeavesAndReentersWithoutChangingTheGraph) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});

@@ -24,7 +24,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-TEST(ToBackend, PartitionsBecomeCallsWithNextDebugHandle) {
+TEST(ToBackend, PartitionsBecomeCallsWithNewDebugHandles) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -45,7 +45,7 @@ TEST(ToBackend, PartitionsBecomeCallsWithNextDebugHandle) {
   for (const Node& node : program.graph->nodes()) EXPECT_EQ(node.meta.delegation_tag, "");
 }
 
-TEST(ToBackend, PassesCopyAndCompileSpecsToBackend) {
+TEST(ToBackend, BackendGetsCopyOfProgramAndCompileSpecs) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -59,7 +59,7 @@ TEST(ToBackend, PassesCopyAndCompileSpecsToBackend) {
   EXPECT_TRUE(a->target().is("aten.relu.default"));
 }
 
-TEST(ToBackend, RejectsUnlistedTagsAndTagsOfInputsAndOutputs) {
+TEST(ToBackend, RejectsUnlistedTagsAndTagsOnInputsOrOutputs) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -159,7 +159,7 @@ TEST(ToBackend, SupportsSeveralBackendsInOneProgram) {
   EXPECT_THAT(get_lowered_backend_modules(*program.graph), SizeIs(2));
 }
 
-TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfDelegatedNodes) {
+TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfNodesDelegatedLater) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -195,7 +195,7 @@ TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfDelegatedNodes) {
 }
 
 // The branch contains another branch.
-TEST(ToBackend, LowersBranchesWithoutWeights) {
+TEST(ToBackend, LowersNestedBranchesAndTreatsOuterWeightsAsInputs) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
@@ -244,7 +244,7 @@ TEST(ToBackend, LowersBranchesWithoutWeights) {
   }
 }
 
-TEST(ToBackend, SortsTagsByNumber) {
+TEST(ToBackend, SortsTagsNumerically) {
   ProgramBuilder b;
   Node* x = b.input("x");
   std::map<std::string, std::string> tags;

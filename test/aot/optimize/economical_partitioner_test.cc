@@ -55,7 +55,7 @@ Node* viewed(ModelBuilder& build, Node* x, std::vector<int64_t> sizes) {
   return build.call("aten.view.default", {x, std::move(sizes)});
 }
 
-TEST(EconomicalPartitioner, RemovesViewsAtBorders) {
+TEST(EconomicalPartitioner, RemovesViewsAtDelegateBorders) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 6});
   x = viewed(build, viewed(build, build.call("aten.exp.default", {x}), {3, 4}), {4, 3});

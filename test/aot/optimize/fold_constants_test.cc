@@ -19,7 +19,7 @@ size_t count_calls(const ExportedProgram& program, std::string_view target) {
 }
 
 // linear is lowered to addmm with a transposed weight.
-TEST(FoldConstants, ComputesCallsOfWeights) {
+TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2});
   Node* weight = build.parameter("weight", floats({3, 2}, {1, 2, 3, 4, 5, 6}));
@@ -38,7 +38,7 @@ TEST(FoldConstants, ComputesCallsOfWeights) {
   EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{21, 44, 67}));
 }
 
-TEST(FoldConstants, KeepsCallsOfInputsAndMutatedBuffers) {
+TEST(FoldConstants, KeepsCallsThatReadInputsOrMutatedBuffers) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* state = build.buffer("state", floats({2}, {1, 2}));

@@ -21,14 +21,14 @@ std::unique_ptr<Graph> rows_times(Body body) {
   return body.finish({body.call("aten.mul.Tensor", {positive, y}, {2})});
 }
 
-TEST(Loop, MapsRows) {
+TEST(Loop, MapAppliesTheBodyToEachRow) {
   const TensorData x = floats({3, 2}, {1, -2, 3, 4, -5, 6});
   const TensorData y = floats({2}, {10, 100});
   const auto found = run_loop("map_impl", {x, y}, {1, 1}, rows_times({}), {{3, 2}});
   EXPECT_EQ(found, (std::vector<Values>{{10, 0, 30, 400, 0, 600}}));
 }
 
-TEST(Loop, MapsSingleRow) {
+TEST(Loop, MapAcceptsASingleRow) {
   const auto found = run_loop("map_impl", {floats({1, 2}, {3, 4}), floats({2}, {1, 2})}, {1, 1},
                               rows_times({}), {{1, 2}});
   EXPECT_EQ(found, (std::vector<Values>{{3, 8}}));
@@ -110,7 +110,7 @@ TEST(WhileLoop, RunsWhileConditionIsTrue) {
 }
 
 // The results of (a, m) -> (sum of m, transpose of m + a) are views of other carried values.
-TEST(WhileLoop, ResultsMayViewOtherCarriedValues) {
+TEST(WhileLoop, ResultsMayBeViewsOfOtherCarriedValues) {
   Body body;
   Node* a = body.input({});
   Node* m = body.input({4});

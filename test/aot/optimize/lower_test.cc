@@ -57,7 +57,7 @@ const MethodDebugInfo& info_of(const LoweredModel& model) {
 
 class Optimized : public testing::TestWithParam<bool> {};
 
-TEST_P(Optimized, ReducesCallsWithoutMoreMemory) {
+TEST_P(Optimized, MakesFewerCallsWithoutMoreMemory) {
   const LoweredModel stock = lowered(false, GetParam());
   const LoweredModel better = lowered(true, GetParam());
   EXPECT_LE(info_of(better).planned_bytes, info_of(stock).planned_bytes);
@@ -132,7 +132,7 @@ TEST(OptimizedLowering, ReportsReplacedAttention) {
 }
 
 // The attention is too large for custom_sdpa to be faster.
-TEST(OptimizedLowering, AutomaticAttentionKeepsLargeAttention) {
+TEST(OptimizedLowering, AutomaticChoiceKeepsLargeAttention) {
   const auto lowered_with = [](AttentionOperator attention) {
     ModelBuilder build("SelfAttention");
     Node* x = build.input("x", ScalarType::kFloat, {1, 2, 40, 8});

@@ -88,7 +88,7 @@ TEST_F(InPlace, KeepsOverlappingViews) {
   EXPECT_NE(offset("mul"), offset("neg") + 16);
 }
 
-TEST_F(InPlace, OverwritesViewsOfAPart) {
+TEST_F(InPlace, OverwritesPartOfATensorThroughItsView) {
   Node* x = call("aten.neg.default", {input("x", {24})});
   Node* part = call("aten.slice.Tensor", {x, 0, 4, 20});
   place({call("aten.mul.Tensor", {part, part})});

@@ -183,7 +183,7 @@ TEST(ShareResults, RemovesRepeatedCalls) {
   made.expect_same_results({ramp({2, 3})});
 }
 
-TEST(ShareResults, DistinguishesSignsOfZero) {
+TEST(ShareResults, TreatsPositiveAndNegativeZeroAsDifferent) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1});
   const auto reciprocal_of = [&](double zero) {
@@ -205,7 +205,7 @@ TEST(ShareResults, KeepsUninitializedTensors) {
   EXPECT_THAT(made.calls(), Contains(testing::HasSubstr("empty")).Times(2));
 }
 
-TEST(MergeScales, MultipliesOnlyOneOperand) {
+TEST(MergeScales, MovesBothScalesToOneOperand) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 4});
   Node* k = build.input("k", ScalarType::kFloat, {2, 5, 4});
@@ -249,7 +249,7 @@ TEST(MergeScales, KeepsScalesWithOtherUsers) {
   made.expect_same_results({ramp({2, 3, 3})});
 }
 
-TEST(RewriteForBackends, ReplacesSelectAndScalarFactors) {
+TEST(RewriteForBackends, ReplacesSelectCallsAndScalarFactors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3, 4, 2});
   Node* first = build.call("aten.select.int", {x, 0, 1});
@@ -263,7 +263,7 @@ TEST(RewriteForBackends, ReplacesSelectAndScalarFactors) {
   made.expect_same_results({ramp({3, 4, 2})});
 }
 
-TEST(RewriteForBackends, ReplacesSplitBySlices) {
+TEST(RewriteForBackends, ReplacesSplitWithSlices) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 6});
   const auto part = [](int64_t size) {
@@ -280,7 +280,7 @@ TEST(RewriteForBackends, ReplacesSplitBySlices) {
 }
 
 // A float factor could not represent all integer factors.
-TEST(RewriteForBackends, KeepsIntegers) {
+TEST(RewriteForBackends, KeepsScalarFactorsOfIntegerTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kLong, {3});
   const OptimizedProgram made = optimized(build, {build.call("aten.mul.Scalar", {x, 2})}, true);
@@ -328,7 +328,7 @@ TEST(FoldPads, KeepsNonzeroPadsAndPadsWithOtherUsers) {
   made.expect_same_results({ramp({1, 3, 5, 6})});
 }
 
-TEST(FoldBatchNorms, FoldsIntoConvolution) {
+TEST(FoldBatchNorms, FoldsNormIntoConvolution) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 5});
   Node* y = nn::conv2d(build, "conv", x, 4, {.padding = 1, .bias = false});

@@ -49,7 +49,7 @@ void expect_safe(const OptimizedProgram& made, bool is_safe) {
   }
 }
 
-TEST(RemoveSafeSoftmax, RemovesForUnmaskedScores) {
+TEST(RemoveSafeSoftmax, SimplifiesSoftmaxOfUnmaskedScores) {
   ModelBuilder build("Net");
   const OptimizedProgram made = optimized(build, {safe_softmax(build, scores(build))});
   expect_safe(made, false);
@@ -63,20 +63,20 @@ OptimizedProgram with_added_mask(const Values& mask) {
   return optimized(build, {safe_softmax(build, sum)});
 }
 
-TEST(RemoveSafeSoftmax, RemovesIfMaskLeavesValueInEachRow) {
+TEST(RemoveSafeSoftmax, SimplifiesIfMaskLeavesAValueInEachRow) {
   const OptimizedProgram made = with_added_mask({0, -kInf, -kInf, 0, 0, -kInf, 0, 0, 0});
   expect_safe(made, false);
   made.expect_same_results(operands());
 }
 
-TEST(RemoveSafeSoftmax, KeepsIfMaskCoversARow) {
+TEST(RemoveSafeSoftmax, KeepsSafeFormIfMaskCoversARow) {
   const OptimizedProgram made = with_added_mask({0, -kInf, -kInf, -kInf, -kInf, -kInf, 0, 0, 0});
   expect_safe(made, true);
   made.expect_same_results(operands());
 }
 
 // Each mask leaves a value in every row, but both together mask all values.
-TEST(RemoveSafeSoftmax, KeepsIfTwoMasksTogetherCoverARow) {
+TEST(RemoveSafeSoftmax, KeepsSafeFormIfTwoMasksTogetherCoverARow) {
   ModelBuilder build("Net");
   Node* a = build.buffer("a", floats({1, 3}, {0, -kInf, -kInf}));
   Node* b = build.buffer("b", floats({1, 3}, {-kInf, 0, 0}));
@@ -87,7 +87,7 @@ TEST(RemoveSafeSoftmax, KeepsIfTwoMasksTogetherCoverARow) {
   made.expect_same_results(operands());
 }
 
-TEST(RemoveSafeSoftmax, KeepsIfMaskIsAnInput) {
+TEST(RemoveSafeSoftmax, KeepsSafeFormIfMaskIsAnInput) {
   ModelBuilder build("Net");
   Node* sum = scores(build);
   Node* mask = build.input("mask", ScalarType::kFloat, {3, 3});
@@ -99,7 +99,7 @@ TEST(RemoveSafeSoftmax, KeepsIfMaskIsAnInput) {
   made.expect_same_results(inputs);
 }
 
-TEST(RemoveSafeSoftmax, KeepsIfScoresAreAnInput) {
+TEST(RemoveSafeSoftmax, KeepsSafeFormIfScoresAreAnInput) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
   const OptimizedProgram made = optimized(build, {safe_softmax(build, x)});
@@ -108,7 +108,7 @@ TEST(RemoveSafeSoftmax, KeepsIfScoresAreAnInput) {
 }
 
 // The decomposition of scaled_dot_product_attention(is_causal=True).
-TEST(RemoveSafeSoftmax, RemovesForCausalAttention) {
+TEST(RemoveSafeSoftmax, SimplifiesSoftmaxOfCausalAttention) {
   ModelBuilder build("Net");
   Node* ones = build.call("aten.full.default", {std::vector<int64_t>{3, 3}, true},
                           {{"dtype", ScalarType::kBool}});

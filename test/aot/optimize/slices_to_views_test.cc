@@ -51,7 +51,7 @@ std::vector<Node*> split(ModelBuilder& build, Node* x, const std::vector<int64_t
 }
 
 // Like the gates of a recurrent cell.
-TEST(SlicesToViews, ReplacesSplitOfARow) {
+TEST(SlicesToViews, ReplacesSplitOfASingleRow) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 1, 6});
   const auto parts = split(build, build.call("aten.neg.default", {x}), {1, 2, 3});
@@ -86,7 +86,7 @@ TEST(SlicesToViews, ReplacesSlicesOfViews) {
 }
 
 // Inputs and results may be in memory of the caller, and weights are in the file.
-TEST(SlicesToViews, KeepsPartsOfInputsWeightsAndResults) {
+TEST(SlicesToViews, KeepsSlicesOfInputsWeightsAndResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
   Node* weight = build.parameter("weight", floats({2, 3}, count_to(6)));

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 using Sizes4 = std::vector<int64_t>;
 
-TEST(AttentionRows, TracesThroughViewsAndCopies) {
+TEST(AttentionRows, TracesRowsThroughViewsAndCopies) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 6, 2, 4}));  // positions first
   Node* transposed = build.call("aten.transpose.int", {cache, 1, 2});
@@ -30,7 +30,7 @@ TEST(AttentionRows, TracesThroughViewsAndCopies) {
   EXPECT_FALSE(rows.is_repeated);
 }
 
-TEST(AttentionRows, TracesRepeatedHeadsInBothForms) {
+TEST(AttentionRows, TracesHeadsRepeatedByInterleaveOrExpand) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
   Node* interleaved = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
@@ -45,7 +45,7 @@ TEST(AttentionRows, TracesRepeatedHeadsInBothForms) {
 }
 
 // The other calls repeat positions, transpose other dims, select rows from the middle, or compute.
-TEST(AttentionRows, StopsAtOtherCalls) {
+TEST(AttentionRows, TraceStopsAtOtherCalls) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
   for (Node* node : {build.call("aten.repeat_interleave.self_int", {cache, 2, 2}),

@@ -8,7 +8,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(AutoFunctionalized, FindsWrittenArguments) {
+TEST(AutoFunctionalized, FindsArgumentsThatAnOperatorWrites) {
   const auto written_by = [](const char* target) {
     return written_arguments(*operator_of(Target::of(target))).size();
   };

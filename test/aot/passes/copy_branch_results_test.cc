@@ -71,7 +71,7 @@ Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
   return node;
 }
 
-TEST(CopyBranchResults, ResultsSurviveOtherBranches) {
+TEST(CopyBranchResults, ResultsSurviveLaterBranches) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     Node* second = condition(graph, place, p, times(5), times(7), x);
@@ -82,7 +82,7 @@ TEST(CopyBranchResults, ResultsSurviveOtherBranches) {
 }
 
 // A branch reads the result of another cond after it has written its own memory.
-TEST(CopyBranchResults, OtherBranchesCanReadResults) {
+TEST(CopyBranchResults, LaterBranchesCanReadResults) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     const Branch times_eleven = [](Graph& branch, Node* input) {

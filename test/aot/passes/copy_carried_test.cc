@@ -6,7 +6,7 @@ namespace vitrine::aot {
 namespace {
 
 // The loop carries (a, b) -> (b, a + x) and returns a in each step.
-TEST(CopyCarried, ValuesCanMoveToAnotherPosition) {
+TEST(CopyCarried, CarriedValuesCanMoveToAnotherPosition) {
   Body body;
   Node* a = body.input({1});
   Node* b = body.input({1});
@@ -20,7 +20,7 @@ TEST(CopyCarried, ValuesCanMoveToAnotherPosition) {
 }
 
 // The loop carries (a, b) -> (b, a), an odd number of times.
-TEST(CopyCarried, ValuesCanSwap) {
+TEST(CopyCarried, CarriedValuesCanSwapPositions) {
   Body body;
   Node* a = body.input({1});
   Node* b = body.input({1});

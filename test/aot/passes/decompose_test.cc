@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Decompose, GroupNormsOfChannelsLastImagesAreRowMajor) {
+TEST(Decompose, GroupNormOfChannelsLastImageRunsInRowMajorOrder) {
   ModelBuilder build("Net");
   Node* image = channels_last_image(build);
   Node* norm = build.call_as("aten.group_norm.default", {image, 1}, {}, *image->tensor());

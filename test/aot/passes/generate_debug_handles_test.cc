@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(GenerateDebugHandles, NumbersSourceNodes) {
+TEST(GenerateDebugHandles, AssignsOneHandlePerSourceNode) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 4});
   Node* weight = build.parameter("weight", {4, 4});

@@ -32,12 +32,12 @@ class IndexValueRules : public testing::Test {
   ModelBuilder build{"Net"};
 };
 
-TEST_F(IndexValueRules, ArangeStartsAtItsStart) {
+TEST_F(IndexValueRules, ArangeBeginsAtItsStartArgument) {
   expect_sum(build.call("aten.arange.start", {2, 8}, {{"dtype", ScalarType::kLong}}), 2,
              {{"axis 0", 1}});
 }
 
-TEST_F(IndexValueRules, OperandsBroadcastFromTheLastAxis) {
+TEST_F(IndexValueRules, OperandsAreBroadcastFromTheLastAxis) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* difference = build.call("aten.sub.Tensor", {range(6), rows});
   expect_sum(build.call("aten.add.Tensor", {difference, 3}), 3, {{"axis 0", 1}, {"axis 1", -1}});
@@ -48,20 +48,20 @@ TEST_F(IndexValueRules, SliceShiftsItsAxis) {
 }
 
 // Selects row 2 of row - column.
-TEST_F(IndexValueRules, SelectReplacesItsAxisWithTheIndex) {
+TEST_F(IndexValueRules, SelectReplacesTheSelectedAxisWithTheIndex) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* difference = build.call("aten.sub.Tensor", {rows, range(6)});
   expect_sum(build.call("aten.select.int", {difference, 0, 2}), 2, {{"axis 0", -1}});
 }
 
-TEST_F(IndexValueRules, IndexingSubstitutesTheIndex) {
+TEST_F(IndexValueRules, IndexingSubstitutesTheIndexForTheAxis) {
   Node* doubled = build.call("aten.add.Tensor", {range(8), range(8)});
   Node* picked = build.call("aten.add.Tensor", {range(3), 5});
   expect_sum(build.call("aten.index.Tensor", {doubled, Argument::list({picked})}), 10,
              {{"axis 0", 2}});
 }
 
-TEST_F(IndexValueRules, InputsAreTerms) {
+TEST_F(IndexValueRules, InputsBecomeTermsOfTheSum) {
   Node* position = build.input("position", ScalarType::kLong, {1});
   expect_sum(build.call("aten.add.Tensor", {range(3), position}), 0,
              {{"axis 0", 1}, {"%position", 1}});
@@ -77,7 +77,7 @@ TEST_F(IndexValueRules, FloatsAreUnknown) {
 }
 
 // key < query becomes query - key - 1 >= 0.
-TEST_F(IndexValueRules, ComparisonsAreConditions) {
+TEST_F(IndexValueRules, ComparisonsBecomeConditions) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* mask = build.call("aten.lt.Tensor", {range(4), rows});
   const ExportedProgram program = build.finish({mask});

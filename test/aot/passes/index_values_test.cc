@@ -35,7 +35,7 @@ TEST(IndexValues, LongChainsAreUnknown) {
   EXPECT_FALSE(IndexValues(program).of(sum).has_value());
 }
 
-TEST(IndexValues, NumbersOfConditionsAndTermsAreLimited) {
+TEST(IndexValues, TooManyConditionsOrTermsAreUnknown) {
   ModelBuilder build("Growth");
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
   Node* all = build.call("aten.ge.Scalar", {keys, 0});

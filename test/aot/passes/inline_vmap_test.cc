@@ -46,7 +46,7 @@ Values vmapped(const std::vector<TensorData>& inputs,
 
 const TensorData kMatrix = floats({2, 3}, {1, 2, 3, 4, 5, 6});
 
-TEST(InlineVmap, BatchesAlongAnyDim) {
+TEST(InlineVmap, AcceptsAnyBatchDim) {
   const TensorData row = floats({3}, {10, 20, 30});
   // Multiplies each column by the number with the same index.
   EXPECT_EQ(vmapped({kMatrix, row},
@@ -106,7 +106,7 @@ TEST(InlineVmap, SupportsNestingAndIndexing) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(InlineVmap, DimArgumentsIgnoreTheBatchDim) {
+TEST(InlineVmap, DimArgumentsDoNotCountTheBatchDim) {
   EXPECT_EQ(vmapped({kMatrix},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* row = vmap.sample(in[0], 0, 1);

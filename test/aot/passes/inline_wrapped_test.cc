@@ -43,7 +43,7 @@ ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
   return program;
 }
 
-TEST(InlineWrapped, InlinesTheCallsOfModes) {
+TEST(InlineWrapped, InlinesCallsWrappedInGradAndAutocastModes) {
   std::vector<ExportedProgram> programs;
   programs.push_back(wrapped_in("wrap_with_set_grad_enabled", {false}));
   programs.push_back(wrapped_in("wrap_with_autocast", {"cpu", Argument(), false, Argument()}));

@@ -18,7 +18,7 @@ LinearSum sum_of(int64_t constant, std::map<std::string, int64_t> terms) {
 }
 
 // (2 + 3 x - y) + 2 (1 + y) = 4 + 3 x + y. Subtracting 3 x removes the term x.
-TEST(LinearSum, AddsMultiples) {
+TEST(LinearSum, AddsMultiplesOfAnotherSum) {
   const LinearSum a = sum_of(2, {{"x", 3}, {"y", -1}});
   const auto sum = combined(a, sum_of(1, {{"y", 1}}), 2);
   EXPECT_EQ(sum, sum_of(4, {{"x", 3}, {"y", 1}}));
@@ -44,7 +44,7 @@ TEST(LinearSum, ManyTermsAreUnknown) {
 }
 
 // Replaces axis 0 with axis 1 + 5 in x + 2 axis 0 + axis 1.
-TEST(LinearSum, ReplacesAxes) {
+TEST(LinearSum, ReplacesAnAxisWithASum) {
   const LinearSum sum = sum_of(0, {{"x", 1}, {"axis 0", 2}, {"axis 1", 1}});
   EXPECT_TRUE(sum.has_axes());
   EXPECT_FALSE(sum_of(0, {{"x", 1}}).has_axes());

@@ -37,7 +37,7 @@ TEST(RunPasses, ErrorsNameThePass) {
   EXPECT_EQ(runs, 1U);
 }
 
-TEST(RunPasses, LintsAfterEachPass) {
+TEST(RunPasses, ChecksTheGraphAfterEachPass) {
   ExportedProgram program = small_program();
   const std::vector<Pass> passes = {
       {"careless", [](ExportedProgram& p) { p.signature.outputs.clear(); }}};

@@ -39,7 +39,7 @@ const std::vector<std::string> kQuantizedLinear = {
     "choose_qparams_affine", "getitem",           "getitem", "quantize_affine",
     "dequantize_affine",     "dequantize_affine", "linear"};
 
-TEST(Quantize, LinearLayersMatchTheFormOfTorchao) {
+TEST(Quantize, LinearLayersMatchTheGraphThatTorchaoExports) {
   ExportedProgram program = linear_program();
   const QuantizeResult result = quantize_checked(program, {.linears = kFour});
   EXPECT_EQ(result.linears, 1U);
@@ -111,7 +111,7 @@ TEST(Quantize, TiedWeightIsQuantizedForEachKindOfUse) {
   EXPECT_EQ(program.state_dict.at("tok.weight").dtype, ScalarType::kChar);
 }
 
-TEST(Quantize, TiedWeightStaysForUsesThatAreNotQuantized) {
+TEST(Quantize, TiedWeightKeepsFloatCopyForUnquantizedUses) {
   ExportedProgram program = tied_program();
   quantize_checked(program, {.embeddings = kFour});
   EXPECT_THAT(calls(program), ElementsAre("embedding_4bit.dtype", "linear"));
@@ -133,7 +133,7 @@ TEST(Quantize, LayersWithTheSameWeightShareItsQuantizedForm) {
   EXPECT_EQ(program.state_dict.size(), 3U);
 }
 
-TEST(Quantize, KeepsHalfPrecisionAsComputationDtype) {
+TEST(Quantize, F16ModelsComputeInF16) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kHalf, {2, 16});
   Node* weight = build.parameter(
@@ -190,7 +190,7 @@ TEST(Quantize, KeepsWeightThatIsAlsoTheInput) {
   EXPECT_EQ(quantize_checked(program, {.linears = kFour}).linears, 0U);
 }
 
-TEST(Quantize, TrainedModelHasWeightsAndCallsOfStockFlow) {
+TEST(Quantize, TrainedModelMatchesWeightsAndCallsOfTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   ExportedProgram program = import_pt2(test::corpus_llm_dir() / "kjv_f32/model.pt2");
   const ExportedProgram stock = import_pt2(test::corpus_llm_dir() / "kjv_8da4w/model.pt2");

@@ -14,7 +14,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(ScalarsToTensors, LiftsOnlyNumbersPassedForTensors) {
+TEST(ScalarsToTensors, LiftsOnlyNumbersPassedInPlaceOfTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   build.buffer("state", zeros({2}));
@@ -30,7 +30,7 @@ TEST(ScalarsToTensors, LiftsOnlyNumbersPassedForTensors) {
   EXPECT_EQ(*last_call(program).args()[1].get<int64_t>(), 1);
 }
 
-TEST(ScalarsToTensors, LiteralsOfDoubleCallsAreDoubles) {
+TEST(ScalarsToTensors, LiteralsInF64CallsAreF64) {
   const TensorData x = floats({2}, {1, 3});
   const TensorData found = run({x}, [](ModelBuilder& build, const Nodes& in) {
     Node* wide = build.call("aten.to.dtype", {in[0], ScalarType::kDouble});
@@ -40,7 +40,7 @@ TEST(ScalarsToTensors, LiteralsOfDoubleCallsAreDoubles) {
   EXPECT_EQ(values_of(found), (Values{0.1, 3 * 0.1}));
 }
 
-TEST(ScalarsToTensors, KeepsNumbersThatHalfCannotRepresentExact) {
+TEST(ScalarsToTensors, KeepsNumbersThatF16CannotRepresentExactly) {
   const std::array<Half, 2> values = {Half(0.09375F), Half(-60000.0F)};
   std::vector<std::byte> bytes(sizeof values);
   std::memcpy(bytes.data(), values.data(), bytes.size());

@@ -36,7 +36,7 @@ struct SpelledProduct {
   }
 };
 
-TEST(SpelledAttention, BecomesACallWithItsOperands) {
+TEST(SpelledAttention, BecomesAnAttentionCallWithTheSameOperands) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program();
   ExportedProgram own = program.copy();
@@ -68,7 +68,7 @@ TEST(SpelledAttention, RejectsWritesBetweenProducts) {
 }
 
 // With the lowest number as the mask, a query without visible keys yields the mean of all values.
-TEST(SpelledAttention, StaysIfMaskMayHideAllKeys) {
+TEST(SpelledAttention, IsKeptIfMaskMayHideAllKeys) {
   const StepForm form = {
       .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};
   ExportedProgram program = DecoderStep(form).build();
@@ -80,7 +80,7 @@ TEST(SpelledAttention, StaysIfMaskMayHideAllKeys) {
 }
 
 // tril(diagonal=-1) hides all keys of the first query.
-TEST(SpelledAttention, StaysIfCausalMaskHidesTheFirstKey) {
+TEST(SpelledAttention, IsKeptIfCausalMaskHidesTheFirstKey) {
   const auto is_found = [](int64_t diagonal) {
     SpelledProduct spelled;
     ModelBuilder& build = spelled.build;

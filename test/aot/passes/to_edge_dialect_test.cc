@@ -23,7 +23,7 @@ TEST(ToEdgeDialect, NamesCallsLikeFx) {
       << "operators on numbers keep their ATen targets";
 }
 
-TEST(ToEdgeDialect, NumbersSubgraphsInOrderOfUse) {
+TEST(ToEdgeDialect, SubgraphsAreNumberedInOrderOfUse) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   ExportedProgram program = build.finish({build.call("aten.relu.default", {x})});

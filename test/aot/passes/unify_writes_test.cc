@@ -20,7 +20,7 @@ TEST(UnifyWrites, ReplacesInPlaceViews) {
   EXPECT_EQ(values_of(found[0]), (Values{1, 4, 20, 50, 3, 6}));
 }
 
-TEST(UnifyWrites, ReplacesPythonsInPlaceOperators) {
+TEST(UnifyWrites, ReplacesInPlaceOperatorsOfPython) {
   const std::vector<TensorData> inputs = {integers({3}, {1, 2, 4}), integers({3}, {3, 3, 3})};
   EXPECT_EQ(written(inputs,
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>& in) {

@@ -45,7 +45,7 @@ std::vector<float> random_values(size_t count) {
   return values;
 }
 
-TEST(TorchSum, AddsFourVectorsAndThenTheirLanes) {
+TEST(TorchSum, AddsFourVectorsAndThenTheLanesOfTheResult) {
   const std::vector<float> x = random_values(32);
   float expected = 0;
   for (size_t lane = 0; lane < 8; ++lane) {
@@ -73,7 +73,7 @@ TEST(QuantizeWeight, KeepsRepresentableValues) {
 }
 
 // When the search ends, changing only the values or only the scale cannot reduce the error.
-TEST(QuantizeWeight, EndsAtTheLeastSquaresScale) {
+TEST(QuantizeWeight, SearchEndsAtTheLeastSquaresScale) {
   const std::vector<float> weight = random_values(40 * 64);
   for (const int bits : {2, 4, 8}) {
     const QuantizedWeight made =
@@ -96,7 +96,7 @@ TEST(QuantizeWeight, EndsAtTheLeastSquaresScale) {
   }
 }
 
-TEST(QuantizeWeight, ZerosHaveTheSmallestScale) {
+TEST(QuantizeWeight, AllZeroGroupsHaveTheSmallestScale) {
   for (const ScaleRule rule : {ScaleRule::kHqq, ScaleRule::kAffine}) {
     const QuantizedWeight made =
         quantize_weight(matrix(ScalarType::kFloat, 2, std::vector<float>(12)),
@@ -115,7 +115,7 @@ TEST(QuantizeWeight, AffineScalesSpanTheRange) {
   EXPECT_THAT(values_of<int8_t>(made.values), ElementsAre(7, 2, 4, 0, -8, 1, 0, 7));
 }
 
-TEST(QuantizeWeight, ScalesHaveTheWeightsDtype) {
+TEST(QuantizeWeight, ScalesHaveTheDtypeOfTheWeight) {
   const std::vector<float> floats = random_values(64);
   const std::vector<Half> halves(floats.begin(), floats.end());
   const std::vector<float> rounded(halves.begin(), halves.end());

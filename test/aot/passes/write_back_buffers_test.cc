@@ -102,7 +102,7 @@ TEST(WriteBackBuffers, MovesValuesBetweenBuffers) {
 }
 
 // A chain of buffers needs no temporary copies.
-TEST(WriteBackBuffers, OrdersWritesOfAChain) {
+TEST(WriteBackBuffers, ChainOfBuffersNeedsNoTemporaryCopies) {
   ModelBuilder build("Delay");
   Node* x = two_input(build, "x");
   Nodes old;
@@ -123,7 +123,7 @@ TEST(WriteBackBuffers, OrdersWritesOfAChain) {
   EXPECT_EQ(runs(std::move(program), inputs), expected);
 }
 
-TEST(WriteBackBuffers, RotatesACycle) {
+TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;
@@ -141,7 +141,7 @@ TEST(WriteBackBuffers, RotatesACycle) {
 }
 
 // Two buffers swap. A third buffer gets the value of one of them, and a fourth that of the third.
-TEST(WriteBackBuffers, SupportsChainBehindACycle) {
+TEST(WriteBackBuffers, SupportsAChainAfterACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;

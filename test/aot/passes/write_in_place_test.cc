@@ -37,7 +37,7 @@ TEST(WriteInPlace, WritesThroughViews) {
 }
 
 // A copy from before the write keeps the old values, although elide_views could make it a view.
-TEST(WriteInPlace, KeepsEarlierCopies) {
+TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
   const auto found = run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
     Node* cache = build.call("aten.mul.Tensor", {in[0], 1});
     const std::vector<int64_t> flat = {6};

@@ -126,7 +126,7 @@ class Runner {
   std::unique_ptr<Method> method_;
 };
 
-TEST(DeclaredOperators, RunWithoutWrites) {
+TEST(DeclaredOperators, RunIfTheyWriteNoArguments) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* both = build.call_as("my.roots.default", {x}, {}, Value::Items{spec(), spec()});
@@ -137,7 +137,7 @@ TEST(DeclaredOperators, RunWithoutWrites) {
   EXPECT_THAT(run({1, 4, 9}), ElementsAre(11.5f, 23, 34.5f));
 }
 
-TEST(DeclaredOperators, RunWithoutResults) {
+TEST(DeclaredOperators, RunIfTheyReturnNoResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   build.call_as("my.log.default", {x}, {}, Value());
@@ -217,7 +217,7 @@ TEST(DeclaredOperators, AreNotFolded) {
   EXPECT_THAT(run({10, 20, 30}), ElementsAre(11, 22, 33));
 }
 
-TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeated) {
+TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeatedOperators) {
   const auto error_with = [](const std::vector<const char*>& signatures) {
     ModelBuilder build("Net");
     Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -263,7 +263,7 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
 }
 
 // The shapes of results are known only from the export, and only for the arguments of the export.
-TEST(DeclaredOperators, RejectsArgumentsOfOtherShapesThanExport) {
+TEST(DeclaredOperators, RejectsArgumentsWhoseShapesDifferFromTheExport) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* y = build.call("aten.relu.default", {x});

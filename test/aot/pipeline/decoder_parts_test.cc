@@ -202,8 +202,8 @@ void expect_experts(Choice choice, const Lowering& lowering) {
   }
 }
 
-TEST_P(Experts, MatchFormulaIfGathered) { expect_experts(Choice::kGathered, GetParam()); }
-TEST_P(Experts, MatchFormulaIfOneHot) { expect_experts(Choice::kOneHot, GetParam()); }
+TEST_P(Experts, MatchFormulaWithGatheredWeights) { expect_experts(Choice::kGathered, GetParam()); }
+TEST_P(Experts, MatchFormulaWithOneHotSelection) { expect_experts(Choice::kOneHot, GetParam()); }
 
 // Attention with a mask that allows the last kWindow positions and the first kSinks.
 

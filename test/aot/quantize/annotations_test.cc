@@ -74,13 +74,13 @@ class AnnotateTest : public testing::Test {
   ExportedProgram program;
 };
 
-TEST_F(AnnotateTest, FusesReluWithTheLayerBefore) {
+TEST_F(AnnotateTest, FusesReluWithThePrecedingLayer) {
   const Annotations made = annotated({relu(linear("fc", matrix()))});
   EXPECT_THAT(activations(made), ElementsAre(ElementsAre("x"), ElementsAre("relu")));
   EXPECT_EQ(count_weights(made), 1U);
 }
 
-TEST_F(AnnotateTest, QuantizesTheLayerIfSomethingElseReadsIt) {
+TEST_F(AnnotateTest, DoesNotFuseReluIfAnotherCallReadsTheLayer) {
   Node* layer = linear("fc", matrix());
   const Annotations made = annotated({relu(layer), layer});
   EXPECT_THAT(activations(made), ElementsAre(ElementsAre("x"), ElementsAre("linear", "relu")))
@@ -113,7 +113,7 @@ TEST_F(AnnotateTest, SharesTheScaleOfConcatenatedTensors) {
               ElementsAre(ElementsAre("x"), ElementsAre("conv2d", "conv2d_1", "cat")));
 }
 
-TEST_F(AnnotateTest, KeepsIntegersFloat) {
+TEST_F(AnnotateTest, DoesNotQuantizeCallsWithIntegerTensors) {
   Node* ids = build.input("ids", ScalarType::kLong, {1, 4});
   Node* joined = cat({ids, build.input("x", ScalarType::kFloat, {1, 4})});
   Node* sum = add(ids, ids);
@@ -141,7 +141,7 @@ TEST_F(AnnotateTest, QuantizesOnlyInputsAndWeightsIfDynamic) {
   EXPECT_EQ(made.groups[1].spec.kind, Int8Spec::Kind::kChannelWeight);
 }
 
-TEST_F(AnnotateTest, ExplainsConvolutionsThatCannotBeDynamic) {
+TEST_F(AnnotateTest, ExplainsWhyConvolutionsCannotBeDynamic) {
   Node* depthwise = convolution("dw", image(), 4);
   Node* before_relu = convolution("c", depthwise);
   const Annotations made = annotated({relu(before_relu)}, {.scheme = kDynamicScheme, .rules = {}});
@@ -150,7 +150,7 @@ TEST_F(AnnotateTest, ExplainsConvolutionsThatCannotBeDynamic) {
   EXPECT_THAT(reason_of(made, before_relu), HasSubstr("with relu"));
 }
 
-TEST_F(AnnotateTest, KeepsModulesAndOperatorsFloat) {
+TEST_F(AnnotateTest, RulesKeepModulesAndOperatorsInFloat) {
   Node* x = relu(linear("body", matrix()));
   Node* head = linear("head", x);
   Node* sum = add(head, head);
@@ -161,7 +161,7 @@ TEST_F(AnnotateTest, KeepsModulesAndOperatorsFloat) {
   EXPECT_EQ(reason_of(made, sum), "--keep add.Tensor=float");
 }
 
-TEST_F(AnnotateTest, GivesAModuleItsOwnScheme) {
+TEST_F(AnnotateTest, RuleSetsTheSchemeOfAModule) {
   Node* x = relu(linear("body", matrix()));
   const Annotations made =
       annotated({linear("head", x)},
@@ -174,7 +174,7 @@ TEST_F(AnnotateTest, GivesAModuleItsOwnScheme) {
                                    Kind::kDynamicActivation, Kind::kChannelWeight));
 }
 
-TEST_F(AnnotateTest, LeavesConvolutionsOfAModuleWithASchemeFloat) {
+TEST_F(AnnotateTest, ConvolutionsInAModuleWithItsOwnSchemeStayFloat) {
   Node* call = convolution("head", image());
   const Annotations made =
       annotated({call}, {.scheme = kStatic, .rules = {{.pattern = "head", .scheme = kStatic}}});
@@ -190,7 +190,7 @@ TEST_F(AnnotateTest, RejectsRulesThatMatchNothing) {
                                         "of the model; its modules are fc")));
 }
 
-TEST_F(AnnotateTest, UsesOneScalePerTensorIfAsked) {
+TEST_F(AnnotateTest, UsesOneScalePerTensorOnRequest) {
   const Annotations made =
       annotated({linear("fc", matrix())}, {.scheme = {.is_per_channel = false}, .rules = {}});
   EXPECT_EQ(made.groups[1].spec.kind, Int8Spec::Kind::kWeight);

@@ -104,7 +104,7 @@ TEST(QuantizeToInt8, LowersToXnnpack) {
   }
 }
 
-TEST(QuantizeToInt8, NeedsNoDataIfDynamic) {
+TEST(QuantizeToInt8, DynamicSchemeNeedsNoCalibrationData) {
   ExportedProgram program = small_model();
   const std::vector<float> expected = outputs_of(program.copy(), kInput);
   quantize_to_int8(program, {.scheme = {.is_dynamic = true}, .rules = {}}, {});
@@ -125,13 +125,13 @@ TEST(QuantizeToInt8, ObservesTensorsBeforeLaterWrites) {
   }
 }
 
-TEST(QuantizeToInt8, NeedsCalibrationDataIfStatic) {
+TEST(QuantizeToInt8, StaticSchemeNeedsCalibrationData) {
   ExportedProgram program = small_model();
   EXPECT_THAT([&] { quantize_to_int8(program, {}, {}); },
               ThrowsMessage<AotError>(HasSubstr("static int8 needs calibration data")));
 }
 
-TEST(QuantizeToInt8, NamesTheSampleAndTheTensorWithNan) {
+TEST(QuantizeToInt8, ErrorNamesTheSampleAndTheTensorThatContainsNan) {
   ExportedProgram program = small_model();
   std::vector<float> values = floats_of(kInput);
   values[3] = std::nanf("");
@@ -143,7 +143,7 @@ TEST(QuantizeToInt8, NamesTheSampleAndTheTensorWithNan) {
       ThrowsMessage<AotError>("calibration with sample 1: the tensor x: it contains NaN"));
 }
 
-TEST(QuantizeToInt8, NamesTheSampleWithAnIndexOutOfRange) {
+TEST(QuantizeToInt8, ErrorNamesTheSampleWithAnIndexOutOfRange) {
   ModelBuilder build("Net");
   Node* ids = build.input("ids", ScalarType::kLong, {2});
   Node* rows = build.call("aten.embedding.default", {build.parameter("table", sines({4, 8})), ids});
@@ -172,7 +172,7 @@ TEST(QuantizeToInt8, RejectsModelsWithoutInt8Layers) {
               ThrowsMessage<AotError>(HasSubstr("nothing in the model can become int8")));
 }
 
-TEST(QuantizeToInt8, KeepsMasksWithInfinityFloat) {
+TEST(QuantizeToInt8, MasksWithInfinityStayFloat) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
   std::vector<float> mask(4);
@@ -189,7 +189,7 @@ TEST(QuantizeToInt8, KeepsMasksWithInfinityFloat) {
   expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
 }
 
-TEST(QuantizeToInt8, KeepsFiniteMasksFloat) {
+TEST(QuantizeToInt8, FiniteMasksStayFloat) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
   Node* layer = linear_of(build, "a", x, 4);
@@ -202,7 +202,7 @@ TEST(QuantizeToInt8, KeepsFiniteMasksFloat) {
   expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
 }
 
-TEST(QuantizeToInt8, KeepsBuffersThatTheModelWritesFloat) {
+TEST(QuantizeToInt8, BuffersThatTheModelWritesStayFloat) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
   Node* sum = build.buffer("sum", sines({2, 4}));
@@ -221,7 +221,7 @@ TEST(QuantizeToInt8, RejectsQuantizedModels) {
               ThrowsMessage<AotError>(HasSubstr("the model is already quantized")));
 }
 
-TEST(QuantizeToInt8, QuantizesConstantExpressionsNow) {
+TEST(QuantizeToInt8, QuantizesConstantExpressionsAheadOfTime) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
   Node* weight = build.parameter("weight", sines({8, 4}));
@@ -254,7 +254,7 @@ TEST(AddRule, ReadsPartsAndSchemes) {
   EXPECT_TRUE(to.int8->rules[1].scheme->is_dynamic);
 }
 
-TEST(AddRule, RejectsOtherTextsAndSchemes) {
+TEST(AddRule, RejectsMalformedRulesAndUnknownSchemes) {
   Quantization to = parse_quantization("int8");
   EXPECT_THAT([&] { add_rule("head", to); },
               ThrowsMessage<AotError>(HasSubstr("expected PART=SCHEME")));
@@ -265,7 +265,7 @@ TEST(AddRule, RejectsOtherTextsAndSchemes) {
               ThrowsMessage<AotError>(HasSubstr("needs --quantize int8")));
 }
 
-TEST(AddRule, GivesWeightsSchemesAndKeepsInt8Away) {
+TEST(AddRule, WeightOnlySchemeExcludesThePartFromInt8) {
   Quantization to = parse_quantization("int8");
   add_rule("layers.0.*=8da4w:32", to);
   add_rule("tok=embedding:4:32:affine", to);

@@ -27,7 +27,7 @@ double total(const HistogramObserver& observer) {
   return std::accumulate(observer.counts().begin(), observer.counts().end(), 0.0);
 }
 
-TEST(AffineParameters, IncludeZero) {
+TEST(AffineParameters, RangeIncludesZero) {
   const AffineParameters both = affine_parameters(-1, 3, -128, 127);
   EXPECT_EQ(both.scale, 4.0F / 255);
   EXPECT_EQ(both.zero_point, -64);  // -128 + 63.75, rounded
@@ -36,12 +36,12 @@ TEST(AffineParameters, IncludeZero) {
   EXPECT_EQ(affine_parameters(-2, -1, -128, 127).zero_point, 127);
 }
 
-TEST(AffineParameters, KeepTheSmallestScale) {
+TEST(AffineParameters, ScaleHasALowerBound) {
   EXPECT_EQ(affine_parameters(0, 0, -128, 127).scale, kMinScale);
   EXPECT_EQ(affine_parameters(0, 0.06F, -128, 127).scale, kMinScale);
 }
 
-TEST(AffineParameters, RejectNanAndRangesBeyondF32) {
+TEST(AffineParameters, RejectsNanAndRangesBeyondF32) {
   EXPECT_THROW(affine_parameters(std::nanf(""), 1, -128, 127), AotError);
   EXPECT_THROW(affine_parameters(-3e38F, 3e38F, -128, 127), AotError);
 }
@@ -53,7 +53,7 @@ TEST(MinMaxObserver, ChoosesAScalePerChannel) {
   EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, kMinScale}));
 }
 
-TEST(MinMaxObserver, FindsChannelsBehindOuterDims) {
+TEST(MinMaxObserver, FindsChannelsInsideOuterDims) {
   MinMaxObserver observer(2);
   const float values[] = {1, 10, 2, 20};  // [2, 2, 1]
   observer.observe(values, 1);
@@ -89,7 +89,7 @@ TEST(HistogramObserver, DropsTheTopBinOfUniformValues) {
   EXPECT_EQ(range.high, 2047.0F / 2048);
 }
 
-TEST(HistogramObserver, CutsRareOutliers) {
+TEST(HistogramObserver, ClipsRareOutliers) {
   HistogramObserver observer;
   std::vector<float> values = ramp(1'000'000);
   values.push_back(16);
@@ -122,7 +122,7 @@ TEST(HistogramObserver, KeepsTheCountOfASingleValueWhenTheRangeGrows) {
   EXPECT_EQ(observer.counts()[1024], 3);
 }
 
-TEST(HistogramObserver, IgnoresInfiniteValuesAndNotesThem) {
+TEST(HistogramObserver, ExcludesInfiniteValuesButRecordsThatTheyOccurred) {
   HistogramObserver observer;
   const float only_infinite[] = {kInfinity};
   observer.observe(only_infinite);
@@ -142,7 +142,7 @@ TEST(HistogramObserver, IgnoresEmptyTensors) {
   EXPECT_FALSE(observer.has_infinite());
 }
 
-TEST(HistogramObserver, RejectsNanAndTooWideRanges) {
+TEST(HistogramObserver, RejectsNanAndRangesThatAreTooWide) {
   HistogramObserver observer;
   const float nan[] = {1, std::nanf("")};
   EXPECT_THROW(observer.observe(nan), AotError);

@@ -74,7 +74,7 @@ size_t norms_after_folding(ExportedProgram program, const TensorData& input) {
 
 const TensorData kImage = waves({1, 2, 5, 5});
 
-TEST(FoldBatchNorms, FoldsIntoConvolutions) {
+TEST(FoldBatchNorms, FoldsNormsIntoConvolutions) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
   ExportedProgram program =
@@ -92,7 +92,7 @@ TEST(FoldBatchNorms, FoldsTwoNormsInARow) {
   EXPECT_EQ(norms_after_folding(build.finish({batch_norm(build, "bn2", x, 4)}), kImage), 0U);
 }
 
-TEST(FoldBatchNorms, KeepsANormIfSomethingElseReadsTheConvolution) {
+TEST(FoldBatchNorms, KeepsNormIfAnotherCallReadsTheConvolution) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
   x = convolution(build, "c", x, 4);
@@ -100,7 +100,7 @@ TEST(FoldBatchNorms, KeepsANormIfSomethingElseReadsTheConvolution) {
   EXPECT_EQ(norms_after_folding(build.finish({norm, x}), kImage), 1U);
 }
 
-TEST(FoldBatchNorms, SeparatesWeightsThatTwoNormsShare) {
+TEST(FoldBatchNorms, CopiesWeightThatIsFoldedWithTwoNorms) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
   Node* first = batch_norm(build, "bn", convolution(build, "c", x, 4), 4);
@@ -108,7 +108,7 @@ TEST(FoldBatchNorms, SeparatesWeightsThatTwoNormsShare) {
   EXPECT_EQ(norms_after_folding(build.finish({first, second}), kImage), 0U);
 }
 
-TEST(FoldBatchNorms, SharesWeightsOfAModuleThatIsCalledTwice) {
+TEST(FoldBatchNorms, ModuleCalledTwiceKeepsSharedWeights) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
   Node* first = batch_norm(build, "bn", convolution(build, "c", x, 4), 4);
@@ -119,7 +119,7 @@ TEST(FoldBatchNorms, SharesWeightsOfAModuleThatIsCalledTwice) {
   EXPECT_EQ(program.state_dict.size(), 2U);
 }
 
-TEST(FoldBatchNorms, FoldsIntoTransposedConvolutionsWithGroups) {
+TEST(FoldBatchNorms, FoldsNormsIntoGroupedTransposedConvolutions) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
   Node* weight = build.parameter("weight", waves({2, 3, 3, 3}));
@@ -129,14 +129,14 @@ TEST(FoldBatchNorms, FoldsIntoTransposedConvolutionsWithGroups) {
   EXPECT_EQ(norms_after_folding(build.finish({batch_norm(build, "bn", x, 6)}), kImage), 0U);
 }
 
-TEST(FoldBatchNorms, FoldsIntoLinearLayersOfMatrices) {
+TEST(FoldBatchNorms, FoldsNormsIntoLinearLayersWithTwoDims) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3, 4});
   x = build.call("aten.linear.default", {x, build.parameter("weight", waves({5, 4}))});
   EXPECT_EQ(norms_after_folding(build.finish({batch_norm(build, "bn", x, 5)}), waves({3, 4})), 0U);
 }
 
-TEST(StoreScalars, KeepsNumbersOfIntegerTensors) {
+TEST(StoreScalars, KeepsScalarsAddedToIntegerTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {4});
   Node* ids = build.input("ids", ScalarType::kLong, {4});

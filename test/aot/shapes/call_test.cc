@@ -55,7 +55,7 @@ TEST_F(CallTest, FindsArgumentsByPositionAndName) {
   EXPECT_THAT(by_name.integers("dim"), ElementsAre(0));
 }
 
-TEST_F(CallTest, MissingArgumentsHaveTheSignaturesDefault) {
+TEST_F(CallTest, MissingArgumentsHaveTheDefaultOfTheSignature) {
   const ArgumentList args = {x_, 2};
   const Call pool(Target::of("aten.max_pool2d.default"), args, kNoKeywords);
   EXPECT_THAT(pool.integers("kernel_size", 2), ElementsAre(2, 2)) << "one number for all";
@@ -76,14 +76,14 @@ TEST_F(CallTest, NoneCountsAsMissing) {
   EXPECT_EQ(slice.integer("start", 7), 7) << "the signature's default is None";
 }
 
-TEST_F(CallTest, ArgumentsThatTheOperatorLacksAreMissing) {
+TEST_F(CallTest, ArgumentsThatTheOperatorDoesNotHaveAreMissing) {
   const ArgumentList args = {x_};
   const Call sum(Target::of("aten.sum.default"), args, kNoKeywords);
   EXPECT_THAT(sum.integers("dim"), IsEmpty());
   EXPECT_FALSE(sum.boolean("keepdim", false));
 }
 
-TEST_F(CallTest, InPlaceOperatorsHaveTheFunctionalFormsArguments) {
+TEST_F(CallTest, InPlaceOperatorsHaveTheArgumentsOfTheFunctionalForm) {
   const ArgumentList args = {x_, x_, 3};
   const Call add(Target::of("aten.add_.Tensor"), args, kNoKeywords);
   EXPECT_EQ(&add.node("other"), x_);

@@ -82,7 +82,7 @@ TEST_F(InferTest, NarrowWrapsNegativeStarts) {
   EXPECT_EQ(result("aten.narrow.default", {x, 0, -1, 1}), "f32[1, 6]");
 }
 
-TEST_F(InferTest, InfersWindowsAndResizing) {
+TEST_F(InferTest, InfersSizesOfWindowsAndResizedTensors) {
   Node* x = input({2, 3, 8, symbol("s0")});
   const auto pair = [](int64_t a, int64_t b) { return std::vector<int64_t>{a, b}; };
   EXPECT_EQ(result("aten.avg_pool2d.default", {x, pair(2, 3), pair(2, 3)}), "f32[2, 3, 4, s0//3]");
@@ -93,7 +93,7 @@ TEST_F(InferTest, InfersWindowsAndResizing) {
             "f32[2, 3, 16, 3*s0]");
 }
 
-TEST_F(InferTest, InfersReductionsAndSelections) {
+TEST_F(InferTest, InfersSizesOfReductionsAndSelections) {
   Node* x = input({symbol("s0"), 4, 5});
   Node* index = input({7}, ScalarType::kLong);
   EXPECT_EQ(result("aten.amax.default", {x, std::vector<int64_t>{-1}, true}), "f32[s0, 4, 1]");
@@ -108,7 +108,7 @@ TEST_F(InferTest, InfersReductionsAndSelections) {
 }
 
 // Sums of integers and bools are i64 unless the call states a dtype.
-TEST_F(InferTest, SumsPromoteIntegersAndBools) {
+TEST_F(InferTest, SumsOfIntegersAndBoolsAreI64) {
   const std::vector<int64_t> first = {0};
   for (const char* sum : {"aten.nansum.default", "aten.sum.dim_IntList"}) {
     SCOPED_TRACE(sum);
@@ -121,7 +121,7 @@ TEST_F(InferTest, SumsPromoteIntegersAndBools) {
   }
 }
 
-TEST_F(InferTest, BroadcastsAndPromotes) {
+TEST_F(InferTest, BroadcastsSizesAndPromotesDtypes) {
   Node* floats = input({2, 1, 4});
   Node* ints = input({3, 1}, ScalarType::kInt);
   EXPECT_EQ(result("aten.add.Tensor", {floats, ints}), "f32[2, 3, 4]");
