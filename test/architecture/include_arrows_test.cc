@@ -53,7 +53,7 @@ constexpr Ban kBans[] = {
     {"tools", "test"},
 };
 
-TEST(IncludeRules, TableForbidsTheseIncludes) {
+TEST(IncludeRules, TableForbidsListedIncludes) {
   for (const Ban& ban : kBans) {
     ASSERT_EQ(room_of(ban.from)->folder, ban.from);
     ASSERT_EQ(room_of(ban.to)->folder, ban.to);
@@ -124,7 +124,7 @@ TEST(IncludeRules, ReportsForbiddenLibraries) {
   EXPECT_THAT(violations("backends/xnnpack/runtime/x.cc", "#include <xnnpack.h>\n"), IsEmpty());
 }
 
-TEST(IncludeRules, ReportsPathsThatAreNotFromRoot) {
+TEST(IncludeRules, ReportsPathsThatDoNotStartAtTheRoot) {
   EXPECT_THAT(
       violations("kernels/util/x.h", "#include \"box_loop.h\"\n"),
       ElementsAre("kernels/util/x.h: includes box_loop.h, which is not a path from the root"));

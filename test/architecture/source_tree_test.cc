@@ -84,7 +84,7 @@ TEST(SourceTree, IncludesFollowTheTable) {
   EXPECT_THAT(found, testing::IsEmpty());
 }
 
-TEST(SourceTree, LibraryPermissionsAreUsed) {
+TEST(SourceTree, EveryLibraryPermissionIsUsed) {
   std::map<std::string, std::string> sources;
   for (const fs::path& path : files()) {
     if (has_extension(path, kCode)) sources[path.generic_string()] = contents(path);
@@ -131,7 +131,7 @@ std::vector<std::string> named_paths(const std::string& text) {
   return found;
 }
 
-TEST(SourceTree, PagesNameExistingFiles) {
+TEST(SourceTree, PagesMentionOnlyExistingFiles) {
   size_t names = 0;
   for (const fs::path& path : files()) {
     if (path.extension() != ".md") continue;
@@ -158,7 +158,7 @@ std::set<std::string> tests() {
 }
 
 // Names of tests are written as "`KernelErrors.*`" or "`DamageTest`".
-TEST(SourceTree, TrustPageNamesExistingTests) {
+TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
   const std::set<std::string> all = tests();
   const std::string page = contents("docs/trust.md");
   const std::regex cited(R"(`([A-Z]\w*(?:Test|\.[A-Z*][\w*]*))`)");
@@ -179,7 +179,7 @@ TEST(SourceTree, TrustPageNamesExistingTests) {
 // Each code block of these pages must be part of a file that its section names before it.
 class ShownCode : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShownCode, IsInTheNamedFile) {
+TEST_P(ShownCode, AppearsInTheFileThatThePageNames) {
   const std::string page = contents(GetParam());
   constexpr std::string_view kBegin = "\n```cpp\n";
   size_t blocks = 0;
@@ -240,7 +240,7 @@ TEST(SourceTree, PublicHeadersUseNoGeneratedTypes) {
 
 // Backends provide what lowering and reports need through aot/lowering/backend.h and
 // inspector/join/delegate_profile.h.
-TEST(SourceTree, LoweringAndInspectorNameNoBackend) {
+TEST(SourceTree, LoweringAndInspectorMentionNoBackend) {
   size_t num_files = 0;
   for (const fs::path& path : files()) {
     const std::string top = path.begin()->string();
