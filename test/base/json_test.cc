@@ -52,14 +52,14 @@ TEST(JsonDocument, RejectsEveryTruncation) {
   }
 }
 
-TEST(JsonDocument, RejectsInvalidTexts) {
+TEST(JsonDocument, RejectsInvalidJson) {
   for (const char* text : {"nul", "[1,]", "{\"a\" 1}", "1 2", "'a'", "\"\xff\"", "\"\x01\"", "01",
                            "Nan", "Infinit", "[NaN 1]"}) {
     EXPECT_THAT(parse_error(text), StartsWith("model.json: is not JSON: ")) << text;
   }
 }
 
-TEST(JsonDocument, LimitsTheNestingOutsideStrings) {
+TEST(JsonDocument, LimitsNestingButIgnoresBracketsInStrings) {
   const auto nested = [](size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
@@ -73,7 +73,7 @@ TEST(JsonDocument, LimitsTheNestingOutsideStrings) {
   EXPECT_NO_THROW(JsonDocument("[[],[],{}]", "siblings", 2));
 }
 
-TEST(JsonDocument, AcceptsPythonsNumbersOutsideStrings) {
+TEST(JsonDocument, AcceptsNanAndInfinityOutsideStrings) {
   const JsonDocument document(R"({"a": [NaN, Infinity,-Infinity], "b": "NaN \" Infinity"})", "x");
   std::vector<double> numbers;
   document.root().at("a").each_item([&](const JsonValue& n) { numbers.push_back(n.number()); });
@@ -84,7 +84,7 @@ TEST(JsonDocument, AcceptsPythonsNumbersOutsideStrings) {
   EXPECT_EQ(document.root().at("b").string(), "NaN \" Infinity");
 }
 
-TEST(JsonValue, ReadsNumbersAndTheirNames) {
+TEST(JsonValue, ReadsNumbersAndNamesOfNonFiniteNumbers) {
   const JsonDocument document(R"([1, -0.5, 1e3, "Infinity", "-Infinity", "NaN"])", "x");
   std::vector<double> numbers;
   document.root().each_item([&](const JsonValue& n) { numbers.push_back(n.number()); });
@@ -116,7 +116,7 @@ void expect_integer_limits() {
             "model.json: is " + text_of(kMax + 1) + ", out of range");
 }
 
-TEST(JsonValue, RejectsIntegersOutsideTheirType) {
+TEST(JsonValue, RejectsIntegersOutOfRange) {
   expect_integer_limits<int8_t>();
   expect_integer_limits<uint8_t>();
   expect_integer_limits<int32_t>();
@@ -131,7 +131,7 @@ TEST(JsonValue, RejectsIntegersOutsideTheirType) {
   }
 }
 
-TEST(JsonValue, RejectsOtherTypes) {
+TEST(JsonValue, RejectsValuesOfOtherTypes) {
   const auto error = [](const char* text, auto act) { return json_error(text, act); };
   EXPECT_EQ(error("1", [](const JsonValue& v) { v.boolean(); }),
             "model.json: is not true or false");

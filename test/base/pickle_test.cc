@@ -53,7 +53,7 @@ TEST(Pickle, ReadsIntegersOfEveryWidth) {
 }
 
 // LONG1 holds a two's complement number of 0 to 8 bytes here.
-TEST(Pickle, ExtendsTheSignOfLongIntegers) {
+TEST(Pickle, SignExtendsLongIntegers) {
   EXPECT_EQ(root_of("\x8a\0"s).number, 0);
   for (size_t size = 1; size <= 8; ++size) {
     const int64_t max = std::numeric_limits<int64_t>::max() >> (64 - 8 * size);
@@ -77,7 +77,7 @@ TEST(Pickle, ReadsBigEndianDoubles) {
   }
 }
 
-TEST(Pickle, ReadsTextsOfBothWidths) {
+TEST(Pickle, ReadsStringsWithShortAndLongLengths) {
   for (const std::string& text : {""s, "a"s, "a\0b"s, "\xc3\xa9"s, std::string(255, 'x')}) {
     EXPECT_EQ(root_of("\x8c" + little_endian(text.size(), 1) + text).text, text);
     EXPECT_EQ(root_of("X" + little_endian(text.size(), 4) + text).text, text);

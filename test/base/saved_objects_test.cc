@@ -83,7 +83,7 @@ TEST(SavedObjects, ReadsTheFieldsOfATensor) {
   EXPECT_EQ(tensor.storage.text(), std::string(24, 'x'));
 }
 
-TEST(SavedObjects, ReadsAParameterWithItsOwnGradFlag) {
+TEST(SavedObjects, ReadsRequiresGradOfAParameter) {
   for (const char* callee : {"_rebuild_parameter", "_rebuild_parameter_with_state"}) {
     const std::string opcodes =
         "ctorch._utils\n"s + callee + "\n(" + TensorOpcodes().text() + "\x88" + ")tR";

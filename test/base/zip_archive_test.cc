@@ -45,7 +45,7 @@ TEST(ZipArchive, ReadCheckedReportsAWrongCrc) {
               ThrowsMessage<FormatError>(HasSubstr("test.zip: a: CRC error")));
 }
 
-TEST(ZipArchive, RejectsMembersThatAreTooLargeOrAbsent) {
+TEST(ZipArchive, RejectsReadsOfMembersThatAreTooLargeOrAbsent) {
   const std::vector<std::byte> bytes = test::write_zip(kMembers);
   const ZipArchive archive({bytes, nullptr}, "test.zip");
   EXPECT_THAT([&] { archive.read("folder/b", 2999); },
@@ -55,7 +55,7 @@ TEST(ZipArchive, RejectsMembersThatAreTooLargeOrAbsent) {
               ThrowsMessage<FormatError>(HasSubstr("test.zip: c: is not in the archive")));
 }
 
-TEST(ZipArchive, OpenNamesAMissingFileOnce) {
+TEST(ZipArchive, OpenErrorMentionsMissingFileOnce) {
   EXPECT_THAT([] { ZipArchive::open("/nowhere"); },
               ThrowsMessage<FormatError>(testing::StrEq("/nowhere: No such file or directory")));
 }
@@ -243,7 +243,7 @@ TEST(ZipArchive, ReturnsSizesAndPresenceOfMembers) {
   EXPECT_FALSE(archive.has("c"));
 }
 
-TEST(ZipArchive, FindsTheEndBeforeAnyComment) {
+TEST(ZipArchive, FindsEndRecordFollowedByComment) {
   RawArchive archive = two_members();
   for (const size_t size : {size_t{0}, size_t{1}, size_t{21}, size_t{22}, size_t{65535}}) {
     archive.comment = std::string(size, 'c');
@@ -313,7 +313,7 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
 }
 
 // The extra field with the identifier 1 holds, in 64 bits, the values that are 2^32 - 1.
-TEST(ZipArchive, ReadsSizesInThe64BitField) {
+TEST(ZipArchive, ReadsSizesFromTheZip64Field) {
   const auto archive_with = [](const std::vector<uint64_t>& values, size_t length) {
     RawArchive archive;
     RawArchive::Entry& entry = archive.add("a", "first");
@@ -334,7 +334,7 @@ TEST(ZipArchive, ReadsSizesInThe64BitField) {
             "x.zip: a: the local header is not where the directory says");
 }
 
-TEST(ZipArchive, RejectsALocatorThatPointsElsewhere) {
+TEST(ZipArchive, RejectsZip64LocatorThatPointsToTheWrongOffset) {
   for (const uint64_t offset : {uint64_t{0}, uint64_t{1} << 40, UINT64_MAX}) {
     RawArchive archive = two_members();
     put(archive.before_end, uint32_t{0x07064b50});

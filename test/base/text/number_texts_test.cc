@@ -23,13 +23,13 @@ TEST(NumberTexts, ChoosesUnitsThatShowThreeDigits) {
 }
 
 // Wall times range from 10 us to 100 s.
-TEST(NumberTexts, UnitOfRowsShowsAThousandthOfTheWallTime) {
+TEST(NumberTexts, UnitOfRowTimesResolvesAThousandthOfTheWallTime) {
   for (double wall = 1e4; wall < 1e11; wall *= 1.37) {
     EXPECT_LE(last_digit(unit_for_rows(wall)), 1e-3 * wall) << wall;
   }
 }
 
-TEST(NumberTexts, FormatsCountsAndShares) {
+TEST(NumberTexts, FormatsCountsAndPercentages) {
   EXPECT_EQ(percent(0.125), "12.5");
   EXPECT_EQ(percent(1), "100.0");
   EXPECT_EQ(counted(0, "row"), "0 rows");

@@ -5,7 +5,7 @@
 namespace vitrine::inspector {
 namespace {
 
-TEST(TextLayout, DisplayWidthCountsCells) {
+TEST(TextLayout, DisplayWidthCountsTerminalCells) {
   EXPECT_EQ(display_width(""), 0u);
   EXPECT_EQ(display_width("abc"), 3u);
   EXPECT_EQ(display_width("…é"), 2u);
@@ -22,7 +22,7 @@ TEST(TextLayout, ReplacesControlCharactersAndInvalidUtf8) {
   EXPECT_EQ(printable("層…é"), "層…é");
 }
 
-TEST(TextLayout, CutsWithAnEllipsis) {
+TEST(TextLayout, MarksCutTextWithAnEllipsis) {
   EXPECT_EQ(cut_left("features.17.conv", 8), "…17.conv");
   EXPECT_EQ(cut_left("abc", 3), "abc");
   EXPECT_EQ(cut_right("convolution", 5), "conv…");
@@ -36,18 +36,18 @@ TEST(TextLayout, CutsWithAnEllipsis) {
   EXPECT_EQ(cut_left("abc", 1), "…");
 }
 
-TEST(TextLayout, WrapsBetweenParts) {
+TEST(TextLayout, WrapsLinesBetweenParts) {
   EXPECT_EQ(wrap("x: ", {"aaa", "bbb", "ccc"}, ", ", 12), "x: aaa, bbb\n   ccc\n");
 }
 
-TEST(TextLayout, FirstNamesCountsTheOthers) {
+TEST(TextLayout, FirstNamesTellsHowManyNamesItOmits) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(first_names({"a", "b", "c", "d"}, 2), (Names{"a", "b", "2 more"}));
   EXPECT_EQ(first_names({"a", "b", "c"}, 2), (Names{"a", "b", "c"}));
   EXPECT_EQ(first_names({}, 2), Names{});
 }
 
-TEST(TextLayout, BreaksPartsThatAreWiderThanALineAtSpaces) {
+TEST(TextLayout, PartsWiderThanALineAreBrokenAtSpaces) {
   EXPECT_EQ(wrap("x  ", {"A 12.0 us   B 13.0 us", "b"}, ", ", 12),
             "x  A 12.0 us\n   B 13.0 us\n   b\n");
   EXPECT_EQ(wrap("", {"unbreakable", "b"}, " ", 5), "unbreakable\nb\n");

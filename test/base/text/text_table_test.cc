@@ -31,7 +31,7 @@ TEST(TextTable, AlignsColumnsAndOmitsEmptyColumns) {
             "   wall of all rows                    1247.0\n");
 }
 
-TEST(TextTable, AbbreviatesThenCutsNames) {
+TEST(TextTable, AbbreviatesNamesBeforeItCutsThem) {
   EXPECT_EQ(sample_table().text(40, false),
             "#  op              module             us\n"
             "1  convolution +1  net.features.0   12.5\n"
@@ -75,7 +75,7 @@ TEST(TextTable, WidensTheLabelColumnForTotals) {
 
 using Kind = TextTable::Kind;
 
-TEST(TextTable, LeavesOutColumnsByRankBeforeItCutsNames) {
+TEST(TextTable, DropsColumnsByRankBeforeItCutsNames) {
   TextTable table;
   table.add_column("op", Kind::kName);
   table.add_column("module", Kind::kPath);
@@ -97,7 +97,7 @@ TEST(TextTable, LeavesOutColumnsByRankBeforeItCutsNames) {
             "convolution  …10        12.5\n");
 }
 
-TEST(TextTable, KeepsAColumnWithoutWhichRowsWouldLookTheSame) {
+TEST(TextTable, KeepsAColumnThatIsNeededToDistinguishRows) {
   TextTable table;
   table.add_column("op", Kind::kName);
   table.add_column("place", Kind::kName, 1);
@@ -111,7 +111,7 @@ TEST(TextTable, KeepsAColumnWithoutWhichRowsWouldLookTheSame) {
             "mean  second kernel   1\n");
 }
 
-TEST(TextTable, KeepsDifferentNamesDifferent) {
+TEST(TextTable, DifferentNamesStayDifferentWhenCut) {
   TextTable table;
   table.add_column("module", Kind::kPath);
   table.add_column("comment", Kind::kName);
@@ -129,7 +129,7 @@ TEST(TextTable, KeepsDifferentNamesDifferent) {
             "…27.ffn.rope.apply  0123456789\n");
 }
 
-TEST(TextTable, AbbreviatesUniformColumnsAsAWhole) {
+TEST(TextTable, AbbreviatesAllCellsOfAUniformColumnOrNone) {
   TextTable table;
   table.add_column("kernel", Kind::kUniform);
   table.add_column("us", Kind::kFigure);
@@ -145,7 +145,7 @@ TEST(TextTable, AbbreviatesUniformColumnsAsAWhole) {
             "Add        2\n");
 }
 
-TEST(TextTable, AbbreviatesTitles) {
+TEST(TextTable, AbbreviatesColumnTitles) {
   TextTable table;
   table.add_column("op", Kind::kName);
   table.add_column({"A p50 us", "A us"}, Kind::kFigure);
@@ -162,7 +162,7 @@ TEST(TextTable, KeepsFiguresThatAreWiderThanTheTable) {
   EXPECT_EQ(table.text(4, false), "…        us\n… 123456789\n");
 }
 
-TEST(TextTable, PrintsLabelsOfTotalsWithoutRows) {
+TEST(TextTable, PrintsTotalLabelsEvenIfThereAreNoRows) {
   TextTable table;
   table.add_column("#", TextTable::Kind::kFigure);
   table.add_column("op", TextTable::Kind::kName);
