@@ -30,7 +30,7 @@ class BenchCompare : public ::testing::Test {
   test::ScratchFolder folder_;
 };
 
-TEST_F(BenchCompare, ReturnsTwoIfAFigureExceedsBound) {
+TEST_F(BenchCompare, ReturnsTwoIfAFigureExceedsTheBound) {
   EXPECT_EQ(exit_code(net(100), net(100)), 0);
   EXPECT_EQ(exit_code(net(100), net(109)), 0);
   EXPECT_EQ(exit_code(net(100), net(112)), 2);
@@ -43,7 +43,7 @@ TEST_F(BenchCompare, IgnoresChangesWithinNoise) {
   EXPECT_EQ(exit_code(net(100, 0.1), net(125, 0.1)), 2);
 }
 
-TEST_F(BenchCompare, RejectsFilesWithoutCommonFigure) {
+TEST_F(BenchCompare, RejectsFilesWithNoFiguresInCommon) {
   const Result other = test::made_result("models", "another", "xnnpack", 100);
   EXPECT_THROW(exit_code(net(100), other), tools::ToolError);
 }

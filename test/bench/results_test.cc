@@ -37,7 +37,7 @@ TEST(BenchResults, RejectsOtherFiles) {
 
 // The ratio is 1250 / 750 at 250 elements and 2000 / 3000 at 1000 elements. Between them, it
 // is interpolated linearly on logarithmic scales.
-TEST(BenchCrossings, InterpolateSizeOfEqualTimes) {
+TEST(BenchCrossings, InterpolateTheSizeAtWhichTimesAreEqual) {
   const std::vector<Crossing> crossings = crossings_of(test::made_results());
   ASSERT_EQ(crossings.size(), 1U);
   EXPECT_EQ(crossings[0].op, "add");
@@ -46,7 +46,7 @@ TEST(BenchCrossings, InterpolateSizeOfEqualTimes) {
   EXPECT_NEAR(*crossings[0].work, 250 * std::pow(4, std::log(5.0 / 3) / std::log(2.5)), 1e-6);
 }
 
-TEST(BenchCrossings, AreZeroIfAlwaysFasterAndUnsetIfNever) {
+TEST(BenchCrossings, AreZeroIfAlwaysFasterAndUnsetIfNeverFaster) {
   Results results = test::made_results();
   for (Result& result : results.results) {
     if (result.variant == "xnnpack") result.time.p50 = 1;
@@ -64,7 +64,7 @@ TEST(BenchCrossings, IgnoreDifferencesWithinNoise) {
   EXPECT_EQ(crossings_of(results).at(0).work, std::nullopt);
 }
 
-TEST(BenchCrossings, IgnoreFasterSizeBelowSlowerSize) {
+TEST(BenchCrossings, IgnoreFasterSizesBelowASlowerSize) {
   Results results = test::made_results();
   for (Result& result : results.results) {
     if (result.variant == "xnnpack" && result.work == 100.0) result.time.p50 = 1;

@@ -20,7 +20,7 @@ TEST(BenchStatistics, ReturnsZerosWithoutSamples) {
   EXPECT_EQ(timing.p50, 0);
 }
 
-TEST(BenchStatistics, NoiseOfFewRunsIsHalfOfRange) {
+TEST(BenchStatistics, NoiseOfFewRunsIsHalfTheRange) {
   const Timing timing = timing_of({90, 100, 120});
   EXPECT_DOUBLE_EQ(timing.p50, 100);
   EXPECT_DOUBLE_EQ(timing.noise, 0.15);
@@ -45,7 +45,7 @@ TEST(BenchStatistics, OneSlowRunAddsNoNoise) {
   EXPECT_DOUBLE_EQ(timing.noise, 0);
 }
 
-TEST(BenchStatistics, DifferenceUpToSumOfNoisesIsWithinNoise) {
+TEST(BenchStatistics, DifferenceUpToTheSumOfBothNoisesIsWithinNoise) {
   EXPECT_TRUE(within_noise(1.05, 0.03, 0.03));
   EXPECT_TRUE(within_noise(0.95, 0.03, 0.03));
   EXPECT_FALSE(within_noise(1.07, 0.03, 0.03));
