@@ -15,7 +15,7 @@ constexpr char kOne[] =
     R"([{"cases": ["ops/max__nan"], "runs": ["core"], "backends": ["xnnpack"],
          "says": "expected nan", "why": "XNNPACK drops it"}])";
 
-TEST(KnownFailures, FindsByCaseFormAndBackend) {
+TEST(KnownFailures, LooksUpFailuresByCaseAndFormAndBackend) {
   const KnownFailures known = KnownFailures::parse(kOne, "list");
   ASSERT_NE(known.find({"/corpus/ops/max__nan", "core", "xnnpack"}), nullptr);
   EXPECT_EQ(known.find({"/corpus/ops/max__nan", "core", "xnnpack"})->says, "expected nan");
@@ -55,7 +55,7 @@ TEST(KnownFailures, ErrorsNameFileAndEntry) {
               ThrowsMessage<std::runtime_error>(HasSubstr("/nowhere.json")));
 }
 
-TEST(KnownFailures, AcceptsTheListInUse) {
+TEST(KnownFailures, AcceptsTheListInTheRepository) {
   EXPECT_NO_THROW(KnownFailures::read(VITRINE_KNOWN_FAILURES));
 }
 

@@ -35,7 +35,7 @@ TEST_P(RewrittenModel, MatchesStockQuantization) {
 }
 
 // A different scheme must fail, which shows that the comparison is sensitive enough.
-TEST_P(RewrittenModel, FailsWithAnotherScheme) {
+TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
   const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
                                         {.quantize = "8da4w:0:affine"});
   EXPECT_EQ(result.status, CaseResult::Status::kFailed);
