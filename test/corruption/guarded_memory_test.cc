@@ -26,7 +26,7 @@ TEST(GuardedMemoryTest, AllBytesAreWritable) {
 }
 
 // Expects the message of GuardedMemory or that of AddressSanitizer.
-TEST(GuardedMemoryDeathTest, DetectsWritesToGaps) {
+TEST(GuardedMemoryDeathTest, DetectsWritesJustOutsideTheMemory) {
   constexpr const char* kBefore = "write before guarded memory|use-after-poison";
   EXPECT_DEATH(write_at_offset(100, 0, -1), kBefore);
   EXPECT_DEATH(write_at_offset(100, 0, -1000), kBefore);

@@ -79,7 +79,7 @@ constexpr uint32_t kWords[] = {0,
                                0x00000001 /* smallest float */,
                                0x7f7fffff /* largest float */};
 
-TEST_P(PayloadCorruption, SurvivesReplacingEveryWord) {
+TEST_P(PayloadCorruption, SurvivesReplacementOfEveryWord) {
   PayloadBuilder builder = GetParam().builder;
   std::vector<std::byte> payload = builder.build();
   for (size_t at = 0; at + 4 <= payload.size(); at += 4) {
@@ -99,7 +99,7 @@ TEST_P(PayloadCorruption, SurvivesReplacingEveryWord) {
   expect_tally(3'000);
 }
 
-TEST_P(PayloadCorruption, SurvivesReplacingEveryByte) {
+TEST_P(PayloadCorruption, SurvivesReplacementOfEveryByte) {
   PayloadBuilder builder = GetParam().builder;
   std::vector<std::byte> payload = builder.build();
   for (std::byte& byte : payload) {
@@ -117,7 +117,7 @@ TEST_P(PayloadCorruption, SurvivesReplacingEveryByte) {
 
 // Replaces each field of each value in the graph and serializes it again, so that the payload is
 // well-formed but has invalid content.
-TEST_P(PayloadCorruption, SurvivesReplacingEveryField) {
+TEST_P(PayloadCorruption, SurvivesReplacementOfEveryField) {
   const PayloadBuilder original = GetParam().builder;
   const auto with = [&](const auto& change) {
     PayloadBuilder changed = original;

@@ -182,7 +182,7 @@ AlignedBytes replace(AlignedBytes file, const std::string& from, const std::stri
   return file;
 }
 
-TEST_F(CorruptionTest, NamesUnknownBackends) {
+TEST_F(CorruptionTest, ErrorNamesUnknownBackends) {
   const Outcome outcome = try_file(replace(sample(), "XnnpackBackend", "XnnpackBackenD"));
   EXPECT_EQ(outcome.stage, Stage::kMethodLoad);
   EXPECT_THAT(outcome.message, HasSubstr("lacks the backends XnnpackBackenD"));

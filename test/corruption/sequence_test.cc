@@ -71,7 +71,7 @@ void inspect_memory(KernelContext&, const Tensor& in, Tensor& out) {
 }
 VITRINE_KERNEL(sequence_look, "test::look.out", inspect_memory);
 
-TEST(SequenceTest, PoisonsOrKeepsPlannedMemory) {
+TEST(SequenceTest, PoisonsPlannedMemoryOrKeepsItsContent) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 32};
