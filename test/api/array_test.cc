@@ -53,7 +53,7 @@ TEST(Array, ZerosAcceptsEmptyShapesAndScalars) {
   EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
 }
 
-TEST(Array, CopyOfReordersOtherLayouts) {
+TEST(Array, CopyOfConvertsOtherLayoutsToRowMajor) {
   // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} is at w * 2 + c.
   std::array<int32_t, 4> sizes = {1, 2, 1, 3};
   std::array<uint8_t, 4> order = {0, 2, 3, 1};
@@ -78,7 +78,7 @@ TEST(Array, CopyFromExpectsRowMajorElements) {
   EXPECT_THAT(*Array::copy_of(array->tensor())->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST(Array, RejectsOtherNumbersOfElements) {
+TEST(Array, RejectsWrongNumberOfElements) {
   auto array = Array::zeros(ScalarType::kInt, {2});
   const std::array<int32_t, 3> numbers = {1, 2, 3};
   const auto bytes = std::as_bytes(std::span(numbers));

@@ -64,7 +64,7 @@ json joined(json row, const json& more) {
   return row;
 }
 
-TEST(CallProfile, SumsByInstructionAndOperator) {
+TEST(CallProfile, AddsUpTimesByInstructionAndOperator) {
   CallProfile profile;
   profile.begin_method("forward");
   profile.begin_block("Default");
@@ -100,7 +100,7 @@ TEST(CallProfile, SumsByInstructionAndOperator) {
                             times(2, 68, 33, 35)));
 }
 
-TEST(CallProfile, CountsInstructionsSeparatelyInBranches) {
+TEST(CallProfile, KeepsInstructionsOfDifferentBranchesSeparate) {
   CallProfile profile;
   profile.begin_method("forward");
   run(profile, {kernel(0, 1), kernel(2, 2), kernel(3, 3)}, 6);
@@ -111,7 +111,7 @@ TEST(CallProfile, CountsInstructionsSeparatelyInBranches) {
   EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // in order of instructions
 }
 
-TEST(CallProfile, FindsRowsInAnyOrderOfInstructions) {
+TEST(CallProfile, FindsRowsForAnyOrderOfInstructions) {
   constexpr int32_t kCount = 20'000;
   CallProfile profile;
   profile.begin_method("forward");
@@ -138,7 +138,7 @@ TEST(CallProfile, FindsRowsInAnyOrderOfInstructions) {
   }
 }
 
-TEST(CallProfile, SeparatesMethodsAndResetsCalls) {
+TEST(CallProfile, KeepsMethodsSeparateAndResetsCallCounts) {
   CallProfile profile;
   for (const char* name : {"encode", "decode", "encode"}) {
     profile.begin_method(name);

@@ -27,7 +27,7 @@ std::vector<float> elements_of(const Array& array) {
 }
 
 // The program computes x = 2 x in its unplanned input, then y = 2 x.
-TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
+TEST(Module, DoesNotWriteBorrowedInputsOrReadPastTheEnd) {
   constexpr size_t kCount = 12;
   const std::vector<int32_t> sizes = {kCount};
   test::ProgramBuilder builder;
@@ -123,7 +123,7 @@ class ModuleInputs : public testing::Test {
   std::optional<Module> module_;
 };
 
-TEST_F(ModuleInputs, AreConvertedToTheProgramsDimOrder) {
+TEST_F(ModuleInputs, AreConvertedToTheDimOrderOfTheProgram) {
   for (const std::vector<uint8_t>& order :
        {std::vector<uint8_t>{0, 1}, std::vector<uint8_t>{1, 0}}) {
     for (int run = 0; run < 2; ++run) {
@@ -134,7 +134,7 @@ TEST_F(ModuleInputs, AreConvertedToTheProgramsDimOrder) {
   }
 }
 
-TEST_F(ModuleInputs, MustEqualTheProgramsValues) {
+TEST_F(ModuleInputs, NumbersMustEqualTheExportedValues) {
   ASSERT_TRUE(call({0, 1}, 7).ok());
   const auto refused = call({0, 1}, 8);
   ASSERT_FALSE(refused.ok());

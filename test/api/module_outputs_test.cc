@@ -79,7 +79,7 @@ AlignedBytes program_without_memory(bool is_planned) {
   return builder.build();
 }
 
-TEST(ModuleOutputs, AreRejectedWithoutMemory) {
+TEST(ModuleOutputs, AreRejectedIfTheyHaveNoMemory) {
   EXPECT_EQ(refusal(program_without_memory(true), 0, ErrorCode::kInvalidState),
             "forward: output 0: the tensor has no memory");
   EXPECT_EQ(refusal(program_without_memory(false), 0, ErrorCode::kInvalidProgram),

@@ -75,7 +75,7 @@ TEST(Module, OutputsOutliveTheNextCallAndTheModule) {
               Pointwise(IsNear(), read_floats(sample("digits_xnnpack/expected_0.bin"))));
 }
 
-TEST(Module, MethodsShareTheProgramsState) {
+TEST(Module, MethodsShareTheStateOfTheProgram) {
   test::ProgramBuilder builder;
   for (const char* name : {"add_one", "add_two"}) {
     test::MethodSpec& method = builder.method(name);
@@ -154,7 +154,7 @@ static_assert(!std::is_constructible_v<Value, float*>);
 static_assert(!std::is_constructible_v<Value, const void*>);
 static_assert(!std::is_constructible_v<Value, void (*)()>);
 
-TEST(Value, HasTheKindOfItsArgument) {
+TEST(Value, KindFollowsTheConstructorArgument) {
   EXPECT_TRUE(Value(static_cast<const char*>(nullptr)).is_none());
   char text[] = "abc";
   char* const pointer = text;
@@ -217,7 +217,7 @@ TEST(Module, ErrorNamesTheAcceptedSizes) {
   EXPECT_THAT(inside, testing::StartsWith("forward, chain 0"));
 }
 
-TEST(Module, RejectsOtherSizesThanAStaticShape) {
+TEST(Module, RejectsSizesThatDifferFromAStaticShape) {
   Module module = load("linear_relu");
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
@@ -263,7 +263,7 @@ TEST(Module, RejectsOptionsOfUnknownBackends) {
                         "XnnpackBackend"));
 }
 
-TEST(Module, RespectsItsLimits) {
+TEST(Module, EnforcesLimits) {
   const auto refusal = [](const MethodLimits& limits) {
     Module module = load("digits_portable", {.threads = 1, .limits = limits});
     const auto outputs = module.forward({array_of("digits_portable/input_0.bin", {1, 1, 8, 8})});
@@ -297,7 +297,7 @@ TEST(Module, RefusesUnwrittenOutputsUnlessAccepted) {
   EXPECT_THAT(lenient.warning().message(), HasSubstr(kMessage));
 }
 
-TEST(Module, EndsCallsAtTheirDeadline) {
+TEST(Module, EndsCallsAtTheDeadline) {
   Module module =
       load("endless_loop",
            {.threads = 1,
@@ -325,7 +325,7 @@ TEST(Module, CancelEndsTheCallInProgress) {
 }
 
 // Each method fits into the limit; the shared state counts separately.
-TEST(Module, LimitsSharedState) {
+TEST(Module, LimitsMemoryOfSharedState) {
   test::ProgramBuilder builder;
   for (const char* name : {"forward", "second"}) {
     test::MethodSpec& method = builder.method(name);

@@ -66,7 +66,7 @@ constexpr size_t kRuns = 3;
 
 class ProfiledCalls : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProfiledCalls, ListTheProgramsInstructionsInOrder) {
+TEST_P(ProfiledCalls, ListInstructionsInProgramOrder) {
   Profiled run(GetParam(), kRuns);
   const MethodMeta meta = *run.module->method_meta("forward");
   std::vector<std::string> wanted;

@@ -115,7 +115,7 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   }
 }
 
-TEST_F(SecondCallsTest, CopiesInputsToTheirOwnMemory) {
+TEST_F(SecondCallsTest, SettingAnInputDoesNotChangeMemoryMovedIntoItEarlier) {
   const int planned = tensor(64);
   const int x = tensor();
   forward_.inputs = {planned, x};
@@ -135,7 +135,7 @@ TEST_F(SecondCallsTest, CopiesInputsToTheirOwnMemory) {
 
 // In the first call, a move gives `kept` the memory of an input or output. The next call writes to
 // `kept`, which must then have no memory.
-TEST_F(SecondCallsTest, KeepsNoInputMemoryFromMoves) {
+TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveAssigned) {
   const int x = tensor();
   const int y = tensor(64);
   const int jumps = flag();
@@ -160,7 +160,7 @@ TEST_F(SecondCallsTest, KeepsNoInputMemoryFromMoves) {
   EXPECT_THAT(first, Each(1));
 }
 
-TEST_F(SecondCallsTest, KeepsNoOutputMemoryFromMoves) {
+TEST_F(SecondCallsTest, DiscardsOutputMemoryThatAMoveAssigned) {
   const int x = tensor(64);
   const int jumps = flag();
   const int out = tensor();
@@ -222,7 +222,7 @@ TEST_F(SecondCallsTest, BranchesWriteToTheCallersMemory) {
   EXPECT_THAT(results[3], Each(0));
 }
 
-TEST_F(SecondCallsTest, ViewsAsOutputsAreCopiedToTheCallersMemory) {
+TEST_F(SecondCallsTest, OutputsThatAreViewsAreCopiedToTheCallersMemory) {
   const int x = tensor(64);
   const int out = tensor();
   forward_.inputs = {x};
@@ -240,7 +240,7 @@ TEST_F(SecondCallsTest, ViewsAsOutputsAreCopiedToTheCallersMemory) {
 }
 
 // Computes now = |x| and before = -x, then swaps them.
-TEST_F(SecondCallsTest, MovesCanSwapOutputs) {
+TEST_F(SecondCallsTest, MoveInstructionsCanSwapOutputs) {
   const int x = tensor(64);
   const int now = tensor();
   const int before = tensor();
@@ -268,7 +268,7 @@ TEST_F(SecondCallsTest, MovesCanSwapOutputs) {
 }
 
 // Computes now = |x|; before = now; now = -x, for both orders of the values.
-TEST_F(SecondCallsTest, OutputCanBecomeTheFormerValueOfAnother) {
+TEST_F(SecondCallsTest, OutputCanTakeTheFormerValueOfAnotherOutput) {
   for (const bool by_view : {false, true}) {
     for (const bool now_first : {false, true}) {
       forward_ = {};
@@ -319,7 +319,7 @@ TEST_F(SecondCallsTest, WritesOutputsThatWereViewsOfConstants) {
 }
 
 // After the call, the output refers to the memory of y but has no memory from the caller.
-TEST_F(SecondCallsTest, OutputsCanGetMemoryAfterACall) {
+TEST_F(SecondCallsTest, CallerCanSetOutputMemoryAfterACall) {
   const int x = tensor(64);
   const int y = tensor(128);
   const int out = tensor();
@@ -386,7 +386,7 @@ class LoopTest : public SecondCallsTest {
   }
 };
 
-TEST_F(LoopTest, RestartsAfterAFailure) {
+TEST_F(LoopTest, LoopStartsOverAfterAFailedExecution) {
   load();
   ASSERT_TRUE(run({1, 2, 3}).ok());
   EXPECT_THAT(output(), ElementsAre(10, 11, 20, 21, 30, 31));

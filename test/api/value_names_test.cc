@@ -48,14 +48,14 @@ TEST(ValueNames, AreTheKeysOfKeywordArguments) {
   EXPECT_THAT(names_of(arguments, 4), ElementsAre("", "mask", "state[0]", "state[1]"));
 }
 
-TEST(ValueNames, AreThePathFromTheFirstKey) {
+TEST(ValueNames, ContainThePathFromTheFirstKey) {
   const std::string inner = dict(R"([\"k\", \"v\"])", {tuple({kLeaf}), kLeaf});
   const std::string outer = tuple({tuple({kLeaf, dict(R"([\"past\"])", {inner})}), dict("[]", {})});
   EXPECT_THAT(names_of(outer, 3), ElementsAre("", "past.k[0]", "past.v"));
   EXPECT_THAT(names_of(dict("[7, 9]", {kLeaf, kLeaf}), 2), ElementsAre("[7]", "[9]"));
 }
 
-TEST(ValueNames, UseKeysOfAnyNodeWithAKeyPerChild) {
+TEST(ValueNames, UseKeysOfAnyNodeThatHasOneKeyPerChild) {
   EXPECT_THAT(names_of(node("collections.OrderedDict", R"("[\"a\"]")", {kLeaf}), 1),
               ElementsAre("a"));
   EXPECT_THAT(
@@ -74,7 +74,7 @@ TEST(ValueNames, DecodeEscapes) {
       ElementsAre("\u00e9\U0001F600", "a\"b\\c\n"));
 }
 
-TEST(ValueNames, AreEmptyForInvalidTreesAndCounts) {
+TEST(ValueNames, AreEmptyForInvalidTreesAndWrongCounts) {
   const std::string named = dict(R"([\"a\"])", {kLeaf});
   ASSERT_THAT(names_of(named, 1), ElementsAre("a"));
   EXPECT_THAT(names_of(named, 2), ElementsAre("", ""));
@@ -118,7 +118,7 @@ TEST(ValueNames, AreEmptyForTreesWithMoreThan32Levels) {
 }
 
 // The children cannot be counted because the JSON below them exceeds the limit on nesting.
-TEST(ValueNames, IgnoreKeysThatCannotBeCounted) {
+TEST(ValueNames, IgnoreKeysIfChildrenCannotBeCounted) {
   std::string deep = "null";
   for (int i = 0; i < 100; ++i) deep = "[" + deep + "]";
   const std::string child = R"({"type": null, "context": )" + deep + R"(, "children_spec": []})";

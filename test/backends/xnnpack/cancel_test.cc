@@ -43,7 +43,7 @@ class CancelTest : public DelegateTest, public testing::WithParamInterface<bool>
   Tensor* out_ = &factory.make<float>({kSize}, std::vector<float>(kSize, kUntouched));
 };
 
-TEST_P(CancelTest, EndsBeforeTheNextOperator) {
+TEST_P(CancelTest, StopsExecutionBeforeTheNextOperator) {
   std::atomic<bool> is_canceled = false;
   StopSignal signal(&is_canceled);
   const size_t before = operator_records();

@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class LimitsTest : public DelegateTest {};
 
-TEST_F(LimitsTest, BoundTensorsAndWorkspace) {
+TEST_F(LimitsTest, LimitBytesOfTensorsAndWorkspace) {
   PayloadBuilder b;
   const uint32_t x = b.input({100}), y = b.internal({100}), z = b.internal({100});
   const uint32_t out = b.output({100});

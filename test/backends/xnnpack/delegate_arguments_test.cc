@@ -19,7 +19,7 @@ class ArgumentsTest : public DelegateTest {
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
 };
 
-TEST_F(DelegateTest, RejectsQuantizationOnEntryExceptForInputs) {
+TEST_F(DelegateTest, RejectsDynamicQuantizationOfOutputsAndUnsupportedDtypes) {
   for (const bool on_output : {false, true}) {
     PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), y = b.output({2, 3});

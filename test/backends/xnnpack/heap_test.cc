@@ -245,7 +245,7 @@ TEST_F(HeapTest, ChargesTablesForTheSizesOfTheLastCall) {
 }
 
 // Each node needs 800 MB of pointers.
-TEST_F(HeapTest, RejectsTablesAboveTheBound) {
+TEST_F(HeapTest, RejectsOperatorTablesAboveTheMemoryLimit) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 199, 199, 1});
   const uint32_t filter = b.constant({1, 100, 100, 1}, std::vector<float>(10'000, 1));
@@ -261,7 +261,7 @@ TEST_F(HeapTest, RejectsTablesAboveTheBound) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-TEST_F(HeapTest, BoundsDelegatesThatShareAPayload) {
+TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
   PayloadBuilder b = repeated(
       {"", [](PayloadBuilder& to, uint32_t x, uint32_t y) { to.unary(Tag::XNNAbs, x, y); }, 8},
       100);

@@ -159,24 +159,24 @@ TEST_F(InvocationTest, OperatorsWithLittleWorkUseOneThread) {
   EXPECT_EQ(work_ns(transpose(3'000)), 8000U);
 }
 
-TEST_F(InvocationTest, ProductsOf8BitsAreFaster) {
+TEST_F(InvocationTest, EightBitProductsAreEstimatedToBeFaster) {
   EXPECT_EQ(work_ns(linear(211, xnn_datatype_qint8)), 0U);
   EXPECT_EQ(work_ns(linear(212, xnn_datatype_qint8)), 8029U);
 }
 
-TEST_F(InvocationTest, ConvolutionWorkIsItsNumberOfProducts) {
+TEST_F(InvocationTest, ConvolutionWorkGrowsWithTheNumberOfProducts) {
   EXPECT_EQ(work_ns(convolution(8)), 0U);
   EXPECT_EQ(work_ns(convolution(16)), 16 * 16 * 16 * 144 / 64 + 2 * 16 * 16 * 16 / 12U);
 }
 
-TEST_F(InvocationTest, LargeDepthwiseWindowsAreSlow) {
+TEST_F(InvocationTest, LargeDepthwiseWindowsAreEstimatedToBeSlower) {
   EXPECT_EQ(work_ns(depthwise(5, 8)), 0U);
   EXPECT_EQ(work_ns(depthwise(5, 32)), 32 * 32 * 16 * 25 / 16 + 2 * 32 * 32 * 16 / 12U);
   EXPECT_EQ(work_ns(depthwise(7, 8)), 8 * 8 * 16 * 49 + 2 * 8 * 8 * 16 / 12U);
 }
 
 // Per row, 128 elements are moved, and 64 * 64 products are computed at 12 per ns.
-TEST_F(InvocationTest, ProductsThatPackTheirRightSideInEachRunAreSlow) {
+TEST_F(InvocationTest, ProductsThatPackTheRightSideInEachRunAreEstimatedToBeSlower) {
   EXPECT_EQ(work_ns(matrix_product(22)), 0U);
   EXPECT_EQ(work_ns(matrix_product(23)), 8096U);
 }
@@ -187,7 +187,9 @@ TEST_F(InvocationTest, SoftmaxWorkIncludesExponentials) {
   EXPECT_EQ(work_ns(softmax(6858)), 8001U);
 }
 
-TEST_F(InvocationTest, IgnoresPoolsOfOneThread) { EXPECT_EQ(work_ns(linear(1'000), 1), 0U); }
+TEST_F(InvocationTest, EstimatesNoWorkForPoolsOfOneThread) {
+  EXPECT_EQ(work_ns(linear(1'000), 1), 0U);
+}
 
 TEST_F(InvocationTest, EmptyOperatorsUseOneThread) { EXPECT_EQ(work_ns(absolute(0)), 0U); }
 

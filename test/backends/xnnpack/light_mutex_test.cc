@@ -27,7 +27,7 @@ TEST(LightMutexThreadTest, ExcludesOtherThreads) {
   EXPECT_EQ(sum, kThreads * kIncrements);
 }
 
-TEST(LightMutexThreadTest, WaitersLockItAfterUnlock) {
+TEST(LightMutexThreadTest, WaitersGetTheLockAfterUnlock) {
   LightMutex mutex;
   mutex.lock();
   bool given_back = false;

@@ -179,21 +179,21 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
 };
 INSTANTIATE_TEST_SUITE_P(WithAndWithout, OwnKernelsTest, testing::Bool());
 
-TEST_P(OwnKernelsTest, DepthwiseConvolutionsEqualTheirSums) {
+TEST_P(OwnKernelsTest, F32DepthwiseConvolutionsMatchDirectSums) {
   for (const Depthwise& c : kDepthwise) {
     check<float>(c, Type::xnn_datatype_fp32, "Vitrine Depthwise Convolution (NHWC, F32)");
     if (HasFatalFailure()) return;
   }
 }
 
-TEST_P(OwnKernelsTest, HalfDepthwiseConvolutionsEqualTheirSums) {
+TEST_P(OwnKernelsTest, F16DepthwiseConvolutionsMatchDirectSums) {
   for (const Depthwise& c : kDepthwise) {
     check<Half>(c, Type::xnn_datatype_fp16, "Vitrine Depthwise Convolution (NHWC, F16)");
     if (HasFatalFailure() || IsSkipped()) return;
   }
 }
 
-TEST_P(OwnKernelsTest, SoftmaxMatchesFormulaForRowsOfEachLength) {
+TEST_P(OwnKernelsTest, SoftmaxMatchesFormulaForRowsOfAnyLength) {
   constexpr uint32_t kRows = 5;
   for (const uint32_t length : {1U, 7U, 8U, 15U, 16U, 17U, 31U, 32U, 33U, 64U, 65U, 300U, 5000U}) {
     SCOPED_TRACE(length);
@@ -225,7 +225,7 @@ struct Function {
   double absolute_error;
 };
 
-TEST_P(OwnKernelsTest, FunctionsMatchFormulas) {
+TEST_P(OwnKernelsTest, ExpSinAndCosMatchTheStandardLibrary) {
   // The relative error of XNNPACK 92a7ad5 reaches 3.7e-6 near an argument of 80, that of 4ea82e5
   // and of our kernel 1e-7.
   const double exponential = xnnpack::OwnKernels::are_built() ? 1e-6 : 5e-6;
@@ -364,7 +364,7 @@ const InputProduct kInputProducts[] = {
     {{2, 4, 9}, {2, 9, 63}, ""},
 };
 
-TEST_P(OwnKernelsTest, ProductsOfInputsEqualTheirSums) {
+TEST_P(OwnKernelsTest, ProductsOfTwoInputsMatchDirectSums) {
   for (const InputProduct& c : kInputProducts) {
     const size_t rank = c.left.size();
     const size_t rows = c.left[rank - 2], depth = c.left[rank - 1], columns = c.right[rank - 1];

@@ -140,7 +140,7 @@ TEST_F(PackingTest, DigestDependsOnTheSecret) {
 }
 
 // XNNPACK would read the larger filter from a block with fewer bytes.
-TEST_F(PackingTest, DoesNotShareWeightsOfOtherSizesWithEqualDigest) {
+TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   Packing smaller = packing(*cache);
@@ -165,7 +165,7 @@ TEST_F(PackingTest, DoesNotShareWeightsOfOtherSizesWithEqualDigest) {
   EXPECT_EQ(same->bytes.size(), bytes_.size());
 }
 
-TEST_F(PackingTest, SharesWeightsOfEqualGeometry) {
+TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto made = cache->insert(packing(*cache), bytes_, nullptr);
@@ -176,7 +176,7 @@ TEST_F(PackingTest, SharesWeightsOfEqualGeometry) {
 }
 
 // Some convolutions pack first and then look for an equal block.
-TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedOneHasAnotherSize) {
+TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasAnotherSize) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto small = cache->insert(packing(*cache), std::span(bytes_).first(16), nullptr);

@@ -124,7 +124,7 @@ Cost product_after(uint32_t negations, float scale, std::string* message) {
 }
 
 // The search costs a step for each value, two for each negation, and three for the product.
-TEST(ReadingSteps, ChargeTheSearchForARejectedNode) {
+TEST(ReadingSteps, IncludeTheSearchForARejectedNode) {
   for (const uint32_t negations : {0u, 100u, 3000u}) {
     std::string message;
     const Cost sound = product_after(negations, 1, &message);
@@ -157,7 +157,7 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
 }
 
 // A pair of values costs 1/32 step. The rest is linear in the number of values.
-TEST(ReadingSteps, ChargePairsOfPlannedValues) {
+TEST(ReadingSteps, IncludePairsOfPlannedValues) {
   std::string message;
   const Cost none = negations_through(0, UINT64_MAX, &message);
   const Cost some = negations_through(640, UINT64_MAX, &message);
@@ -170,7 +170,7 @@ TEST(ReadingSteps, ChargePairsOfPlannedValues) {
   EXPECT_EQ(message, "planning the memory of 1280 values is more work than max_load_steps allows");
 }
 
-TEST(ReadingSteps, ChargeLongKeysForEachUse) {
+TEST(ReadingSteps, IncludeTheLengthOfAKeyAtEachUse) {
   const OneConstant data;
   const Cost brief = load_sums(30, 10, UINT64_MAX, data);
   const Cost lengthy = load_sums(30, 64'010, UINT64_MAX, data);
@@ -181,7 +181,7 @@ TEST(ReadingSteps, ChargeLongKeysForEachUse) {
 
 // Each sum costs a step for its constant and then one for the key. The rest is for values and
 // nodes.
-TEST(ReadingSteps, ChargeConstantsBeforeTheyAreRead) {
+TEST(ReadingSteps, AreChargedBeforeConstantsAreRead) {
   const OneConstant data;
   const Cost all = load_sums(30, 10, UINT64_MAX, data);
   EXPECT_EQ(data.asked, 30);

@@ -107,11 +107,11 @@ void ResizingTest::check_global_average(Type type) {
   }
 }
 
-TEST_F(ResizingTest, GlobalAveragesOfInt8AcceptMoreImages) {
+TEST_F(ResizingTest, Int8GlobalAveragePoolingAcceptsMoreImages) {
   check_global_average(Type::xnn_datatype_qint8);
 }
 
-TEST_F(ResizingTest, GlobalAveragesOfUint8AcceptMoreImages) {
+TEST_F(ResizingTest, Uint8GlobalAveragePoolingAcceptsMoreImages) {
   check_global_average(Type::xnn_datatype_quint8);
 }
 
@@ -190,7 +190,7 @@ TEST_F(ResizingTest, WindowNodesAcceptFewerChannels) { check_channels(64, 1); }
 TEST_F(ResizingTest, WindowNodesAcceptMoreChannels) { check_channels(1, 64); }
 
 // XNNPACK resizes only the first output.
-TEST_F(ResizingTest, IndicesOfMaximaAreResized) {
+TEST_F(ResizingTest, MaxPoolingIndicesAreResized) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 2, 2, 3}), best = b.output({1, 1, 1, 3});
   WindowSpec w;

@@ -122,7 +122,7 @@ TEST_F(SharingTest, ChargesWorkspacesToBudgets) {
   EXPECT_EQ(second_budget.used(), 0u);
 }
 
-TEST_F(SharingTest, BudgetBoundsTheGrowthOfAWorkspace) {
+TEST_F(SharingTest, BudgetLimitsTheGrowthOfAWorkspace) {
   if (!xnnpack::operator_times_are_measured())
     GTEST_SKIP() << "workspace sizes need XNNPACK's private headers";
   PayloadBuilder payload = square_plus(10'000);
@@ -143,7 +143,7 @@ TEST_F(SharingTest, BudgetBoundsTheGrowthOfAWorkspace) {
 }
 
 // The product packs its second matrix into the workspace, so tensor sizes alone do not bound it.
-TEST_F(SharingTest, BudgetBoundsTemporaryMemoryInAWorkspace) {
+TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
   constexpr size_t kPacked = 256 * 256 * sizeof(float);
   PayloadBuilder product;
   const std::vector<uint32_t> dims = {1, 256, 256};
@@ -185,7 +185,7 @@ TEST_F(SharingTest, BudgetBoundsTemporaryMemoryInAWorkspace) {
   EXPECT_THAT(run_on(*neighbor, 1000, 4), Each(20));
 }
 
-TEST_F(SharingTest, DelegatesWorkAfterTheirWorkspaceGrows) {
+TEST_F(SharingTest, DelegatesComputeCorrectlyAfterTheSharedWorkspaceGrows) {
   PayloadBuilder small = square_plus(8);
   PayloadBuilder large = square_plus(100'000);
   const auto first = load_with(small, {.program = &program_});
@@ -249,7 +249,7 @@ class WeightSharingTest : public SharingTest {
   }
 };
 
-TEST_F(WeightSharingTest, SharesWeightsOfTheSameNamedData) {
+TEST_F(WeightSharingTest, SharesWeightsReadFromTheSameNamedData) {
   PayloadBuilder payload = linear(64);
   const BuilderData data(payload);
   named_data = &data;
@@ -263,7 +263,7 @@ TEST_F(WeightSharingTest, SharesWeightsOfTheSameNamedData) {
   EXPECT_EQ(packed({first.get(), alone.get()}), 2 * one);
 }
 
-TEST_F(WeightSharingTest, DoesNotShareOtherDataOfTheSameNames) {
+TEST_F(WeightSharingTest, DoesNotShareWeightsFromDifferentDataWithTheSameNames) {
   PayloadBuilder payload = linear(64);
   const BuilderData data(payload);
   const BuilderData copy(payload);

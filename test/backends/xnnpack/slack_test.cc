@@ -175,7 +175,7 @@ TEST_F(SlackTest, ChargesCopiesToTheBudget) {
 }
 
 // The copy for one output would have the size of the other.
-TEST_F(SlackTest, RejectsATensorThatIsTwoOutputsOfDifferentShapes) {
+TEST_F(SlackTest, RejectsOneTensorAsTwoOutputsOfDifferentShapes) {
   constexpr int32_t kLarge = 1 << 14, kSmall = 1 << 10;
   for (const bool large_first : {true, false}) {
     SCOPED_TRACE(large_first);
@@ -202,7 +202,7 @@ TEST_F(SlackTest, RejectsATensorThatIsTwoOutputsOfDifferentShapes) {
   }
 }
 
-TEST_F(SlackTest, RejectsATensorThatIsInputAndOutputOfDifferentShapes) {
+TEST_F(SlackTest, RejectsOneTensorAsInputAndOutputOfDifferentShapes) {
   PayloadBuilder b;
   const uint32_t x = b.input({2, 2048}), y = b.output({2, 1024});
   b.slice({0, 0}, {2, 1024}, x, y);
@@ -216,7 +216,7 @@ TEST_F(SlackTest, RejectsATensorThatIsInputAndOutputOfDifferentShapes) {
 }
 
 // A program that updates a state does this.
-TEST_F(SlackTest, AcceptsATensorThatIsInputAndOutputOfTheSameShape) {
+TEST_F(SlackTest, AcceptsOneTensorAsInputAndOutputOfTheSameShape) {
   PayloadBuilder b;
   const uint32_t x = b.input({1024}), y = b.output({1024});
   b.unary(Tag::XNNSquare, x, y);

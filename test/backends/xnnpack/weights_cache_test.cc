@@ -203,7 +203,7 @@ TEST_F(WeightsCacheTest, AnotherModelReplacesTheFile) {
   EXPECT_EQ(load(other, path_).mapped, first.packed);
 }
 
-TEST_F(WeightsCacheTest, MovedModelFindsItsWeights) {
+TEST_F(WeightsCacheTest, MovedModelUsesItsCachedWeights) {
   const Loaded cold = load(model_, path_);
   const fs::path moved = folder_ / "moved.pte";
   fs::copy_file(model_, moved);

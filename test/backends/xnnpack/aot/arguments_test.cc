@@ -30,7 +30,7 @@ TEST(Arguments, FindsOperandsByNameAndIndex) {
               ThrowsMessage<AotError>(HasSubstr("argument 2 is not a tensor")));
 }
 
-TEST(Arguments, PoolingStridesDefaultToTheKernel) {
+TEST(Arguments, PoolingStridesDefaultToTheKernelSize) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 8, 8});
   const std::vector<int64_t> kernel = {2, 3};

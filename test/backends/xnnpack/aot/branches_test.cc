@@ -159,7 +159,7 @@ TEST_F(DelegatesInBranches, AreDisabledByDefaultAsInExecuTorch) {
 }
 
 // An operator may be kept from decomposition only if some delegate can run it.
-TEST_F(DelegatesInBranches, KeepOperatorsFromDecompositionOnlyIfEnabled) {
+TEST_F(DelegatesInBranches, PreventDecompositionOnlyIfEnabled) {
   Node* swish = graphs()[4]->call(Target::of("aten.hardswish.default", Dialect::kEdge),
                                   {graphs()[4]->placeholders()[0]});
   swish->meta.value = contiguous_spec(ScalarType::kFloat, {3, 3});
@@ -167,7 +167,7 @@ TEST_F(DelegatesInBranches, KeepOperatorsFromDecompositionOnlyIfEnabled) {
   EXPECT_TRUE(partitioner(true).ops_to_keep(t.program).keeps(*swish));
 }
 
-TEST_F(DelegatesInBranches, HaveOnePartitionPerGraphAndTreatOuterWeightsAsComputed) {
+TEST_F(DelegatesInBranches, UseOnePartitionPerGraphAndTreatOuterWeightsAsComputed) {
   const PartitionResult result = partitioner(true).partition(t.program);
   std::vector<std::set<std::string>> tags;
   for (Graph* graph : graphs()) {

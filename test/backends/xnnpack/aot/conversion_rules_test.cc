@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, ConversionRules, testing::ValuesIn(kConversionRule
 
 // A quantized call is computed in f32 if XNNPACK does not support the quantization of its result or
 // of an operand.
-TEST(XnnpackPartitioner, DelegatesCallsWithNarrowQuantizedRangesInF32) {
+TEST(XnnpackPartitioner, CallsWithNarrowQuantizedRangesAreDelegatedInF32) {
   TestProgram t;
   Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
   Node* sum = t.call("aten.add.Tensor", {x, x}, {2, 4});

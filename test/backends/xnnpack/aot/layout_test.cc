@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Layouts, DataMovementsKeepTheLayoutOfTheirInputs) {
+TEST(Layouts, DataMovementKeepsTheInputLayout) {
   Convolved c;
   Node* slice = c.t.call("aten.slice_copy.Tensor", {c.call, 3, 1, 4}, {1, 2, 4, 3});
   Node* pad =
@@ -56,7 +56,7 @@ TEST(Layouts, RowMajorImagesAreConvertedToChannelsLast) {
   expect_near(run(*module, {c.image.data, other})[0], expected);
 }
 
-TEST(Layouts, OperandsOfOtherRanksConvertImagesToRowMajor) {
+TEST(Layouts, ImagesBecomeRowMajorIfAnOperandHasAnotherRank) {
   Convolved c;
   Node* row = c.t.input("row", {5});
   c.t.output({c.t.call("aten.mul.Tensor", {c.call, row}, {1, 2, 4, 5})});
@@ -131,7 +131,7 @@ TEST(Layouts, OutputsHaveTheDimOrderOfTheProgram) {
 }
 
 // The emitter stores inputs with other strides in row-major order.
-TEST(Layouts, InputsOfOtherDimOrdersAreRowMajor) {
+TEST(Layouts, InputsInOtherDimOrdersAreReadAsRowMajor) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});
   Node* weight = t.parameter("w", {1, 2, 1, 1}, {1, 2});

@@ -54,7 +54,7 @@ class IdentifierTracer final : public EventTracer {
   std::set<int64_t> identifiers;
 };
 
-TEST(XnnpackPayloadCorpus, PayloadsHaveTheNodesOfExecuTorch) {
+TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
   VITRINE_NEEDS_CORPUS();
   size_t num_equal = 0;

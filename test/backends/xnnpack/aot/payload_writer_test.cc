@@ -74,7 +74,7 @@ TEST(PayloadWriter, WritesTheHeaderBeforeTheFlatbuffer) {
   EXPECT_TRUE(fb::XNNGraphBufferHasIdentifier(payload.bytes.data() + at));
 }
 
-TEST(PayloadWriter, NumbersInputsBeforeOutputs) {
+TEST(PayloadWriter, InputsAreNumberedBeforeOutputs) {
   const Payload payload = write_payload(sum_with_equal_constants());
   const auto* graph = fb::GetXNNGraph(payload.bytes.data() + field<uint32_t>(payload, 10));
   EXPECT_EQ(graph->num_externs(), 2u);
@@ -136,7 +136,7 @@ TEST(PayloadWriter, KeepsTheSignOfZero) {
   EXPECT_LT(size_with(-0.5f), size_with(-0.0f));
 }
 
-TEST(DelegateMap, MergesTheHandlesOfEqualIdentifiers) {
+TEST(DelegateMap, MergesDebugHandlesWithTheSameIdentifier) {
   PayloadGraph graph;
   const auto add = [&](uint32_t identifier, const std::vector<uint32_t>& handles) {
     PayloadNode node;

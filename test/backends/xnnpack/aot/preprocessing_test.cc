@@ -44,7 +44,7 @@ TEST(Preprocessing, ReadsConstantsOfEveryFloatingPointType) {
   EXPECT_THAT([&] { p.floats(*x); }, ThrowsMessage<AotError>(HasSubstr("node x")));
 }
 
-TEST(Preprocessing, DerivedConstantsKeepTheFileOfTheirSource) {
+TEST(Preprocessing, DerivedConstantsStayInTheFileOfTheSourceConstant) {
   TestProgram t;
   Node* source = t.parameter("w", {2}, {1, 2});
   source->meta.external_tag = "weights";
@@ -59,7 +59,7 @@ TEST(Preprocessing, DerivedConstantsKeepTheFileOfTheirSource) {
   EXPECT_THROW(p.add_constant("derived", {2}, ScalarType::kDouble, {0.5f, 4}, *source), AotError);
 }
 
-TEST(Preprocessing, AbsorbCollectsTheHandlesOfAllAbsorbedNodes) {
+TEST(Preprocessing, AbsorbCollectsDebugHandlesOfAllAbsorbedNodes) {
   TestProgram t;
   Node* first = t.call("aten.abs.default", {t.input("x", {2})}, {2});
   Node* second = t.call("aten.neg.default", {first}, {2});

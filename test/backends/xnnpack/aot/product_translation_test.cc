@@ -7,7 +7,7 @@
 namespace vitrine::aot::test {
 namespace {
 
-TEST(Convolutions, ComputeOverOneDim) {
+TEST(Convolutions, SupportOneSpatialDim) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 4});
   const std::vector<float> weight = {1, 0, -1, 2, 1, 0};
@@ -31,7 +31,7 @@ TEST(Convolutions, ComputeOverOneDim) {
   expect_near(run(*lowered(t), {in})[0], expected);
 }
 
-TEST(Convolutions, UseASingleStridePaddingAndDilationForBothDims) {
+TEST(Convolutions, ApplyASingleStridePaddingOrDilationToBothDims) {
   struct Window {
     int64_t stride, padding, dilation;
   };
@@ -69,7 +69,7 @@ TEST(Convolutions, UseASingleStridePaddingAndDilationForBothDims) {
 }
 
 // ExecuTorch's quantizer does not quantize the weights of grouped transposed convolutions.
-TEST(Convolutions, WithFloatWeightsComputeInFloatsBetweenInt8Values) {
+TEST(Convolutions, WithFloatWeightsComputeInF32BetweenInt8Tensors) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 1, 2});
   const std::vector<float> weight = {1, 2, -1, 0.5f};  // one channel per group, kernel 1 x 2

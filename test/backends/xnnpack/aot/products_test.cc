@@ -10,7 +10,7 @@ namespace {
 
 using xnnpack::product_of;
 
-TEST(Products, FindTheirOperands) {
+TEST(Products, FindInputWeightAndBias) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* w = t.parameter("w", {4, 3});
@@ -30,7 +30,7 @@ TEST(Products, FindTheirOperands) {
   EXPECT_FALSE(product_of(*x).has_value());
 }
 
-TEST(Products, DeriveTheirPrecisionFromTheirOperands) {
+TEST(Products, DerivePrecisionFromOperands) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* w = t.int8_parameter("w", {1, 3}, {1, 2, 3});
@@ -48,7 +48,7 @@ TEST(Products, DeriveTheirPrecisionFromTheirOperands) {
   EXPECT_EQ(of(fixed, t.parameter("f", {1, 3}))->precision, xnnpack::kFloat);
 }
 
-TEST(Products, AbsorbOnlyZeroPaddingAroundTheImages) {
+TEST(Products, AbsorbOnlyZeroPaddingOfHeightAndWidth) {
   const auto absorbs_padding = [](const Ints& amounts, double value) {
     TestProgram t;
     Node* x = t.dequantize(t.quantize(t.input("x", {1, 2, 4, 4}), 0.25, 0), 0.25, 0);

@@ -73,7 +73,7 @@ class GeneralRules : public testing::TestWithParam<RuleRow> {};
 
 TEST_P(GeneralRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
 
-TEST(Bf16Rules, DelegateIfEnabled) {
+TEST(Bf16Rules, DelegateBf16CallsOnlyIfEnabled) {
   TestProgram t;
   Node* x = t.input("x", {2, 4}, ScalarType::kBFloat16);
   Node* sum = t.call("aten.add.Tensor", {x, x}, {2, 4}, ScalarType::kBFloat16);

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Translation, OutputsMayBeInputsAndRepeat) {
+TEST(Translation, OutputsMayBeInputsOrRepeatedOutputs) {
   TestProgram t;
   Node* x = t.input("x", {3});
   Node* y = t.call("aten.abs.default", {x}, {3});

@@ -24,7 +24,7 @@ std::vector<int32_t> int32s(const Bytes& bytes) {
   return numbers;
 }
 
-TEST(ArrangedFilter, PutsOutputsFirstAndChannelsLast) {
+TEST(ArrangedFilter, PutsOutputChannelsFirstAndInputChannelsLast) {
   Bytes bytes(2 * 3 * 2 * 2);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   const ArrangedFilter filter = arranged_filter(bytes, 1, {{2, 3, 2, 2}, false, 1});
@@ -39,7 +39,7 @@ TEST(ArrangedFilter, PutsOutputsFirstAndChannelsLast) {
   }
 }
 
-TEST(ArrangedFilter, PutsOutputsLastIfDepthwise) {
+TEST(ArrangedFilter, PutsOutputChannelsLastIfDepthwise) {
   const ArrangedFilter filter =
       arranged_filter(bytes_of({1, 2, 3, 4, 5, 6}), 1, {{3, 1, 1, 2}, false, 3});
   EXPECT_THAT(filter.dims, ElementsAre(1, 1, 2, 3));
@@ -48,7 +48,7 @@ TEST(ArrangedFilter, PutsOutputsLastIfDepthwise) {
 }
 
 // Four inputs in two groups, and two outputs per group.
-TEST(ArrangedFilter, IsTransposedInEachGroupIfTransposed) {
+TEST(ArrangedFilter, TransposesEachGroupOfATransposedConvolution) {
   const ArrangedFilter filter =
       arranged_filter(bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 1, {{4, 2, 1, 1}, true, 2});
   EXPECT_THAT(filter.dims, ElementsAre(4, 1, 1, 2));

@@ -11,7 +11,7 @@ namespace vitrine::aot::test {
 namespace {
 
 // Constants and scales that are derived from a weight have the file tag of the weight.
-TEST(XnnpackPreprocess, DerivedConstantsKeepTheFileOfTheirWeight) {
+TEST(XnnpackPreprocess, DerivedConstantsStayInTheFileOfTheWeight) {
   TestProgram t;
   Node* x = t.dynamically_quantized(t.input("x", {2, 4}));
   Node* w = t.int8_parameter("w", {1, 4}, {1, 2, 3, 4});

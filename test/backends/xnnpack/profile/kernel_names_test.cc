@@ -12,7 +12,7 @@ TEST(KernelNames, MatchCompleteWordsOnly) {
   EXPECT_FALSE(may_run("Unary Elementwise (NC)", "add"));
 }
 
-TEST(KernelNames, ShortNamesKeepAlgorithmTypesAndNumber) {
+TEST(KernelNames, ShortNamesKeepAlgorithmDtypesAndNumber) {
   EXPECT_EQ(short_kernel_name("Fully Connected (NC, F32) GEMM"), "GEMM f32");
   EXPECT_EQ(short_kernel_name("Fully Connected (NC, QDU8, F32, QB4W) GEMM #12"),
             "GEMM qdu8-f32-qb4w #12");

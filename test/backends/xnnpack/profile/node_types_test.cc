@@ -6,7 +6,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 // docs/formats/xnnpack_payload.md lists the ops of each node type.
-TEST(NodeTypes, MatchTheirOps) {
+TEST(NodeTypes, MatchTheOpsThatTheyCompute) {
   EXPECT_TRUE(is_op_of_node_type("convolution", "Conv2d"));
   EXPECT_TRUE(is_op_of_node_type("convolution", "XNNDepthwiseConv2d"));
   EXPECT_TRUE(is_op_of_node_type("convolution", "ConvTranspose2d")) << "the last of three";

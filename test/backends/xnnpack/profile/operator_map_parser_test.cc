@@ -51,7 +51,7 @@ std::string error_of(const std::string& text) {
   return "";
 }
 
-TEST(OperatorMapParser, NamesTheInvalidLine) {
+TEST(OperatorMapParser, ErrorNamesTheInvalidLine) {
   const std::string head = "xnnpack-plan 1 measured\n";
   EXPECT_THAT(error_of(""), HasSubstr("line 1"));
   EXPECT_THAT(error_of("xnnpack-plan 2 measured\n"), HasSubstr("line 1"));

@@ -31,7 +31,7 @@ TEST(BatchNorm, BecomesADepthwiseConvolutionIfItCannotBeFolded) {
 }
 
 // XNNPACK has no int8 convolution with float weights.
-TEST(BatchNorm, ComputesInFloatsBetweenInt8Values) {
+TEST(BatchNorm, ComputesInF32BetweenInt8Tensors) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   const std::vector<float> factors = {1, -2, 3};

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Activations, AreNotFusedIfTheirInputIsUsedTwice) {
+TEST(Activations, AreNotFusedIfAnotherCallReadsTheInput) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.add.Tensor", {x, x}, {4});
@@ -24,7 +24,7 @@ TEST(Activations, AreNotFusedIfTheirInputIsUsedTwice) {
   EXPECT_THAT(results[1], ElementsAre(0, 4, 0, 8));
 }
 
-TEST(Activations, AreFusedAsBoundsAndKeepBothHandles) {
+TEST(Activations, AreFusedAsBoundsAndBothDebugHandlesAreKept) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.mul.Tensor", {x, x}, {4});

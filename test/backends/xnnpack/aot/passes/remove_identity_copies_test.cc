@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(IdentityCopies, AreRemovedAndTheirHandlesKept) {
+TEST(IdentityCopies, AreRemovedButKeepTheirDebugHandles) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   Node* copy = t.call("dim_order_ops._clone_dim_order.default", {x}, {2, 3});

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(SplitConcatenations, MakesAChainForManyTensors) {
+TEST(SplitConcatenations, TurnsManyInputsIntoAChainOfConcatenations) {
   TestProgram t;
   ArgumentList items;
   std::vector<std::vector<float>> inputs;
