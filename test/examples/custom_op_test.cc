@@ -60,7 +60,7 @@ TEST(CustomOp, RunsWithPortableKernels) {
   EXPECT_EQ(output.exit_code, 0);
 }
 
-TEST(CustomOp, NamesMisspelledOperator) {
+TEST(CustomOp, ErrorNamesMisspelledOperator) {
   const test::TemporaryFile model(program("my_ops::leaky_hardsigmoyd"));
   const Output output = run_example(std::string(model.path()) + " 3 -5 7");
   EXPECT_THAT(output.text, HasSubstr("OperatorMissing: forward: this build lacks the operators "
@@ -68,7 +68,7 @@ TEST(CustomOp, NamesMisspelledOperator) {
   EXPECT_EQ(output.exit_code, 1);
 }
 
-TEST(CustomOp, ReportsExpectedNumberOfValues) {
+TEST(CustomOp, ErrorReportsExpectedNumberOfValues) {
   const test::TemporaryFile model(program());
   EXPECT_THAT(run_example(std::string(model.path()) + " 3").text,
               HasSubstr("the input needs 3 numbers, got 1"));
@@ -105,7 +105,7 @@ TEST(LoadLibrary, RejectsFilesThatAreNotExtensions) {
   EXPECT_THAT(other.error().message(), HasSubstr("does not export vitrine_extension()"));
 }
 
-TEST(LoadLibrary, LoadsThroughTheCApi) {
+TEST(LoadLibrary, CApiReportsErrors) {
   vitrine_error* error = vitrine_load_library(nullptr);
   EXPECT_STREQ(vitrine_error_message(error), "path is NULL");
   vitrine_error_free(error);
@@ -127,7 +127,7 @@ void call(const char* name, std::vector<EValue*> arguments, Error* error) {
   *error = context.take_error();
 }
 
-TEST(CustomOp, AcceptsHalf) {
+TEST(CustomOp, AcceptsF16) {
   test::TensorFactory factory;
   EValue self(&factory.make<Half>({2, 1}, {Half(0.0f), Half(6.0f)}));
   Tensor& out = factory.make(ScalarType::kHalf, {2, 1});
@@ -140,7 +140,7 @@ TEST(CustomOp, AcceptsHalf) {
   EXPECT_EQ(static_cast<float>(out.data<Half>()[1]), 7.0f);
 }
 
-TEST(CustomOp, SubtractsMediansOfRows) {
+TEST(CustomOp, SubtractsTheMedianOfEachRow) {
   test::TensorFactory factory;
   EValue self(&factory.make<float>({2, 4}, {4, 1, 3, 2, 7, 7, 0, 9}));
   Tensor& out = factory.make(ScalarType::kFloat, {2, 4});

@@ -122,7 +122,7 @@ TEST(ModelBuilder, ErrorsNameTheModule) {
   }
 }
 
-TEST(ModelBuilder, ReturnsExistingParameterOfSameName) {
+TEST(ModelBuilder, ReturnsExistingParameterWithTheSameName) {
   ModelBuilder build("Net");
   EXPECT_EQ(build.parameter("weight", {4, 8}), build.parameter("weight", {4, 8}));
 }
@@ -135,7 +135,7 @@ std::vector<float> floats_of(const TensorData& data) {
 
 // The scales match the values: results spread over the integers, rarely saturate, and depend on the
 // input.
-TEST(MobileNetV2, QuantizedResultsUseTheIntegerRange) {
+TEST(MobileNetV2, QuantizedResultsSpreadOutAndRarelySaturate) {
   ExportedProgram program = examples::mobilenet_v2({.image_size = 96, .quantized = true});
   to_edge(program);
   std::vector<std::vector<float>> results;
@@ -205,7 +205,7 @@ TEST(Transformer, DynamicBatchMatchesSingleSamples) {
   }
 }
 
-TEST(Transformer, DecoderMutatesItsCaches) {
+TEST(Transformer, DecoderMutatesCaches) {
   ExportedProgram program = examples::cached_decoder();
   to_edge(program);
   const auto mutations = std::ranges::count(program.signature.outputs,

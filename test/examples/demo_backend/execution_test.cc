@@ -103,7 +103,7 @@ TEST_F(DemoBackendExecution, MatchesTheFormula) {
   expect_formula({{1, 4, 6, 6}, {6, 2, 2, 3}, {1, 6, 4, 2}, {1, 1}, {0, 0}, {2, 2}, 2, false});
 }
 
-TEST_F(DemoBackendExecution, TellsInputsFromOutputs) {
+TEST_F(DemoBackendExecution, DistinguishesInputsFromOutputs) {
   const auto delegate = load(payload_of({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
   ASSERT_NE(delegate, nullptr);
   EXPECT_FALSE(delegate->is_output(0));
@@ -148,7 +148,7 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }
 
-TEST_F(DemoBackendExecution, RejectsArgumentsOfOtherShapesAndDtypes) {
+TEST_F(DemoBackendExecution, RejectsArgumentsWithWrongShapesOrDtypes) {
   const ConvolutionSpec spec = {{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}};
   const auto delegate = load(payload_of(spec));
   ASSERT_NE(delegate, nullptr);
@@ -165,7 +165,7 @@ TEST_F(DemoBackendExecution, RejectsArgumentsOfOtherShapesAndDtypes) {
   EXPECT_TRUE(execute(*delegate, {&x, &y}).ok());
 }
 
-TEST_F(DemoBackendExecution, RejectsExecuTorchsPayloadWithoutWeights) {
+TEST_F(DemoBackendExecution, RejectsExecuTorchPayloadThatStoresNoWeights) {
   const std::string text = "1#conv_relu_op,0,";
   std::vector<std::byte> payload(text.size());
   std::memcpy(payload.data(), text.data(), text.size());
@@ -191,7 +191,7 @@ TEST_F(DemoBackendExecution, RejectsTruncatedPayloadsAndSurvivesDamagedOnes) {
   for_each_random_damage(valid, 2000, run);
 }
 
-TEST_F(DemoBackendExecution, NamesTheInvalidPartOfThePayload) {
+TEST_F(DemoBackendExecution, ErrorNamesTheInvalidPartOfThePayload) {
   const auto text = [&](const std::string& bytes) {
     std::vector<std::byte> payload(bytes.size());
     std::ranges::transform(bytes, payload.begin(),

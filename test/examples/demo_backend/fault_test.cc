@@ -81,7 +81,7 @@ TEST(DemoBackendFaultTest, RejectsResultsAboveTheLimit) {
   EXPECT_STREQ(larger.error().message(), "payload: its results need more than 1 GiB");
 }
 
-TEST(DemoBackendFaultTest, ChargesOneStepPerWordOfThePayload) {
+TEST(DemoBackendFaultTest, ChargesOneLoadStepPerWordOfThePayload) {
   const std::vector<std::byte> bytes = payload(3);
   Budget steps(2 * (bytes.size() / 4) + 1);
   BackendInitContext context;

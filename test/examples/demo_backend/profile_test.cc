@@ -103,7 +103,7 @@ TEST_F(DemoBackendProfile, RowsShowSourceOps) {
 }
 
 // Rows are joined by the delegate map, not by the backend's profile.
-TEST_F(DemoBackendProfile, ReportsWithoutProfileShowTheBackendId) {
+TEST_F(DemoBackendProfile, ReportsShowTheBackendIdWithoutABackendProfile) {
   run({});
   const inspector::Profile made = inspector::make_profile(dump, &record);
   ASSERT_EQ(made.rows.size(), 5U);
@@ -111,7 +111,7 @@ TEST_F(DemoBackendProfile, ReportsWithoutProfileShowTheBackendId) {
   EXPECT_EQ(made.rows[0].join, inspector::Join::kExact);
 }
 
-TEST_F(DemoBackendProfile, KernelsRunExcludedCalls) {
+TEST_F(DemoBackendProfile, ExcludedCallsAreRunByKernels) {
   run({"tan"});
   const std::array delegates = {&profile()};
   const inspector::Profile made = inspector::make_profile(dump, &record, {.delegates = delegates});
