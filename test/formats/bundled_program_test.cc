@@ -200,7 +200,7 @@ TEST(BundledProgram, ReportsThePathOfAnInvalidTensor) {
   EXPECT_THAT(error_of(with_input({}, false)), HasSubstr("program: is missing"));
 }
 
-TEST(BundledProgram, RejectsTwoSuitesOfAMethodAndSharedTables) {
+TEST(BundledProgram, RejectsTwoTestSuitesForOneMethodAndSharedTables) {
   for (const size_t count : {size_t{2}, size_t{1000}}) {
     fb::FlatBufferBuilder other;
     const auto suites = other.CreateVector(std::vector(

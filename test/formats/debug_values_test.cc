@@ -87,7 +87,7 @@ TEST_F(DebugValuesTest, ReadsBackATensor) {
 }
 
 // The tensor [1,2,2,2] is channels last: in memory, the channel varies fastest.
-TEST_F(DebugValuesTest, ReturnsElementsOfAnyDimOrderInLogicalOrder) {
+TEST_F(DebugValuesTest, ReturnsElementsInLogicalOrderForAnyDimOrder) {
   Tensor& x = factory_.make<int32_t>({1, 2, 2, 2}, {0, 10, 1, 11, 2, 12, 3, 13}, {0, 2, 3, 1});
   record(factory_.value(x), 0);
   const EtDump dump = read_back();
@@ -164,7 +164,7 @@ TEST_F(DebugValuesTest, AlignsDataAndFillsGapsWithZeros) {
   }
 }
 
-TEST_F(DebugValuesTest, CountsValuesThatDoNotFitAndKeepsNoPartialLists) {
+TEST_F(DebugValuesTest, CountsValuesThatDoNotFitAndDropsPartialLists) {
   trace_.begin_block("Execute");
   EValue& small = factory_.value(factory_.make<uint8_t>({1}, {1}));
   EValue& large = factory_.value(factory_.make(ScalarType::kByte, {2000}));
@@ -187,7 +187,7 @@ TEST_F(DebugValuesTest, CountsValuesThatDoNotFitAndKeepsNoPartialLists) {
   EXPECT_EQ(values_.dropped(), 0u);
 }
 
-TEST_F(DebugValuesTest, BlocksKeepTheirBundledInputIndex) {
+TEST_F(DebugValuesTest, KeepsTheBundledInputIndexOfEachBlock) {
   trace_.begin_block("Default");
   trace_.set_bundled_input_index(3);
   trace_.begin_block("Execute");
@@ -262,7 +262,7 @@ TEST(DebugValues, ReportsAMissingFieldOfAValue) {
   }
 }
 
-TEST(DebugValues, ReadsFloatsNullsAndUnsetChainsOfStockRuntimes) {
+TEST(DebugValues, ReadsFloatsNullsAndUnsetChainsWrittenByExecuTorch) {
   fb::FlatBufferBuilder builder;
   const auto real =
       wire::CreateValue(builder, wire::ValueType::Float, 0, 0, 0, wire::CreateFloat(builder, 1.5f));

@@ -118,7 +118,7 @@ TEST(EtDumpReader, RejectsAnUnknownVersion) {
   EXPECT_THAT(error_of(bytes_of(builder)), testing::HasSubstr("version: is 7"));
 }
 
-TEST(EtDumpReader, ReportsTheIndexOfAnEventWithoutKind) {
+TEST(EtDumpReader, ReportsTheIndexOfAnEventThatHasNoKind) {
   fb::FlatBufferBuilder builder;
   const auto events = builder.CreateVector(std::vector{wire::CreateEvent(builder)});
   const auto block = wire::CreateRunData(builder, 0, -1, 0, events);
@@ -140,7 +140,7 @@ TEST(EtDumpReader, RejectsAnUnknownAllocator) {
 }
 
 // A file of a few hundred bytes must not expand to gigabytes of events.
-TEST(EtDumpReader, RejectsBlocksThatShareTheirEvents) {
+TEST(EtDumpReader, RejectsBlocksThatShareEvents) {
   fb::FlatBufferBuilder builder;
   const auto event = wire::CreateEvent(builder, wire::CreateProfileEvent(builder));
   const auto events = builder.CreateVector(std::vector(1000, event));

@@ -69,7 +69,7 @@ TEST(EtDumpWriter, WritesAnEmptyTrace) {
   EXPECT_TRUE(round_trip(trace).blocks.empty());
 }
 
-TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsOfTheSameTime) {
+TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsWithTheSameTimes) {
   TraceBuffer trace(4, 4);
   trace.begin_block("Execute");
   trace.record(kernel("aten::add.out", 7, 100, 250));
@@ -89,7 +89,7 @@ TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsOfTheSameTime) {
   EXPECT_EQ(dump.blocks[0].profile_events[1].metadata, "aten::add.out");
 }
 
-TEST(EtDumpWriter, WritesTheLibraryOfAKernel) {
+TEST(EtDumpWriter, WritesTheNameOfTheKernelLibrary) {
   TraceBuffer trace(4, 4);
   TraceRecord record = kernel("aten::add.out", 0, 1, 2);
   record.metadata = "portable, and text beyond metadata_size";
@@ -98,7 +98,7 @@ TEST(EtDumpWriter, WritesTheLibraryOfAKernel) {
   EXPECT_EQ(round_trip(trace).blocks[0].profile_events[1].metadata, "aten::add.out portable");
 }
 
-TEST(EtDumpWriter, WritesPrimOpsWithoutNativeCall) {
+TEST(EtDumpWriter, WritesNoNativeCallEventForPrimOps) {
   TraceBuffer trace(4, 4);
   for (const char* name :
        {"executorch_prim::add.Scalar", "aten::sym_size.int", "aten::_local_scalar_dense"}) {
@@ -108,7 +108,7 @@ TEST(EtDumpWriter, WritesPrimOpsWithoutNativeCall) {
               testing::ElementsAre("OPERATOR_CALL", "OPERATOR_CALL", "OPERATOR_CALL"));
 }
 
-TEST(EtDumpWriter, WritesDelegateEventsWithoutNameAndWithOneIdentifier) {
+TEST(EtDumpWriter, WritesDelegateCallsWithoutNamesAndOperatorsWithOneIdentifier) {
   TraceBuffer trace(8, 4);
   trace.record(delegate_operator(nullptr, 12, "Add (ND)"));
   trace.record(delegate_operator("fused #1", -1, ""));
@@ -184,7 +184,7 @@ TEST(EtDumpWriter, WritesCountsOfDroppedRecordsAndBlocks) {
   EXPECT_EQ(dump.blocks[1].profile_events[1].metadata, "1");
 }
 
-TEST(EtDumpWriter, WritesEqualTextsOnce) {
+TEST(EtDumpWriter, StoresEqualStringsOnlyOnce) {
   TraceBuffer trace(4096, 64);
   const std::string plan(1000, 'x');
   for (int i = 0; i < 1000; ++i) trace.record(delegate_operator("id", -1, plan.c_str()));

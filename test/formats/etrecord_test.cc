@@ -229,7 +229,7 @@ TEST(NormalizedModulePath, RemovesThePrefixOfTheRoot) {
   EXPECT_EQ(normalized_module_path("L['s"), "");
 }
 
-TEST(EtRecordCorpus, FindsTheNodesOfAllHandles) {
+TEST(EtRecordCorpus, FindsTheNodesOfAllDebugHandles) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -315,7 +315,7 @@ TEST(EtRecordCorpus, ExpandsLoweredModules) {
   EXPECT_THAT(method.delegates.at(0).handles_of_id.at("0"), ElementsAre(6, 7));
 }
 
-TEST(EtRecordCorpus, OpensALargeRecordWithoutReadingItsWeights) {
+TEST(EtRecordCorpus, OpensALargeRecordWithoutReadingTheWeights) {
   VITRINE_CORPUS_CASE(corpus, "mv2_xnnpack");
   const auto file = corpus / "etrecord.bin";
   ASSERT_GT(std::filesystem::file_size(file), 25u << 20);

@@ -57,7 +57,7 @@ TEST(RecordMembers, PreservesAllMembersWhenWrittenAndRead) {
 }
 
 // ExecuTorch's archives are uncompressed too.
-TEST(RecordMembers, WritesUncompressedMembersAndEqualBytesForEqualRecords) {
+TEST(RecordMembers, WritesMembersUncompressedAndIsDeterministic) {
   const std::vector<std::byte> bytes = write_etrecord(sample_members());
   EXPECT_EQ(bytes, write_etrecord(sample_members()));
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -93,7 +93,7 @@ TEST(RecordMembers, ReportsMissingMembers) {
   }
 }
 
-TEST(RecordMembers, RejectsNamesThatReadersMisinterpret) {
+TEST(RecordMembers, RejectsProgramNamesThatReadersMisinterpret) {
   const auto error_with = [](const std::string& name) {
     RecordMembers members = sample_members();
     members.other_programs = {{name, program("x")}};
@@ -125,7 +125,7 @@ TEST(RecordMembers, RejectsOverlappingMembers) {
               AllOf(HasSubstr("x.etrecord"), HasSubstr("overlap")));
 }
 
-TEST(RecordMembersCorpus, RewritesStockRecordsWithoutLoss) {
+TEST(RecordMembersCorpus, RewritesExecuTorchRecordsWithoutLoss) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -148,7 +148,7 @@ TEST(RecordedTensors, RejectsTooManyMemoEntries) {
 }
 
 // The first list contains itself; the second one is shared many times.
-TEST(RecordedTensors, BoundsMemoryOfCyclicAndSharedLists) {
+TEST(RecordedTensors, LimitsMemoryForCyclicAndSharedLists) {
   EXPECT_THAT(error_of_inputs(text_of(test::make_archive(
                   {{"archive/data.pkl",
                     "\x80\x02]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a."}}))),

@@ -27,7 +27,7 @@ TEST(ValueOrigin, ReadsWhatItWrites) {
   EXPECT_EQ(again->stored_as->zero_point, 128);
 }
 
-TEST(ValueOrigin, RejectsOtherTexts) {
+TEST(ValueOrigin, RejectsMalformedText) {
   for (const char* text :
        {"", "operator", "operator x result 0", "operator 1", "operator 1 result",
         "operator 1 result -1", "operator 1 result 0 int4 scale 1 zero_point 0 rows 1",

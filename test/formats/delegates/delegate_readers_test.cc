@@ -63,7 +63,7 @@ std::vector<std::string> operators_of(const PayloadDescription& payload) {
   return names;
 }
 
-TEST(DelegateReaders, DescribeAPayloadOfEachBackend) {
+TEST(DelegateReaders, DescribeOnePayloadOfEachBackend) {
   for (const test::ForeignPayload& sample : test::foreign_payloads()) {
     const PayloadDescription payload = describe(sample.backend, sample.bytes);
     EXPECT_NE(payload.kind, "") << sample.backend;
@@ -112,7 +112,7 @@ TEST(VulkanReader, ListsOperatorsTensorsAndConstants) {
   EXPECT_THAT(payload.facts, Contains("planned activations 8 B in 1 allocation"));
 }
 
-TEST(VulkanReader, TakesAnAbsentConstantIdAsConstantZero) {
+TEST(VulkanReader, TreatsAnAbsentConstantIdAsConstantZero) {
   const PayloadDescription payload = describe("VulkanBackend", test::vulkan_payload());
   ASSERT_TRUE(payload.tensors[1].constant.has_value());
   EXPECT_EQ(payload.tensors[1].constant->location, "payload constants, byte 0");
@@ -174,7 +174,7 @@ TEST(MlxReader, ListsInstructionsWithTheirArguments) {
   EXPECT_EQ(payload.constant_bytes, 32u);
 }
 
-TEST(MlxReader, PrintsTheNumberOfAnOperatorThatItDoesNotKnow) {
+TEST(MlxReader, PrintsTheNumberOfAnUnknownOperator) {
   const PayloadDescription payload = describe("MLXBackend", test::mlx_payload(200));
   EXPECT_THAT(operators_of(payload), ElementsAre("Addmm", "operator 200 (newer schema)"));
 }
@@ -192,7 +192,7 @@ TEST(CoreMlReader, ReadsFunctionsAndWeightsOfAModel) {
   EXPECT_THAT(payload.facts, Contains("inputs [x], outputs [out]"));
 }
 
-TEST(CoreMlReader, ReadsTheTextOfACompiledModel) {
+TEST(CoreMlReader, ReadsACompiledModelInTextForm) {
   const PayloadDescription payload = describe("CoreMLBackend", test::core_ml_text_payload());
   EXPECT_THAT(operators_of(payload), ElementsAre("mul"));
   EXPECT_EQ(payload.constants, 1u);
@@ -233,7 +233,7 @@ TEST(EthosUReader, CountsMultiplicationsAndTransfers) {
   EXPECT_THAT(payload.closed, HasSubstr("compressed"));
 }
 
-TEST(VgfReader, ReadsTheOperatorsInSpirv) {
+TEST(VgfReader, ReadsOperatorsFromSpirv) {
   const PayloadDescription payload = describe("VgfBackend", test::vgf_payload());
   EXPECT_EQ(payload.version, "0.4.0");
   EXPECT_THAT(operators_of(payload), ElementsAre("CONV2D", "CLAMP"));
@@ -259,7 +259,7 @@ TEST(OpenVinoReader, ReadsTheMaskedGraph) {
   EXPECT_THAT(payload.graphs[0].inputs, ElementsAre(0));
 }
 
-TEST(OpenVinoReader, RejectsEntitiesAndDeepNesting) {
+TEST(OpenVinoReader, RejectsXmlEntitiesAndDeepNesting) {
   const auto read = [](const std::string& xml) {
     return describe("OpenvinoBackend", test::openvino_payload(xml));
   };
@@ -272,13 +272,13 @@ TEST(OpenVinoReader, RejectsEntitiesAndDeepNesting) {
   EXPECT_THAT([&] { read(deep); }, ThrowsMessage<FormatError>(HasSubstr("32 deep")));
 }
 
-TEST(OpenVinoReader, ReportsAnUnknownEncodingAsClosed) {
+TEST(OpenVinoReader, ReportsAnUnknownEncodingAsUnreadable) {
   test::AlignedBytes bytes = test::openvino_payload();
   bytes[67] ^= std::byte{1};
   EXPECT_THAT(describe("OpenvinoBackend", bytes).closed, HasSubstr("unknown encoding"));
 }
 
-TEST(QnnReader, ListsNamesThatTheContextContains) {
+TEST(QnnReader, ListsInputAndOutputNamesInTheContext) {
   const PayloadDescription payload = describe("QnnBackend", test::qnn_payload());
   EXPECT_THAT(payload.facts, Contains(HasSubstr("2 names of inputs and outputs [input_0_x@0, "
                                                 "output_y_3@0]")));
@@ -307,7 +307,7 @@ TEST(NativeReader, ListsNodesWithTheirArguments) {
   EXPECT_EQ(payload.missing_constants, 1u);
 }
 
-TEST(AotInductorReader, NamesTheLibraryAndItsWeights) {
+TEST(AotInductorReader, ReportsTheLibraryAndTheWeights) {
   const std::string text = "abc_so_blob\nabc_weights_blob";
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
   const test::AlignedBytes bytes(begin, begin + text.size());
@@ -320,7 +320,7 @@ TEST(AotInductorReader, NamesTheLibraryAndItsWeights) {
   EXPECT_THAT(payload.notes, IsEmpty());
 }
 
-TEST(NeuropilotReader, ChecksTheSizeOfTheNetwork) {
+TEST(NeuropilotReader, RejectsANetworkOfTheWrongSize) {
   test::AlignedBytes bytes(13 + 5);
   bytes[0] = std::byte{1};
   bytes[9] = std::byte{5};

@@ -75,7 +75,7 @@ TEST(FlatTensorWriter, PreservesAllTensorsWhenWrittenAndRead) {
 }
 
 // Follows the rules of ExecuTorch's Python writer (docs/formats/flat_tensor.md).
-TEST(FlatTensorWriter, LaysOutTheFileLikeExecuTorch) {
+TEST(FlatTensorWriter, FileLayoutMatchesExecuTorch) {
   const std::vector<std::byte> odd = test::bytes_of("odd");
   const std::vector<std::byte> other = test::bytes_of("other");
   const std::vector<NamedBytes> entries = {{.key = "a", .data = odd},
@@ -100,7 +100,7 @@ TEST(FlatTensorWriter, LaysOutTheFileLikeExecuTorch) {
   for (size_t i = base + odd.size(); i < base + 512; ++i) EXPECT_EQ(file[i], std::byte{0});
 }
 
-TEST(FlatTensorWriter, NamesTheEntryThatReadersReject) {
+TEST(FlatTensorWriter, ErrorNamesTheEntryThatReadersReject) {
   const std::vector<std::byte> data(24);
   const std::vector<int32_t> sizes = {2, 3};
   const std::vector<uint8_t> order = {0, 1};
@@ -125,7 +125,7 @@ TEST(FlatTensorWriter, NamesTheEntryThatReadersReject) {
   EXPECT_THAT(with(static_cast<ScalarType>(99), sizes, order), HasSubstr("dtype"));
 }
 
-TEST(FlatTensorWriterCorpus, RewritesStockFilesInTheSameShape) {
+TEST(FlatTensorWriterCorpus, RewritesExecuTorchFilesWithTheSameLayout) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
