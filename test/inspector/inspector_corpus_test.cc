@@ -207,7 +207,7 @@ class TableComparison {
       if (tsv.at("is_delegated_op") == "True") {
         EXPECT_EQ(row.identifier, name);
         // ExecuTorch does not join XNNPACK's operators. We infer them; see
-        // JoinCorpus.InfersStockOperators.
+        // JoinCorpus.InfersOperatorsOfExecuTorchTraces.
         EXPECT_EQ(tsv.at("op_types"), "[]");
       } else if (name == "OPERATOR_CALL") {
         EXPECT_EQ(row.where, Where::kKernel);

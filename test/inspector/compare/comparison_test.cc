@@ -10,7 +10,7 @@ namespace {
 
 using inspector::Comparison;
 
-TEST(ComparisonTest, PairedRunsUseRatiosOfNeighbors) {
+TEST(ComparisonTest, PairedRunsUseRatiosOfNeighboringRuns) {
   TraceBuilder a, b;
   // The machine gets slower from run to run, but the ratio is constant.
   for (uint64_t slow = 1; slow <= 8; ++slow) {
@@ -29,7 +29,7 @@ TEST(ComparisonTest, PairedRunsUseRatiosOfNeighbors) {
   EXPECT_EQ(unpaired.verdict, inspector::Verdict::kNoChange);
 }
 
-TEST(ComparisonTest, LeavesOutTheSlowestTenth) {
+TEST(ComparisonTest, OmitsTheSlowestTenthOfRuns) {
   TraceBuilder a, b;
   for (int i = 0; i < 10; ++i) {
     run_kernels(a, {{"aten::mm.out", i == 3 ? 900'000 : 100}});
@@ -44,7 +44,7 @@ TEST(ComparisonTest, LeavesOutTheSlowestTenth) {
 }
 
 // All pairs count below ten runs, so that six pairs suffice for a verdict.
-TEST(ComparisonTest, KeepsAllOfSixRuns) {
+TEST(ComparisonTest, KeepsAllRunsIfThereAreOnlySix) {
   TraceBuilder a, b;
   for (uint64_t i = 0; i < 6; ++i) {
     run_kernels(a, {{"aten::mm.out", 100 + i}});

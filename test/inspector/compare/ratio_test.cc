@@ -23,7 +23,7 @@ double coverage(size_t n, size_t k) {
   return 1 - 2 * below;
 }
 
-TEST(MedianInterval, CoversAtLeast95PercentAndIsTheNarrowest) {
+TEST(MedianInterval, IsTheNarrowestWithAtLeast95PercentCoverage) {
   EXPECT_EQ(median_interval_rank(5), 0u);  // 1 - 2 / 2^5 is 93.75 %
   EXPECT_EQ(median_interval_rank(6), 1u);  // 1 - 2 / 2^6 is 96.875 %
   EXPECT_EQ(median_interval_rank(20), 6u);
@@ -37,7 +37,7 @@ TEST(MedianInterval, CoversAtLeast95PercentAndIsTheNarrowest) {
 }
 
 // Published tables of Mann and Whitney's U list the largest U that is significant (5 %, two sides).
-TEST(PairwiseInterval, MatchesTablesOfU) {
+TEST(PairwiseInterval, MatchesPublishedTablesOfMannWhitneyU) {
   EXPECT_EQ(pairwise_interval_rank(6, 6), 5u + 1);
   EXPECT_EQ(pairwise_interval_rank(5, 8), 6u + 1);
   EXPECT_EQ(pairwise_interval_rank(10, 10), 23u + 1);
@@ -67,7 +67,7 @@ TEST(RatioOfPairs, IgnoresChangesBelowTwoPercent) {
   EXPECT_EQ(ratio.verdict, Verdict::kNoChange);
 }
 
-TEST(RatioOfPairs, NeedsTheWholeIntervalBeyondTwoPercent) {
+TEST(RatioOfPairs, RequiresTheWholeIntervalToExceedTwoPercent) {
   const std::vector<double> a(6, 1);
   EXPECT_EQ(ratio_of_pairs(a, {1.015, 1.04, 1.04, 1.04, 1.04, 1.04}).value().verdict,
             Verdict::kNoChange);
@@ -77,7 +77,7 @@ TEST(RatioOfPairs, NeedsTheWholeIntervalBeyondTwoPercent) {
   EXPECT_EQ(ratio_of_pairs(a, std::vector<double>(6, 0.97)).value().verdict, Verdict::kFaster);
 }
 
-TEST(RatioOfRuns, NeedsSixRunsOfEach) {
+TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   const std::vector<double> five = {1, 1, 1, 1, 1}, six = {2, 2, 2, 2, 2, 2};
   EXPECT_EQ(ratio_of_runs(five, six).value().verdict, Verdict::kTooFewRuns);
   EXPECT_EQ(ratio_of_runs(six, five).value().verdict, Verdict::kTooFewRuns);
@@ -86,7 +86,7 @@ TEST(RatioOfRuns, NeedsSixRunsOfEach) {
 }
 
 // The confidence interval of many runs excludes 1, but a fifth of the ratios is on its other side.
-TEST(RatioOfRuns, AlsoNeedsTheSpreadToExcludeOne) {
+TEST(RatioOfRuns, AlsoRequiresTheSpreadToExcludeOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {
     a.push_back(100 + i);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // The nodes are conv, relu, add and mul. The first three are in a delegate.
-TEST(RecordedValues, AssignsDelegateOutputsToTheNodesThatOthersUse) {
+TEST(RecordedValues, AssignsDelegateOutputsToNodesUsedOutsideTheDelegate) {
   RecordedSide side;
   run_delegated(side);
   const inspector::ValueRun run = side.run();
@@ -31,7 +31,7 @@ TEST(RecordedValues, AssignsDelegateOutputsToTheNodesThatOthersUse) {
 }
 
 // One exported op became five nodes with one handle. In run B, the two muls are in delegates.
-TEST(RecordedValues, DistinguishesNodesOfOneHandleByOpAndOrder) {
+TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
   const std::vector<NodeText> nodes = {{"mul", "aten.mul.Tensor", 1, {}, "m", {2}},
                                        {"eq", "aten.eq.Scalar", 1, {"mul"}, "m", {2}},
                                        {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
@@ -68,7 +68,7 @@ TEST(RecordedValues, DistinguishesNodesOfOneHandleByOpAndOrder) {
   EXPECT_EQ(result.notes.size(), 2u);
 }
 
-TEST(RecordedValues, LeavesOutOutputsThatDoNotMatchTheRecord) {
+TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
   RecordedSide a, b;
   run_portable(a);
   b.begin();

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(RowAlignment, AlignsFoldedOpsWithTheirKernels) {
+TEST(RowAlignment, AlignsFoldedOpsWithTheKernelsOfTheOtherProgram) {
   const Comparison result = compare(delegated_net(), portable_net());
   EXPECT_EQ(result.alignment, Alignment::kHandles);
   ASSERT_EQ(result.ops.size(), 3u);
@@ -35,7 +35,7 @@ TEST(RowAlignment, AlignsFoldedOpsWithTheirKernels) {
   expect_sums(result);
 }
 
-TEST(RowAlignment, UsesOpAndModuleIfHandlesDiffer) {
+TEST(RowAlignment, AlignsByOpAndModuleIfHandlesDiffer) {
   std::vector<NodeText> renumbered = kNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
   const Comparison result =
@@ -48,7 +48,7 @@ TEST(RowAlignment, UsesOpAndModuleIfHandlesDiffer) {
   }
 }
 
-TEST(RowAlignment, UsesNamesInOrderWithoutRecords) {
+TEST(RowAlignment, AlignsByNameAndOrderWithoutRecords) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mm.out", 10}, {"aten::add.out", 20}, {"aten::relu.out", 30}});
   run_kernels(b, {{"aten::mm.out", 10}, {"aten::mul.out", 5}, {"aten::relu.out", 60}});
@@ -84,7 +84,7 @@ TEST(RowAlignment, AlignsEveryRowOfAProgramWithItself) {
   EXPECT_THAT(result.notes, IsEmpty()) << "an exact alignment is not a guess";
 }
 
-TEST(RowAlignment, IgnoresRunningNumbersInNames) {
+TEST(RowAlignment, IgnoresNumberSuffixesInNames) {
   inspector::Profile a, b;
   for (const char* name : {"my::op_1", "my::op_2", "my::other"}) {
     a.rows.emplace_back().kernel = name;
@@ -95,7 +95,7 @@ TEST(RowAlignment, IgnoresRunningNumbersInNames) {
   EXPECT_EQ(inspector::align_rows(a, b).groups.size(), 3u);
 }
 
-TEST(RowAlignment, AlignsRowsWithoutHandlesNextToRowsWithHandles) {
+TEST(RowAlignment, AlignsRowsWithoutHandlesEvenIfOtherRowsHaveHandles) {
   inspector::Profile a, b;
   for (inspector::Profile* profile : {&a, &b}) {
     inspector::ProfileRow& row = profile->rows.emplace_back();

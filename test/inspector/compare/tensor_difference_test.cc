@@ -89,13 +89,13 @@ TEST(TensorDifference, ComparesDifferentDtypesByValue) {
   EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(5 / 0.25));
 }
 
-TEST(TensorDifference, InfinitiesDoNotCountAsSignal) {
+TEST(TensorDifference, InfinitiesAreExcludedFromSignalPower) {
   const TensorDifference d = measure<float>({-INFINITY, 1, 2}, {-INFINITY, 1, 1});
   EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(2.0));
   EXPECT_DOUBLE_EQ(d.cosine, 3 / std::sqrt(5) / std::sqrt(2));
 }
 
-TEST(TensorDifference, DefaultTolerancesGrowForShorterFloats) {
+TEST(TensorDifference, DefaultToleranceIsLargerForNarrowerFloats) {
   EXPECT_EQ(default_tolerance(ScalarType::kInt).atol, 0);
   EXPECT_EQ(default_tolerance(ScalarType::kBool).rtol, 0);
   EXPECT_LT(default_tolerance(ScalarType::kDouble).rtol,
@@ -120,7 +120,7 @@ TEST(ElementAsDouble, ReadsEveryNumericType) {
 }
 
 // The expected figures are measured on the concatenated tensors.
-TEST(AddDifference, EqualsTheDifferenceOfJoinedTensors) {
+TEST(AddDifference, SumEqualsTheDifferenceOfConcatenatedTensors) {
   const Tolerance tolerance{.rtol = 0, .atol = 0.5};
   TensorDifference all = measure<double>({1, 2, 3.25}, {1, 2.5, 3}, tolerance);
   add_difference(all, measure<double>({0, -7, 2}, {0, -4, -2}, tolerance));

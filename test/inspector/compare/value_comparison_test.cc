@@ -47,7 +47,7 @@ TEST(ValueComparisonTest, ComparesTheOutputsOfDelegates) {
   EXPECT_THAT(result.notes, IsEmpty());
 }
 
-TEST(ValueComparisonTest, UsesNamesInOrderWithoutRecords) {
+TEST(ValueComparisonTest, AlignsByNameAndOrderWithoutRecords) {
   RecordedSide a, b;
   run_portable(a, 0, {});
   run_portable(b, 1, {});
@@ -57,7 +57,7 @@ TEST(ValueComparisonTest, UsesNamesInOrderWithoutRecords) {
   EXPECT_EQ(result.first_below, std::optional<size_t>(1));
 }
 
-TEST(ValueComparisonTest, UsesOpAndModuleIfHandlesDiffer) {
+TEST(ValueComparisonTest, AlignsByOpAndModuleIfHandlesDiffer) {
   std::vector<NodeText> renumbered = kRecordedNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
   RecordedSide a, b;
@@ -126,7 +126,7 @@ Step relu(int handle, const std::string& input, std::vector<float> value) {
 // The convolution's result is {10, 20} before the batch norm and {1, 2} after it. In B, the batch
 // norm is folded into the convolution. The handles of B differ from those of A, equal them, or are
 // unknown.
-TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionThatContainsIt) {
+TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionItWasFoldedInto) {
   for (const int shift : {0, 10, 99}) {
     SCOPED_TRACE(shift);
     const bool has_records = shift != 99;
@@ -148,7 +148,7 @@ TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionThatContainsIt) {
   }
 }
 
-TEST(ValueComparisonTest, ListsAValueThatMayIncludeAnActivation) {
+TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
   for (const int shift : {0, 10}) {
     RecordedSide a, b;
     run_steps(a, {convolution(1, {-1, 2}), relu(3, "conv", {0, 2})});

@@ -29,7 +29,7 @@ double flops_of_ops(const EdgeGraph& graph, std::string_view op) {
 // MobileNetV2 at 224x224 has 300.8 million multiply-adds in its convolutions and classifier
 // (Sandler et al. 2018, table 4: 300 M): 299.49 M in convolutions and 1280 * 1000 in the
 // classifier.
-TEST(Cost, MultiplyAddsOfMobileNetV2MatchThePaper) {
+TEST(Cost, MultiplyAddCountOfMobileNetV2MatchesThePaper) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   const EdgeGraph graph = graph_of(folder);
   EXPECT_DOUBLE_EQ(flops_of_ops(graph, "linear") + flops_of_ops(graph, "addmm"), 2 * 1280 * 1000.0);
@@ -47,7 +47,7 @@ TEST(Cost, HasAFormulaForEveryOpOfTheModels) {
 }
 
 // linear(16 -> 8), relu, linear(8 -> 5) on a batch of 4, float32.
-TEST(Cost, CountsBytesThatEnterOrLeaveARow) {
+TEST(Cost, CountsBytesReadAndWrittenByARow) {
   VITRINE_CORPUS_CASE(folder, "linear_relu");
   const EdgeGraph graph = graph_of(folder);
   ASSERT_EQ(graph.nodes.size(), 3u);
@@ -81,7 +81,7 @@ TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
   for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
 }
 
-TEST(Cost, SlowerOfArithmeticAndMemoryIsTheLimit) {
+TEST(Cost, ShareOfLimitsUsesTheSlowerOfArithmeticAndMemory) {
   const MachineLimits limits{
       .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
   const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
@@ -107,7 +107,7 @@ TEST(ShareOfLimits, UsesTheSlowerOfArithmeticAndMemory) {
   EXPECT_DOUBLE_EQ(share_of_limits({.bytes = 2e3}, ns, limits).value(), 1000 / ns);
 }
 
-TEST(ShareOfLimits, IsUnsetWithoutALimit) {
+TEST(ShareOfLimits, IsUnsetIfALimitIsUnknown) {
   const Cost cost = {.flops = 1, .bytes = 1, .is_float32 = true};
   const MachineLimits limits = {.flops_per_s = 1, .bytes_per_s = 1, .threads = 1, .machine = {}};
   MachineLimits no_flops = limits, no_bytes = limits;

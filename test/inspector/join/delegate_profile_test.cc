@@ -66,7 +66,7 @@ Profile profile(const std::string& backend, const std::vector<TraceBuilder::Oper
   return make_profile(trace.dump(), &names, options);
 }
 
-TEST(DelegateProfile, InterpretsIdentifiers) {
+TEST(DelegateProfile, InterpretsIdentifiersOfTheBackend) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const Profile made = profile(
       "TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}}, delegates);
@@ -78,7 +78,7 @@ TEST(DelegateProfile, InterpretsIdentifiers) {
   EXPECT_EQ(made.rows[2].join, Join::kExact);
 }
 
-TEST(DelegateProfile, NamesTheDelegateInRows) {
+TEST(DelegateProfile, RowsShowTheNameOfTheDelegate) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const std::vector<TraceBuilder::Operator> operators = {{.id = 10, .ns = 2}};
   const Profile known = profile("TenfoldBackend", operators, delegates);
@@ -101,7 +101,7 @@ TEST(DelegateProfile, DeterminesWhichKernelsCanRunAnOp) {
 }
 
 // Two delegates and a kernel run ops with the same debug handle.
-TEST(DelegateProfile, CountsOpsThatShareAHandleOnce) {
+TEST(DelegateProfile, OpsThatShareAHandleAreCountedOnce) {
   const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
                                              {"m", "aten.mul.Tensor", 1, {"p"}, ""},
                                              {"a", "aten.add.Tensor", 1, {"m"}, ""},
@@ -136,7 +136,7 @@ TEST(DelegateProfile, UsesTheDelegateMapWithoutAProfile) {
   EXPECT_EQ(made.rows[0].delegate_name, "");
 }
 
-TEST(DelegateProfile, ReadsOperatorMapsOnlyOfAKnownBackend) {
+TEST(DelegateProfile, ReadsOperatorMapsOfKnownBackendsOnly) {
   TraceBuilder trace;
   trace.operator_map(0, "nonsense");
   trace.begin_run();
@@ -148,7 +148,7 @@ TEST(DelegateProfile, ReadsOperatorMapsOnlyOfAKnownBackend) {
 }
 
 // The demo backend logs the names of operators with their identifiers, so it does not need the map.
-TEST(DelegateProfile, JoinsTheDemoByNameWithoutADelegateMap) {
+TEST(DelegateProfile, JoinsDemoBackendRowsByNameWithoutADelegateMap) {
   const std::vector<test::NodeText> nodes = {{"c", "aten.convolution.default", 1, {}, ""},
                                              {"r", "aten.relu.default", 2, {"c"}, ""},
                                              {"t", "aten.tan.default", 3, {"r"}, ""}};

@@ -130,7 +130,7 @@ std::vector<std::string> ops_of(const Profile& profile) {
   return ops;
 }
 
-TEST(DeviceQueues, VulkanDispatchesLeadToSourceOpsAndAddUpPerQueue) {
+TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
   const EtRecord record = two_delegates_record();
   const Profile profile = profile_of(two_delegates(), &record, two_delegates_program());
   EXPECT_THAT(ops_of(profile),
@@ -156,7 +156,7 @@ TEST(DeviceQueues, VulkanDispatchesLeadToSourceOpsAndAddUpPerQueue) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
-TEST(DeviceQueues, WithoutRecordTheOpsAreThoseOfThePayload) {
+TEST(DeviceQueues, WithoutARecordOpsComeFromThePayload) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),
@@ -164,7 +164,7 @@ TEST(DeviceQueues, WithoutRecordTheOpsAreThoseOfThePayload) {
                           "aten.linear.default", "aten.linear.default", "aten.gelu.default"));
 }
 
-TEST(DeviceQueues, WithoutProgramTheEventsNumberTheOperators) {
+TEST(DeviceQueues, WithoutAProgramOperatorsAreNumberedByEvents) {
   const EtRecord record = two_delegates_record();
   for (const EtRecord* given : {&record, static_cast<const EtRecord*>(nullptr)}) {
     const Profile profile = profile_of(two_delegates(), given);
@@ -175,7 +175,7 @@ TEST(DeviceQueues, WithoutProgramTheEventsNumberTheOperators) {
 }
 
 // Names as in the payload of vk_int8_static, nodes and handles as in its record.
-TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbTheirQuantizations) {
+TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
   const EtRecord record = etrecord::parse_etrecord(test::make_archive(
       {{"ETRECORD_V0", ""},
        {"edge_dialect_exported_program/forward",
@@ -217,7 +217,7 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbTheirQuantizations) {
   EXPECT_EQ(profile.rows[0].phase, "call");
 }
 
-TEST(DeviceQueues, OldVulkanTracesNameOnlyKernels) {
+TEST(DeviceQueues, OldVulkanTracesAreJoinedByKernelNamesAlone) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "",
@@ -234,7 +234,7 @@ TEST(DeviceQueues, OldVulkanTracesNameOnlyKernels) {
   EXPECT_EQ(profile.queues[0].rows[1].kernel, "conv2d_clamp_half");
 }
 
-TEST(DeviceQueues, HostileVulkanEventsStayUnjoined) {
+TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   const EtRecord record = two_delegates_record();
   TraceBuilder trace;
   trace.begin_run();
@@ -297,7 +297,7 @@ Profile mapped_profile(const std::string& backend, const std::string& map,
   return make_profile(dump, &record, options);
 }
 
-TEST(DeviceQueues, CoreMlTimesAreEstimatesAndItsMapIsExact) {
+TEST(DeviceQueues, CoreMlTimesAreEstimatesButJoinsAreExact) {
   const std::string unit = R"({"preferredComputeUnit":"NE","estimatedCost":0.5})";
   const Profile profile = mapped_profile(
       "CoreMLBackend", R"({"y_cast_fp16:relu": [2], "t:mul": [1]})",
@@ -320,7 +320,7 @@ TEST(DeviceQueues, CoreMlTimesAreEstimatesAndItsMapIsExact) {
   EXPECT_EQ(profile.queues[0].rows[2].join, Join::kInferred);
 }
 
-TEST(DeviceQueues, QnnCyclesAreTicksAndOtherUnitsAreFigures) {
+TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherUnitsBecomeFigures) {
   const auto cycles = [](const std::string& name, uint64_t value) {
     return Op{.name = name, .device = std::pair(uint64_t{0}, value)};
   };
@@ -344,7 +344,7 @@ TEST(DeviceQueues, QnnCyclesAreTicksAndOtherUnitsAreFigures) {
   EXPECT_THAT(table, HasSubstr("3000"));
 }
 
-TEST(DeviceQueues, NeutronKernelsUseTheirMapAndTheDumpIsLeftOut) {
+TEST(DeviceQueues, NeutronKernelsAreJoinedByDelegateMapAndTheDumpIsOmitted) {
   const Profile profile = mapped_profile(
       "NeutronBackend", R"({"0": [1], "1": [2, 3]})",
       {{.id = 0, .metadata = "\x07", .device = std::pair(uint64_t{0}, uint64_t{40})},
@@ -358,7 +358,7 @@ TEST(DeviceQueues, NeutronKernelsUseTheirMapAndTheDumpIsLeftOut) {
   EXPECT_DOUBLE_EQ(profile.queues[0].wall.p50, 100);
 }
 
-TEST(DeviceQueues, PhasesOfEthosUAndVgfAreRowsOfTheCpu) {
+TEST(DeviceQueues, EthosUAndVgfPhasesBecomeCpuRows) {
   const std::string name = "EthosUBackend::execute()";
   const Profile ethos = mapped_profile("EthosUBackend", "{}",
                                        {{.name = "+" + name + "handles.input.memcpy()", .ns = 10},
@@ -381,7 +381,7 @@ TEST(DeviceQueues, PhasesOfEthosUAndVgfAreRowsOfTheCpu) {
 
 // ---- Reports
 
-TEST(DeviceQueues, ReportsKeepTheQueuesApart) {
+TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   const EtRecord record = two_delegates_record();
   const Profile profile = profile_of(two_delegates(), &record, two_delegates_program());
   for (const size_t width : {80, 100}) {

@@ -26,7 +26,7 @@ EdgeGraph chain() {
 
 const std::set<DebugHandle> kAllHandles = {1, 2, 3, 4, 5, 6};
 
-TEST(FoldSearch, PrefersProducersToUsers) {
+TEST(FoldSearch, PrefersProducersOverUsers) {
   const EdgeGraph graph = chain();
   const FoldSearch search(graph);
   const HandleRows rows = {{2, {7}}, {5, {9}}};
@@ -42,7 +42,7 @@ TEST(FoldSearch, ReturnsTheNearestOfSeveralRows) {
   EXPECT_EQ(search.find(1, kAllHandles, rows), 6u);
 }
 
-TEST(FoldSearch, SearchesOnlyWithinTheCall) {
+TEST(FoldSearch, SearchesOnlyWithinTheDelegateCall) {
   const EdgeGraph graph = chain();
   const HandleRows rows = {{2, {7}}, {5, {9}}};
   EXPECT_EQ(FoldSearch(graph).find(4, {1, 2, 4, 5}, rows), 9u) << "3 is not in the call";

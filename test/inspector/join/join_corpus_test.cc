@@ -256,7 +256,7 @@ TEST(JoinCorpus, FoldsBatchNormsAndActivationsOfMobileNetIntoConvolutions) {
   EXPECT_EQ(activations, 35u) << "17 blocks end in a projection without activation";
 }
 
-TEST(JoinCorpus, FoldsOpsOnlyWithinTheirCall) {
+TEST(JoinCorpus, FoldsOpsOnlyWithinTheSameDelegateCall) {
   VITRINE_CORPUS_CASE(folder, "mlp_dynq");
   const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
@@ -271,7 +271,7 @@ TEST(JoinCorpus, FoldsOpsOnlyWithinTheirCall) {
 
 // The demo backend logs integers and has a delegate map: one operator for conv + relu, three for
 // tan (docs/formats/etdump.md, "Joining").
-TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
+TEST(JoinCorpus, UsesTheDelegateMapOfTheDemoBackend) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"conv_relu_tan", "compat/v0.5.0/conv_relu_tan"}) {
     SCOPED_TRACE(name);
@@ -298,7 +298,7 @@ TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
 
 // Stock traces have XNNPACK's kernel names but no handles. Most of the inferred nodes equal the
 // payload's nodes.
-TEST(JoinCorpus, InfersStockOperators) {
+TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t operators = 0, known = 0, cases = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -349,7 +349,7 @@ TEST(JoinCorpus, InfersStockOperators) {
       << "the others are reshapes and transpositions that cannot be distinguished";
 }
 
-TEST(JoinCorpus, RowsOfStockTracesAddUpToTheWallTime) {
+TEST(JoinCorpus, RowsOfExecuTorchTracesAddUpToTheWallTime) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -49,7 +49,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
 }
 
 // Each run stalls in another row, so that the average of every row is far from its median.
-TEST(MakeProfile, SharesOfMediansAddUpToOne) {
+TEST(MakeProfile, TimeSharesOfMediansAddUpToOne) {
   TraceBuilder trace;
   for (int run = 0; run < 6; ++run) {
     trace.begin_run();
@@ -93,7 +93,7 @@ TEST(MakeProfile, AcceptsRunsWithoutRows) {
 }
 
 // Runs that take another branch are not outliers.
-TEST(MakeProfile, FindsNoOutliersIfRunsDiffer) {
+TEST(MakeProfile, RunsThatTakeADifferentBranchAreNotOutliers) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
     trace.begin_run();
@@ -164,7 +164,7 @@ TEST(MakeProfile, ComputesStatisticsOverRuns) {
   EXPECT_EQ(profile.run.init_ns, 4321u);
 }
 
-TEST(MakeProfile, SumsTheIterationsOfALoop) {
+TEST(MakeProfile, AddsUpTheIterationsOfALoop) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
     trace.begin_run();
@@ -185,7 +185,7 @@ TEST(MakeProfile, SumsTheIterationsOfALoop) {
   EXPECT_DOUBLE_EQ(sum_of_rows(profile) + profile.unattributed.avg, profile.wall.avg);
 }
 
-TEST(MakeProfile, MergesRunsThatTakeDifferentBranches) {
+TEST(MakeProfile, RunsThatTakeDifferentBranchesAreMerged) {
   TraceBuilder trace;
   for (const bool taken : {true, false, true, true}) {
     trace.begin_run();
@@ -222,7 +222,7 @@ TEST(MakeProfile, MergesRunsThatTakeDifferentBranches) {
   EXPECT_DOUBLE_EQ(sum_of_rows(profile) + profile.unattributed.avg, profile.wall.avg);
 }
 
-TEST(MakeProfile, LeavesOutRunsWithDroppedRecords) {
+TEST(MakeProfile, OmitsRunsWithDroppedRecords) {
   TraceBuilder trace(5);  // room for two runs of two records, and half a run
   for (int run = 0; run < 4; ++run) {
     trace.begin_run();

@@ -18,7 +18,7 @@ PlannedTensor tensor(uint64_t offset, uint64_t bytes, int32_t first, int32_t las
   return tensor;
 }
 
-TEST(MemoryUse, SumsLiveTensors) {
+TEST(MemoryUse, AddsUpLiveTensors) {
   MemoryPlan plan{.buffers = {300}, .num_instructions = 4, .tensors = {}};
   plan.tensors = {tensor(0, 100, -1, 1), tensor(100, 50, 0, 2), tensor(150, 120, 1, 1),
                   tensor(0, 30, 2, 4)};
@@ -29,7 +29,7 @@ TEST(MemoryUse, SumsLiveTensors) {
   EXPECT_THAT(use.peak_tensors, ElementsAre(2, 0, 1)) << "largest first";
 }
 
-TEST(MemoryUse, CountsAViewAndItsBaseOnce) {
+TEST(MemoryUse, CountsAViewAndTheViewedTensorOnce) {
   MemoryPlan plan{.buffers = {100}, .num_instructions = 3, .tensors = {}};
   plan.tensors = {tensor(0, 100, 0, 1), tensor(0, 40, 1, 2)};
   EXPECT_THAT(memory_over_time(plan).live_bytes, ElementsAre(100, 100, 100));

@@ -37,7 +37,7 @@ TEST(OrderMatch, MaximizesTheNumberOfPairs) {
             "1 2 3 ");
 }
 
-TEST(OrderMatch, SeveralOperatorsOfANodeShareItsOp) {
+TEST(OrderMatch, SeveralOperatorsCanMatchTheSameOp) {
   EXPECT_EQ(text(match({"Copy (NC, X32) #1", "Copy (NC, X32) #2"}, {"cat"})), "0 0 ");
   EXPECT_EQ(text(match({"Mean (ND) #1", "Mean (ND) Reduce2 #1"}, {"mean"})), "0 0 ");
 }
@@ -48,7 +48,7 @@ TEST(OrderMatch, LeavesUnknownKernelsUnmatched) {
   EXPECT_TRUE(match({}, {"add"}).empty());
 }
 
-TEST(OrderMatch, MatchesNothingAboveTheLimitOfTheTable) {
+TEST(OrderMatch, MatchesNothingIfThereAreTooManyOperators) {
   const std::vector<std::string_view> many(1 << 14, "Add (ND)"), ops(1 << 14, "add");
   for (const OrderMatch& match : match(many, ops)) EXPECT_FALSE(match.op.has_value());
 }

@@ -44,7 +44,7 @@ std::vector<NodeText> small_graph() {
 constexpr char kSmallMap[] = R"({"0": [1, 2, 3, 3, 4, 5]})";
 constexpr char kXnnpack[] = R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})";
 
-TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
+TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend",
@@ -84,7 +84,7 @@ TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
   EXPECT_THAT(profile.rows[4].inserted_for, ElementsAre("aten.add.Tensor"));
 }
 
-TEST(Join, FollowsTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
+TEST(Join, UsesTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
   TraceBuilder trace;
   trace.operator_map(
       0,
@@ -138,7 +138,7 @@ TEST(Join, IgnoresAnOperatorMapThatDoesNotMatchTheTrace) {
 }
 
 // XNNPACK may run one node as two operators; the second then has no node in the operator map.
-TEST(Join, AcceptsAnOperatorMapWithoutEveryOperator) {
+TEST(Join, AcceptsAnOperatorMapThatLacksAnOperator) {
   TraceBuilder trace;
   trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
   trace.begin_run();
@@ -173,7 +173,7 @@ TEST(Join, FindsTheMainOpAmongOpsThatShareAHandle) {
   EXPECT_EQ(profile.rows[3].main_op, 0u) << "the type is unknown, so the first op is chosen";
 }
 
-TEST(Join, RowsOfASharedHandleHaveTheSameOpsAndFoldOnce) {
+TEST(Join, RowsThatShareAHandleHaveTheSameOpsButFoldOnlyOnce) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 3}});
@@ -258,7 +258,7 @@ TEST(Join, AssignsAllOpsToTheRowOfADelegateWithoutOperators) {
   EXPECT_THAT(profile.rows[0].debug_handles, ElementsAre(1, 2, 3, 4, 5));
 }
 
-TEST(Join, InfersOperatorsByKernelNameElseAssignsAllOpsOfTheCall) {
+TEST(Join, InfersOperatorsByKernelNameOrElseAssignsAllOpsOfTheCall) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(
@@ -277,7 +277,7 @@ TEST(Join, InfersOperatorsByKernelNameElseAssignsAllOpsOfTheCall) {
   EXPECT_THAT(profile.delegate_calls[0].source_ops, testing::SizeIs(5));
 }
 
-TEST(Join, NamesKernelsByTheRecordElseByKernelName) {
+TEST(Join, NamesKernelsAfterTheRecordOrElseAfterTheKernel) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 1);
@@ -296,7 +296,7 @@ TEST(Join, NamesKernelsByTheRecordElseByKernelName) {
   EXPECT_EQ(profile.rows[3].kernel, "executorch_prim::et_view.default");
 }
 
-TEST(Join, PairsKernelsThatShareAHandleWithNodesOfTheirNameInOrder) {
+TEST(Join, KernelsThatShareAHandleAreMatchedToNodesByNameAndOrder) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::permute_copy.out", 1);
@@ -326,7 +326,7 @@ TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
               ElementsAre(HasSubstr("has no method \"decode\" (it has forward)")));
 }
 
-TEST(Join, InfersFromTheOperatorMapWithoutARecord) {
+TEST(Join, WithoutARecordInfersOpsFromTheOperatorMap) {
   TraceBuilder trace;
   trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
   trace.begin_run();
@@ -361,7 +361,7 @@ TEST(Join, AppliesTheRecordToTheFirstChainOnly) {
   EXPECT_EQ(profile.delegate_calls[1].partition, 1);
 }
 
-TEST(Join, NumbersPartitionsOverAllDelegateInstructionsOfTheRecord) {
+TEST(Join, PartitionsAreNumberedByAllDelegateInstructionsInTheRecord) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(3, "XnnpackBackend", {{.id = 2, .ns = 1}});

@@ -16,7 +16,7 @@ namespace {
 
 TEST(Statistics, ReturnsZeroForNoRuns) { EXPECT_EQ(statistics_of({}, 0).avg, 0); }
 
-TEST(Statistics, AllFiguresOfOneRunAreItsTime) {
+TEST(Statistics, AllFiguresEqualTheTimeOfASingleRun) {
   const TimeStatistics one = statistics_of({7}, 1);
   for (const double value : {one.min, one.p50, one.p90, one.max, one.avg}) EXPECT_EQ(value, 7);
 }
@@ -54,7 +54,7 @@ TEST(Statistics, OutliersTakeMoreThanTwiceTheMedianOfCountedRuns) {
   EXPECT_TRUE(outliers_of(runs_of({10, 10, 10, 20, 10}), {.cold = 0, .all = 5}).empty());
 }
 
-TEST(Statistics, CoversAllCountedRuns) {
+TEST(Statistics, IncludesAllCountedRuns) {
   const RunSamples samples = runs_of({90, 10, 20, 400, 30, 40});
   const TimeStatistics s = statistics_of(samples, {.cold = 1, .all = 6});
   EXPECT_DOUBLE_EQ(s.avg, (10 + 20 + 400 + 30 + 40) / 5.0);

@@ -16,7 +16,7 @@ using test::TraceBuilder;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-TEST(RunTimes, SumsTheCallsOfARun) {
+TEST(RunTimes, AddsUpTheCallsOfARun) {
   RunTimes times;
   times.add(0, 5);
   times.add(0, 7);
@@ -54,7 +54,7 @@ TEST(MergeRuns, RepeatedInstructionsShareARow) {
 }
 
 // The second run adds a row between two rows of the first.
-TEST(MergeRuns, InsertsARowAfterThePreviousRowOfItsRun) {
+TEST(MergeRuns, InsertsANewRowAfterThePrecedingRowOfTheSameRun) {
   TraceBuilder trace;
   for (const bool taken : {false, true}) {
     trace.begin_run();
@@ -89,7 +89,7 @@ TEST(MergeRuns, OperatorMapEventsAreNotOperators) {
 }
 
 // The buffer holds two runs of two records, and half a run.
-TEST(MergeRuns, LeavesOutRunsWithDroppedRecords) {
+TEST(MergeRuns, OmitsRunsWithDroppedRecords) {
   TraceBuilder trace(5);
   for (int run = 0; run < 4; ++run) {
     trace.begin_run();
@@ -104,7 +104,7 @@ TEST(MergeRuns, LeavesOutRunsWithDroppedRecords) {
 }
 
 // Both chains have a delegate call and an operator 7 at instruction 1. The second chain runs first.
-TEST(MergeRuns, SeparatesCallsOfDifferentChains) {
+TEST(MergeRuns, CallsInDifferentChainsHaveSeparateRows) {
   etdump::EtDump dump;
   dump.blocks.push_back({.name = "Execute"});
   std::vector<etdump::ProfileEvent>& events = dump.blocks[0].profile_events;

@@ -41,7 +41,7 @@ Profile kernels() {
   return profile;
 }
 
-TEST(ComparisonTexts, UsesNamesOfTheSideWithOneRow) {
+TEST(ComparisonTexts, UsesNamesFromTheSideWithASingleRow) {
   ComparedOp op;
   op.rows_a = {0};
   op.rows_b = {0, 1, 2};
@@ -66,7 +66,7 @@ TEST(ComparisonTexts, CountsConsecutiveRepeats) {
   EXPECT_EQ(texts.place_a, "") << "A has no row";
 }
 
-TEST(ComparisonTexts, NamesALayoutChangeByTheOpThatItServes) {
+TEST(ComparisonTexts, NamesLayoutChangesAfterTheOpsThatNeedThem) {
   Profile profile = folded();
   ProfileRow& layout = profile.rows.emplace_back();
   layout.is_inserted = true;
@@ -78,7 +78,7 @@ TEST(ComparisonTexts, NamesALayoutChangeByTheOpThatItServes) {
   EXPECT_EQ(texts.module, "net");
 }
 
-TEST(ComparisonTexts, NamesAnUnknownOpByItsKernel) {
+TEST(ComparisonTexts, NamesUnknownOpsAfterTheKernels) {
   Profile profile;
   profile.rows.emplace_back().kernel = "npu_payload_7";
   ComparedOp op;
@@ -86,7 +86,7 @@ TEST(ComparisonTexts, NamesAnUnknownOpByItsKernel) {
   EXPECT_EQ(compared_texts(op, profile, {}).op, "npu_payload_7");
 }
 
-TEST(ComparisonTexts, SideLineNamesTheRecord) {
+TEST(ComparisonTexts, HeadingOfASideShowsTheRecordFile) {
   Profile profile;
   profile.method = "forward";
   EXPECT_THAT(side_line("A  ", profile, {}, 100), HasSubstr("names: from the program alone"));

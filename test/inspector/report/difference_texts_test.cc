@@ -23,7 +23,7 @@ OutputDifference of_one_element() {
   return output;
 }
 
-TEST(DifferenceTexts, PrintsTheFiguresOfADifference) {
+TEST(DifferenceTexts, PrintsFiguresForADifferentOutput) {
   EXPECT_THAT(output_lines({of_one_element()}, 200),
               AllOf(HasSubstr("output 3"), HasSubstr("f32[4]"), HasSubstr("max diff 0.5"),
                     HasSubstr("mean diff 0.125"), HasSubstr("SQNR 42.0 dB"),
@@ -56,7 +56,7 @@ TEST(DifferenceTexts, WrapsLinesAtTheWidth) {
 }
 
 // JSON has no infinity, so the SQNR of equal tensors is null.
-TEST(DifferenceTexts, WritesInfiniteFiguresAsNull) {
+TEST(DifferenceTexts, WritesInfiniteFiguresAsJsonNull) {
   OutputDifference same;
   same.figures.elements = 4;
   const auto list = outputs_json({same, of_one_element()});

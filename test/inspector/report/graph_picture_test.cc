@@ -61,7 +61,7 @@ TEST(AddModuleBoxes, NestsModules) {
   EXPECT_EQ(picture.nodes[picture.nodes[0].parent].module_path, "a.x");
 }
 
-TEST(AddModuleBoxes, OmitsBoxesOfOneNodeAndJoinsChainsOfModules) {
+TEST(AddModuleBoxes, OmitsSingleNodeBoxesAndJoinsChainsOfModules) {
   GraphPicture picture = chain({"a.b.c", "a.b.c", "d.e", ""});
   add_module_boxes(picture);
   EXPECT_EQ(boxes_around(picture, 0), "a.b.c");
@@ -69,7 +69,7 @@ TEST(AddModuleBoxes, OmitsBoxesOfOneNodeAndJoinsChainsOfModules) {
   EXPECT_EQ(boxes_around(picture, 3), "");
 }
 
-TEST(AddModuleBoxes, CutsAModuleWhoseBoxWouldFeedAndNeedAnother) {
+TEST(AddModuleBoxes, SplitsAModuleIfOneBoxWouldMakeACycle) {
   GraphPicture picture = chain({"a", "a", "b", "b", "a", "a"});
   add_module_boxes(picture);
   EXPECT_EQ(boxes_around(picture, 0), "a");
@@ -107,7 +107,7 @@ TEST(AddModuleBoxes, LimitsTheChildrenOfEachBox) {
   EXPECT_GT(ends.size(), 5000 / kMaxChildren);
 }
 
-TEST(AddModuleBoxes, SharesABoxBelowDeepModules) {
+TEST(AddModuleBoxes, VeryDeepModulesShareABox) {
   std::string deep;
   for (int i = 0; i < 10'000; ++i) deep += "a.";
   GraphPicture picture = chain({deep + "x", deep + "x", deep + "y", "b"});
@@ -115,7 +115,7 @@ TEST(AddModuleBoxes, SharesABoxBelowDeepModules) {
   EXPECT_LT(picture.nodes.size(), 50u);
 }
 
-TEST(PictureChanges, NamesWhatTheOtherProgramDoes) {
+TEST(PictureChanges, TellsWhatTheOtherProgramDoesDifferently) {
   const auto op = [](const char* source, const char* backend) {
     GraphPicture::Node node;
     node.sources = {source};

@@ -53,7 +53,7 @@ std::vector<std::string> names(const Grouping& grouping) {
   return names;
 }
 
-TEST(Grouping, MakesATreeOfModulesWithTotals) {
+TEST(Grouping, BuildsAModuleTreeWithTotals) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 0, .filter = {}});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " a", "  a.b", "   a.b.c", " d"));
@@ -78,18 +78,18 @@ TEST(Grouping, SortsOpsByTime) {
   EXPECT_THAT(grouping.groups[0].rows, ElementsAre(0, 2));
 }
 
-TEST(Grouping, GroupsDelegatesByPartition) {
+TEST(Grouping, GroupsDelegateRowsByPartition) {
   EXPECT_THAT(
       names(group_rows(nested_profile(), {.by = GroupBy::kDelegate, .top = 0, .filter = {}})),
       ElementsAre("XNNPACK", " XNNPACK partition 0"));
 }
 
-TEST(Grouping, GroupsByLineOfTheModel) {
+TEST(Grouping, GroupsRowsBySourceLineOfTheModel) {
   EXPECT_THAT(names(group_rows(nested_profile(), {.by = GroupBy::kLine, .top = 0, .filter = {}})),
               ElementsAre("net/d.py:1", "net/a.b.c.py:1", "net/a.b.py:1"));
 }
 
-TEST(Grouping, ReportsRowsThatFilterAndTopLeaveOut) {
+TEST(Grouping, ReportsRowsThatFilterAndTopOmit) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 2, .filter = "CONVOLUTION"});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " d"));

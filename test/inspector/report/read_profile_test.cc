@@ -47,7 +47,7 @@ TEST(ReadProfile, KeepsTheFactsThatComparisonsUse) {
   }
 }
 
-TEST(ReadProfile, ComparesLikeTheProfileThatWasStored) {
+TEST(ReadProfile, StoredProfileComparesLikeTheOriginal) {
   const TracedSide a = delegated_net(), b = portable_net();
   const auto direct = inspector::compare_profiles(a.profile, b.profile, false);
   const Profile stored_a = stored(a.profile), stored_b = stored(b.profile);
@@ -56,7 +56,7 @@ TEST(ReadProfile, ComparesLikeTheProfileThatWasStored) {
             json::parse(inspector::report_comparison_json(direct, a.profile, b.profile))["ops"]);
 }
 
-TEST(ReadProfile, RejectsOtherFiles) {
+TEST(ReadProfile, RejectsInvalidFiles) {
   const json valid = json::parse(inspector::report_json(delegated_net().profile));
   EXPECT_EQ(error_of(valid), "");
   EXPECT_THAT(error_of(json::array()), HasSubstr("p.json: is not an object"));

@@ -34,7 +34,7 @@ std::string whole_error(const json& changed) try {
   return error.what();
 }
 
-TEST(ReadWholeProfile, KeepsWhatTheReportHas) {
+TEST(ReadWholeProfile, KeepsEverythingInTheReport) {
   const Profile before = profile_with_facts();
   const Profile after = inspector::read_whole_profile(inspector::report_json(before), "p.json", {});
   EXPECT_EQ(after.run.load_ns, 5u);

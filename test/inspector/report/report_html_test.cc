@@ -26,7 +26,7 @@ std::string page() {
   return report_html(test::joined_profile(trace.dump(), nullptr));
 }
 
-TEST(ReportHtml, WritesOnePageWithoutReferences) {
+TEST(ReportHtml, WritesOnePageWithoutExternalReferences) {
   const std::string html = page();
   EXPECT_THAT(html, HasSubstr("Content-Security-Policy"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
@@ -51,7 +51,7 @@ TEST(ReportHtml, EscapesNames) {
   EXPECT_EQ(data.at("timeline").at("events").size(), 3u);
 }
 
-TEST(ReportHtml, StartsWithTheHead) {
+TEST(ReportHtml, PageStartsWithTheGivenHead) {
   test::TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
@@ -78,7 +78,7 @@ TEST(ReportHtml, StartsWithTheHead) {
 }
 
 // Most of the kept steps are the slowest ones.
-TEST(ReportHtml, ShowsTheKeptStepNearestToTheMedianOfAllSteps) {
+TEST(ReportHtml, ShowsTheKeptStepClosestToTheMedianOfAllSteps) {
   test::TraceBuilder trace;
   for (const uint64_t ns : {5000, 900, 120, 800}) {
     trace.begin_run();

@@ -74,7 +74,7 @@ json page_data(const std::string& html) {
 
 const std::vector<std::string> kKernels = {"aten::relu.out", kHostile, "aten::mul.out"};
 
-TEST(ReportNumericsHtml, EscapesNamesAndReferencesNothing) {
+TEST(ReportNumericsHtml, EscapesNamesAndHasNoExternalReferences) {
   const Profile profile = profile_of(kKernels);
   const std::string html = report_numerics_html(made_numerics(), profile, profile, nullptr);
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
@@ -92,7 +92,7 @@ TEST(ReportNumericsHtml, EscapesNamesAndReferencesNothing) {
   EXPECT_TRUE(data.at("rows").at(0).at("made_here").at("is_equal"));
 }
 
-TEST(ReportNumericsJson, TakesTimesOnlyFromTheSameOperators) {
+TEST(ReportNumericsJson, UsesTimesOnlyOfProfilesWithTheSameOperators) {
   const Profile profile = profile_of(kKernels);
   const auto times = [&](const Profile& timed) {
     json list = json::array();
@@ -107,7 +107,7 @@ TEST(ReportNumericsJson, TakesTimesOnlyFromTheSameOperators) {
 }
 
 // B fuses the two ops that A runs one by one, and has no row for the reference's first op.
-TEST(NumericsComparison, AlignsRowsByTheValueOfTheReference) {
+TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   Numerics a;
   a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};
   Numerics b;

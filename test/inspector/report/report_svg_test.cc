@@ -27,7 +27,7 @@ TEST(ReportSvg, DrawsABarForEachRowAndTheUnattributedTime) {
   EXPECT_THAT(svg, HasSubstr(">unattributed</text>"));
 }
 
-TEST(ReportSvg, SumsRowsBeyondTheTop) {
+TEST(ReportSvg, AddsUpRowsBeyondTheTop) {
   const std::string svg = report_svg(sample_profile(), {.top = 1, .filter = {}});
   EXPECT_THAT(svg, HasSubstr("beyond the top"));
   EXPECT_EQ(count(svg, "rx=\"2\""), 3u);

@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ReportTable, PrintsHeadRowsAndTotals) {
+TEST(ReportTable, PrintsHeaderRowsAndTotals) {
   const std::string text = report_table(sample_profile(), {.width = 160});
   const std::vector<std::string> lines = lines_of(text);
   EXPECT_EQ(lines[0], "net.pte · forward · in f32[1,3,8,8] · out f32[1,10]");
@@ -83,7 +83,7 @@ TEST(ReportTable, RemovesControlCharactersFromNames) {
   EXPECT_THAT(text, Not(HasSubstr("\r")));
 }
 
-TEST(ReportTable, BeginsWithWarningsAndTheOrigin) {
+TEST(ReportTable, StartsWithWarningsAndOrigin) {
   Profile profile = sample_profile();
   profile.run.trace_overhead = -0.039;
   profile.run.warnings = {"the process got 24 % of a processor"};
@@ -100,7 +100,7 @@ TEST(ReportTable, BeginsWithWarningsAndTheOrigin) {
   EXPECT_THAT(lines[4], testing::EndsWith("tracing below noise"));
 }
 
-TEST(ReportTable, NamesTheStatisticAndCapsTheShareOfThePeak) {
+TEST(ReportTable, LabelsTheStatisticAndCapsTheShareOfThePeak) {
   Profile profile = sample_profile();
   profile.run.limits =
       MachineLimits{.flops_per_s = 1e9, .bytes_per_s = 1e9, .threads = 1, .machine = {}};
@@ -126,7 +126,7 @@ TEST(Legend, ExplainsTheTermsOfTheReport) {
   for (const std::string& line : lines_of(legend)) EXPECT_LE(display_width(line), 100u) << line;
 }
 
-TEST(ReportTable, PrintsCallsOnlyIfARowHasSeveralCalls) {
+TEST(ReportTable, PrintsCallCountsOnlyIfARowHasSeveralCalls) {
   Profile profile = sample_profile();
   EXPECT_THAT(report_table(profile), Not(HasSubstr("calls")));
   profile.rows[2].calls = 12;

@@ -46,7 +46,7 @@ std::map<int, std::string> check_fields(const json& timeline) {
   return tracks;
 }
 
-TEST(ReportTimeline, WritesEventsOnTracksWithTheirTimes) {
+TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
     trace.begin_run();
@@ -106,7 +106,7 @@ TEST(ReportTimeline, WritesAProcessForEachMethod) {
   EXPECT_NEAR(begins[2], 0, 1e-9);
 }
 
-TEST(ReportTimeline, WritesTheTrackOfTheCallerFirst) {
+TEST(ReportTimeline, PutsTheTrackOfTheCallerFirst) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
@@ -135,7 +135,7 @@ TEST(ReportTimeline, WritesTheTrackOfTheCallerFirst) {
   EXPECT_NEAR(slices[1].at("dur").get<double>(), 7, 1e-9);
 }
 
-TEST(ReportTimeline, WritesValidEventsForStockTraces) {
+TEST(ReportTimeline, WritesValidEventsForExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -105,7 +105,7 @@ void expect_different(const std::vector<std::string>& names, const std::string& 
   }
 }
 
-TEST(TableWidth, RowsOfProfilesFitAndDiffer) {
+TEST(TableWidth, ProfileRowsFitAndStayDistinguishable) {
   VITRINE_NEEDS_CORPUS();
   const std::vector<NamedProfile> profiles = all_profiles();
   ASSERT_GT(profiles.size(), 30u);
@@ -134,7 +134,7 @@ TEST(TableWidth, RowsOfProfilesFitAndDiffer) {
   }
 }
 
-TEST(TableWidth, RowsOfComparisonsFitAndDiffer) {
+TEST(TableWidth, ComparisonRowsFitAndStayDistinguishable) {
   VITRINE_NEEDS_CORPUS();
   for (const NamedProfile& named : all_profiles()) {
     inspector::Comparison comparison =
@@ -183,7 +183,7 @@ std::string table_of(const Profile& profile, size_t width) {
   return text.substr(begin, text.find("─") - begin);
 }
 
-TEST(TableWidth, NarrowTablesKeepLayersAndShortKernels) {
+TEST(TableWidth, NarrowTablesKeepLayerNumbersAndShortKernelNames) {
   EXPECT_EQ(table_of(language_model(), 80),
             "#  ran in  source op  module                     kernel             p50 us     %\n"
             "1  xnn 0   linear     …layers.0.attention.wq     GEMM qdu8-f32-qb4w  800.0  80.0\n"
