@@ -21,7 +21,7 @@ class RepeatPeriod : public testing::Test {
   test::TensorFactory factory_;
 };
 
-TEST_F(RepeatPeriod, IsTheNumberOfElementsForTheSameLayout) {
+TEST_F(RepeatPeriod, IsTheElementCountForEqualLayouts) {
   EXPECT_EQ(period({}, {}), 1);
   EXPECT_EQ(period({2, 3}, {2, 3}), 6);
   EXPECT_EQ(period({3}, {1, 3}), 3);
@@ -44,7 +44,7 @@ TEST_F(RepeatPeriod, IsOneForASingleElement) {
   EXPECT_EQ(period({1}, {1, 1}), 1);
 }
 
-TEST_F(RepeatPeriod, IsZeroForOtherOrders) {
+TEST_F(RepeatPeriod, IsZeroIfElementsDoNotRepeatInOrder) {
   EXPECT_EQ(period({2, 1}, {2, 3}), 0) << "each element repeats";
   EXPECT_EQ(period({2, 1, 4}, {2, 3, 4}), 0);
   EXPECT_EQ(period({2, 3}, {2, 3}, {1, 0}), 0) << "transposed";
@@ -59,7 +59,7 @@ TEST_F(RepeatPeriod, IsZeroForShapesThatDoNotBroadcast) {
   EXPECT_EQ(period({1, 1}, {1}), 0) << "a higher rank";
 }
 
-TEST_F(RepeatPeriod, IsZeroWithoutElements) {
+TEST_F(RepeatPeriod, IsZeroForEmptyTensors) {
   EXPECT_EQ(period({0}, {0}), 0);
   EXPECT_EQ(period({3}, {0, 3}), 0);
   EXPECT_EQ(period({1}, {3, 0}), 0);

@@ -186,12 +186,12 @@ class Convolution : public testing::TestWithParam<Case> {
   KernelCall call;
 };
 
-TEST_P(Convolution, MatchesReferenceInFloat) { check<float>(false, false, false); }
+TEST_P(Convolution, MatchesReferenceInF32) { check<float>(false, false, false); }
 TEST_P(Convolution, MatchesReferenceInChannelsLast) { check<float>(true, true, true); }
-TEST_P(Convolution, MatchesReferenceInMixedFormats) { check<float>(true, false, false); }
-TEST_P(Convolution, MatchesReferenceInHalf) { check<vitrine::Half>(false, true, false); }
-TEST_P(Convolution, MatchesReferenceInBFloat16) { check<vitrine::BFloat16>(true, false, true); }
-TEST_P(Convolution, MatchesReferenceInDouble) { check<double>(false, false, false); }
+TEST_P(Convolution, MatchesReferenceInMixedMemoryFormats) { check<float>(true, false, false); }
+TEST_P(Convolution, MatchesReferenceInF16) { check<vitrine::Half>(false, true, false); }
+TEST_P(Convolution, MatchesReferenceInBf16) { check<vitrine::BFloat16>(true, false, true); }
+TEST_P(Convolution, MatchesReferenceInF64) { check<double>(false, false, false); }
 TEST_P(Convolution, MatchesReferenceInInt8) { check<int8_t>(false, false, false); }
 TEST_P(Convolution, MatchesReferenceInInt64) { check<int64_t>(false, false, true); }
 

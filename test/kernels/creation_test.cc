@@ -24,7 +24,7 @@ TEST(Creation, FullConvertsValueToDtype) {
   EXPECT_EQ(values_of<bool>(flags), (std::vector<bool>{true, true}));
 }
 
-TEST(Creation, FullRejectsValueOutsideDtype) {
+TEST(Creation, FullRejectsValueThatTheDtypeCannotHold) {
   KernelCall call;
   Tensor& bytes = call.make(ScalarType::kChar, {1});
   EXPECT_TRUE(fails(call.run("aten::full.out", call.ints({1}), 128, bytes),
@@ -87,7 +87,7 @@ TEST(Creation, ArangeRejectsInvalidRanges) {
   EXPECT_FALSE(call.run("aten::arange.out", 1e300, real).ok());
 }
 
-TEST(Creation, RandomNumbersHaveTheirDistribution) {
+TEST(Creation, RandomNumbersHaveTheExpectedDistribution) {
   KernelCall call;
   constexpr int32_t kCount = 10000;
   Tensor& out = call.make(ScalarType::kFloat, {kCount});
@@ -132,7 +132,7 @@ TYPED_TEST(Uniform, ReturnsNumbersBelowOne) {
   EXPECT_NEAR(sum / kCount, 0.5, 0x1p-9 + 0.0018);
 }
 
-TEST(Creation, DropoutScalesKeptElements) {
+TEST(Creation, DropoutScalesTheElementsItKeeps) {
   KernelCall call;
   constexpr int32_t kCount = 10000;
   Tensor& a = call.make<float>({kCount}, std::vector<float>(kCount, 3.0f));

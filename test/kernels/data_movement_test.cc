@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-TEST(PermuteCopy, MovesDimensionsOfAnyElementSize) {
+TEST(PermuteCopy, PermutesElementsOfAnySize) {
   KernelCall call;
   Tensor& self = call.make<int16_t>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = call.make(ScalarType::kShort, {3, 2});
@@ -55,7 +55,7 @@ void permute_in_every_order(ScalarType dtype) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-TEST(PermuteCopy, MovesFullAndPartialTiles) {
+TEST(PermuteCopy, PermutesFullAndPartialTiles) {
   permute_in_every_order<uint8_t>(ScalarType::kByte);
   permute_in_every_order<int16_t>(ScalarType::kShort);
   permute_in_every_order<int32_t>(ScalarType::kInt);
@@ -115,7 +115,7 @@ TEST(TCopy, KeepsVectorsAndRejectsRankThree) {
                     "rank 2 or less"));
 }
 
-TEST(SliceScatter, ReplacesPartAndConverts) {
+TEST(SliceScatter, ReplacesASliceAndConvertsDtypes) {
   KernelCall call;
   Tensor& self = call.make<float>({2, 3}, count_up(6));
   Tensor& src = call.make<int32_t>({2, 2}, {10, 11, 12, 13});
@@ -242,7 +242,7 @@ TEST(Roll, RollsDimensionsOrAllElements) {
   EXPECT_FALSE(call.run("aten::roll.out", self, call.ints({1}), call.ints({0, 1}), out).ok());
 }
 
-TEST(Pad, FillsReflectsAndReplicates) {
+TEST(Pad, SupportsConstantReflectAndReplicateModes) {
   KernelCall call;
   Tensor& self = call.make<float>({1, 4}, count_up(4));
   Tensor& out = call.make(ScalarType::kFloat, {1, 7});
@@ -254,7 +254,7 @@ TEST(Pad, FillsReflectsAndReplicates) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 0, 1, 2, 3, 3));
 }
 
-TEST(Pad, CropsIfNegative) {
+TEST(Pad, CropsIfPaddingIsNegative) {
   KernelCall call;
   Tensor& self = call.make<float>({1, 4}, count_up(4));
   Tensor& out = call.make(ScalarType::kFloat, {1, 3});
@@ -418,7 +418,7 @@ TEST(ViewAsComplexCopy, JoinsRealAndImaginaryParts) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(out.unchecked_data<float>()[i], static_cast<float>(i));
 }
 
-TEST(ViewAsComplexCopy, RejectsOtherShapesAndDtypes) {
+TEST(ViewAsComplexCopy, RejectsUnsupportedShapesAndDtypes) {
   KernelCall call;
   Tensor& out = call.make(ScalarType::kComplexFloat, {2});
   for (Tensor* self : {&call.make<float>({2, 3}, {0, 1, 2, 3, 4, 5}), &call.make<float>({}, {0}),

@@ -24,7 +24,7 @@ TEST(Elementwise, AddsTensorsOfSameShape) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{11, 22, 33, 44}));
 }
 
-TEST(Elementwise, InverseErfUndoesErf) {
+TEST(Elementwise, ErfOfErfinvReturnsTheInput) {
   KernelCall call;
   const std::vector<double> points = {-0.999, -0.71, -0.3, 0, 0.5, 0.7, 0.9999999};
   Tensor& self = call.make<double>({7}, points);
@@ -41,7 +41,7 @@ TEST(Elementwise, InverseErfUndoesErf) {
   for (size_t i = 2; i < 5; ++i) EXPECT_TRUE(std::isnan(values_of<float>(results)[i])) << i;
 }
 
-TEST(Elementwise, BroadcastsBothWays) {
+TEST(Elementwise, BroadcastsBothOperands) {
   KernelCall call;
   Tensor& column = call.make<float>({2, 1}, {1, 2});
   Tensor& row = call.make<float>({3}, {10, 20, 30});
@@ -50,7 +50,7 @@ TEST(Elementwise, BroadcastsBothWays) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{-9, -19, -29, -8, -18, -28}));
 }
 
-TEST(Elementwise, BroadcastsZeroAndOneToZero) {
+TEST(Elementwise, BroadcastsSizesZeroAndOneToZero) {
   KernelCall call;
   Tensor& empty = call.make(ScalarType::kFloat, {0, 3});
   Tensor& one = call.make<float>({1, 1}, {1});
@@ -58,7 +58,7 @@ TEST(Elementwise, BroadcastsZeroAndOneToZero) {
   EXPECT_TRUE(succeeds(call.run("aten::add.out", empty, one, 1, out)));
 }
 
-TEST(Elementwise, ComputesRunsLongerThanBuffer) {
+TEST(Elementwise, SupportsContiguousRunsLongerThanTheBuffer) {
   KernelCall call;
   const size_t count = 1000;
   std::vector<int32_t> ints(count);
@@ -120,7 +120,7 @@ TEST(Elementwise, RejectsStaticOutputOfAnotherShape) {
   EXPECT_TRUE(fails(call.run("aten::neg.out", a, out), ErrorCode::kNotSupported, "static"));
 }
 
-TEST(Elementwise, RejectsIntegerOutputOfFloatResult) {
+TEST(Elementwise, RejectsIntegerOutputForFloatResult) {
   KernelCall call;
   Tensor& a = call.make<float>({1}, {1});
   Tensor& out = call.make(ScalarType::kInt, {1});
@@ -156,7 +156,7 @@ TEST(Elementwise, PromotesIntegersOfDifferentWidth) {
   EXPECT_EQ(values_of<int16_t>(out), (std::vector<int16_t>{100}));
 }
 
-TEST(Elementwise, ComputesHalfInFloat) {
+TEST(Elementwise, ComputesF16InF32) {
   KernelCall call;
   // In Half, 2048 + 1 and 2050 + 1 are ties, which round to the even 2048 and 2052.
   Tensor& a = call.make<Half>({2}, {Half(2048), Half(2050)});
@@ -167,7 +167,7 @@ TEST(Elementwise, ComputesHalfInFloat) {
   EXPECT_EQ(static_cast<float>(values_of<Half>(out)[1]), 2052.0f);
 }
 
-TEST(Elementwise, RoundsIntegerToHalfBeforeAdding) {
+TEST(Elementwise, RoundsIntegerToF16BeforeAdding) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({1}, {2049});  // 2048 as Half
   Tensor& b = call.make<Half>({1}, {Half(1)});
@@ -176,7 +176,7 @@ TEST(Elementwise, RoundsIntegerToHalfBeforeAdding) {
   EXPECT_EQ(values_of<float>(out)[0], 2048.0f);
 }
 
-TEST(Elementwise, PromotesHalfAndBFloat16ToFloat) {
+TEST(Elementwise, PromotesF16AndBf16ToF32) {
   KernelCall call;
   Tensor& a = call.make<Half>({1}, {Half(1.0009765625f)});
   Tensor& b = call.make<BFloat16>({1}, {BFloat16(256)});
@@ -185,7 +185,7 @@ TEST(Elementwise, PromotesHalfAndBFloat16ToFloat) {
   EXPECT_EQ(values_of<float>(out)[0], 257.0009765625f);
 }
 
-TEST(Elementwise, PromotesIntegersWithFloatScalarToFloat) {
+TEST(Elementwise, PromotesIntegersWithFloatScalarToF32) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kFloat, {2});
@@ -193,7 +193,7 @@ TEST(Elementwise, PromotesIntegersWithFloatScalarToFloat) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{0.5f, 1.0f}));
 }
 
-TEST(Elementwise, PromotesBoolWithIntegerScalarToLong) {
+TEST(Elementwise, PromotesBoolWithIntegerScalarToI64) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kBool, {2});
   a.mutable_data<bool>()[0] = false;
@@ -203,7 +203,7 @@ TEST(Elementwise, PromotesBoolWithIntegerScalarToLong) {
   EXPECT_EQ(values_of<int64_t>(out), (std::vector<int64_t>{0, 3}));
 }
 
-TEST(Elementwise, ComparesDoubleAndFloatAsDouble) {
+TEST(Elementwise, ComparesF64AndF32AsF64) {
   KernelCall call;
   Tensor& a = call.make<double>({1}, {16777217.0});
   Tensor& b = call.make<float>({1}, {16777216.0f});
@@ -225,7 +225,7 @@ TEST(Elementwise, WrapsIntegersAround) {
   EXPECT_EQ(values_of<int32_t>(out)[0], std::numeric_limits<int32_t>::min());
 }
 
-TEST(Elementwise, RejectsFloatingAlphaForIntegers) {
+TEST(Elementwise, RejectsFloatAlphaForIntegers) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({1}, {1});
   Tensor& out = call.make(ScalarType::kInt, {1});
@@ -252,7 +252,7 @@ TEST(Elementwise, DividesIntegersInEveryRoundingMode) {
   EXPECT_EQ(values_of<float>(quotient), (std::vector<float>{3.5f, -3.5f, -3.5f, 3.5f}));
 }
 
-TEST(Elementwise, ComputesLogarithmsAtLimits) {
+TEST(Elementwise, LogaddexpAndXlogyHandleZeroInfinityAndNan) {
   KernelCall call;
   Tensor& a = call.make<float>({6}, {0, 2, 0, kInfinity, -kInfinity, 1000});
   Tensor& b = call.make<float>({6}, {0, 3, kNan, kInfinity, -kInfinity, 999});
@@ -353,7 +353,7 @@ TEST(Elementwise, ClampReturnsMaxIfMinExceedsMax) {
   EXPECT_FALSE(call.run("aten::clamp.out", a, call.none(), call.none(), out).ok());
 }
 
-TEST(Elementwise, ClampRejectsBoundOutsideDtype) {
+TEST(Elementwise, ClampRejectsBoundThatTheDtypeCannotHold) {
   KernelCall call;
   Tensor& a = call.make<int8_t>({1}, {1});
   Tensor& out = call.make(ScalarType::kChar, {1});
@@ -361,7 +361,7 @@ TEST(Elementwise, ClampRejectsBoundOutsideDtype) {
                     "max is 300"));
 }
 
-TEST(Elementwise, ShiftsOutOfRangeShiftAllBitsOut) {
+TEST(Elementwise, OutOfRangeShiftCountShiftsOutAllBits) {
   KernelCall call;
   Tensor& a = call.make<int32_t>({4}, {-8, -8, 8, 8});
   Tensor& bits = call.make<int32_t>({4}, {1, 40, -1, 31});
@@ -372,7 +372,7 @@ TEST(Elementwise, ShiftsOutOfRangeShiftAllBitsOut) {
   EXPECT_EQ(values_of<int32_t>(out), (std::vector<int32_t>{-16, 0, 0, 0}));
 }
 
-TEST(Elementwise, RoundsHalvesToEven) {
+TEST(Elementwise, RoundsTiesToEven) {
   KernelCall call;
   Tensor& a = call.make<float>({4}, {0.5f, 1.5f, 2.5f, -0.5f});
   Tensor& out = call.make(ScalarType::kFloat, {4});
@@ -390,7 +390,7 @@ TEST(Elementwise, ComputesIntegerPowers) {
   EXPECT_FALSE(call.run("aten::pow.Tensor_Scalar_out", a, -2, out).ok());
 }
 
-TEST(Elementwise, AcceptsBoolAndByteConditionsOfWhere) {
+TEST(Elementwise, AtenWhereAcceptsBoolAndByteConditions) {
   KernelCall call;
   Tensor& condition = call.make<uint8_t>({2, 1}, {0, 7});
   Tensor& a = call.make<int32_t>({2}, {1, 2});

@@ -93,7 +93,7 @@ bool compare(const Kernel& kernel, const OpCall& call, ScalarType dtype, size_t 
   return true;
 }
 
-TEST(HalfPrecision, KernelsRoundTheirResultsOnce) {
+TEST(HalfPrecision, KernelsRoundResultsOnlyOnce) {
   // Excluded kernels: random numbers; a sum that rounds after each addition; weights that cancel
   // each other; bins, because their bounds depend on the dtype.
   const std::set<std::string_view> others = {"aten::rand.out",

@@ -30,7 +30,7 @@ OpCall call_of(std::string_view name, std::string_view arguments) {
   return {name, ArgumentParser(arguments).arguments()};
 }
 
-TEST(HostileArguments, TableListsEveryKernel) {
+TEST(HostileArguments, TableOfCallsCoversEveryKernel) {
   std::set<std::string_view> named;
   for (const OpCall& call : op_calls()) {
     EXPECT_TRUE(kernels_by_name().contains(call.name)) << "no kernel " << call.name;
@@ -41,12 +41,12 @@ TEST(HostileArguments, TableListsEveryKernel) {
   }
 }
 
-TEST(HostileArguments, TableCallsSucceed) {
+TEST(HostileArguments, EveryCallInTheTableSucceeds) {
   for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
 }
 
 // A tensor with a size of 0 needs no memory, however large its other sizes are.
-TEST(HostileArguments, EmptyTensorsWithLargeSizesNeedLittleTime) {
+TEST(HostileArguments, EmptyTensorsWithLargeSizesTakeLittleTime) {
   const OpCall calls[] = {
       call_of("aten::convolution.out",
               "input=f32[1073741824,0,1] weight=f32[0,0,1] bias=none stride=[1] padding=[0] "
@@ -122,7 +122,7 @@ TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   }
 }
 
-TEST(HostileArguments, OverlapsCoverEveryListItem) {
+TEST(HostileArguments, GeneratedOverlapsCoverEveryListItem) {
   using Pairs = std::set<std::pair<size_t, size_t>>;
   for (const OpCall& call : op_calls()) {
     if (std::ranges::none_of(call.arguments, &Argument::is_list_of_tensors)) continue;
@@ -185,7 +185,7 @@ TEST_P(HostileCall, SurvivesOneHostileArgument) {
 }
 
 // Changes all tensors of one shape to another shape, so that checks for equal shapes pass.
-TEST_P(HostileCall, SurvivesOneShapeChangedEverywhere) {
+TEST_P(HostileCall, SurvivesAShapeThatIsChangedInAllArguments) {
   std::set<std::vector<int32_t>> olds;
   OpCall call = sample();
   for_tensors(call.arguments, [&](Argument& tensor) { olds.insert(tensor.sizes); });

@@ -34,7 +34,7 @@ TEST_F(Index, WrapsNegativeIndicesAndKeepsOtherDimensions) {
               ElementsAre(100, 101, 102, 110, 111, 112, 0, 1, 2, 10, 11, 12));
 }
 
-TEST_F(Index, AdjacentIndicesKeepTheirPosition) {
+TEST_F(Index, AdjacentIndexedDimensionsStayInPlace) {
   Tensor& rows = call.make<int64_t>({2, 1}, {0, 1});
   Tensor& columns = call.make<int32_t>({2}, {2, 0});
   Tensor& out = call.make(ScalarType::kFloat, {2, 2, 2});
@@ -42,7 +42,7 @@ TEST_F(Index, AdjacentIndicesKeepTheirPosition) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(2, 0, 12, 10, 102, 100, 112, 110));
 }
 
-TEST_F(Index, SeparatedIndicesComeFirst) {
+TEST_F(Index, SeparatedIndexedDimensionsComeFirst) {
   Tensor& a = call.make<int64_t>({3}, {0, 1, 1});
   Tensor& c = call.make<int64_t>({3}, {2, 1, 0});
   Tensor& out = call.make(ScalarType::kFloat, {3, 2});
@@ -50,7 +50,7 @@ TEST_F(Index, SeparatedIndicesComeFirst) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(2, 12, 101, 111, 100, 110));
 }
 
-TEST_F(Index, MasksSelectAlongTheirDimensions) {
+TEST_F(Index, MasksSelectAlongTheMaskedDimensions) {
   Tensor& mask = call.make(ScalarType::kBool, {2, 2});
   const uint8_t bytes[] = {0, 1, 255, 0};  // any byte but zero is true
   std::copy(bytes, bytes + 4, mask.unchecked_mutable_data<uint8_t>());
@@ -88,7 +88,7 @@ TEST_F(Index, RejectsInvalidIndices) {
   EXPECT_TRUE(fails(index({&two, &three}, out), kBad, "broadcast"));
 }
 
-TEST_F(Index, PutWritesAndAccumulates) {
+TEST_F(Index, IndexPutWritesOrAccumulates) {
   Tensor& a = call.make<int64_t>({3}, {0, 1, 0});
   Tensor& c = call.make<int64_t>({3}, {2, 1, -1});
   Tensor& values = call.make<float>({1}, {1000});
@@ -106,7 +106,7 @@ TEST_F(Index, PutWritesAndAccumulates) {
   EXPECT_TRUE(fails(call.run("aten::index_put_", self, indices, ints, false), kBad, "i32"));
 }
 
-TEST_F(Index, PutChecksBeforeItWrites) {
+TEST_F(Index, IndexPutChecksIndicesBeforeWriting) {
   Tensor& a = call.make<int64_t>({2}, {0, 2});
   Tensor& value = call.make<float>({}, {7});
   const std::vector<float> before = values_of<float>(self);
@@ -164,7 +164,7 @@ TEST(Gather, SelectsAlongDimension) {
   EXPECT_TRUE(fails(call.run("aten::gather.out", self, 0, flat, false, out), kBad, "rank"));
 }
 
-TEST(Scatter, LastWriteWinsAndAddAddsAll) {
+TEST(Scatter, LastWriteWinsButScatterAddAddsAllValues) {
   KernelCall call;
   Tensor& self = call.make<float>({3}, {10, 20, 30});
   Tensor& index = call.make<int64_t>({3}, {2, 0, 2});
@@ -206,7 +206,7 @@ std::vector<double> scattered(std::vector<double> self, const std::vector<int64_
   return self;
 }
 
-TEST(ScatterReduce, ReducesEveryKindOfFloatsAndIntegers) {
+TEST(ScatterReduce, SupportsEveryReductionOfFloatsAndIntegers) {
   const std::vector<double> self = {-7, 2, 3, 9};
   const std::vector<int64_t> indices = {2, 0, 2, 1, 0, 2};
   const std::vector<double> src = {5, -3, 1, 4, -6, 2};
@@ -280,7 +280,7 @@ TEST(Nonzero, ReturnsIndices) {
 
 // These operators read an input to count, then read it again to write. An overlapping output would
 // change the input in between.
-TEST(Overlap, RejectsOutputOverInputThatIsReadTwice) {
+TEST(Overlap, RejectsOutputThatOverlapsAnInputReadTwice) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const int64_t offset : {0, 4, -4}) {
     KernelCall call;
@@ -407,7 +407,7 @@ TEST(Unique, ComparesFloatsLikePyTorch) {
   EXPECT_EQ(values.numel(), 0);
 }
 
-TEST(Unique, ConsecutiveOnlyMergesNeighbors) {
+TEST(Unique, UniqueConsecutiveMergesOnlyNeighbors) {
   KernelCall call;
   Tensor& self = call.make<uint8_t>({6}, {2, 2, 1, 1, 1, 2});
   Tensor& values = call.make(ScalarType::kByte, {6}, {}, kDynamic);

@@ -49,7 +49,7 @@ TEST(SoftmaxLines, MatchFormulaAtEveryLength) {
   }
 }
 
-TEST(SoftmaxLines, ReturnNanForNanOrInfinityAlone) {
+TEST(SoftmaxLines, ReturnNanIfTheOnlyUnmaskedValueIsNotFinite) {
   for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
     for (const int64_t length : {1, 9, 40, 100}) {
       std::vector<float> line(static_cast<size_t>(length), -kInfinity);

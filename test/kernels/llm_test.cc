@@ -55,7 +55,7 @@ void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t
   }
 }
 
-TEST_P(Llm, CausalAttentionStartsAtPosition) {
+TEST_P(Llm, CausalAttentionStartsAtTheGivenPosition) {
   Tensor& q = random_tensor({2, 3, 6, 20});
   Tensor& k = random_tensor({2, 12, 2, 20});
   Tensor& v = random_tensor({2, 12, 2, 20});
@@ -65,7 +65,7 @@ TEST_P(Llm, CausalAttentionStartsAtPosition) {
 }
 
 // Keys from start_pos + tokens on are ignored, even if the call is not causal.
-TEST_P(Llm, AttentionIgnoresKeysAfterLastToken) {
+TEST_P(Llm, AttentionIgnoresKeysAfterTheLastToken) {
   Tensor& q = random_tensor({1, 2, 2, 8});
   Tensor& k = random_tensor({1, 9, 1, 8});
   Tensor& v = random_tensor({1, 9, 1, 8});
@@ -74,7 +74,7 @@ TEST_P(Llm, AttentionIgnoresKeysAfterLastToken) {
   expect_attention(q, k, v, 4, nullptr, false, 0.25, out);
 }
 
-TEST_P(Llm, AttentionAddsMaskOverAllKeys) {
+TEST_P(Llm, AttentionAddsTheMaskForAllKeys) {
   Tensor& q = random_tensor({2, 3, 4, 8});
   Tensor& k = random_tensor({2, 300, 2, 8});
   Tensor& v = random_tensor({2, 300, 2, 8});
@@ -267,7 +267,7 @@ TEST_P(Llm, UpdateCacheRejectsPositionsOutOfRange) {
   EXPECT_THAT(values_of<float>(cache), Each(5));
 }
 
-TEST_P(Llm, UpdateCacheWithIndicesKeepsLastTokenOfPosition) {
+TEST_P(Llm, UpdateCacheWithIndicesKeepsLastTokenForEachPosition) {
   Tensor& value = call.make<float>({1, 3, 1, 1}, {1, 2, 3});
   Tensor& cache = call.make<float>({1, 4, 1, 1}, {0, 0, 0, 0});
   Tensor& out = call.make<float>({1}, {0});
@@ -288,7 +288,7 @@ TEST_P(Llm, UpdateCacheWithIndicesWritesNothingOnError) {
   EXPECT_THAT(values_of<float>(cache), Each(0));
 }
 
-TEST_P(Llm, AttentionWithCacheWritesCacheFirst) {
+TEST_P(Llm, AttentionWithCacheWritesTheCacheBeforeAttending) {
   Tensor& k_cache = random_tensor({1, 6, 1, 4});
   Tensor& v_cache = random_tensor({1, 6, 1, 4});
   Tensor& q = random_tensor({1, 2, 3, 4});

@@ -28,7 +28,7 @@ std::vector<float> columns(KernelCall& call, int32_t size) {
   return values_of<float>(out);
 }
 
-TEST_P(Hadamard, PowersOfTwoMatchSylvestersMatrix) {
+TEST_P(Hadamard, PowerOfTwoSizesMatchSylvesterMatrix) {
   for (const int32_t size : {1, 2, 16, 256}) {
     const std::vector<float> matrix = columns(call, size);
     for (int i = 0; i < size * size; ++i) {
@@ -41,7 +41,7 @@ TEST_P(Hadamard, PowersOfTwoMatchSylvestersMatrix) {
 
 // Columns are orthogonal and have the length sqrt(28). The first row of the 28 x 28 matrix begins
 // with the bits 1 0 0 0.
-TEST_P(Hadamard, MultiplesOf28AreOrthogonal) {
+TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
   for (const int32_t size : {28, 112}) {
     const std::vector<float> matrix = columns(call, size);
     for (int a = 0; a < size; ++a) {
@@ -66,7 +66,7 @@ TEST_P(Hadamard, MultiplesOf28AreOrthogonal) {
 }
 
 // Transforms many rows on several threads and compares with a product by the matrix of columns().
-TEST_P(Hadamard, TransformsManyRowsOnThreads) {
+TEST_P(Hadamard, ThreadsTransformManyRows) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (const int32_t size : {1, 2, 4, 8, 64, 512, 28, 56, 112, 224, 448, 896}) {
@@ -170,7 +170,7 @@ TEST_P(DeltaRule, MatchesEquations) {
   }
 }
 
-TEST_P(DeltaRule, OldNameMeansTheSameOperator) {
+TEST_P(DeltaRule, OldNameRefersToTheSameOperator) {
   expect_equations({2, 3, 4, 5, 2}, "channelwise_gated_delta_rule.out");
 }
 

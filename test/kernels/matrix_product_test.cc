@@ -81,7 +81,7 @@ TEST(MatrixProduct, WrapsIntegersAround) {
   EXPECT_EQ(long_out.data<int64_t>()[0], INT64_MIN);
 }
 
-TEST(MatrixProduct, SumsHalfInFloat) {
+TEST(MatrixProduct, AccumulatesF16InF32) {
   KernelCall call;
   // In Half, 2048 + 1 is 2048, so a sum in Half would lose every 1.
   std::vector<Half> ones(2048, Half(1.0f));
@@ -102,7 +102,7 @@ TEST(MatrixProduct, ReadsTransposedMemory) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(22, 49, 28, 64));  // 22 28 / 49 64
 }
 
-TEST(MatrixProduct, ReturnsZeroForEmptyDepth) {
+TEST(MatrixProduct, ReturnsZeroIfTheInnerSizeIsZero) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2, 0});
   Tensor& b = call.make(ScalarType::kFloat, {0, 2});
@@ -158,7 +158,7 @@ TEST(Bmm, MultipliesEachPair) {
   EXPECT_TRUE(fails(call.run("aten::bmm.out", a, three, out), kBad, "matrices"));
 }
 
-TEST(Linear, AddsBiasOfOneOrAllColumns) {
+TEST(Linear, AcceptsABiasWithOneElementOrOnePerColumn) {
   KernelCall call;
   Tensor& input = call.make<float>({1, 2, 2}, {1, 2, 3, 4});
   Tensor& weight = call.make<float>({3, 2}, {1, 0, 0, 1, 1, 1});

@@ -29,7 +29,7 @@ TEST(Softmax, LargeValuesDoNotOverflow) {
   expect_near(out, {std::log(0.25f), std::log(0.75f)}, 1e-4f);
 }
 
-TEST(Softmax, ComputesOuterDimensionLongerThanBuffer) {
+TEST(Softmax, SupportsOuterDimensionLongerThanTheBuffer) {
   KernelCall call;
   Tensor& a = call.make<float>({200, 2}, std::vector<float>(400, 3.0f));
   Tensor& out = call.make(ScalarType::kFloat, {200, 2});
@@ -37,7 +37,7 @@ TEST(Softmax, ComputesOuterDimensionLongerThanBuffer) {
   expect_near(out, std::vector<float>(400, 0.005f), 1e-7f);
 }
 
-TEST(Softmax, AcceptsEmptyLinesAndRejectsBadArguments) {
+TEST(Softmax, AcceptsScalarsAndEmptyRowsAndRejectsBadArguments) {
   KernelCall call;
   Tensor& scalar = call.make<float>({}, {5});
   Tensor& one = call.make(ScalarType::kFloat, {});
@@ -86,7 +86,7 @@ TEST(LayerNorm, RejectsMismatchedShapes) {
       fails(run(call.ints({2}), EValue(&short_weight)), ErrorCode::kInvalidArgument, "weight"));
 }
 
-TEST(LayerNorm, RejectsInputAsStatistics) {
+TEST(LayerNorm, RejectsInputAsStatisticsOutput) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2, 2}, {}, ShapeDynamism::kDynamicBound);
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
@@ -151,7 +151,7 @@ TEST_F(BatchNorm, RejectsMismatchedChannels) {
   EXPECT_TRUE(fails(run(flat, flat), ErrorCode::kInvalidArgument, "channel"));
 }
 
-TEST_F(BatchNorm, ComputesStatisticsOfBatch) {
+TEST_F(BatchNorm, ComputesStatisticsOfTheBatch) {
   Tensor& a = call.make<float>({2, 1, 2}, {1, 3, 5, 7});  // mean 4, variance 5
   Tensor& out = call.make(ScalarType::kFloat, {2, 1, 2});
   Tensor& save_mean = call.make(ScalarType::kFloat, {1});

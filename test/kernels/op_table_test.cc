@@ -14,7 +14,7 @@
 namespace vitrine {
 namespace {
 
-TEST(OpTable, ListsAllOperatorsOfTables) {
+TEST(OpTable, ListsAllOperatorsOfTheKernelTables) {
   std::set<std::string> expected;
   for (const KernelTable& table :
        {optimized::kernels(), portable::kernels(), quantized::kernels(), llm::kernels()}) {

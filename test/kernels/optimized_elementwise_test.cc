@@ -81,7 +81,7 @@ TEST_P(OptimizedElementwise, AddMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, LessMatchesPortable) {
+TEST_P(OptimizedElementwise, LessThanMatchesPortable) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
     const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
@@ -90,7 +90,7 @@ TEST_P(OptimizedElementwise, LessMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, AddOfNumberMatchesPortable) {
+TEST_P(OptimizedElementwise, AddScalarMatchesPortable) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
     const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
@@ -98,7 +98,7 @@ TEST_P(OptimizedElementwise, AddOfNumberMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, SelectionMatchesPortable) {
+TEST_P(OptimizedElementwise, AtenWhereMatchesPortable) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
@@ -109,7 +109,7 @@ TEST_P(OptimizedElementwise, SelectionMatchesPortable) {
 }
 
 // Rows of 3 and of 12 elements repeat in the same output.
-TEST_P(OptimizedElementwise, SelectionByDifferentRowsMatchesPortable) {
+TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortable) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});
   const auto a = c.tensor(GetParam(), {4, 3});
@@ -135,7 +135,7 @@ class OptimizedCall : public testing::Test {
   KernelCall call_;
 };
 
-TEST_F(OptimizedCall, WritesOverAnInput) {
+TEST_F(OptimizedCall, AcceptsAnInputAsOutput) {
   for (const int32_t rows : {1, 3, 200}) {
     constexpr int32_t kColumns = 6;
     const std::vector<float> values = count_up(static_cast<size_t>(rows * kColumns));

@@ -456,7 +456,7 @@ TEST_F(PackedConvolution, LeavesHalfOfTheBudget) {
 
 // The contributions of this transposed convolution are 2^62 floats, whose size in bytes overflows.
 // Input and weight share a mapping of 8 GB that uses no memory.
-TEST(OptimizedConvolution, RejectsOverflowOfTemporaryMemorySize) {
+TEST(OptimizedConvolution, RejectsTemporaryMemorySizeThatOverflows) {
   constexpr int32_t kHeight = 1 << 15;
   constexpr int32_t kWidth = 1 << 16;
   constexpr size_t kBytes = size_t{kHeight} * kWidth * sizeof(float);

@@ -102,7 +102,7 @@ class PackedWeightsTest : public Llm {
 };
 INSTANTIATE_TEST_SUITE_P(Kernels, PackedWeightsTest, testing::Values(false));
 
-TEST_P(PackedWeightsTest, LinearMatchesProductWithQuantizedRows) {
+TEST_P(PackedWeightsTest, LinearMatchesProductOfQuantizedRows) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (const FloatWeights& shape :
@@ -206,7 +206,7 @@ TEST_P(PackedWeightsTest, MixtureOfExpertsMatchesFormula) {
   }
 }
 
-TEST_P(PackedWeightsTest, RejectsOtherLayoutsAndSizes) {
+TEST_P(PackedWeightsTest, RejectsInvalidLayoutsAndSizes) {
   const FloatWeights weights = random_weights(random_, {8, 32, 32, 4, false});
   Tensor& x = random_tensor({1, 32});
   Tensor& out = call.make(ScalarType::kFloat, {1, 8});

@@ -40,7 +40,7 @@ TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {
 }
 
 // The first item waits until all others have run, so its worker cannot run the rest of its share.
-TEST(Parallel, WorkersTakeItemsOfSlowWorker) {
+TEST(Parallel, IdleWorkersTakeItemsFromASlowWorker) {
   const auto pool = pool_of(2);
   KernelContext context(nullptr, pool.get());
   constexpr int64_t kItems = 100;
@@ -58,7 +58,7 @@ TEST(Parallel, WorkersTakeItemsOfSlowWorker) {
   });
 }
 
-TEST(Parallel, RunsLittleWorkOnCaller) {
+TEST(Parallel, RunsSmallJobsOnTheCallingThread) {
   const auto pool = pool_of(4);
   KernelContext context(nullptr, pool.get());
   const auto caller = std::this_thread::get_id();
@@ -71,7 +71,7 @@ TEST(Parallel, RunsLittleWorkOnCaller) {
   EXPECT_EQ(next, 10);
 }
 
-TEST(Parallel, RangesCoverAllElementsInFullGrains) {
+TEST(Parallel, RangesCoverAllElementsInWholeGrains) {
   const auto pool = pool_of(3);
   KernelContext context(nullptr, pool.get());
   for (const int64_t count : {int64_t{0}, int64_t{1}, kGrain, 7 * kGrain + 5, 100 * kGrain}) {

@@ -45,7 +45,7 @@ TEST_F(Pooling, MaxUsesKernelSizeAsDefaultStride) {
   EXPECT_THAT(values_of<int64_t>(indices), ElementsAre(6, 8, 16, 18));
 }
 
-TEST_F(Pooling, MaxAppliesPaddingDilationAndCeiling) {
+TEST_F(Pooling, MaxAppliesPaddingDilationAndCeilMode) {
   // The image is 4 x 4. Windows are 3 taps with dilation 2, starting at -1.
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 2, 2});
@@ -59,7 +59,7 @@ TEST_F(Pooling, MaxAppliesPaddingDilationAndCeiling) {
   EXPECT_THAT(values_of<float>(wide), ElementsAre(2, 4, 5));
 }
 
-TEST_F(Pooling, CeilingAllowsWindowBeyondInput) {
+TEST_F(Pooling, CeilModeAllowsWindowBeyondInput) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 2});
   ASSERT_TRUE(succeeds(max_pool(image(1, 3), {1, 2}, {1, 2}, 0, 1, true, out, indices)));
@@ -90,7 +90,7 @@ TEST_F(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
   }
 }
 
-TEST_F(Pooling, MaxPrefersNanThenFirstOfEquals) {
+TEST_F(Pooling, MaxPrefersNanAndThenFirstOfEqualElements) {
   Tensor& self = call.make<float>({1, 1, 6}, {3, 3, NAN, 5, -INFINITY, -INFINITY});
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 3});
   Tensor& indices = call.make(ScalarType::kLong, {1, 1, 3});
@@ -142,14 +142,14 @@ TEST_F(Pooling, AverageIncludesPaddingIfRequested) {
                     "divisor_override"));
 }
 
-TEST_F(Pooling, AverageDividesLastWindowByItsElements) {
+TEST_F(Pooling, AverageDividesLastWindowByItsElementCount) {
   // Positions beyond the padded input do not count, so the last window of three has two elements.
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
   ASSERT_TRUE(succeeds(avg_pool(image(1, 5), {1, 3}, {1, 3}, 0, true, true, call.none(), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(2, 4.5f));
 }
 
-TEST_F(Pooling, AverageOfIntegersDividesTowardZero) {
+TEST_F(Pooling, AverageOfIntegersRoundsTowardZero) {
   Tensor& self = call.make<int64_t>({1, 1, 2}, {-3, 0});
   Tensor& out = call.make(ScalarType::kLong, {1, 1, 1});
   ASSERT_TRUE(succeeds(avg_pool(self, {1, 2}, {}, 0, false, true, call.none(), out)));

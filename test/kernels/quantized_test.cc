@@ -22,7 +22,7 @@ class Quantized : public testing::Test {
   KernelCall call;
 };
 
-TEST_F(Quantized, PerTensorRoundsHalvesToEvenAndClamps) {
+TEST_F(Quantized, PerTensorRoundsTiesToEvenAndClamps) {
   Tensor& input = call.make<float>({7}, {0.25f, 0.75f, -0.25f, 1000, -1000, NAN, INFINITY});
   Tensor& out = call.make(ScalarType::kChar, {7});
   ASSERT_TRUE(
@@ -44,7 +44,7 @@ TEST_F(Quantized, PerTensorRoundsHalvesToEvenAndClamps) {
 
 // PyTorch multiplies by 1 / scale, computed in double. For one scale in four, 1.0f / float(scale)
 // is the adjacent float, which would round values near ties the other way.
-TEST_F(Quantized, SixteenBitsUseInverseComputedInDouble) {
+TEST_F(Quantized, SixteenBitQuantizationUsesInverseScaleComputedInF64) {
   size_t differing = 0;
   for (int s = 1; s <= 200; ++s) {
     const double scale = 1e-4 + 1e-6 * s / 3;
@@ -122,7 +122,7 @@ TEST_F(Quantized, PerChannelAcceptsAnyAxis) {
   EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 8, 9, 5, 6, 12, 13));
 }
 
-TEST_F(Quantized, PerTokenUsesParametersOfRow) {
+TEST_F(Quantized, PerTokenUsesParametersOfEachRow) {
   Tensor& input = call.make<float>({2, 1, 2}, {1, 2, 3, 4});
   Tensor& scales = call.make<double>({2, 1, 1}, {1, 2});
   Tensor& zeros = call.make<int64_t>({2, 1, 1}, {0, 1});
@@ -198,7 +198,7 @@ TEST_F(Quantized, ChoosesParameters) {
   EXPECT_EQ(zeros.data<int64_t>()[1], 127);
 }
 
-TEST_F(Quantized, AddsInRealNumbers) {
+TEST_F(Quantized, AddsDequantizedValues) {
   Tensor& a = call.make<uint8_t>({2}, {10, 200});
   Tensor& b = call.make<uint8_t>({2}, {4, 255});
   Tensor& out = call.make(ScalarType::kByte, {2});
@@ -294,7 +294,7 @@ TEST_F(Quantized, EmbeddingsMatchFormula) {
   }
 }
 
-TEST_F(Quantized, MixedProductsScaleWeights) {
+TEST_F(Quantized, MixedDtypeProductsScaleWeights) {
   Tensor& input = call.make<float>({1, 2}, {2, 3});
   Tensor& weight = call.make<int8_t>({2, 2}, {1, 2, 3, 4});
   Tensor& scales = call.make<float>({2}, {10, 0.5f});

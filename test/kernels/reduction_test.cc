@@ -15,7 +15,7 @@ using test::values_of;
 
 constexpr float kFloatNan = std::numeric_limits<float>::quiet_NaN();
 
-TEST(Reduction, SumsOverAnyDimensions) {
+TEST(Reduction, SumReducesAnyDimensions) {
   KernelCall call;
   Tensor& a = call.make<float>({2, 3}, {1, 2, 3, 10, 20, 30});
   Tensor& columns = call.make(ScalarType::kFloat, {3});
@@ -81,7 +81,7 @@ TEST(Reduction, SumWrapsIntegersAndCountsBools) {
   EXPECT_EQ(values_of<int64_t>(out)[0], 4);
 }
 
-TEST(Reduction, SumsHalfWithFullPrecision) {
+TEST(Reduction, AccumulatesF16SumsInHigherPrecision) {
   KernelCall call;
   // A running sum in Half would stop at 2048.
   Tensor& a = call.make<Half>({5000}, std::vector<Half>(5000, Half(1)));
@@ -140,7 +140,7 @@ TEST(Reduction, AnyWithEmptyDimensionListIsElementwise) {
   EXPECT_EQ(values_of<uint8_t>(all)[0], 0);
 }
 
-TEST(Reduction, ExtremaPreferFirstNanThenFirstOfEquals) {
+TEST(Reduction, ExtremaPreferFirstNanAndThenFirstOfEqualElements) {
   KernelCall call;
   Tensor& a = call.make<float>({3, 4}, {1, 5, 5, 0, kFloatNan, 9, kFloatNan, 1, -3, -2, -3, -2});
   Tensor& values = call.make(ScalarType::kFloat, {3});

@@ -250,7 +250,7 @@ TEST(KernelErrors, RejectsValueOfAnotherKind) {
 }
 
 // Resizing an output must not change an input whose shape the kernel has read.
-TEST(KernelErrors, RejectsOutputThatIsInputOfAnotherShape) {
+TEST(KernelErrors, RejectsInputOfAnotherShapeAsOutput) {
   for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
            {"quantized_decomposed::mixed_mm.out",
             "input=!f32[2,3] weight=i8[3,4] weight_scales=f32[3] weight_zero_points=none out=none"},

@@ -27,7 +27,7 @@ class Upsample : public testing::Test {
   const EValue factors = EValue(std::span<const double>(factors_));
 };
 
-TEST_F(Upsample, BilinearInterpolatesBetweenCenters) {
+TEST_F(Upsample, BilinearInterpolatesBetweenPixelCenters) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
   ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 4}), false,
                                 call.none(), out)));
@@ -57,7 +57,7 @@ TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
 
 // In a dimension that does not change, both samples are the same element, with weights 1 and 0.
 // Only infinity itself becomes NaN (0 * inf), not its neighbors.
-TEST_F(Upsample, BilinearReadsNoNeighborsInUnchangedDimension) {
+TEST_F(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -84,7 +84,7 @@ TEST_F(Upsample, BilinearReadsNoNeighborsInUnchangedDimension) {
   }
 }
 
-TEST_F(Upsample, BilinearInterpolatesBetweenCorners) {
+TEST_F(Upsample, BilinearInterpolatesBetweenAlignedCorners) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 5});
   ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 5}), true,
                                 call.none(), out)));
@@ -99,7 +99,7 @@ TEST_F(Upsample, NearestRepeatsElements) {
 }
 
 // uint8 results round halves up, unlike results of other dtypes.
-TEST_F(Upsample, BilinearOfBytesRoundsBetweenColumnsAndRows) {
+TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
   Tensor& self = call.make<uint8_t>({1, 1, 2, 2}, {0, 1, 2, 4});
   Tensor& out = call.make(ScalarType::kByte, {1, 1, 3, 3});
   ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.ints({3, 3}), true,
@@ -108,7 +108,7 @@ TEST_F(Upsample, BilinearOfBytesRoundsBetweenColumnsAndRows) {
 }
 
 // PyTorch ignores a factor if it copies or doubles a small image, but not for larger images.
-TEST_F(Upsample, NearestUsesTheFactorExceptForSmallImages) {
+TEST_F(Upsample, NearestUsesTheScaleFactorExceptForSmallImages) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
@@ -140,7 +140,7 @@ TEST_F(Upsample, NearestAcceptsChannelsLast) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(1, 10, 1, 10, 2, 20, 2, 20));
 }
 
-TEST_F(Upsample, AntialiasedHalvingAveragesWithTriangle) {
+TEST_F(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
   // The scale is 2, so the support is 2 and the centers are 1 and 3. The weights are 3/4 at
   // distance 0.5 and 1/4 at distance 1.5.
   Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 8, 16, 24});
@@ -176,7 +176,7 @@ std::vector<float> resized_line(const std::vector<float>& from, size_t count) {
   return to;
 }
 
-TEST_F(Upsample, AntialiasedCubicAveragesWithKeysFilter) {
+TEST_F(Upsample, AntialiasedBicubicUsesKeysFilter) {
   const std::vector<float> elements = {3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5};
   Tensor& self = call.make<float>({1, 1, 1, 11}, elements);
   for (const int32_t count : {3, 5, 11, 17}) {
@@ -197,7 +197,7 @@ TEST_F(Upsample, AntialiasedCubicAveragesWithKeysFilter) {
 }
 
 // Converted to float, the size is rounded up by one.
-TEST_F(Upsample, AntialiasedReadsNothingPastLongLine) {
+TEST_F(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
   Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});
   EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
@@ -264,7 +264,7 @@ TEST_F(GridSampler, BicubicReproducesStraightLines) {
 
 // Converted to float, the last position is one past the end of the line, where PyTorch samples
 // zeros.
-TEST_F(GridSampler, ReadsNothingPastLongLine) {
+TEST_F(GridSampler, DoesNotReadPastTheEndOfALongRow) {
   Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));
   Tensor& grid = call.make<Half>({1, 1, 1, 2}, {Half(1.0F), Half(0.0F)});
   for (int64_t mode = 0; mode < 3; ++mode) {
@@ -277,7 +277,7 @@ TEST_F(GridSampler, ReadsNothingPastLongLine) {
   }
 }
 
-TEST_F(GridSampler, AcceptsEveryCoordinate) {
+TEST_F(GridSampler, AcceptsAnyCoordinate) {
   for (const float x : {NAN, INFINITY, -INFINITY, 3e38f, -3e38f}) {
     for (int64_t mode = 0; mode < 3; ++mode) {
       for (int64_t padding = 0; padding < 3; ++padding) {
@@ -317,7 +317,7 @@ double sampled(const std::vector<float>& volume, const std::array<double, 3>& xy
   return sum;
 }
 
-TEST(VolumeSampler, InterpolatesBetweenEightElements) {
+TEST(VolumeSampler, InterpolatesAmongEightElements) {
   KernelCall call;
   std::vector<float> volume = count_up(24);
   for (float& element : volume) element = element * element - 40 * std::sin(element);
@@ -343,7 +343,7 @@ TEST(VolumeSampler, InterpolatesBetweenEightElements) {
   }
 }
 
-TEST(VolumeSampler, RejectsCubicAndWrongGrids) {
+TEST(VolumeSampler, RejectsBicubicModeAndInvalidGrids) {
   KernelCall call;
   Tensor& input = call.make<float>({1, 1, 1, 1, 2}, {1, 2});
   Tensor& grid = call.make<float>({1, 1, 1, 1, 3}, {0, 0, NAN});

@@ -22,7 +22,7 @@ const KernelRegistry& all_kernels() {
 }
 
 // PyTorch converts the Scalar to a tensor of the common dtype before it compares or divides.
-TEST(ScalarOperand, RoundsScalarLikeTensor) {
+TEST(ScalarOperand, RoundsScalarsLikeTensorElements) {
   KernelCall call;
   const auto check = [&](const std::string& name, ScalarType dtype, ScalarType result,
                          double number) {

@@ -55,12 +55,12 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-TEST_P(TemporaryMemory, BmmDoesNotGrowWithBatch) {
+TEST_P(TemporaryMemory, BmmMemoryDoesNotGrowWithBatchSize) {
   const size_t one = bmm_memory(1);
   EXPECT_LT(bmm_memory(64), 2 * one);
 }
 
-TEST_P(TemporaryMemory, ConvolutionDoesNotGrowWithImagesOrGroups) {
+TEST_P(TemporaryMemory, ConvolutionMemoryDoesNotGrowWithImagesOrGroups) {
   for (const bool transposed : {false, true}) {
     const size_t one = convolution_memory(1, 1, transposed);
     EXPECT_LT(convolution_memory(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
 using FloatMemory = TemporaryMemory;
 
 // The kernel holds two lines for each thread, for any image height.
-TEST_P(FloatMemory, ResamplingDoesNotGrowWithImage) {
+TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),
                                   call.ints({2 * height, 1000}), false, KernelCall::none(),
@@ -89,10 +89,10 @@ TEST_P(FloatMemory, ResamplingDoesNotGrowWithImage) {
 INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat),
                          [](const auto& tested) { return scalar_type_name(tested.param); });
 
-using HalfMemory = TemporaryMemory;
+using SixteenBitFloatMemory = TemporaryMemory;
 
 // Weights are converted to float in parts.
-TEST_P(HalfMemory, LinearUsesLessThanItsWeights) {
+TEST_P(SixteenBitFloatMemory, LinearUsesLessMemoryThanTheWeights) {
   for (const int32_t rows : {1, 3, 32}) {
     Tensor& weight = zeros({2000, 500});
     EXPECT_TRUE(succeeds(call.run("aten::linear.out", zeros({rows, 500}), weight, zeros({2000}),
@@ -101,7 +101,7 @@ TEST_P(HalfMemory, LinearUsesLessThanItsWeights) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, HalfMemory,
+INSTANTIATE_TEST_SUITE_P(Dtypes, SixteenBitFloatMemory,
                          testing::Values(ScalarType::kHalf, ScalarType::kBFloat16),
                          [](const auto& tested) { return scalar_type_name(tested.param); });
 

@@ -124,7 +124,7 @@ TEST_F(ThreadedCopy, ConcatenatesAlongEveryDim) {
   }
 }
 
-TEST_F(ThreadedCopy, CopiesStridedRepeatedAndConvertedElements) {
+TEST_F(ThreadedCopy, SupportsStridedRepeatedAndConvertedElements) {
   Tensor& self = numbered<int32_t>({301, 600});
   Tensor& halves = call.make(ScalarType::kInt, {301, 300});
   ASSERT_TRUE(succeeds(call.run("aten::slice_copy.Tensor_out", self, 1, 1, 600, 2, halves)));
@@ -148,7 +148,7 @@ TEST_F(ThreadedCopy, CopiesStridedRepeatedAndConvertedElements) {
 }
 
 // Several threads would overwrite elements before others read them.
-TEST_F(ThreadedCopy, CopiesBetweenOverlappingTensors) {
+TEST_F(ThreadedCopy, CopyBetweenOverlappingTensorsReadsOriginalValues) {
   constexpr int32_t kCount = 1 << 20;
   for (const int64_t offset : {int64_t{-4}, int64_t{4}, int64_t{4000}}) {
     SCOPED_TRACE(offset);

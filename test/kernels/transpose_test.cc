@@ -41,7 +41,7 @@ void expect_transposed(const TransposeCase& c) {
   }
 }
 
-TEST(Transpose, MovesTilesAtAnyAlignment) {
+TEST(Transpose, TransposesTilesAtAnyAlignment) {
   for (const size_t offset : {size_t{0}, size_t{16}, size_t{40}, size_t{48}}) {
     for (const TransposeCase& c :
          {TransposeCase{16, 16, 0, 0, offset}, TransposeCase{64, 128, 0, 0, offset},
@@ -53,12 +53,12 @@ TEST(Transpose, MovesTilesAtAnyAlignment) {
   }
 }
 
-TEST(Transpose, MovesMatrixLargerThanCache) {
+TEST(Transpose, TransposesMatrixLargerThanCache) {
   expect_transposed<uint32_t>({2048, 2064, 0, 0, 16});
   expect_transposed<uint32_t>({2052, 2048, 0, 0, 16});
 }
 
-TEST(Transpose, ReturnsTileSizeOfSmallElements) {
+TEST(Transpose, ReturnsTileSizeForSmallElements) {
   EXPECT_EQ(transpose_tile_size(1), 16);
   EXPECT_EQ(transpose_tile_size(2), 8);
   EXPECT_EQ(transpose_tile_size(4), 4);

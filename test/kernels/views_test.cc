@@ -69,7 +69,7 @@ TEST(EtView, SharesMemory) {
                     ErrorCode::kInvalidProgram, "argument 2 is the Int 3"));
 }
 
-TEST(EtView, RejectsDimOrderThatNeedsCopy) {
+TEST(EtView, RejectsDimOrderThatNeedsACopy) {
   KernelCall call;
   Tensor& self = call.make<float>({1, 2, 1, 2}, {0, 2, 1, 3}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {4});
