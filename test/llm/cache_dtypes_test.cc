@@ -106,7 +106,7 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
 }
 
 // The model has two layers, with keys and values of shape [1, 16, 2, 16].
-TEST_F(CacheDtypes, MethodBytesUsesElementSize) {
+TEST_F(CacheDtypes, MethodBytesUsesElementSizeOfTheCacheDtype) {
   for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16}) {
     const auto model = load(dtype);
     const MethodMeta meta = *model->session.program()->method_meta("forward");

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
 // The model quantizes activations, so logits match PyTorch's only within the case's tolerance (atol
 // 0.3), and a close second may overtake PyTorch's token. The model is fed PyTorch's tokens. Each
 // next token must have the largest logit, to within twice the tolerance.
-TEST(QuantizedModel, RanksPyTorchTokensFirst) {
+TEST(QuantizedModel, TokensOfPyTorchHaveTheLargestLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
   tools::Session session({folder / "model.pte", {}});
@@ -84,7 +84,7 @@ TEST(QuantizedModel, RanksPyTorchTokensFirst) {
 }
 
 // A model that returns the logits of each token of a call.
-TEST(ChunkedModel, LogitsOfChunkEqualThoseOfSingleTokens) {
+TEST(ChunkedModel, ChunkLogitsEqualSingleTokenLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   tools::Session session({test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pte", {}});
   const auto method = session.load_method("forward");
@@ -223,7 +223,7 @@ TEST_F(SmallDecoder, ReturnsLogitsOfLastToken) {
   EXPECT_THROW(decoder->logits_after(3), GenerationError);
 }
 
-TEST_F(SmallDecoder, HasOnlyLastLogitsIfMethodReturnsOneRow) {
+TEST_F(SmallDecoder, ReturnsOnlyLastLogitsIfMethodReturnsOneRow) {
   forward({});
   const auto decoder = load();
   decoder->feed(Ids{1, 2, 3}, 0);
@@ -270,7 +270,7 @@ TEST_F(SmallDecoder, RejectsVocabularySizeUnequalToLogits) {
               testing::HasSubstr("get_vocab_size returns 7, but the method returns 6 logits"));
 }
 
-TEST_F(SmallDecoder, RejectsKvCacheFlagWithoutPosition) {
+TEST_F(SmallDecoder, RejectsKvCacheFlagWithoutPositionInput) {
   forward({.has_position = false});
   flag("use_kv_cache", true);
   EXPECT_THAT(refusal(),

@@ -100,7 +100,7 @@ TEST(PrefillAndDecode, TextMatchesSingleMethod) {
 }
 
 // The two methods have different weights, so the logits show which one ran.
-TEST(PrefillAndDecode, PromptRunsPrefillAndTokensRunDecode) {
+TEST(PrefillAndDecode, PrefillProcessesThePromptAndDecodeProcessesGeneratedTokens) {
   LoadedModel one(test::lower_methods(llama_methods({{"forward", 1}}), false));
   LoadedModel two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 2}}), true));
   const auto logits_of = [](std::span<const float> logits) {
@@ -199,7 +199,7 @@ TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
   EXPECT_THAT(generator.generate(Ids{8, 2}, options).ids, ElementsAre(2, 8, 2, 8, 2, 8, 2, 0));
 }
 
-TEST_F(EncoderDecoder, RejectedPromptKeepsText) {
+TEST_F(EncoderDecoder, RejectedPromptLeavesTextUnchanged) {
   LoadedModel model(file(full_metadata()));
   TextGenerator generator(*model.decoder, nullptr);
   generator.generate(Ids{9, 4}, kSixGreedy);
@@ -230,7 +230,7 @@ TEST_F(EncoderDecoder, RejectsDecodingWithoutEncoderInput) {
           "method text_decoder needs the output of method encoder, which was not given an input"));
 }
 
-TEST_F(EncoderDecoder, RejectsEncoderWithOtherWidth) {
+TEST_F(EncoderDecoder, RejectsEncoderWithMismatchedOutputWidth) {
   auto methods = test::seen_words_model(kWords, kLength, 7);
   methods.at("encoder") = std::move(test::seen_words_model(kWords + 1, kLength, 7).at("encoder"));
   const auto other = test::lower_methods(std::move(methods), false, full_metadata());
@@ -274,7 +274,7 @@ TEST_F(LlmCorpus, PrefillAndDecodeLogitsMatchPyTorch) {
   }
 }
 
-TEST_F(LlmCorpus, EmbeddingFeedsDecoder) {
+TEST_F(LlmCorpus, TokenEmbeddingMethodFeedsDecoder) {
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
   LoadedModel model(folder / "model.pte");
   // The expected logits of the corpus follow an image, so they do not apply to a text alone. The

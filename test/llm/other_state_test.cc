@@ -101,7 +101,7 @@ TEST_F(OtherState, ResetsToInitialStateAtPositionZero) {
 }
 
 // A warm-up generates a text and then resets the generator.
-TEST_F(OtherState, SameTextAfterGeneratorReset) {
+TEST_F(OtherState, GeneratorResetReproducesTheSameText) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(true));
   load(std::move(methods), false);
@@ -122,7 +122,7 @@ TEST_F(OtherState, SameTextAfterGeneratorReset) {
       << "without a reset, the state continues";
 }
 
-TEST_F(OtherState, KeepsOtherStateIsFalseForPositionalCaches) {
+TEST_F(OtherState, KeepsOtherStateReturnsFalseForPositionalCaches) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(false));
   methods.emplace("with_cache", examples::llama_decoder({.length = 16, .group = 0}));

@@ -121,7 +121,7 @@ class RowsInPrompts : public testing::Test {
   std::unique_ptr<MethodDecoder> decoder_;
 };
 
-TEST_F(RowsInPrompts, ReplacePlaceholder) {
+TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
   for (const bool has_dynamic_rows : {false, true}) {
     for (const size_t chunk : {1, 2, 3, 8}) {
       load_adding(has_dynamic_rows);
@@ -166,7 +166,7 @@ TEST_F(RowsInPrompts, WorkInTextGenerator) {
 }
 
 // Without a cache, each call gets the text from its beginning.
-TEST_F(RowsInPrompts, RepeatInEveryCallWithoutCache) {
+TEST_F(RowsInPrompts, AreFedAgainInEveryCallWithoutCache) {
   for (const bool has_dynamic_rows : {false, true}) {
     load_adding(has_dynamic_rows, kImage, false);
     show({4, 2});
@@ -205,7 +205,7 @@ std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateO
   return "";
 }
 
-TEST_F(RowsInPrompts, RejectedPromptDoesNotChangeTextWithoutCache) {
+TEST_F(RowsInPrompts, WithoutCacheRejectedPromptLeavesTextUnchanged) {
   const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
   for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
     load_adding(true, kImage, false);

@@ -24,7 +24,7 @@ TEST(Sampler, ZeroTemperatureReturnsLowestIdOfTheArgmax) {
 }
 
 // Frequencies must match softmax within five standard deviations.
-TEST(Sampler, DrawsFollowSoftmax) {
+TEST(Sampler, SampledFrequenciesMatchSoftmax) {
   const std::vector<float> logits = {std::log(1.0F), std::log(2.0F), std::log(5.0F)};
   constexpr int kDraws = 80'000;
   for (const float temperature : {1.0F, 0.5F}) {
@@ -40,7 +40,7 @@ TEST(Sampler, DrawsFollowSoftmax) {
   }
 }
 
-TEST(Sampler, TopPKeepsFewestTokensThatExceedIt) {
+TEST(Sampler, TopPKeepsFewestTokensWithTotalProbabilityAboveP) {
   const std::vector<float> logits = {std::log(0.1F), std::log(0.6F), std::log(0.3F)};
   const auto kept = [&](float top_p) {
     return counts({.temperature = 1, .top_p = top_p, .seed = 5}, logits, 2000).size();

@@ -45,7 +45,7 @@ aot::Methods methods() {
   return made;
 }
 
-TEST(SharedCaches, ReadingMethodSeesWrittenRows) {
+TEST(SharedCaches, ReadMethodSeesRowsThatTheWriteMethodStored) {
   aot::LowerOptions options;
   options.attention = aot::AttentionOperator::kCustomSdpa;
   options.emit.memory_planning.share_mutable_buffers = true;

@@ -92,7 +92,7 @@ TEST(TextEvaluation, EachWindowGivesTokensTheDocumentedContext) {
   expect({.prefix = {0}}, {1, 2, 3, 4, 2, 3, 4, 2, 3, 4}, 3);
 }
 
-TEST(TextEvaluation, ModelWithoutCacheGetsTextFromItsBeginning) {
+TEST(TextEvaluation, ModelWithoutCacheGetsTheTextFromTheStart) {
   CountingDecoder model(4, true);
   model.info_.has_cache = false;
   const std::vector<TokenId> text(5, 1);
@@ -138,7 +138,7 @@ std::string error_of(Run run) {
   return "no error";
 }
 
-TEST(TextEvaluation, RejectsTextsAndModelsThatDoNotFit) {
+TEST(TextEvaluation, RejectsUnsuitableTextsAndModels) {
   const std::vector<TokenId> text(10, 1);
   const auto error = [](std::span<const TokenId> ids, const EvaluationOptions& options,
                         DecoderModel* other = nullptr) {
@@ -209,7 +209,7 @@ TEST(BlockInterval, EstimatesRatioOfSums) {
 }
 
 // Values from tables of Student's distribution.
-TEST(BlockInterval, QuantilesMatchTables) {
+TEST(BlockInterval, StudentQuantilesMatchPublishedTables) {
   EXPECT_NEAR(student_quantile(7), 2.3646, 2e-3);
   EXPECT_NEAR(student_quantile(14), 2.1448, 2e-3);
   EXPECT_NEAR(student_quantile(60), 2.0003, 2e-3);

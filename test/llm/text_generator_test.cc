@@ -46,7 +46,7 @@ TEST(TextGenerator, FeedsPromptInChunks) {
   EXPECT_EQ(generator.position(), 6);
 }
 
-TEST(TextGenerator, FeedsPromptByTokenWithoutParallelPrefill) {
+TEST(TextGenerator, FeedsPromptTokenByTokenWithoutParallelPrefill) {
   DecoderInfo info = small_info();
   info.parallel_prefill = false;
   FakeDecoder model(info);
@@ -54,7 +54,7 @@ TEST(TextGenerator, FeedsPromptByTokenWithoutParallelPrefill) {
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{7}, 0}, FakeDecoder::Call{{8}, 1}));
 }
 
-TEST(TextGenerator, FeedsIncompleteChunkByToken) {
+TEST(TextGenerator, FeedsIncompleteChunkTokenByToken) {
   DecoderInfo info = small_info();
   info.min_tokens_per_call = info.max_tokens_per_call;
   FakeDecoder model(info);
@@ -103,7 +103,7 @@ TEST(TextGenerator, StopsAtEndId) {
   EXPECT_EQ(generator.generate(Ids{9}, on).ids.size(), 5U);
 }
 
-TEST(TextGenerator, StaysWithinContext) {
+TEST(TextGenerator, StopsBeforeExceedingTheContext) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   const Generation result = generator.generate(Ids{1, 2}, greedy());
@@ -339,7 +339,7 @@ TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
 }
 
 // Token 5 is "\u2581a": "a" with a space before it.
-TEST(TextGenerator, EncodedPromptAnswerHasNoLeadingSpace) {
+TEST(TextGenerator, AnswerToEncodedPromptHasNoLeadingSpace) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/unigram.json"));
   DecoderInfo info = small_info();
   info.vocabulary = tokenizer->vocabulary_size();
