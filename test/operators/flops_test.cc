@@ -44,7 +44,7 @@ std::optional<double> count(const char* target, Sizes result,
   return count_flops(*find_operator(target), call);
 }
 
-TEST(FlopsTest, MatrixProductsCountTwoPerInnerElement) {
+TEST(FlopsTest, MatrixProductsCountTwoFlopsPerMultiplyAdd) {
   EXPECT_EQ(count("aten.mm.default", {3, 7}, {{"self", {3, 5}}, {"mat2", {5, 7}}}),
             2.0 * 3 * 5 * 7);
   EXPECT_EQ(
@@ -54,7 +54,7 @@ TEST(FlopsTest, MatrixProductsCountTwoPerInnerElement) {
             2.0 * 4 * 8 * 16);
 }
 
-TEST(FlopsTest, TransposedConvolutionsCountPerInput) {
+TEST(FlopsTest, TransposedConvolutionsCountFlopsPerInputElement) {
   const std::map<std::string_view, Sizes> tensors = {{"input", {1, 4, 6, 6}},
                                                      {"weight", {8, 2, 3, 3}}};
   EXPECT_EQ(count("aten.convolution.default", {1, 8, 5, 5}, tensors, {{"transposed", {0}}}),
@@ -63,7 +63,7 @@ TEST(FlopsTest, TransposedConvolutionsCountPerInput) {
             2.0 * 4 * 6 * 6 * 2 * 9);
 }
 
-TEST(FlopsTest, SingleKernelSizeIsASquareWindow) {
+TEST(FlopsTest, SingleKernelSizeMeansASquareWindow) {
   const std::map<std::string_view, Sizes> tensors = {{"self", {1, 1, 6, 6}}};
   EXPECT_EQ(count("aten.avg_pool2d.default", {1, 1, 2, 2}, tensors, {{"kernel_size", {3}}}),
             4.0 * 9);
@@ -71,13 +71,13 @@ TEST(FlopsTest, SingleKernelSizeIsASquareWindow) {
             4.0 * 6);
 }
 
-TEST(FlopsTest, NormsAndSoftmaxCountSeveralPerElement) {
+TEST(FlopsTest, NormsAndSoftmaxCountSeveralFlopsPerElement) {
   EXPECT_EQ(count("aten._softmax.default", {4, 10}, {{"self", {4, 10}}}), 5.0 * 40);
   EXPECT_EQ(count("aten.native_group_norm.default", {1, 4, 3, 3}, {{"input", {1, 4, 3, 3}}}),
             8.0 * 36);
 }
 
-TEST(FlopsTest, ReturnsEmptyWithoutRuleOrSizes) {
+TEST(FlopsTest, ReturnsNothingWithoutARuleOrSizes) {
   EXPECT_EQ(count("aten.topk.default", {4}, {{"self", {40}}}), std::nullopt);
   EXPECT_EQ(count("aten.mm.default", {3, 7}, {}), std::nullopt);
   EXPECT_EQ(count("aten.view_copy.default", {16}, {{"self", {4, 4}}}), 0.0);

@@ -143,7 +143,7 @@ TEST(Operators, KernelNamesAreUnique) {
   }
 }
 
-TEST(Operators, NamesKernelsByRule) {
+TEST(Operators, DerivesKernelNamesFromOperatorNames) {
   EXPECT_EQ(operator_of("aten.relu.default").kernel, "aten::relu.out");
   EXPECT_EQ(operator_of("aten.add.Scalar").kernel, "aten::add.Scalar_out");
   EXPECT_EQ(operator_of("quantized_decomposed.embedding_byte.dtype").kernel,
@@ -153,13 +153,13 @@ TEST(Operators, NamesKernelsByRule) {
   EXPECT_EQ(operator_of("aten.reshape.default").kernel, "") << "it has no kernel";
 }
 
-TEST(Operators, RowsCanNameOtherKernels) {
+TEST(Operators, TableRowsCanSpecifyOtherKernelNames) {
   EXPECT_EQ(operator_of("aten.add.Tensor").kernel, "aten::add.out");
   EXPECT_EQ(operator_of("aten.max.dim").kernel, "aten::max.dim_max");
   EXPECT_EQ(operator_of("_operator.add").kernel, "executorch_prim::add.Scalar");
 }
 
-TEST(Operators, KernelArgumentsAreArgumentsAndOuts) {
+TEST(Operators, KernelArgumentsAreOperatorArgumentsAndOutputs) {
   const Operator& add = operator_of("aten.add.Tensor");
   EXPECT_THAT(names(add.kernel_arguments), ElementsAre("self", "other", "alpha", "out"));
   EXPECT_TRUE(add.kernel_arguments[3].is_written);
@@ -191,7 +191,7 @@ TEST(Operators, CoreOperatorsHaveKernels) {
   EXPECT_FALSE(operator_of("aten.silu.default").is_core);
 }
 
-TEST(Operators, AliasesIdentifyViews) {
+TEST(Operators, AliasAnnotationsIdentifyViews) {
   const Operator& view = operator_of("aten.view.default");
   EXPECT_TRUE(view.may_alias());
   ASSERT_TRUE(view.is_view());
@@ -225,7 +225,7 @@ TEST(Operators, DeclaresOperatorsOutsideTheTable) {
   EXPECT_EQ(declared_operator("my::op_(Tensor(a!) x) -> ()").kernel, "my::op_");
 }
 
-TEST(Operators, AliasesHaveTheSameArguments) {
+TEST(Operators, EquivalentOperatorsHaveTheSameArguments) {
   for (const Operator& op : operators()) {
     if (op.same_as.empty()) continue;
     const Operator* found = find_operator(op.same_as);

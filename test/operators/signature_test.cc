@@ -55,7 +55,7 @@ TEST(Signature, ReadsDefaults) {
   EXPECT_EQ(default_of("int[] dims=[0, 1]"), DefaultValue(std::vector<int64_t>{0, 1}));
 }
 
-TEST(Signature, NumberIsTheDefaultOfEveryItem) {
+TEST(Signature, SingleNumberIsTheDefaultOfEveryListItem) {
   EXPECT_EQ(default_of("int[2] padding=0"), DefaultValue(std::vector<int64_t>{0, 0}));
   EXPECT_EQ(default_of("SymInt[3] stride=1"), DefaultValue(std::vector<int64_t>{1, 1, 1}));
 }
