@@ -55,7 +55,7 @@ TEST(Error, MovingTransfersTheMessage) {
 }
 
 // ExecuTorch defines these numbers.
-TEST(ErrorCode, MatchesExecuTorchsNumbersAndNames) {
+TEST(ErrorCode, NumbersAndNamesMatchExecuTorch) {
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kOperatorMissing), 0x14u);
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kMemoryAllocationFailed), 0x21u);
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kInvalidProgram), 0x23u);

@@ -34,7 +34,7 @@ TEST(EValue, HoldsEachKind) {
               ElementsAre(true, false));
 }
 
-TEST(EValue, TagsMatchTheNumbersInFiles) {
+TEST(EValue, TagsMatchTheNumbersInProgramFiles) {
   EXPECT_EQ(static_cast<uint32_t>(EValue(int64_t{1}).tag()), 4u);
   EXPECT_EQ(static_cast<uint32_t>(Tag::kListTensor), 9u);
   EXPECT_STREQ(tag_name(Tag::kListOptionalTensor), "OptionalTensorList");
@@ -43,7 +43,7 @@ TEST(EValue, TagsMatchTheNumbersInFiles) {
 }
 
 // Other pointers would silently convert to bool.
-TEST(EValue, CannotBeMadeFromOtherPointers) {
+TEST(EValue, CannotBeConstructedFromOtherPointers) {
   static_assert(!std::is_constructible_v<EValue, const Tensor*>);
   static_assert(!std::is_constructible_v<EValue, const char*>);
   static_assert(!std::is_constructible_v<EValue, const char(&)[4]>);
@@ -120,7 +120,7 @@ TEST(EValue, ReadingOtherKindsAsListsFails) {
   }
 }
 
-TEST(EValue, CheckedAccessorsReturnTheValueOrNameBothKinds) {
+TEST(EValue, CheckedAccessorsReturnTheValueOrReportBothKinds) {
   Tensor tensor;
   EValue seven(int64_t{7});
   EValue of_tensor(&tensor);

@@ -90,7 +90,7 @@ TEST(Half, RoundsTiesToEven) {
   }
 }
 
-TEST(Half, OverflowsToInfinityFromHalfAUnitAboveTheLargestValue) {
+TEST(Half, OverflowsToInfinityHalfAUnitAboveTheLargestValue) {
   EXPECT_EQ(Half(65504.0f).bits, 0x7bffu);
   EXPECT_EQ(Half(std::nextafter(65520.0f, 0.0f)).bits, 0x7bffu);
   EXPECT_EQ(Half(65520.0f).bits, 0x7c00u);

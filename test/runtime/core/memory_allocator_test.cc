@@ -12,7 +12,7 @@ bool is_aligned(const void* memory, size_t alignment) {
   return reinterpret_cast<uintptr_t>(memory) % alignment == 0;
 }
 
-TEST(AllocateArray, ValueInitializes) {
+TEST(AllocateArray, ValueInitializesElements) {
   HeapArena allocator(64);
   void* memory = allocator.allocate(64, 1);
   ASSERT_NE(memory, nullptr);
@@ -39,7 +39,7 @@ TEST(HeapArena, ReturnsDistinctAlignedMemory) {
   }
 }
 
-TEST(HeapArena, RespectsItsBudget) {
+TEST(HeapArena, StaysWithinTheBudget) {
   Budget budget(1000);
   HeapArena arena(16, &budget);
   EXPECT_EQ(arena.allocate(2000, 1), nullptr);
@@ -79,7 +79,7 @@ TEST(HeapArena, SmallRequestsFitIfTheChunkSizeExceedsTheBudget) {
   EXPECT_LE(arena.reserved(), 1000u);
 }
 
-TEST(HeapArena, ReportsWhetherItIsEmpty) {
+TEST(HeapArena, ReportsIfItIsEmpty) {
   HeapArena arena(1024);
   EXPECT_TRUE(arena.empty());
   ASSERT_NE(arena.allocate(10, 1), nullptr);
@@ -88,14 +88,14 @@ TEST(HeapArena, ReportsWhetherItIsEmpty) {
   EXPECT_TRUE(arena.empty());
 }
 
-TEST(HeapArena, ReusesItsChunkAfterReset) {
+TEST(HeapArena, ReusesTheChunkAfterReset) {
   HeapArena arena(1024);
   void* first = arena.allocate(100, 16);
   arena.reset();
   EXPECT_EQ(arena.allocate(100, 16), first);
 }
 
-TEST(HeapArena, RewindsToAMark) {
+TEST(HeapArena, RewindsToASavedMark) {
   HeapArena arena(1024);
   auto* const kept = static_cast<std::byte*>(arena.allocate(100, 1));
   std::memset(kept, 0xab, 100);
@@ -141,7 +141,7 @@ TEST(HeapArena, ReusesMemoryOfManyChunksAfterRewind) {
 }
 
 // Two requests do not fit into one chunk. From the second round on, one larger chunk holds both.
-TEST(HeapArena, StopsGrowingAfterOneRound) {
+TEST(HeapArena, StopsGrowingAfterTheFirstReset) {
   HeapArena arena(64);
   size_t reserved = 0;
   for (int round = 0; round < 5; ++round) {

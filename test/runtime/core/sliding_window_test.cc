@@ -18,7 +18,7 @@ int64_t counted(const SlidingWindow& window, int64_t size, bool ceil_mode) {
   }
 }
 
-TEST(SlidingWindow, CountsWindowsLikeABruteForceSearch) {
+TEST(SlidingWindow, WindowCountMatchesBruteForceSearch) {
   int64_t cases = 0;
   for (int64_t size = 0; size < 9; ++size) {
     for (int64_t kernel = 1; kernel < 4; ++kernel) {

@@ -60,7 +60,7 @@ TEST(Tensor, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {}).strides(), ElementsAre());
 }
 
-TEST(Tensor, ReturnsElementsOnlyForItsDtype) {
+TEST(Tensor, ReturnsTypedElementsOnlyForTheMatchingDtype) {
   TensorFactory factory;
   Tensor& tensor = factory.make<float>({2}, {1.5F, 2.5F});
   EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
@@ -146,7 +146,7 @@ TEST(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
   EXPECT_THAT(tensor.sizes(), ElementsAre(0, 100)) << "a failed resize must keep the sizes";
 }
 
-TEST(TensorResize, RejectsOtherRanksNegativeSizesAndOverflow) {
+TEST(TensorResize, RejectsRankChangesNegativeSizesAndOverflow) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_STREQ(resize(tensor, {24}).message(), "f32[4,6] cannot become [24]: its rank is fixed");
@@ -165,7 +165,7 @@ TEST(TensorResize, KeepsTheDimOrder) {
   EXPECT_THAT(tensor.strides(), ElementsAre(48, 1, 24, 8));
 }
 
-TEST(TensorAlias, SharesMemoryAndItsWritability) {
+TEST(TensorAlias, SharesMemoryAndWritability) {
   TensorFactory factory;
   Tensor& memory = factory.make<float>({6}, {1, 2, 3, 4, 5, 6});
   memory.set_read_only();
@@ -176,7 +176,7 @@ TEST(TensorAlias, SharesMemoryAndItsWritability) {
   EXPECT_FALSE(view.is_writable());
 }
 
-TEST(TensorAlias, RejectsTooLittleMemoryWithoutEffect) {
+TEST(TensorAlias, RejectsTooLittleMemoryAndLeavesTheTensorUnchanged) {
   TensorFactory factory;
   Tensor& memory = factory.make(ScalarType::kFloat, {5});
   Tensor& view = factory.make(ScalarType::kFloat, {2, 3});

@@ -36,7 +36,7 @@ class DelegateScratchTest : public test::PlanTest {
   }
 };
 
-TEST_F(DelegateScratchTest, IsAtItsPlannedAddressInEachCall) {
+TEST_F(DelegateScratchTest, ScratchHasThePlannedAddressInEachCall) {
   build({scratch(64, 20), scratch(48, 16), scratch(96, 0)});
   alignas(16) std::array<std::byte, 256> memory{};
   const std::array buffers{std::span<std::byte>(memory)};
@@ -97,7 +97,7 @@ TEST_F(DelegateScratchTest, RejectsOverlapsWithValuesThatAreStillNeeded) {
   EXPECT_THAT(refusal(), HasSubstr("has overwritten it with scratch[1] (bytes 60 to 68"));
 }
 
-TEST_F(DelegateScratchTest, RejectsOverlapsAmongTheMemoryOfOneCall) {
+TEST_F(DelegateScratchTest, RejectsOverlappingScratchOfOneCall) {
   build({scratch(64, 32), scratch(80, 32)});
   EXPECT_THAT(refusal(), HasSubstr("needs scratch[0] (bytes 64 to 96"));
 }
@@ -117,7 +117,7 @@ TEST_F(DelegateScratchTest, OverwrittenInputsMustBeSetAgain) {
   EXPECT_EQ(method->execute().code(), ErrorCode::kInvalidState);
 }
 
-TEST_F(DelegateScratchTest, RejectsMemoryOutsideOfItsBuffer) {
+TEST_F(DelegateScratchTest, RejectsScratchOutsideOfTheBuffer) {
   const auto damaged = [this](ScratchSpec spec) {
     start_over();
     forward_.buffer_sizes = {0, 256};

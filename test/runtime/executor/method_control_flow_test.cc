@@ -28,7 +28,7 @@ class MethodControlFlowTest : public test::MethodTest {
   Error error_;
 };
 
-TEST_F(MethodControlFlowTest, MovesCopyValues) {
+TEST_F(MethodControlFlowTest, MoveInstructionsCopyValues) {
   const int moved = planned_tensor();
   const int number = forward_.integer(1);
   forward_.move(out_, moved);
@@ -41,7 +41,7 @@ TEST_F(MethodControlFlowTest, MovesCopyValues) {
 }
 
 // This rule keeps inputs and outputs as the program declares them in every execution.
-TEST_F(MethodControlFlowTest, MovesMustKeepKindDtypeAndRank) {
+TEST_F(MethodControlFlowTest, MoveInstructionsMustKeepKindDtypeAndRank) {
   const auto refusal = [this](int from, int to) {
     start_over();
     build_scaling();
@@ -69,7 +69,7 @@ TEST_F(MethodControlFlowTest, MovesMustKeepKindDtypeAndRank) {
   }
 }
 
-TEST_F(MethodControlFlowTest, KernelsCannotReplaceATensorByANumber) {
+TEST_F(MethodControlFlowTest, KernelsCannotReplaceATensorWithANumber) {
   const int one = forward_.integer(1);
   forward_.kernel_call(forward_.op("test::sub", "Scalar"), {one, one, out_});
   const auto method = run();
@@ -111,7 +111,7 @@ TEST_F(MethodControlFlowTest, JumpsFormBranches) {
   }
 }
 
-TEST_F(MethodControlFlowTest, BoolTensorIsTrueIfAllElementsAre) {
+TEST_F(MethodControlFlowTest, BoolTensorIsTrueIfAllElementsAreTrue) {
   struct Case {
     test::Bytes elements;
     bool holds;
@@ -159,7 +159,7 @@ TEST_F(MethodControlFlowTest, StopsEndlessLoops) {
   EXPECT_THAT(error_.message(), HasSubstr("stopped after 10000000 instructions"));
 }
 
-TEST_F(MethodControlFlowTest, InstructionLimitIsExactAndPerRun) {
+TEST_F(MethodControlFlowTest, InstructionLimitIsExactAndAppliesToEachRun) {
   forward_.free(x_);
   const auto method = run({.limits = {.max_instructions_per_run = 2}});
   EXPECT_TRUE(error_.ok()) << error_.message();
@@ -174,7 +174,7 @@ TEST_F(MethodControlFlowTest, InstructionLimitCoversAllChains) {
   EXPECT_THAT(error_.message(), HasSubstr("chain 1, instruction 0"));
 }
 
-TEST_F(MethodControlFlowTest, FreedValuesKeepTheirMemory) {
+TEST_F(MethodControlFlowTest, FreedValuesStayAllocated) {
   forward_.free(out_);
   const auto method = run();
   ASSERT_TRUE(error_.ok());
@@ -211,7 +211,7 @@ TEST_F(MethodControlFlowTest, OperatorsCanSetNumbers) {
 }
 
 // A list refers to values; reading the list returns their current contents.
-TEST_F(MethodControlFlowTest, ListsReadTheCurrentValues) {
+TEST_F(MethodControlFlowTest, ListsReturnTheCurrentValues) {
   const int rows = forward_.integer(0);
   forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(1), rows});
   forward_.outputs = {forward_.int_list({rows, forward_.integer(7)})};

@@ -56,7 +56,7 @@ TEST_F(MethodInputsTest, UnplannedInputsAreAliased) {
   EXPECT_THAT(output(*method), ElementsAre(200, 4, 6, 8, 10, 12));
 }
 
-TEST_F(MethodInputsTest, DynamicShapesShrinkAndGrow) {
+TEST_F(MethodInputsTest, DynamicInputsCanShrinkAndGrow) {
   for (const bool planned : {true, false}) {
     SCOPED_TRACE(planned);
     start_over();
@@ -154,7 +154,7 @@ TEST_F(MethodInputsTest, NumbersAndStringsMustEqualTheExportedValues) {
   EXPECT_TRUE(method->execute().ok());
 }
 
-TEST_F(MethodInputsTest, DoublesMayDifferByExecuTorchsTolerance) {
+TEST_F(MethodInputsTest, DoublesMayDifferByTheToleranceOfExecuTorch) {
   build_scaling();
   const std::vector<double> numbers{0, 0.5, -1000};
   forward_.inputs.clear();
@@ -255,7 +255,7 @@ class ReusedInputsTest : public test::MethodTest {
   }
 };
 
-TEST_F(ReusedInputsTest, MustBeSetAgainAfterAResultOverlaps) {
+TEST_F(ReusedInputsTest, InputsMustBeSetAgainIfAResultOverlapsThem) {
   // The result has the same offset as y, or overlaps only its first or its last element.
   for (const uint64_t place : {64, 36, 92}) {
     SCOPED_TRACE(place);
@@ -289,7 +289,7 @@ TEST_F(ReusedInputsTest, OtherInputsKeepTheirValues) {
 }
 
 // The output remains readable until the input is set again.
-TEST_F(ReusedInputsTest, SettingThemOverwritesOutputsInTheirMemory) {
+TEST_F(ReusedInputsTest, SettingAnInputOverwritesAnOutputInTheSameMemory) {
   build(64);
   const auto method = load();
   ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
@@ -341,7 +341,7 @@ TEST_F(MethodOutputsTest, AreWrittenToTheCallersMemory) {
 }
 
 // Results 2 x and 3 x. The second result is correct only if x does not share memory with the first.
-TEST_F(MethodOutputsTest, OverwriteInputsThatShareTheirMemory) {
+TEST_F(MethodOutputsTest, OutputsOverwriteInputsInTheSameMemory) {
   forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
   forward_.values[static_cast<size_t>(out_)].tensor.planned = Planned{1, 0};
   const int second = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
@@ -360,7 +360,7 @@ TEST_F(MethodOutputsTest, OverwriteInputsThatShareTheirMemory) {
 }
 
 // The method writes directly to the memory and keeps using it in later executions.
-TEST_F(MethodOutputsTest, KeepTheirMemoryUntilAnotherIsSet) {
+TEST_F(MethodOutputsTest, KeepTheCallersMemoryUntilOtherMemoryIsSet) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   std::array<float, 6> first{};
@@ -403,7 +403,7 @@ TEST_F(MethodOutputsTest, RejectSmallOrMisalignedMemory) {
   EXPECT_EQ(method->set_output_data(3, bytes).code(), ErrorCode::kInvalidArgument);
 }
 
-TEST_F(MethodOutputsTest, OutputsThatAreInputsUseTheInputsMemory) {
+TEST_F(MethodOutputsTest, OutputsThatAreInputsUseTheMemoryOfTheInput) {
   const int x = forward_.tensor({.sizes = {2, 3}});
   forward_.inputs = forward_.outputs = {x};
   forward_.chains[0].clear();

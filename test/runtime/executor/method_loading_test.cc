@@ -52,14 +52,14 @@ TEST_F(MethodLoadingTest, ErrorNamesMissingBackends) {
 }
 
 // The comparison of ids must not stop at a NUL.
-TEST_F(MethodLoadingTest, ComparesIdsPastAnEmbeddedNul) {
+TEST_F(MethodLoadingTest, ComparesBackendIdsBeyondAnEmbeddedNul) {
   forward_.delegate({.id = std::string("TestBackend\0x", 13), .payload = multiply_by(1)});
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
 }
 
-TEST_F(MethodLoadingTest, ReportsOperatorsMissingWithoutRegistries) {
+TEST_F(MethodLoadingTest, WithoutRegistriesReportsMissingOperators) {
   build_scaling();
   const auto method = Method::load(build(), "forward", {});
   ASSERT_FALSE(method.ok());
@@ -126,7 +126,7 @@ TEST_F(MethodLoadingTest, InputsAndOutputsOutOfRangeAreNone) {
   EXPECT_TRUE(method->output(SIZE_MAX).is_none());
 }
 
-TEST_F(MethodLoadingTest, LimitsItsMemory) {
+TEST_F(MethodLoadingTest, LimitsTheMemoryOfTheMethod) {
   build_scaling();
   for (int i = 0; i < 2000; ++i) forward_.integer(i);
   const auto method = try_load({.limits = {.max_memory_bytes = 20000}});
@@ -188,7 +188,7 @@ TEST_F(MethodDelegatesTest, RunWithInlineAndSegmentPayloads) {
   }
 }
 
-TEST_F(MethodDelegatesTest, ReceiveTheProgramsAndCallersArguments) {
+TEST_F(MethodDelegatesTest, ReceiveArgumentsFromTheProgramAndTheCaller) {
   build_delegate({.id = "TestBackend",
                   .payload = multiply_by(3),
                   .compile_specs = {{"level", test::bytes_of("9")}, {"empty", {}}}});

@@ -206,7 +206,7 @@ class StateTest : public test::MethodTest {
   }
 };
 
-TEST_F(StateTest, HasTheProgramsInitialValue) {
+TEST_F(StateTest, HasTheInitialValueFromTheProgram) {
   build_state(true);
   const auto method = load();
   EXPECT_EQ(run(*method, 1), 11);
@@ -368,7 +368,7 @@ TEST_F(ConstantsTest, AcceptMisalignedOffsets) {
       0u);
 }
 
-TEST_F(ConstantsTest, KernelsCannotWriteThem) {
+TEST_F(ConstantsTest, KernelsCannotWriteConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   forward_.kernel_call(0, {x_, x_, constant_, constant_});
   const auto method = load();
@@ -378,7 +378,7 @@ TEST_F(ConstantsTest, KernelsCannotWriteThem) {
   EXPECT_THAT(error.message(), HasSubstr("instruction 1 (kernel test::add.out): argument 2"));
 }
 
-TEST_F(ConstantsTest, DelegatesCannotWriteThem) {
+TEST_F(ConstantsTest, DelegatesCannotWriteConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
                          {x_, constant_});  // the delegate may write this argument
@@ -390,7 +390,7 @@ TEST_F(ConstantsTest, DelegatesCannotWriteThem) {
                "constant of the program");
 }
 
-TEST_F(ConstantsTest, DelegatesCanReadThem) {
+TEST_F(ConstantsTest, DelegatesCanReadConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   forward_.delegate_call(forward_.delegate({.id = "TestBackend",
                                             .payload = test::multiply_by(3),

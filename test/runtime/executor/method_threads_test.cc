@@ -59,7 +59,7 @@ TEST_F(CancelTest, EndsTheExecutionInProgress) {
   }
 }
 
-TEST_F(CancelTest, HasNoEffectWithoutAnExecution) {
+TEST_F(CancelTest, HasNoEffectIfNothingIsExecuting) {
   const auto method = load();
   method->cancel();
   EXPECT_TRUE(execute(*method, true).ok());

@@ -105,7 +105,7 @@ TEST_F(MethodTraceTest, ExecutionRecordsEachStepAndTheTotal) {
 }
 
 // The times of the steps therefore add up to the total.
-TEST_F(MethodTraceTest, StepBeginsWhereThePreviousOneEnded) {
+TEST_F(MethodTraceTest, EachStepBeginsWhenThePreviousStepEnds) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};
   ASSERT_TRUE(execute(*method).ok());
@@ -119,7 +119,7 @@ TEST_F(MethodTraceTest, StepBeginsWhereThePreviousOneEnded) {
   }
 }
 
-TEST_F(MethodTraceTest, EachExecutionBeginsABlock) {
+TEST_F(MethodTraceTest, EachExecutionBeginsANewBlock) {
   const auto method = load({.tracer = &trace_});
   ASSERT_TRUE(execute(*method).ok());
   ASSERT_TRUE(execute(*method).ok());

@@ -59,7 +59,7 @@ class MethodValuesTest : public test::MethodTest {
   }
 };
 
-TEST_F(MethodValuesTest, RecordInstructionResultsThenMethodOutputs) {
+TEST_F(MethodValuesTest, InstructionResultsAreRecordedBeforeMethodOutputs) {
   ValueRecorder tracer(true);
   const auto method = load({.tracer = &tracer});
   tracer.records = 0;
@@ -87,7 +87,7 @@ TEST_F(MethodValuesTest, RecordInstructionResultsThenMethodOutputs) {
   EXPECT_EQ(tracer.taken[4].after_records, tracer.records);
 }
 
-TEST_F(MethodValuesTest, AreRecordedOnlyIfTheTracerWantsThem) {
+TEST_F(MethodValuesTest, AreRecordedOnlyIfTheTracerRequestsThem) {
   ValueRecorder tracer(false);
   const auto method = load({.tracer = &tracer});
   ASSERT_TRUE(execute(*method).ok());

@@ -50,7 +50,7 @@ class NoAllocationTest : public test::MethodTest {
   }
 };
 
-TEST_F(NoAllocationTest, CountersCountAllocations) {
+TEST_F(NoAllocationTest, AllocationCounterIncludesMallocAndNew) {
   const int before = allocation_count();
   ::operator delete(::operator new(4));
   EXPECT_GE(allocation_count() - before, 1);

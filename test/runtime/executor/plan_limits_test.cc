@@ -62,7 +62,7 @@ class PlanStepsTest : public test::PlanTest {
   }
 };
 
-TEST_F(PlanStepsTest, StepsGrowLinearlyWithTheFile) {
+TEST_F(PlanStepsTest, StepsGrowLinearlyWithFileSize) {
   EXPECT_LE(steps_of(1000), 5 * steps_of(250));
 }
 

@@ -178,7 +178,7 @@ TEST_F(OverlapCheckTest, AllowsViewsWithoutAnInstruction) {
 }
 
 // The parts are computed in the memory of their concatenation, which no step writes.
-TEST_F(OverlapCheckTest, AllowsPartsInTheMemoryOfTheirConcatenation) {
+TEST_F(OverlapCheckTest, AllowsPartsComputedInTheMemoryOfAConcatenation) {
   const int32_t x = input(0);
   const int32_t first = at(32);
   const int32_t second = at(48);
@@ -387,7 +387,7 @@ TEST_F(OverlapCheckTest, AllowsBranchesInTheSameMemory) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(OverlapCheckTest, AllowsBranchResultsAtOneAddress) {
+TEST_F(OverlapCheckTest, AllowsBranchResultsAtTheSameAddress) {
   const int32_t x = input(0);
   const int32_t one = at(32);
   const int32_t other = at(32);
@@ -404,7 +404,7 @@ TEST_F(OverlapCheckTest, AllowsBranchResultsAtOneAddress) {
   EXPECT_THAT(refusal(), HasSubstr("instructions[7]: needs values[1]"));
 }
 
-TEST_F(OverlapCheckTest, ChecksInsideBranches) {
+TEST_F(OverlapCheckTest, ChecksInstructionsInsideBranches) {
   const int32_t x = input(0);
   forward_.jump_false(forward_.boolean(true), 4);
   const int32_t a = at(32);
@@ -431,7 +431,7 @@ TEST_F(OverlapCheckTest, AllowsValuesCarriedByALoop) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(OverlapCheckTest, IgnoresConstantsUnplannedAndEmptyTensors) {
+TEST_F(OverlapCheckTest, IgnoresConstantUnplannedAndEmptyTensors) {
   const uint32_t data = builder_.constant(bytes_of<float>({1, 2, 3, 4}));
   const int32_t constant = forward_.tensor({.sizes = {4}, .data = data});
   const int32_t given = forward_.tensor({.sizes = {4}});

@@ -72,7 +72,7 @@ class SharedStateTest : public test::MethodTest {
   std::unique_ptr<SharedState> state_;
 };
 
-TEST_F(SharedStateTest, MethodsContinueWithTheStateOfOthers) {
+TEST_F(SharedStateTest, MethodsContinueWithTheStateThatOtherMethodsLeft) {
   build_two();
   make_state();
   ASSERT_NE(state_, nullptr);
@@ -127,7 +127,7 @@ TEST_F(SharedStateTest, FirstLoadedMethodSetsTheInitialValue) {
 }
 
 // A view shares the state's memory and has no initial value.
-TEST_F(SharedStateTest, ViewsSetNoInitialValue) {
+TEST_F(SharedStateTest, ViewsDoNotSetAnInitialValue) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   for (MethodSpec* method : {&forward_, &second_}) {
     method->tensor({.sizes = {2, 1}, .planned = Planned{2, 0}});
@@ -158,7 +158,7 @@ TEST_F(SharedStateTest, ChargesInitialValuesThatOtherMethodsSet) {
   EXPECT_TRUE(Method::load(program_, "second", options).ok());
 }
 
-TEST_F(SharedStateTest, AnyMethodCanResetIt) {
+TEST_F(SharedStateTest, AnyMethodCanResetTheState) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);
@@ -185,7 +185,7 @@ TEST_F(SharedStateTest, IgnoresMethodsWithoutSharedBuffers) {
   EXPECT_TRUE(method->execute().ok());
 }
 
-TEST_F(SharedStateTest, AcceptsTheCallersMemory) {
+TEST_F(SharedStateTest, AcceptsMemoryOfTheCaller) {
   build_two();
   program_ = build();
   alignas(16) std::array<std::byte, kStateBytes> memory{};
@@ -208,7 +208,7 @@ TEST_F(SharedStateTest, RejectsSmallOrMisalignedMemory) {
   EXPECT_FALSE(SharedState::create(program_, std::span(memory).subspan(8)).ok());
 }
 
-TEST_F(SharedStateTest, RejectsMoreThanTheMachinesMemory) {
+TEST_F(SharedStateTest, RejectsMoreMemoryThanTheMachineHas) {
   build_two();
   forward_.buffer_sizes[2] = second_.buffer_sizes[2] = INT64_MAX / 2;
   if constexpr (sizeof(size_t) < sizeof(uint64_t)) {  // exceeds the address space
@@ -222,7 +222,7 @@ TEST_F(SharedStateTest, RejectsMoreThanTheMachinesMemory) {
   EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
 }
 
-TEST_F(SharedStateTest, RespectsItsLimit) {
+TEST_F(SharedStateTest, EnforcesTheMemoryLimit) {
   build_two();
   program_ = build();
   EXPECT_TRUE(SharedState::create(program_, {}, kStateBytes).ok());
@@ -245,7 +245,7 @@ TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
 
 // In the following programs, memory 2 does not have the form of a shared state, so the methods do
 // not share it.
-TEST_F(SharedStateTest, BuffersOfOtherSizesAreNotShared) {
+TEST_F(SharedStateTest, BuffersOfDifferentSizesAreNotShared) {
   build_two(0, kStateBytes + 64);
   make_state();
   EXPECT_EQ(state_, nullptr);
@@ -271,7 +271,7 @@ TEST_F(SharedStateTest, SingleMethodSharesNothing) {
   EXPECT_EQ(state_, nullptr);
 }
 
-TEST_F(SharedStateTest, MethodsWithMoreBuffersShareNothing) {
+TEST_F(SharedStateTest, MethodsWithAnAdditionalBufferShareNothing) {
   build_two();
   forward_.buffer_sizes.push_back(64);
   make_state();
@@ -309,7 +309,7 @@ class BrokenData final : public NamedDataMap {
   std::array<uint8_t, 1> dim_order_{0};
 };
 
-TEST_F(SharedStateTest, NextLoadSetsTheValueAfterAFailedLoad) {
+TEST_F(SharedStateTest, NextLoadSetsTheInitialValueAfterAFailedLoad) {
   build_two();
   for (MethodSpec* method : {&forward_, &second_}) method->values[1].tensor.external = "state";
   make_state();
@@ -372,7 +372,7 @@ TEST_F(SharedStateTest, AcceptsTensorsWithoutElements) {
   EXPECT_EQ(run(*over("second", state_.get()), 2), 13);
 }
 
-TEST_F(SharedStateTest, OnlyOneMethodUsesItAtATime) {
+TEST_F(SharedStateTest, OnlyOneMethodAtATimeUsesTheState) {
   KernelRegistry kernels = test::test_kernels();
   ASSERT_TRUE(kernels.add("gate", kGateTable).ok());
   build_two();

@@ -43,7 +43,7 @@ TEST_F(UnwrittenOutputsTest, RefusesAnOutputThatIsOnlyRead) {
   EXPECT_THAT(refusal(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 
-TEST_F(UnwrittenOutputsTest, NamesTheDelegateArgumentThatThePayloadLacks) {
+TEST_F(UnwrittenOutputsTest, ErrorNamesTheDelegateArgumentThatThePayloadLacks) {
   const int32_t x = input(0);
   const int32_t first = at(16);
   const int32_t lost = at(32);
@@ -65,7 +65,7 @@ TEST_F(UnwrittenOutputsTest, RefusesALostDelegateResultThatAnotherStepReads) {
   EXPECT_THAT(refusal(), HasSubstr(": no instruction writes it; a delegate (TestBackend)"));
 }
 
-TEST_F(UnwrittenOutputsTest, WarnsIfTheOptionAcceptsThem) {
+TEST_F(UnwrittenOutputsTest, WarnsIfAnOptionAcceptsUnwrittenOutputs) {
   const int32_t x = input(0);
   const int32_t first = at(16);
   const int32_t lost = at(32);

@@ -135,7 +135,7 @@ class BoxingTest : public testing::Test {
   std::deque<std::vector<Tensor*>> tensor_scratch_;
 };
 
-TEST_F(BoxingTest, CountsArgumentsWithTheReturnValue) {
+TEST_F(BoxingTest, ArgumentCountIncludesTheReturnValue) {
   EXPECT_STREQ(kernel_tensors.name, "test::tensors.out");
   EXPECT_EQ(kernel_tensors.num_arguments, 5);
   EXPECT_EQ(kernel_value.num_arguments, 2) << "the result is the return value";
@@ -216,7 +216,7 @@ TEST_F(BoxingTest, PassesNumbers) {
   EXPECT_EQ(called, "1 2 t 4 f32");
 }
 
-TEST_F(BoxingTest, RejectsNumbersOfOtherKinds) {
+TEST_F(BoxingTest, RejectsNumbersOfTheWrongKind) {
   const EValue one(int64_t{1});
   const EValue half(0.5);
   const EValue yes(true);
@@ -275,7 +275,7 @@ TEST_F(BoxingTest, PassesLists) {
   EXPECT_THAT(refusal(kernel_lists, {ints({}), doubles, bools, EValue()}), HasSubstr("argument 3"));
 }
 
-TEST_F(BoxingTest, ResultsReplaceOnlyNumbers) {
+TEST_F(BoxingTest, ReturnValuesMayReplaceOnlyNumbers) {
   const EValue text(std::string_view("text"));
   for (const EValue& there :
        {EValue(), EValue(int64_t{1}), EValue(2.0), EValue(true), tensor(), text, ints({})}) {

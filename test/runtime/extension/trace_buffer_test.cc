@@ -10,7 +10,7 @@ namespace {
 
 TraceRecord at(uint64_t start) { return {.start_ns = start, .end_ns = start + 1}; }
 
-TEST(TraceBuffer, KeepsRecordsPerBlockInOrder) {
+TEST(TraceBuffer, KeepsTheRecordsOfEachBlockInOrder) {
   TraceBuffer trace(8, 4);
   trace.begin_block("Default");
   trace.record(at(1));
@@ -28,7 +28,7 @@ TEST(TraceBuffer, KeepsRecordsPerBlockInOrder) {
   EXPECT_EQ(trace.dropped(), 0u);
 }
 
-TEST(TraceBuffer, OpensTheDefaultBlockForARecordWithoutOne) {
+TEST(TraceBuffer, OpensTheDefaultBlockForARecordOutsideOfBlocks) {
   TraceBuffer trace(8, 4);
   trace.record(at(1));
   ASSERT_EQ(trace.blocks().size(), 1u);
@@ -36,7 +36,7 @@ TEST(TraceBuffer, OpensTheDefaultBlockForARecordWithoutOne) {
   EXPECT_EQ(trace.blocks()[0].count, 1u);
 }
 
-TEST(TraceBuffer, CountsRecordsThatDoNotFitPerBlock) {
+TEST(TraceBuffer, CountsRecordsThatDoNotFitInEachBlock) {
   TraceBuffer trace(3, 4);
   trace.begin_block("Execute");
   trace.record(at(1));
@@ -57,7 +57,7 @@ TEST(TraceBuffer, CountsRecordsThatDoNotFitPerBlock) {
   EXPECT_EQ(trace.records(trace.blocks()[1])[0].start_ns, 3u);
 }
 
-TEST(TraceBuffer, CountsBlocksThatDoNotFitAndTheirRecords) {
+TEST(TraceBuffer, CountsBlocksThatDoNotFitAndTheRecordsInThem) {
   TraceBuffer trace(8, 1);
   trace.begin_block("Execute");
   trace.record(at(1));
@@ -88,7 +88,7 @@ TEST(TraceBuffer, ClearDiscardsRecordsAndKeepsCapacity) {
   EXPECT_EQ(trace.records(trace.blocks()[0])[0].start_ns, 3u);
 }
 
-TEST(TraceBuffer, CountsRecordsWithoutCapacity) {
+TEST(TraceBuffer, CountsRecordsEvenIfCapacityIsZero) {
   TraceBuffer trace(0, 0);
   trace.begin_block("Execute");
   trace.record(at(1));

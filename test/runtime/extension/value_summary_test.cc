@@ -108,7 +108,7 @@ void expect_figures(const ValueSummary& summary, const std::vector<double>& elem
   EXPECT_EQ(summary.histogram, histogram);
 }
 
-TEST(ValueSummary, EqualsSumsElementByElement) {
+TEST(ValueSummary, MatchesElementByElementSums) {
   std::mt19937 random;
   std::normal_distribution<float> normal(3, 2);
   // Most of the elements of the last one are in two bins, whose 16-bit counts are full several
@@ -150,7 +150,7 @@ TEST(ValueSummary, EqualsSumsElementByElement) {
   }
 }
 
-TEST(ValueSummary, UsesTheParametersOfEachRow) {
+TEST(ValueSummary, UsesTheQuantizationParametersOfEachRow) {
   test::TensorFactory factory;
   const Tensor& x = factory.make<int8_t>({2, 2}, {1, 2, 1, 2});
   struct Parameters {

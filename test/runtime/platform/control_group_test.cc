@@ -92,7 +92,7 @@ TEST(ControlGroup, ReadsTheMountedGroupIfThePathIsFromTheHost) {
   EXPECT_EQ(root.processors(), 1u);
 }
 
-TEST(ControlGroup, SubtractsUsedMemoryWithoutCachedPagesOfFiles) {
+TEST(ControlGroup, SubtractsUsedMemoryExceptCachedFilePages) {
   FakeRoot root("0::/a\n");
   root.limit("memory.max", "10000\n");
   root.limit("memory.current", "9000\n");
@@ -121,7 +121,7 @@ TEST(ControlGroup, IgnoresOtherControllersAndDamagedLines) {
   EXPECT_EQ(root.processors(), kNoLimit);
 }
 
-TEST(ControlGroup, RoundsProcessorsUp) {
+TEST(ControlGroup, RoundsUpTheNumberOfProcessors) {
   FakeRoot root("0::/\n");
   const std::pair<const char*, uint64_t> cases[] = {
       {"1 100000\n", 1},

@@ -53,7 +53,7 @@ TEST_P(DataSourceTest, ReadsRanges) {
   EXPECT_EQ(text_of(*source_->read(10, 0)), "");
 }
 
-TEST_P(DataSourceTest, RejectsRangesOutside) {
+TEST_P(DataSourceTest, RejectsRangesOutsideTheData) {
   for (const auto& [offset, size] : {std::pair<uint64_t, uint64_t>{0, 11},
                                      {11, 0},
                                      {10, 1},

@@ -110,7 +110,7 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
 }
 
 // The slack of a file that fills its pages is on a separate page.
-TEST(Mapping, HasSlackPastFullPages) {
+TEST(Mapping, HasReadableSlackAfterFullPages) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   Result<File> file = File::open(temporary.path());
   ASSERT_TRUE(file.ok());

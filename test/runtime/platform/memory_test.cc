@@ -13,7 +13,7 @@
 namespace vitrine::platform {
 namespace {
 
-TEST(MemoryTest, AvailableMemoryIsLessThanTheMachineHas) {
+TEST(MemoryTest, AvailableMemoryIsLessThanPhysicalMemory) {
   const uint64_t physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                             static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   EXPECT_GT(available_memory(), 0u);

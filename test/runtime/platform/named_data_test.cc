@@ -67,7 +67,7 @@ class MergedNamedDataTest : public testing::Test {
                   ScalarType::kInt};
 };
 
-TEST_F(MergedNamedDataTest, SearchesTheFirstMapThenTheSecond) {
+TEST_F(MergedNamedDataTest, SearchesTheFirstMapBeforeTheSecond) {
   const MergedNamedData merged(&first_, &second_);
   EXPECT_EQ(text_of(merged.get("a")), "first a");
   EXPECT_EQ(text_of(merged.get("b")), "second b");
@@ -89,7 +89,7 @@ TEST_F(MergedNamedDataTest, ReportsAFailureOfTheFirstMap) {
 }
 
 // A method that uses several data files merges their maps in the same way.
-TEST_F(MergedNamedDataTest, NestedMapsAreSearchedOnceEach) {
+TEST_F(MergedNamedDataTest, EachNestedMapIsSearchedOnce) {
   constexpr size_t kMaps = 20;
   const FakeMap::Entries none;
   std::vector<std::unique_ptr<const NamedDataMap>> maps;

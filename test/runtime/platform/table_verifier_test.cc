@@ -135,7 +135,7 @@ class TableVerifier : public testing::TestWithParam<Format> {
   size_t misaligned_ = 0;
 };
 
-TEST_P(TableVerifier, MatchesFlatcsVerifierOnDamagedFiles) {
+TEST_P(TableVerifier, MatchesTheFlatbuffersVerifierOnDamagedFiles) {
   ASSERT_TRUE(verify(sound_));
   size_t accepted = 0;
   size_t refused = 0;
@@ -149,7 +149,7 @@ TEST_P(TableVerifier, MatchesFlatcsVerifierOnDamagedFiles) {
   EXPECT_EQ(misaligned_ > 0, GetParam().is_wide && sizeof(size_t) == 8);
 }
 
-TEST_P(TableVerifier, MatchesFlatcsVerifierOnTruncatedFiles) {
+TEST_P(TableVerifier, MatchesTheFlatbuffersVerifierOnTruncatedFiles) {
   for (size_t size = 64; size < sound_.size() && !HasFailure(); ++size) {
     AlignedBytes file(sound_.begin(), sound_.begin() + static_cast<ptrdiff_t>(size));
     const auto rest = static_cast<uint32_t>(size - GetParam().start);

@@ -17,7 +17,7 @@ std::array<std::byte, kProgramHeadBytes> head(const char* magic, uint32_t length
   return bytes;
 }
 
-TEST(ExtendedHeader, ReadsItsFields) {
+TEST(ExtendedHeader, ReadsAllFields) {
   const auto header = read_extended_header(head("eh00", 32));
   ASSERT_TRUE(header.ok() && header->has_value());
   EXPECT_EQ((*header)->program_size, 1000u);
@@ -36,7 +36,7 @@ TEST(ExtendedHeader, AcceptsLongerHeaders) {
   EXPECT_TRUE(read_extended_header(head("eh00", 100)).ok());
 }
 
-TEST(ExtendedHeader, IsEmptyWithoutTheMagic) {
+TEST(ExtendedHeader, IsEmptyWithoutTheMagicNumber) {
   const auto header = read_extended_header(head("eh01", 32));
   ASSERT_TRUE(header.ok());
   EXPECT_FALSE(header->has_value());

@@ -104,7 +104,7 @@ TEST_F(MethodMetaTest, DescribesBuffersOperatorsAndDelegates) {
   EXPECT_EQ(meta.num_instructions(), 2u);
 }
 
-TEST_F(MethodMetaTest, ReturnsEmptyDescriptionsOutOfRange) {
+TEST_F(MethodMetaTest, ReturnsEmptyDescriptionsForIndicesOutOfRange) {
   const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");

@@ -42,7 +42,7 @@ ProgramBuilder sample() {
   return builder;
 }
 
-TEST(Program, ListsItsMethods) {
+TEST(Program, ListsMethods) {
   const AlignedBytes file = sample().build();
   const auto program = load(file);
   ASSERT_TRUE(program.ok()) << program.error().message();
@@ -109,7 +109,7 @@ TEST(Program, LoadsFromFilesAndMappedFiles) {
   }
 }
 
-TEST(Program, EndOfFileLimitsSegmentsOfOldHeaders) {
+TEST(Program, SegmentsOfOldHeadersEndAtTheEndOfTheFile) {
   ProgramBuilder builder = sample();
   builder.header_length = 24;
   const AlignedBytes file = builder.build();
@@ -121,7 +121,7 @@ TEST(Program, EndOfFileLimitsSegmentsOfOldHeaders) {
   EXPECT_THAT(load(cut).error().message(), HasSubstr("segments[3]"));
 }
 
-TEST(Program, ReadsConstantsWithoutASegment) {
+TEST(Program, ReadsConstantsOfProgramsWithoutAConstantSegment) {
   ProgramBuilder builder;
   builder.legacy_constants = true;
   builder.constant(bytes_of("constant"));

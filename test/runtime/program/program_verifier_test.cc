@@ -395,7 +395,7 @@ const Damage kInstructionDamages[] = {
 
 class DamageTest : public testing::TestWithParam<Damage> {};
 
-TEST_P(DamageTest, IsReportedWithItsLocation) {
+TEST_P(DamageTest, DamageIsReportedWithItsLocation) {
   ProgramBuilder builder = test::whole_program();
   GetParam().inflict(builder, builder.methods[0]);
   const Error error = load(builder);

@@ -55,7 +55,7 @@ class ThreadPolicyTest : public testing::Test {
   const ThreadPolicy::Clocks clocks{[] { return wall_ns; }, [] { return cpu_ns; }};
 };
 
-TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheirCaller) {
+TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
   ThreadPolicy policy(2, 2, callers, clocks);
   ThreadPolicy::Run run;
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy.allows(run, kMinWork - 1));
@@ -94,7 +94,7 @@ TEST_F(ThreadPolicyTest, CountsRunsWithWorkForSeveralThreads) {
   EXPECT_EQ(callers, 0U);
 }
 
-TEST_F(ThreadPolicyTest, NeedsTwoProcessorsPerRun) {
+TEST_F(ThreadPolicyTest, RequiresTwoProcessorsPerRun) {
   for (const auto& [processors, runs, expected] : {std::tuple(size_t{1}, size_t{1}, false),
                                                    {2, 1, true},
                                                    {2, 2, false},
@@ -115,7 +115,7 @@ TEST_F(ThreadPolicyTest, NeedsTwoProcessorsPerRun) {
   }
 }
 
-TEST_F(ThreadPolicyTest, PausesIfCallersWaitLongerThanWorkersSave) {
+TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
   // Each worker is assumed to save 0.4 of its caller's processor time.
   for (const auto& [threads, cpu_percent, pauses] : {std::tuple(size_t{2}, uint64_t{100}, false),
                                                      {2, 75, false},
@@ -138,7 +138,7 @@ TEST_F(ThreadPolicyTest, TimeBetweenRunsIsNotALoss) {
   }
 }
 
-TEST_F(ThreadPolicyTest, PausesWithinALongRun) {
+TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
   ThreadPolicy policy(2, 2, callers, clocks);
   ThreadPolicy::Run run;
   int regions = 0;
@@ -154,7 +154,7 @@ TEST_F(ThreadPolicyTest, PausesWithinALongRun) {
   policy.end(run);
 }
 
-TEST_F(ThreadPolicyTest, PauseThatAnotherRunCausedIsNotALoss) {
+TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
   ThreadPolicy policy(2, 4, callers, clocks);
   ThreadPolicy::Run waiting;
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));
@@ -166,7 +166,7 @@ TEST_F(ThreadPolicyTest, PauseThatAnotherRunCausedIsNotALoss) {
   EXPECT_TRUE(run(policy, kMillisecond, kMillisecond));
 }
 
-TEST_F(ThreadPolicyTest, PausesGrowWithRepeatedLosses) {
+TEST_F(ThreadPolicyTest, PausesGetLongerAfterRepeatedLosses) {
   ThreadPolicy policy(2, 2, callers, clocks);
   uint64_t previous = 0;
   for (const uint64_t expected : {10, 20, 40, 80, 160, 320, 500, 500}) {

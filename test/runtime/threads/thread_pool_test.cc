@@ -82,7 +82,7 @@ TEST(ThreadPool, RunsThatCompeteForProcessorsUseOneThread) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(ThreadPool, AlwaysUsesAllThreadsIfAsked) {
+TEST(ThreadPool, AlwaysUsesAllThreadsOnRequest) {
   const auto pool = ThreadPool::create(2, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (int i = 0; i < 100; ++i) {
