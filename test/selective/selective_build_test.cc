@@ -61,14 +61,14 @@ class SelectiveBuild : public testing::Test {
   test::AlignedBytes file_;
 };
 
-TEST_F(SelectiveBuild, ContainsOnlyKernelsOfProgram) {
+TEST_F(SelectiveBuild, ContainsOnlyKernelsThatTheProgramNeeds) {
   EXPECT_THAT(portable::kernels().kernels, SizeIs(7));
   EXPECT_THAT(quantized::kernels().kernels, SizeIs(0));
   EXPECT_EQ(portable::kernels().dtypes,
             1u << static_cast<int>(ScalarType::kFloat) | 1u << static_cast<int>(ScalarType::kLong));
 }
 
-TEST_F(SelectiveBuild, RunsProgram) {
+TEST_F(SelectiveBuild, RunsTheProgramItWasBuiltFor) {
   auto loaded = load_sample("digits_portable");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
   Method& method = **loaded;
