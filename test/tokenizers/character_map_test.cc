@@ -65,7 +65,7 @@ std::string with_single_spaces(const std::string& text) {
   return out;
 }
 
-TEST(CharacterMap, MatchesSentencePieceOnEachCharacter) {
+TEST(CharacterMap, MatchesSentencePieceForEachCharacter) {
   std::unique_ptr<Tokenizer> model;
   try {
     model = parse_tokenizer(model_with_bytes(), "the model");
@@ -87,7 +87,7 @@ TEST(CharacterMap, MatchesSentencePieceOnEachCharacter) {
   EXPECT_GT(changed, 1000U);
 }
 
-TEST(CharacterMap, ReplacesCharactersAndGraphemes) {
+TEST(CharacterMap, ReplacesSingleCharactersAndGraphemes) {
   const CharacterMap map(nmt_nfkc_map(), "the model");
   EXPECT_EQ(map.apply(""), "");
   EXPECT_EQ(map.apply("plain text"), "plain text");
@@ -198,7 +198,7 @@ TEST(CharacterMap, RejectsCycles) {
 }
 
 // SentencePiece has a table of 32 entries for the texts that start at a position.
-TEST(CharacterMap, RejectsMoreThan32TextsThatArePrefixesOfEachOther) {
+TEST(CharacterMap, RejectsMoreThan32NestedPrefixes) {
   SmallMap map(35, std::string("x\0", 2));
   for (uint32_t block = 1; block <= 32; ++block) map.lead(block, 'a', block + 1, 0);
   EXPECT_EQ(map_refusal(map.bytes()), "accepted");
@@ -207,7 +207,7 @@ TEST(CharacterMap, RejectsMoreThan32TextsThatArePrefixesOfEachOther) {
               HasSubstr("more than 32 texts are beginnings of each other"));
 }
 
-TEST(CharacterMap, RejectsReplacementsThatGrowTextTooMuch) {
+TEST(CharacterMap, RejectsReplacementsThatMakeTextTooLong) {
   SmallMap map(4, std::string(24, 'x') + '\0' + std::string(12, 'x'));
   map.lead(1, 'a', 2, 25);
   map.lead(1, 'b', 3);
@@ -218,7 +218,7 @@ TEST(CharacterMap, RejectsReplacementsThatGrowTextTooMuch) {
 }
 
 // Damaged maps must be rejected or produce valid UTF-8.
-TEST(CharacterMap, RejectsOrSurvivesRandomDamage) {
+TEST(CharacterMap, RandomDamageIsRejectedOrHarmless) {
   const std::string good = nmt_nfkc_map();
   const std::string text = "ﬁne ①② Ｆｕｌｌ a\tb\nc e\u0301 日本語 ｶﾞ";
   EXPECT_THROW(CharacterMap("", "the file"), TokenizerError);

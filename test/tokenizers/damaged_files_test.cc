@@ -148,7 +148,7 @@ TEST(DamagedFiles, RejectsDamagedLlama2cFiles) {
 }
 
 // Replaces, removes or repeats bytes.
-TEST(DamagedFiles, RejectsOrSurvivesRandomDamage) {
+TEST(DamagedFiles, RandomDamageIsRejectedOrHarmless) {
   std::mt19937 random(7);
   const auto below = [&](size_t n) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(random);

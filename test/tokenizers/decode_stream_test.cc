@@ -57,7 +57,7 @@ TEST(DecodeStream, HoldsNothingBackAfterAnInvalidByte) {
   }
 }
 
-TEST(DecodeStream, KeepsTheFirstSpaceOfAContinuation) {
+TEST(DecodeStream, KeepsTheLeadingSpaceOfAContinuation) {
   const auto strip = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*strip, {13, 13}), (Parts{"hi", " hi", ""}));
   EXPECT_EQ(parts(*strip, {13, 13}, {.continues = true}), (Parts{" hi", " hi", ""}));

@@ -62,7 +62,7 @@ json sequence(const char* key, const json& step, size_t count) {
 constexpr const char* kGrows = "the steps turn a text of";
 constexpr const char* kTooLong = "the steps take too long";
 
-TEST_F(HostileFiles, ChainsOfNormalizersHaveOneLimit) {
+TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_encode(file, "a"),
@@ -80,13 +80,13 @@ TEST_F(HostileFiles, ChainsOfNormalizersHaveOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, NestedSequencesHaveOneLimit) {
+TEST_F(HostileFiles, NestedSequencesShareOneLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", sequence("normalizers", replace_step("a", 2), 8), 8);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, PiecesBetweenAddedTokensHaveOneLimit) {
+TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneLimit) {
   json file = word_level();
   file["added_tokens"] = {{{"id", 2}, {"content", "|"}, {"special", true}}};
   file["normalizer"] = {{"type", "Prepend"}, {"prepend", std::string(256, 'a')}};
@@ -95,7 +95,7 @@ TEST_F(HostileFiles, PiecesBetweenAddedTokensHaveOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, text), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, ChainsOfPreTokenizersHaveOneLimit) {
+TEST_F(HostileFiles, ChainedPreTokenizersShareOneLimit) {
   json file = word_level();
   const json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
@@ -106,7 +106,7 @@ TEST_F(HostileFiles, ChainsOfPreTokenizersHaveOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, ' ')), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, AddedTokensAreNormalizedWithinOneLimit) {
+TEST_F(HostileFiles, NormalizationOfAllAddedTokensSharesOneLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 7);
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
@@ -124,7 +124,7 @@ TEST_F(HostileFiles, AddedTokensAreNormalizedWithinOneLimit) {
   EXPECT_THAT(with_added(600), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, RegularExpressionsHaveOneLimitForAllPieces) {
+TEST_F(HostileFiles, RegularExpressionMatchesOfAllPiecesShareOneLimit) {
   json file = word_level();
   const json cut = {{"type", "FixedLength"}, {"length", 24}};
   const json split = {{"type", "Split"},
@@ -205,7 +205,7 @@ std::string refusal_to_decode(const json& file, size_t num_tokens) {
   return refusal;
 }
 
-TEST_F(HostileFiles, ChainsOfDecodersHaveOneLimit) {
+TEST_F(HostileFiles, ChainedDecodersShareOneLimit) {
   json file = word_level();
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the steps turn a text of"));
@@ -216,7 +216,7 @@ TEST_F(HostileFiles, ChainsOfDecodersHaveOneLimit) {
   EXPECT_THAT(refusal_to_decode(file, 1000), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, RegularExpressionsOfDecodersHaveOneLimit) {
+TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneLimit) {
   json file = word_level();
   file["model"]["vocab"] = {{std::string(22, 'a') + "d", 0}, {"?", 1}};
   file["decoder"] = {

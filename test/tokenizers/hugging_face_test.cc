@@ -88,14 +88,14 @@ TEST(HuggingFace, AddsTheTemplateOnRequest) {
   EXPECT_THAT(llama->encode("ab", {.num_bos = 2, .num_eos = 1}), ElementsAre(20, 20, 9, 21));
 }
 
-TEST(HuggingFace, TreatsNamesOfSpecialTokensAsTextOnRequest) {
+TEST(HuggingFace, EncodesNamesOfSpecialTokensAsTextOnRequest) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
   EXPECT_THAT(tokenizer->encode("</s>"), ElementsAre(2));
   const Ids ids = tokenizer->encode("</s>", {.special_in_text = false});
   EXPECT_THAT(ids, testing::Not(testing::Contains(2)));
 }
 
-TEST(HuggingFace, ReportsItsTokens) {
+TEST(HuggingFace, ReportsVocabularyAndSpecialTokens) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
   EXPECT_EQ(tokenizer->form(), "Hugging Face BPE");
   EXPECT_EQ(tokenizer->vocabulary_size(), 23U);

@@ -18,7 +18,7 @@ std::unique_ptr<Tokenizer> small() {
       "tokenizer.bin");
 }
 
-TEST(Llama2c, MergesTheHighestScoreFirst) {
+TEST(Llama2c, MergesThePairWithTheHighestScoreFirst) {
   const auto tokenizer = small();
   EXPECT_EQ(tokenizer->form(), "llama2.c");
   EXPECT_EQ(tokenizer->vocabulary_size(), 265U);

@@ -55,7 +55,7 @@ void expect_marked(const std::vector<Marked>& examples) {
   }
 }
 
-TEST(HuggingFacePattern, MatchesRepeats) {
+TEST(HuggingFacePattern, MatchesRepetitions) {
   expect_marked({
       {R"(\p{N}{1,3}+)", "1234567", "#"},
       {"a{2}+", "aaaaa", "#a"},
@@ -255,7 +255,7 @@ const Costly kCostly[] = {
     {"a{,}{x}{1, 2}", nullptr},
 };
 
-TEST(HuggingFacePattern, RejectsRepeatsThatNeedUnlimitedTime) {
+TEST(HuggingFacePattern, RejectsRepetitionsThatNeedUnlimitedTime) {
   for (const Costly& row : kCostly) {
     EXPECT_EQ(refusal_of(row.pattern),
               row.reason == nullptr ? "accepted" : std::string(kNotSupported) + row.reason)
@@ -328,7 +328,7 @@ TEST(HuggingFacePattern, StopsWhenAMatchTakesTooLong) {
 }
 
 // The match first retries often in little time, and later needs much time for each retry.
-TEST(HuggingFacePattern, StopsInTimeWhenRetriesBecomeSlow) {
+TEST(HuggingFacePattern, StopsInTimeIfRetriesBecomeSlow) {
   const std::string text = std::string(700, 'x') + std::string((256 << 10) - 703, 'a') + "dbc";
   const uint64_t begin_ns = platform::thread_cpu_ns();
   expect_refused(R"((?:(?:x|y)*(?:x|y)*z|x*+(?:(?i:[a\x{100}])*+[bc]|a)*[bc]))", text);

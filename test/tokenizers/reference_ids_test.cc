@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceIds,
                          [](const auto& form) { return std::string(form.param); });
 
 // The two files have the same vocabulary, but the JSON file has five special tokens before it.
-TEST(ReferenceRanks, MatchTheSameVocabularyAsJson) {
+TEST(ReferenceRanks, TiktokenFileEncodesLikeJsonFileWithTheSameVocabulary) {
   VITRINE_NEEDS_CORPUS_LLM();
   constexpr TokenId kSpecialTokens = 5;
   const auto folder = test::corpus_llm_dir() / "tokenizers";

@@ -183,7 +183,7 @@ TEST(DamagedSentencePieceModels, AreRejectedIfMalformed) {
 }
 
 // The work for each byte of text grows with the length of the longest piece.
-TEST(DamagedSentencePieceModels, AreRejectedIfAPieceIsLong) {
+TEST(DamagedSentencePieceModels, AreRejectedIfAPieceIsTooLong) {
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1024, 'a'), 1))), "accepted");
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1025, 'a'), 1))),
             "the model: a piece has 1025 bytes; at most 1024 are accepted");

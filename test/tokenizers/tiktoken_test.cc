@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using Ids = std::vector<TokenId>;
 
 // Ranks 0 to 255 are the bytes; then "ab", " a", " ab", "abc", "\n\n", "'s", "12", "123".
-TEST(Tiktoken, MergesTheLowestRankFirst) {
+TEST(Tiktoken, MergesThePairWithTheLowestRankFirst) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
   EXPECT_EQ(tokenizer->form(), "tiktoken");
   EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(259)) << "the word itself is a token";

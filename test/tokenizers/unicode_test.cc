@@ -9,7 +9,7 @@ namespace vitrine {
 namespace {
 
 // Examples of chapter 3 of the Unicode standard, among them table 3-8.
-TEST(WellFormed, ReplacesTheLongestRunsThatCouldBeginACharacter) {
+TEST(WellFormed, ReplacesTheLongestInvalidSequencesThatCouldBeginACharacter) {
   EXPECT_EQ(well_formed("a\xF1\x80\x80\xE1\x80\xC2"
                         "b\x80"
                         "c\x80\xBF"
@@ -56,7 +56,7 @@ TEST(CharacterStream, ReplacesAContinuationByteWithoutALeadByte) {
   EXPECT_EQ(stream.push("\x80"), "\uFFFD");
 }
 
-TEST(SortingSteps, GrowWithTheSquareOfTheLengthOfARunOfMarks) {
+TEST(SortingSteps, GrowQuadraticallyWithTheNumberOfConsecutiveMarks) {
   EXPECT_EQ(sorting_steps("plain text, \u00E9"), 0U);
   std::string marks;
   for (int i = 0; i < 1600; ++i) marks += "\u0301";
@@ -73,7 +73,7 @@ TEST(Normalized, SupportsAllFourForms) {
 }
 
 // U+FDFA becomes 18 characters.
-TEST(Normalized, AcceptsTextsThatGrowAndCharactersBeyond16Bits) {
+TEST(Normalized, AcceptsTextsThatGetLongerAndCharactersBeyond16Bits) {
   std::string text, expected;
   for (int i = 0; i < 100; ++i) {
     text += "\uFDFA";
