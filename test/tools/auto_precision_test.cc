@@ -72,13 +72,13 @@ std::vector<std::pair<size_t, size_t>> steps_of(const std::vector<PartFigures>& 
   return steps;
 }
 
-TEST(AutoChoiceTest, OrdersByGainThenNoiseThenName) {
+TEST(AutoChoiceTest, OrdersPartsByGainPerNoise) {
   EXPECT_THAT(steps_of({part("b", 1e-3, 10), part("a", 1e-3, 10), part("larger", 1e-3, 20),
                         part("quieter", 5e-4, 5), part("grows", 1e-6, -1), part("exact", 0, 1)}),
               ElementsAre(Pair(5, 1), Pair(2, 1), Pair(3, 1), Pair(1, 1), Pair(0, 1), Pair(4, 1)));
 }
 
-TEST(AutoChoiceTest, APartHasAStepForEachLevelOnItsConvexHull) {
+TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
   const PartFigures layer{.name = "layer",
                           .levels = {{"8da4w:32", 1e-3, 70},      // 20 more for 9e-4
                                      {"int8", 2e-4, 45},          // worse than int8_dynamic
@@ -104,7 +104,7 @@ TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
   EXPECT_EQ(model.choose({kAtLeastQuality, 90}).selection, Selection(4));
 }
 
-TEST(AutoChoiceTest, MixesPrecisions) {
+TEST(AutoChoiceTest, MixesInt8AndInt4) {
   const auto layer = [](const char* name, double noise) {
     return PartFigures{.name = name, .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
   };
@@ -115,7 +115,7 @@ TEST(AutoChoiceTest, MixesPrecisions) {
   EXPECT_EQ(model.choose({kAtMostCost, 5}).selection, Selection({2, 1, 1}));
 }
 
-TEST(AutoChoiceTest, ASchemeInAllPartsIsTried) {
+TEST(AutoChoiceTest, AlsoTriesOneSchemeInAllParts) {
   // int8 in one part looks useless, but it pays off in both.
   const std::vector<PartFigures> parts = {
       {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
@@ -127,13 +127,13 @@ TEST(AutoChoiceTest, ASchemeInAllPartsIsTried) {
   EXPECT_EQ(choice.selection, Selection({1, 1}));
 }
 
-TEST(AutoChoiceTest, AddsASmallPartBehindOneThatDoesNotFit) {
+TEST(AutoChoiceTest, AddsASmallPartAfterOneThatDoesNotFit) {
   AdditiveModel model{.parts = {part("big", 1e-2, 90), part("small", 1e-4, 0.1)}};
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({0, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}, 0).selection, Selection(2));
 }
 
-TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostNeeds) {
+TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostBoundRequires) {
   AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
   EXPECT_EQ(model.choose({kAtMostCost, 100}).selection, Selection(3));
   EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({1, 0, 0}));
@@ -142,7 +142,7 @@ TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostNeeds) {
   EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({1, 0, 1}));
 }
 
-TEST(AutoChoiceTest, AnUnreachableBoundGivesTheNearestProgram) {
+TEST(AutoChoiceTest, UnreachableBoundGivesTheClosestProgram) {
   AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20)}};
   const Choice small = model.choose({kAtMostCost, 10});
   EXPECT_FALSE(small.is_met);
@@ -156,7 +156,7 @@ TEST(AutoChoiceTest, AnUnreachableBoundGivesTheNearestProgram) {
   EXPECT_FALSE(broken.is_met);
 }
 
-TEST(AutoChoiceTest, ATighterBoundNeverCostsLessAndFewProgramsAreMeasured) {
+TEST(AutoChoiceTest, TighterQualityBoundNeverLowersCostAndFewProgramsAreMeasured) {
   AdditiveModel model{.parts = {}};
   for (int i = 1; i <= 60; ++i) {
     model.parts.push_back(part("p" + std::to_string(i), 1e-6 * (i * 37 % 61), 1.0 * (i * 17 % 59)));
@@ -181,7 +181,7 @@ TEST(AutoChoiceTest, EachProgramIsMeasuredOnce) {
   EXPECT_EQ(different.size(), model.measured.size());
 }
 
-TEST(AutoChoiceTest, TheMeasuredProgramDecides) {
+TEST(AutoChoiceTest, MeasuredQualityOverridesPredictedQuality) {
   // The parts look harmless alone, but two of them together break the model.
   const std::vector<PartFigures> parts = {part("a", 1e-6, 30), part("b", 1e-6, 20),
                                           part("c", 1e-6, 10)};
@@ -192,7 +192,7 @@ TEST(AutoChoiceTest, TheMeasuredProgramDecides) {
   EXPECT_EQ(choice.selection, Selection({1, 0, 0}));
 }
 
-TEST(AutoChoiceTest, AStoppedSearchReturnsTheBestProgramSoFar) {
+TEST(AutoChoiceTest, StoppedSearchReturnsTheBestProgramSoFar) {
   AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30)}};
   const Choice choice = tools::choose(
       model.parts, {kAtLeastQuality, 20}, 8,
@@ -259,7 +259,7 @@ double sqnr_over_samples(const fs::path& program, const fs::path& reference,
 }
 
 // The digits classifier has trained weights. Its samples are images of the test set.
-TEST(AutoPrecisionTest, TheDigitsClassifierKeepsTheBoundAndItsCommandMakesTheSameBytes) {
+TEST(AutoPrecisionTest, DigitsClassifierMeetsTheBoundAndThePrintedCommandMakesTheSameBytes) {
   const fs::path corpus = corpus_dir();
   if (corpus.empty()) GTEST_SKIP() << "VITRINE_CORPUS is not set";
   const ScratchFolder scratch;
@@ -375,7 +375,7 @@ TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
   EXPECT_EQ(delegates(lower("--keep c2=f16")), delegates(lower("--keep c2=float")));
 }
 
-TEST(AutoPrecisionTest, RulesThatReachNothingAreErrors) {
+TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
   const ScratchFolder scratch;
   const std::pair<const char*, const char*> cases[] = {
       {"--quantize float --keep c1=8da4w:0", "--keep c1=...: no linear layer of this part"},
@@ -397,7 +397,7 @@ TEST(AutoPrecisionTest, RulesThatReachNothingAreErrors) {
   EXPECT_TRUE(fs::is_empty((scratch / "")));
 }
 
-TEST(AutoPrecisionTest, CtrlCPrintsTheBestProgramSoFarAndWritesNone) {
+TEST(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   const ScratchFolder scratch;
   // The score of the first program interrupts pte_lower, which is the parent of the shell.
   const CommandResult result =
@@ -428,7 +428,7 @@ constexpr char kDrive[] = R"js(
   seen.overflow = document.documentElement.scrollWidth > innerWidth;
 )js";
 
-TEST(AutoPrecisionTest, ThePageShowsPartsCurvesAndTheCommand) {
+TEST(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path report = scratch / "report.html";
@@ -453,7 +453,7 @@ TEST(AutoPrecisionTest, ThePageShowsPartsCurvesAndTheCommand) {
   }
 }
 
-TEST(AutoPrecisionTest, AnUnreachableBoundWritesNoProgram) {
+TEST(AutoPrecisionTest, UnreachableBoundWritesNoProgram) {
   const ScratchFolder scratch;
   const CommandResult result = search(auto_options("--at_most_bytes 1kB", scratch / "a.pte"));
   EXPECT_EQ(result.exit_code, 2);
@@ -461,7 +461,7 @@ TEST(AutoPrecisionTest, AnUnreachableBoundWritesNoProgram) {
   EXPECT_TRUE(fs::is_empty((scratch / "")));
 }
 
-TEST(AutoPrecisionTest, TheUsersScoreReplacesDecibels) {
+TEST(AutoPrecisionTest, UserScoreReplacesDecibels) {
   const ScratchFolder scratch;
   // The score is 1 for programs above 0 bytes, so all of them keep the bound.
   const CommandResult result = search(auto_options("--at_least 0.5", scratch / "a.pte") +
@@ -470,7 +470,7 @@ TEST(AutoPrecisionTest, TheUsersScoreReplacesDecibels) {
   EXPECT_TRUE(fs::exists(scratch / "a.pte"));
 }
 
-TEST(AutoPrecisionTest, WrongOptionsAreErrors) {
+TEST(AutoPrecisionTest, InvalidOptionsAreErrors) {
   const ScratchFolder scratch;
   const fs::path out = scratch / "a.pte";
   const std::pair<std::string, const char*> cases[] = {

@@ -72,7 +72,7 @@ TEST(CalibrationTest, ProgramsMatchPyTorch) {
   }
 }
 
-TEST(CalibrationTest, ReadsFoldersListsAndFiles) {
+TEST(CalibrationTest, ReadsFoldersListFilesAndSingleFiles) {
   const ScratchFolder scratch;
   fs::create_directories(scratch / "data/1");
   fs::create_directories(scratch / "data/2");
@@ -136,7 +136,7 @@ TEST(CalibrationTest, RejectsMissingFilesAndEmptyFolders) {
               HasSubstr("list.txt: the list has no files"));
 }
 
-TEST(CalibrationTest, GroupsFilesOfModelsWithSeveralInputs) {
+TEST(CalibrationTest, GroupsFilesIntoSamplesForModelsWithSeveralInputs) {
   const ScratchFolder scratch;
   const fs::path sample = samples_dir() / "add_mul";
   const auto lower = [&](const fs::path& data) {

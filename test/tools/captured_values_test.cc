@@ -53,7 +53,7 @@ class CapturedValuesTest : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(CapturedValuesTest, KeepOutputsAndCoverEachOperator) {
+TEST_P(CapturedValuesTest, LeaveOutputsUnchangedAndCoverEachOperator) {
   if (!fs::exists(folder())) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
   const ScratchFolder scratch;
   const std::string run = model().string() + " --cpu_threads 2 --print_output none --output_file ";
@@ -106,7 +106,7 @@ std::string with_record(const std::string& folder, const std::string& option) {
 }
 
 // Every op of the delegated model has the values of the portable model.
-TEST(CapturedValues, MatchThoseOfKernels) {
+TEST(CapturedValues, MatchValuesOfPortableKernels) {
   const CommandResult result = executor_runner(
       "--debug_outputs " + with_record("digits_portable", "--etrecord") + " --compare " +
       with_record("digits_xnnpack", "--compare_etrecord") +
@@ -121,7 +121,7 @@ TEST(CapturedValues, MatchThoseOfKernels) {
             (std::vector<std::string>{"relu", "hardtanh", "hardtanh", "relu", "mean", "addmm"}));
 }
 
-TEST(CapturedValues, NameTheLayerWithAWrongWeight) {
+TEST(CapturedValues, RevealTheLayerWithAWrongWeight) {
   DelegatedProgram program(sample("digits_xnnpack/model.pte"));
   ASSERT_EQ(program.layers.size(), 5u);
   const ScratchFolder scratch;

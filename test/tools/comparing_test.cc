@@ -153,7 +153,7 @@ TEST(ComparingTest, AlignsQuantizedOpsByModule) {
   EXPECT_EQ(convolutions, 4u);  // one in the stem, two in the block, one in the downsampling
 }
 
-TEST(ComparingTest, ReportsOutputsOfChangedWeight) {
+TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
@@ -179,7 +179,7 @@ TEST(ComparingTest, FailAboveSetsExitCode) {
   EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is still printed
 }
 
-TEST(ComparingTest, TooFewRunsFailNothing) {
+TEST(ComparingTest, FailAbovePassesIfThereAreTooFewRuns) {
   const std::string model = sample("digits_xnnpack/model.pte");
   const CommandResult result = compare_profiles(model, model, "--fail_above 0.001", 2);
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -120,7 +120,7 @@ TEST(ComparingValuesTest, FindsWrongOperatorInsideDelegate) {
   EXPECT_THAT(result.out, HasSubstr("first below 40 dB  #2 linear"));
 }
 
-TEST(ComparingValuesTest, LoweringsOfSameModelAgree) {
+TEST(ComparingValuesTest, TwoLoweringsOfTheSameModelAgree) {
   const CommandResult result = compare_values(
       sample("digits_portable/model.pte") + " --etrecord " + sample("digits_portable/etrecord.bin"),
       sample("digits_xnnpack/model.pte") + " --compare_etrecord " +

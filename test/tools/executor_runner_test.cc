@@ -169,7 +169,7 @@ TEST(ExecutorRunnerTest, RejectsZeroExecutions) {
   EXPECT_THAT(result.err, HasSubstr("--executions: 0: expected 1 to 1000000000"));
 }
 
-TEST(ExecutorRunnerTest, FixedThreadsKeepResults) {
+TEST(ExecutorRunnerTest, FixedThreadsDoNotChangeResults) {
   const std::string command =
       sample("digits_xnnpack/model.pte") + " --print_output all --cpu_threads ";
   const CommandResult one = executor_runner(command + "1");
@@ -190,7 +190,7 @@ TEST(ExecutorRunnerTest, WritesReadableTrace) {
   EXPECT_EQ(executions, 3u);
 }
 
-TEST(ExecutorRunnerTest, CountsRecordsThatDoNotFit) {
+TEST(ExecutorRunnerTest, CountsTraceRecordsThatDoNotFit) {
   const CommandResult result =
       executor_runner("--profile --format json --num_executions 20 --trace_records 40 " +
                       sample("add_mul/model.pte"));

@@ -67,7 +67,7 @@ TEST(ForeignPayloadTest, PrintsOperatorsInTheGraph) {
               HasSubstr("        [6] aten.linear.default(%13, %4, %5) -> %14 f32[1,10]\n"));
 }
 
-TEST(ForeignPayloadTest, DescribesBareFiles) {
+TEST(ForeignPayloadTest, DescribesPayloadsInSeparateFiles) {
   for (const ForeignPayload& sample : foreign_payloads()) {
     if (std::string_view(sample.backend) == "NeutronBackend") continue;
     const Json json = tools::describe_file({"payload", sample.bytes});
@@ -131,7 +131,7 @@ TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
 
 // The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it counts
 // the operators independently.
-TEST(ForeignPayloadTest, CountsVulkanOperatorsLikeTheDelegateMap) {
+TEST(ForeignPayloadTest, VulkanOperatorCountMatchesTheDelegateMap) {
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(corpus_foreign_dir())) {

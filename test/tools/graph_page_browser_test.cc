@@ -123,7 +123,7 @@ seen.themed = theme !== document.documentElement.dataset.theme && pixel() !== li
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(GraphPageBrowser, OpensClosesFindsAndSelects) {
+TEST(GraphPageBrowser, OpensAndClosesBoxesAndFindsAndSelectsNodes) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
@@ -190,7 +190,7 @@ TEST(GraphPageBrowser, ShowsHostileNamesAsText) {
               testing::StartsWith("</script><img src=x onerror=alert(1)>{{script}}"));
 }
 
-TEST(GraphPageBrowser, CountsAFigureOfSeveralNodesOnceInTheirBox) {
+TEST(GraphPageBrowser, BoxCountsAFigureThatNodesShareOnlyOnce) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const auto picture_with = [](bool is_change, double shared, double other) {

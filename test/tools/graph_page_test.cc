@@ -149,7 +149,7 @@ TEST(GraphPage, DrawsExportedModels) {
 }
 
 // conv_relu_tan has a tan, for which XNNPACK has no operator, and convolutions, which it takes.
-TEST(GraphPage, SaysWhyXnnpackDoesNotTakeACall) {
+TEST(GraphPage, ExplainsWhyXnnpackDoesNotTakeACall) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const fs::path folder = samples_dir() / "conv_relu_tan";
   constexpr const char* kNoTan =
@@ -181,7 +181,7 @@ TEST(ReasonText, ListsTheOpsOfEachReasonOnce) {
             "does not take a, c: no\ntakes b");
 }
 
-TEST(GraphPage, NamesTheSourceOpsThatAPayloadSays) {
+TEST(GraphPage, ShowsTheSourceOpsThatAPayloadSpecifies) {
   const tools::Json payload = tools::Json::parse(
       R"({"tensors": [{"type": "f32[4]"}, {"type": "f32[4]"}],
           "graphs": [{"name": "main", "inputs": [0], "outputs": [1], "operators": [
@@ -216,7 +216,7 @@ TEST(GraphPage, NamesTheSourceOpsThatAPayloadSays) {
   EXPECT_EQ(mul->module_path, "head");
 }
 
-TEST(GraphPage, GivesTimesToTheNodesOfADelegate) {
+TEST(GraphPage, ShowsTimesOfTheNodesInADelegate) {
   const AlignedBytes bytes = read_file_bytes(samples_dir() / "linear_relu/model.pte");
   const auto methods = tools::graphs_of_program(*tools::load_program({"a.pte", bytes}));
   const auto& nodes = methods.at(0).instructions.at(0).payload.at(0).instructions;
@@ -282,7 +282,7 @@ TEST(GraphPage, RejectsGraphsThatAreTooLarge) {
   EXPECT_THROW(inspector::report_graph_html(picture), HostError);
 }
 
-TEST(SchemaText, PrintsPyTorchsNotation) {
+TEST(SchemaText, PrintsPyTorchSchemaNotation) {
   EXPECT_EQ(tools::schema_text("aten.relu.default"), "aten.relu.default(Tensor self) -> Tensor");
   EXPECT_EQ(tools::schema_text("aten.add.Tensor"),
             "aten.add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");

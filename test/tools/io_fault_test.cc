@@ -126,7 +126,7 @@ bool is_complete(const std::string& name, const std::string& text, const std::st
 
 class IoFaultTest : public testing::TestWithParam<Scenario> {};
 
-TEST_P(IoFaultTest, FailedCallKeepsOldOrCompleteFiles) {
+TEST_P(IoFaultTest, FailedSystemCallLeavesOldOrCompleteFiles) {
   const Scenario& scenario = GetParam();
   const FaultRunner faults(scenario);
   faults.write_old_files();
@@ -245,7 +245,7 @@ TEST(StandardOutputFaultTest, ReportsFullDisk) {
 
 // The program must run in spite of any failure on its weights cache, and warn if it cannot write
 // one.
-TEST(WeightsCacheFaultTest, RunsAndWarnsAfterFailedCall) {
+TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
   const Scenario scenario{"WeightsCache",
                           VITRINE_EXECUTOR_RUNNER,
                           "@model.pte --weights_cache @weights --output_file @y --cpu_threads 1",

@@ -53,7 +53,7 @@ std::string safetensors(const NamedDataMap& data) {
 
 // The corpus has no .ptn. The payloads of its two NativeBackend delegates are such graphs, and the
 // .ptd has the weights. The second delegate continues with the result of the first.
-TEST(NativeModel, LowersTheGraphsThatExecuTorchWrote) {
+TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   const auto program = *Program::load(*map_file((folder / "model.pte").c_str()));

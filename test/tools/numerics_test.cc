@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Int8, Numerics, testing::ValuesIn(kInt8Models), name_of
 INSTANTIATE_TEST_SUITE_P(All, FloatNumerics, testing::ValuesIn(kFloatModels), name_of);
 INSTANTIATE_TEST_SUITE_P(All, Int8Numerics, testing::ValuesIn(kInt8Models), name_of);
 
-TEST_P(Numerics, SoundProgramIsAboveTheLimit) {
+TEST_P(Numerics, CorrectProgramIsAboveTheLimit) {
   const CommandResult result =
       measure(std::string("--format json --fail_below ") + GetParam().limit);
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -118,7 +118,7 @@ TEST_P(Numerics, SoundProgramIsAboveTheLimit) {
   EXPECT_GE(measured, GetParam().min_measured);
 }
 
-TEST_P(Numerics, NameTheLayerWithAWrongWeight) {
+TEST_P(Numerics, ReportTheLayerWithAWrongWeight) {
   // Single weights matter in layers with few of them. A run of MobileNetV2 takes seconds.
   for (size_t index = 0; index < (GetParam().num_layers < 10 ? 3 : 2); ++index) {
     SCOPED_TRACE(index);
@@ -136,7 +136,7 @@ TEST_P(Numerics, NameTheLayerWithAWrongWeight) {
   }
 }
 
-TEST_P(Int8Numerics, NameTheLayerWithAWrongScaleOrZeroPoint) {
+TEST_P(Int8Numerics, ReportTheLayerWithAWrongScaleOrZeroPoint) {
   const DelegatedLayer& layer = program_->layers[2];
   ASSERT_TRUE(layer.scale_offset && layer.zero_point_offset);
   const auto scale = program_->read<float>(*layer.scale_offset);
@@ -148,7 +148,7 @@ TEST_P(Int8Numerics, NameTheLayerWithAWrongScaleOrZeroPoint) {
   EXPECT_GT(expect_first(layer).at("saturated").get<size_t>(), 0u);
 }
 
-TEST_P(FloatNumerics, NameTheLayerWithNanInItsBias) {
+TEST_P(FloatNumerics, ReportTheLayerWithNanInTheBias) {
   const DelegatedLayer& layer = program_->layers[3];
   program_->write(layer.bias.offset, std::numeric_limits<float>::quiet_NaN());
   const json row = expect_first(layer);
@@ -288,7 +288,7 @@ TEST(NumericsCommand, ComparesTwoLowerings) {
   EXPECT_EQ(report.at("a").at("outputs"), report.at("b").at("outputs"));
 }
 
-TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithOtherInputs) {
+TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
   const ScratchFolder scratch;
   const std::string stored = (scratch / "p.json").string();
   ASSERT_EQ(executor_runner("--profile --num_executions 1 " + sample("linear_relu/model.pte") +
@@ -302,7 +302,7 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithOtherInputs) {
               HasSubstr("they cannot run on the same inputs"));
 }
 
-TEST(NumericsCommand, SaysWhyADelegatedReferenceIsNotMeasured) {
+TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
   const CommandResult result =
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
                                   " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
@@ -337,7 +337,7 @@ class NumericsSamples : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(NumericsSamples, FiguresCoverAllSamplesAndNameTheWorst) {
+TEST_F(NumericsSamples, FiguresCoverAllSamplesAndShowTheWorstSample) {
   const std::string folder = (scratch_ / "data").string();
   const json all = measure(folder);
   EXPECT_EQ(all.at("samples"), (json{folder + "/2.bin", folder + "/10.bin"}));
@@ -370,7 +370,7 @@ TEST_F(NumericsSamples, FiguresCoverAllSamplesAndNameTheWorst) {
   }
 }
 
-TEST_F(NumericsSamples, TableNamesTheWorstSample) {
+TEST_F(NumericsSamples, TableShowsTheWorstSample) {
   const CommandResult table = executor_runner(linear_relu_with(
       "--fail_below 500dB --width 120 --reference " + sample("linear_relu/model.pt2"),
       (scratch_ / "data").string()));
@@ -379,7 +379,7 @@ TEST_F(NumericsSamples, TableNamesTheWorstSample) {
   EXPECT_THAT(table.out, HasSubstr(" dB in " + (scratch_ / "data").string()));
 }
 
-TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutNumerics) {
+TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutTheNumericsOption) {
   const std::string folder = (scratch_ / "data").string();
   const CommandResult run =
       executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder);
@@ -393,7 +393,7 @@ TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutNumerics) {
   EXPECT_THAT(empty.err, HasSubstr("the folder has no .bin, .npy or .npz files"));
 }
 
-TEST(NumericsCommand, RejectsWrongCommandLines) {
+TEST(NumericsCommand, RejectsInvalidCommandLines) {
   const struct {
     std::string arguments, message;
   } cases[] = {

@@ -83,7 +83,7 @@ size_t compare_with_runs(const fs::path& program) {
   return compared;
 }
 
-TEST(PreparedDelegatesTest, MemoryOfSamplesMatchesRuns) {
+TEST(PreparedDelegatesTest, MemoryOfSamplesMatchesMeasuredRuns) {
   size_t compared = 0;
   for (const char* name : {"linear_relu", "digits_xnnpack", "digits_xnnpack_q8", "mv2_025_xnnpack",
                            "dynamic_batch_xnnpack"}) {
@@ -92,7 +92,7 @@ TEST(PreparedDelegatesTest, MemoryOfSamplesMatchesRuns) {
   EXPECT_EQ(compared, 5u);
 }
 
-TEST(PreparedDelegatesTest, MemoryOfCorpusMatchesRuns) {
+TEST(PreparedDelegatesTest, MemoryOfCorpusMatchesMeasuredRuns) {
   VITRINE_NEEDS_CORPUS();
   size_t compared = 0;
   for (const fs::path& folder :
@@ -102,7 +102,7 @@ TEST(PreparedDelegatesTest, MemoryOfCorpusMatchesRuns) {
   EXPECT_GE(compared, 20u);
 }
 
-TEST(PreparedDelegatesTest, TextNamesOriginOfFigures) {
+TEST(PreparedDelegatesTest, TextStatesTheOriginOfFigures) {
   const Json json = describe_prepared(samples_dir() / "linear_relu/model.pte");
   const std::string text = tools::description_text(json, {.width = 200});
   EXPECT_THAT(text, HasSubstr("weights of delegates: 724 B"));
@@ -126,7 +126,7 @@ TEST(PreparedDelegatesTest, ListsDelegatesWhoseMemoryIsUnknown) {
   EXPECT_THAT(text, HasSubstr("not in it: delegate 0: this build lacks VulkanBackend"));
 }
 
-TEST(PreparedDelegatesTest, DamagedPayloadIsUnknown) {
+TEST(PreparedDelegatesTest, MemoryOfDamagedPayloadIsUnknown) {
   AlignedBytes bytes = read_file_bytes(samples_dir() / "linear_relu/model.pte");
   const Json whole = tools::describe_file({"a.pte", bytes});
   for (const Json& segment : whole["segments"]) {

@@ -46,7 +46,7 @@ TEST(ProfileReports, AppliesGroupByFilterAndTop) {
 }
 
 // A single run, which is also cold, is not enough to measure the overhead of tracing.
-TEST(ProfileReports, ReportsTracingOverheadFromFiveRunsOn) {
+TEST(ProfileReports, ReportsTracingOverheadOnlyForFiveOrMoreRuns) {
   const std::string model =
       "--profile --warmup 0 " + (samples_dir() / "linear_relu/model.pte").string();
   const CommandResult few = executor_runner(model + " --num_executions 1");
@@ -57,7 +57,7 @@ TEST(ProfileReports, ReportsTracingOverheadFromFiveRunsOn) {
   EXPECT_THAT(more.out, HasSubstr("tracing "));
 }
 
-TEST(ProfileReports, JsonGroupsAddUpToWall) {
+TEST(ProfileReports, JsonGroupsAddUpToWallTime) {
   const json result = json::parse(profile("--format json"));
   EXPECT_EQ(result.at("cold_runs"), 1);
   EXPECT_EQ(result.at("runs"), 4);
@@ -79,7 +79,7 @@ TEST(ProfileReports, JsonGroupsAddUpToWall) {
 }
 
 // ExecuTorch's planner gives overlapping memory only to tensors that are not live at the same time.
-TEST(ProfileReports, OverlappingTensorsAreNotLiveTogether) {
+TEST(ProfileReports, OverlappingTensorsAreNeverLiveAtTheSameTime) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name :
        {"mv2_portable", "split_concat_pool_portable", "encoder_layer_sdpa_portable", "gru_portable",
@@ -119,7 +119,7 @@ TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
 }
 
 // Instructions for narrow dtypes are used only if the processor has them.
-TEST(ProfileReports, NarrowDtypesDoMoreOperationsPerRun) {
+TEST(ProfileReports, NarrowDtypesComputeMoreOperationsPerRun) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

@@ -109,7 +109,7 @@ TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
 }
 
 // ExecuTorch wrote this program.
-TEST(PteInspectTest, NamesInputsByKeysOfModel) {
+TEST(PteInspectTest, NamesInputsAfterKeywordArgumentsOfTheModel) {
   const Json json = describe(sample("kjv_8da4w/model.pte"));
   for (const Json& method : json["methods"]) {
     if (method["name"] != "forward") continue;
@@ -196,7 +196,7 @@ TEST(PteInspectTest, BundleContainsTheProgram) {
   EXPECT_EQ(opened.suites[0].sets.size(), 2u);
 }
 
-TEST(PteInspectTest, GraphvizEdgesJoinExistingNodes) {
+TEST(PteInspectTest, GraphvizEdgesConnectExistingNodes) {
   const AlignedBytes bytes = read_file_bytes(sample("digits_portable/model.pte"));
   const std::string dot =
       tools::graph_dot(tools::graphs_of_program(*tools::load_program({"digits", bytes})));
@@ -236,7 +236,7 @@ TEST(PteInspectTest, VerifyFailsOnTruncatedProgram) {
   EXPECT_THAT(cut.text, HasSubstr("cut.pte"));
 }
 
-TEST(PteInspectTest, VerifyNamesMissingExternalData) {
+TEST(PteInspectTest, VerifyReportsMissingExternalData) {
   VITRINE_CORPUS_CASE(folder, "ptd_weights");
   tools::InspectOptions options;
   options.files = {folder / "model.pte"};
@@ -246,7 +246,7 @@ TEST(PteInspectTest, VerifyNamesMissingExternalData) {
   EXPECT_EQ(tools::inspect(options).exit_code, 0);
 }
 
-TEST(PteInspectTest, ProfilesTrace) {
+TEST(PteInspectTest, PrintsTheProfileOfATrace) {
   VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
   tools::InspectOptions options;
   options.files = {folder / "etdump.etdp"};

@@ -279,7 +279,7 @@ TEST(PteLowerTest, MetadataBecomesMethods) {
   EXPECT_EQ(executor_runner(program).exit_code, 0);
 }
 
-TEST(PteLowerTest, DynamicNarrowsBounds) {
+TEST(PteLowerTest, DynamicOptionNarrowsBounds) {
   const ScratchFolder scratch;
   const std::string wide = (scratch / "wide.pte").string();
   const std::string narrow = (scratch / "narrow.pte").string();
@@ -292,7 +292,7 @@ TEST(PteLowerTest, DynamicNarrowsBounds) {
 }
 
 // The tolerance is large because an int4 step is 1/15 of a group's range.
-TEST(PteLowerTest, QuantizedOutputsAreClose) {
+TEST(PteLowerTest, QuantizedOutputsAreCloseToFloatOutputs) {
   for (const char* backend : {"none", "xnnpack"}) {
     const ScratchFolder scratch;
     const std::string program = (scratch / "m.pte").string();
@@ -305,7 +305,7 @@ TEST(PteLowerTest, QuantizedOutputsAreClose) {
   }
 }
 
-TEST(PteLowerTest, NotesLayersThatAreNotQuantized) {
+TEST(PteLowerTest, ReportsLayersThatAreNotQuantized) {
   const ScratchFolder scratch;
   const CommandResult result =
       pte_lower(model() + " --quantize 8da4w:16:affine -o " + (scratch / "m.pte").string());
@@ -315,7 +315,7 @@ TEST(PteLowerTest, NotesLayersThatAreNotQuantized) {
             "size 16\n");
 }
 
-TEST(PteLowerTest, GraphsShowInsideOfDelegates) {
+TEST(PteLowerTest, GraphsShowTheInsideOfDelegates) {
   const ScratchFolder scratch;
   const CommandResult result =
       pte_lower(model() + " --backend xnnpack --graph --graphviz " + (scratch / "m.dot").string() +
@@ -333,7 +333,7 @@ struct BadCommand {
 
 class BadLoweringTest : public testing::TestWithParam<BadCommand> {};
 
-TEST(PteLowerTest, RejectsOverwritingInputsAndOutputs) {
+TEST(PteLowerTest, RejectsOutputsThatOverwriteInputsOrOtherOutputs) {
   const ScratchFolder scratch;
   const auto copy = scratch / "model.pt2";
   std::filesystem::copy_file(model(), copy);
@@ -417,7 +417,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "wider than the bounds of the export"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(PteLowerTest, HelpFitsEightyFiveLines) {
+TEST(PteLowerTest, HelpHasAtMostEightyFiveLines) {
   const CommandResult result = pte_lower("--help");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 85);

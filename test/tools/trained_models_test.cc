@@ -332,11 +332,11 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
   EXPECT_LT(small.results[2].noise, small.results[1].noise);
 }
 
-TEST(TrainedModelsTest, ATableClassifierBeatsInt8Everywhere) {
+TEST(TrainedModelsTest, MixedPrecisionBeatsInt8ForTableClassifier) {
   expect_better_than_int8(table_classifier(), 0.8);
 }
 
-TEST(TrainedModelsTest, AWordPredictorBeatsInt8Everywhere) {
+TEST(TrainedModelsTest, MixedPrecisionBeatsInt8ForWordPredictor) {
   expect_better_than_int8(word_predictor(), 0.5);
 }
 

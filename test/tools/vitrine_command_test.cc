@@ -65,7 +65,7 @@ TEST(VitrineCommand, LowersExportedModelsInMemory) {
   EXPECT_THAT(profile.out, HasSubstr("linear"));
 }
 
-TEST(VitrineCommand, RefusesToReplaceDelegatesByAnotherModel) {
+TEST(VitrineCommand, RefusesToReplaceDelegatesWithAnotherModel) {
   const CommandResult run = vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") +
                                     " --replace_delegates " + sample(kExported));
   EXPECT_EQ(run.exit_code, 1);
@@ -130,7 +130,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(read_text(path("again.pte")), read_text(path("small.pte")));
 }
 
-TEST(VitrineCommand, StripRefusesOtherFilesAndItsOwnInput) {
+TEST(VitrineCommand, StripRefusesOtherKindsOfFilesAndTheInputAsOutput) {
   const ScratchFolder scratch;
   const std::string output = " -o " + (scratch / "out.pte").string();
   const CommandResult wrong = vitrine("strip " + sample(kExported) + output);
@@ -171,7 +171,7 @@ TEST(VitrineCommand, ComparesTracesAndTokenProfiles) {
   EXPECT_EQ(compared.exit_code, 0) << compared.err;
 }
 
-TEST(VitrineCommand, ChatsWithoutAPrompt) {
+TEST(VitrineCommand, ChatDoesNotRequireAPrompt) {
   const std::string folder = sample("kjv_8da4w");
   const CommandResult result =
       run_tool("echo God | " VITRINE_COMMAND, "chat " + folder + "/model.pte --tokenizer " +
@@ -210,7 +210,7 @@ TEST(Tools, WarnIfTheFilterMatchesNothing) {
   EXPECT_EQ(vitrine("profile --filter add " + sample(kModel)).err, "");
 }
 
-TEST(VitrineCommand, NamesTheSubcommandInErrors) {
+TEST(VitrineCommand, ErrorsNameTheSubcommand) {
   const CommandResult result = vitrine("profile nowhere.pte");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, StartsWith("vitrine profile: error: "));
@@ -228,7 +228,7 @@ TEST(VitrineCommand, SuggestsCommands) {
   EXPECT_EQ(vitrine("compare a.pte").exit_code, 64);
 }
 
-TEST(VitrineCommand, RunsAsTheToolThatItIsNamedAfter) {
+TEST(VitrineCommand, ActsAsTheToolInTheNameOfItsLink) {
   const ScratchFolder scratch;
   const std::string link = (scratch / "executor_runner").string();
   std::filesystem::create_symlink(VITRINE_COMMAND, link);
@@ -238,7 +238,7 @@ TEST(VitrineCommand, RunsAsTheToolThatItIsNamedAfter) {
   EXPECT_THAT(run_tool(link, "nowhere.pte").err, StartsWith("executor_runner: error: "));
 }
 
-TEST(Tools, PrintTheirVersion) {
+TEST(Tools, PrintTheVersion) {
   const std::string expected = vitrine("--version").out;
   EXPECT_THAT(expected,
               testing::MatchesRegex("vitrine [0-9.]+\n(commit [^\n]*\n)?XNNPACK [0-9a-f]+\n"));
@@ -259,7 +259,7 @@ TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
 }
 
 // The library that parses command lines adds notes of its own to a help text.
-TEST(Tools, HelpFitsOneHundredColumnsAndHasNoLeftovers) {
+TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesOfTheParser) {
   std::vector<std::string> commands(std::begin(kTools), std::end(kTools));
   commands.emplace_back(VITRINE_COMMAND);
   commands.push_back(std::string(VITRINE_COMMAND) + " compare");
@@ -289,7 +289,7 @@ std::string completed(const std::string& tool, const std::string& word, const st
   return result.out;
 }
 
-TEST(Completion, CompletesOptionsAndTheirValues) {
+TEST(Completion, CompletesOptionsAndOptionValues) {
   EXPECT_EQ(completed(VITRINE_PTE_LOWER, "xnnpack-d", "--backend"), "xnnpack-dynamic\n");
   EXPECT_EQ(completed(VITRINE_PTE_LOWER, "cu", "--attention"), "custom_sdpa\n");
   EXPECT_EQ(completed(VITRINE_EXECUTOR_RUNNER, "mo", "--group_by"), "module\n");
@@ -298,7 +298,7 @@ TEST(Completion, CompletesOptionsAndTheirValues) {
   EXPECT_EQ(completed(VITRINE_PTE_INSPECT, "--debug", "x"), "--debug_buffer\n");
 }
 
-TEST(Tools, AcceptTheSameSpellings) {
+TEST(Tools, AcceptTheSameSpellingsOfOptions) {
   const std::string spellings[] = {"--threads 1 --method forward --executions 2",
                                    "--cpu_threads 1 --method_name forward --num_executions 2",
                                    "--cpu-threads -1 --method-name forward --num-executions 2"};
@@ -323,7 +323,7 @@ TEST(Tools, RejectNumbersThatAreTooLarge) {
   EXPECT_THAT(threads.err, HasSubstr("1025: expected -1 to 1024"));
 }
 
-TEST(Tools, ChooseTheFormatByTheExtension) {
+TEST(Tools, ChooseTheReportFormatByFileExtension) {
   const ScratchFolder scratch;
   const std::pair<const char*, const char*> starts[] = {
       {"x.html", "<!"}, {"x.json", "{"}, {"x.csv", "row,"}, {"x.jsonl", "{"}, {"x.svg", "<svg"}};
@@ -337,7 +337,7 @@ TEST(Tools, ChooseTheFormatByTheExtension) {
   EXPECT_THAT(table.out, StartsWith("row,"));
 }
 
-TEST(Tools, ProfileWithSeveralNumbersOfThreads) {
+TEST(Tools, CanProfileSeveralThreadCounts) {
   const CommandResult table = vitrine("profile --threads 1,2 --executions 3 " + sample(kModel));
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
@@ -348,7 +348,7 @@ TEST(Tools, ProfileWithSeveralNumbersOfThreads) {
   EXPECT_EQ(vitrine("run --threads 1,2 " + sample(kModel)).exit_code, 64);
 }
 
-TEST(Tools, ReportTheRunsBeforeCtrlC) {
+TEST(Tools, ReportTheRunsCompletedBeforeCtrlC) {
   const CommandResult result =
       run_tool("timeout --preserve-status --signal INT --kill-after 60 4 " VITRINE_EXECUTOR_RUNNER,
                "--profile --executions 100000000 " + sample("digits_portable/model.pte"));
@@ -367,7 +367,7 @@ TEST(Tools, ReadInputsFromStandardInput) {
   EXPECT_EQ(result.out, from_file.out);
 }
 
-TEST(Tools, ExplainWithoutAnOutput) {
+TEST(Tools, ExplainDoesNotRequireAnOutputFile) {
   const CommandResult result =
       run_tool(VITRINE_PTE_LOWER, sample(kExported) + " --backend xnnpack --explain");
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -377,7 +377,7 @@ TEST(Tools, ExplainWithoutAnOutput) {
   EXPECT_THAT(without.err, HasSubstr("--output is required"));
 }
 
-TEST(Tools, NameTheKindOfAWrongFile) {
+TEST(Tools, ErrorsNameTheKindOfAWrongFile) {
   const CommandResult model = run_tool(VITRINE_EXECUTOR_RUNNER, sample(kExported));
   EXPECT_EQ(model.exit_code, 1);
   EXPECT_THAT(model.err, HasSubstr("expected a program (.pte), found an exported model (.pt2): "
@@ -430,7 +430,7 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
   }
 }
 
-TEST(Tools, NameTheOptionThatIsMissing) {
+TEST(Tools, ErrorsNameTheMissingOption) {
   const std::string model = sample("kjv_8da4w/model.pte");
   const CommandResult tokenizer =
       run_tool(VITRINE_LLM_RUNNER, "--model_path " + model + " --prompt x");

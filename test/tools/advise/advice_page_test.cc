@@ -31,7 +31,7 @@ seen.shown = marked();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(AdvicePage, LinesMarkTheirRowsInTheTable) {
+TEST(AdvicePage, AdviceLinesHighlightRowsInTheTable) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const CommandResult result =

@@ -41,7 +41,7 @@ TEST(AdviceVariant, ParsesSettingsAndRejectsStrayWords) {
   EXPECT_THROW(parse_settings("--backend xnnpack again"), ToolError);
 }
 
-TEST(AdviceVariant, ConflictsIfOneOptionHasTwoValues) {
+TEST(AdviceVariant, VariantsConflictIfAnOptionHasTwoValues) {
   EXPECT_EQ(conflicting_option(lowering("--attention auto"), lowering("--attention custom_sdpa")),
             "--attention");
   EXPECT_EQ(conflicting_option(lowering("--attention auto"), lowering("--attention auto")), "");
@@ -61,7 +61,7 @@ TEST(AdviceVariant, MergingReplacesValuesAndKeepsRepeatableOptions) {
   EXPECT_EQ(merged(base, lowering("--exclude-op add")), base);
 }
 
-TEST(AdviceVariant, PrintsCommandsThatAShellReadsBack) {
+TEST(AdviceVariant, PrintsCommandsWithShellQuoting) {
   const Variant variant = {.lowering = parse_settings("--keep head.*=float"),
                            .running = {{"--threads", "1"}}};
   EXPECT_EQ(lower_command("my model.pt2", variant, "m.pte"),
@@ -70,7 +70,7 @@ TEST(AdviceVariant, PrintsCommandsThatAShellReadsBack) {
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
 }
 
-TEST(AdviceInterval, KeepsTheFloorForEqualBlocks) {
+TEST(AdviceInterval, HasAMinimumWidthForEqualBlocks) {
   const std::vector<double> blocks(6, 0.8);
   const Interval ratio = predict_ratio(blocks);
   EXPECT_NEAR(ratio.low, 0.8 * std::exp(-kBetweenMeasurements), 1e-9);
@@ -79,7 +79,7 @@ TEST(AdviceInterval, KeepsTheFloorForEqualBlocks) {
 
 // For six blocks with logarithms of +-s, the standard deviation is s * sqrt(6/5), and the
 // half-width is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of Student's table (p = 0.95).
-TEST(AdviceInterval, WidensWithTheSpreadOfTheBlocks) {
+TEST(AdviceInterval, GetsWiderWithTheSpreadOfTheBlocks) {
   const double s = 0.1;
   const double up = std::exp(s), down = std::exp(-s);
   const Interval ratio = predict_ratio(std::vector<double>{up, down, up, down, up, down});
@@ -89,7 +89,7 @@ TEST(AdviceInterval, WidensWithTheSpreadOfTheBlocks) {
   EXPECT_NEAR(std::log(ratio.low), -half, 2e-3);
 }
 
-TEST(AdviceInterval, ReachesFromTheProductToTheBestOfSeveral) {
+TEST(AdviceInterval, CombinedIntervalReachesFromTheProductToTheBestRatio) {
   const std::vector<Interval> ratios = {{0.5, 0.6}, {0.8, 0.9}};
   const Interval all = combined_ratio(ratios);
   EXPECT_DOUBLE_EQ(all.low, 0.4);
@@ -100,7 +100,7 @@ Advice time_advice(const char* name, const char* settings, Interval saved) {
   return {.name = name, .change = lowering(settings), .saved = saved};
 }
 
-TEST(AdviceRanking, SortsByTheMiddleAndPutsTimeFirst) {
+TEST(AdviceRanking, SortsByMidpointAndPutsTimeGainsFirst) {
   std::vector<Advice> advice = {time_advice("small", "--a 1", {1, 3}),
                                 time_advice("file", "--b 1", {100, 100}),
                                 time_advice("large", "--a 2", {2, 9})};
@@ -122,7 +122,7 @@ std::string refusal(const std::vector<std::string>& chosen, const std::vector<Ad
   return "";
 }
 
-TEST(AdviceRanking, RefusesLinesThatCannotBeApplied) {
+TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
   std::vector<Advice> advice = {time_advice("a", "--attention auto", {1, 2}),
                                 time_advice("b", "--attention custom_sdpa", {1, 2}),
                                 time_advice("c", "--quantize int8", {1, 2}),
@@ -139,7 +139,7 @@ TEST(AdviceRanking, RefusesLinesThatCannotBeApplied) {
   EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));
 }
 
-TEST(AdviceRules, SortTriedNeedsACertainGain) {
+TEST(AdviceRules, SortTriedRequiresASignificantGain) {
   const Context context = context_with_rows();
   const auto sorted = [&](Interval ratio, double file_change) {
     Findings findings;
@@ -158,7 +158,7 @@ TEST(AdviceRules, SortTriedNeedsACertainGain) {
   EXPECT_EQ(smaller.advice[0].gain, Gain::kFile);
 }
 
-TEST(AdviceRules, DelegationIsModeledByOperator) {
+TEST(AdviceRules, GainOfDelegationIsModeledPerOperator) {
   Context context = context_with_rows();
   const std::vector<Advice> advice = advise_delegation(context);
   ASSERT_THAT(advice, SizeIs(1));
@@ -172,14 +172,14 @@ TEST(AdviceRules, DelegationIsModeledByOperator) {
   EXPECT_THAT(advise_delegation(context), IsEmpty());
 }
 
-TEST(AdviceRules, ThreadsTryOtherPowersOfTwo) {
+TEST(AdviceRules, ThreadsRuleTriesOtherPowersOfTwo) {
   const std::vector<Advice> advice = advise_threads(context_with_rows());
   ASSERT_THAT(advice, SizeIs(2));
   EXPECT_EQ(advice[0].name, "threads_1");
   EXPECT_EQ(advice[1].name, "threads_2");
 }
 
-TEST(AdviceRules, Int8NeedsCalibrationDataAndAFloatModel) {
+TEST(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
   Context context = context_with_rows();
   EXPECT_THAT(advise_int8(context), IsEmpty());
   context.source = "m.pt2";
@@ -192,7 +192,7 @@ TEST(AdviceRules, Int8NeedsCalibrationDataAndAFloatModel) {
   EXPECT_THAT(advise_int8(context), IsEmpty());
 }
 
-TEST(AdviceRules, WeightQuantizationNamesBandwidthIfWeightsExceedTheCache) {
+TEST(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.facts.linears = 1;
@@ -203,7 +203,7 @@ TEST(AdviceRules, WeightQuantizationNamesBandwidthIfWeightsExceedTheCache) {
   EXPECT_THAT(advice[0].why, HasSubstr("exceed the last-level cache"));
 }
 
-TEST(AdviceRules, DynamicBoundsNeedInputsBelowTheBound) {
+TEST(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 4}};
@@ -215,7 +215,7 @@ TEST(AdviceRules, DynamicBoundsNeedInputsBelowTheBound) {
   EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
 }
 
-TEST(AdviceRules, FileSizeIsTheRecord) {
+TEST(AdviceRules, FileSizeRuleCountsTheRecord) {
   Context context = context_with_rows();
   EXPECT_THAT(advise_file_size(context), IsEmpty());
   context.record_bytes = 300;
@@ -225,7 +225,7 @@ TEST(AdviceRules, FileSizeIsTheRecord) {
   EXPECT_EQ(advice[0].change, lowering("--no-debug-maps"));
 }
 
-TEST(AdviceRules, WeightsCacheNeedsSlowLoading) {
+TEST(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   Context context = context_with_rows();
   context.profile.run.memory.emplace();
   context.profile.run.memory->packed_weights = 5'000'000;
@@ -235,7 +235,7 @@ TEST(AdviceRules, WeightsCacheNeedsSlowLoading) {
   EXPECT_THAT(advise_weights_cache(context), SizeIs(1));
 }
 
-TEST(AdviceRules, BordersCountLayoutChangesAndEntries) {
+TEST(AdviceRules, BordersRuleCountsLayoutChangesAndDelegateEntries) {
   Context context = context_with_rows();
   context.profile.delegate_calls.resize(2);
   EXPECT_THAT(advise_borders(context), IsEmpty());
@@ -245,7 +245,7 @@ TEST(AdviceRules, BordersCountLayoutChangesAndEntries) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
 }
 
-TEST(AdviceRules, FloatIslandsCountConversionsOfInt8Models) {
+TEST(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   Context context = context_with_rows();
   inspector::ProfileRow row;
   row.source_ops = {"quantized_decomposed.quantize_per_tensor.default"};
@@ -259,7 +259,7 @@ TEST(AdviceRules, FloatIslandsCountConversionsOfInt8Models) {
   EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
 }
 
-TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreNeedless) {
+TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreReportedAsUnnecessary) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
   signature.inputs.resize(1);
@@ -274,7 +274,7 @@ TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreNeedless) {
   EXPECT_EQ(advice[1].name, "output_2");
 }
 
-TEST(AdviceRules, ProgramsWithDelegatesAreLoweredAgain) {
+TEST(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
   Context context = context_with_rows();
   context.is_file = true;
   context.source = "m.pt2";
@@ -284,7 +284,7 @@ TEST(AdviceRules, ProgramsWithDelegatesAreLoweredAgain) {
   EXPECT_EQ(advise_delegation(context)[0].change, context.baseline);
 }
 
-TEST(AdviceRules, AttentionNeedsAModelWithAttention) {
+TEST(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   EXPECT_THAT(advise_attention(context), IsEmpty());
@@ -295,7 +295,7 @@ TEST(AdviceRules, AttentionNeedsAModelWithAttention) {
   EXPECT_EQ(conflicting_option(*advice[0].change, *advice[1].change), "--attention");
 }
 
-TEST(AdviceRules, ExcludedOpsAreThoseOfDelegatesWithSeveralOps) {
+TEST(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(1);
@@ -313,7 +313,7 @@ TEST(AdviceRules, ExcludedOpsAreThoseOfDelegatesWithSeveralOps) {
   EXPECT_EQ(advice[2].name, "no_backend");
 }
 
-TEST(AdviceRules, RowsOutsideDelegatesOfAProgramAskForItsModel) {
+TEST(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
   Context context = context_with_rows();
   EXPECT_THAT(advise_rejected_calls(context), IsEmpty());
   context.profile.delegate_calls.resize(1);
@@ -324,7 +324,7 @@ TEST(AdviceRules, RowsOutsideDelegatesOfAProgramAskForItsModel) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 800);
 }
 
-TEST(AdviceRules, OptimizeAndBordersBecomeOneLine) {
+TEST(AdviceRules, OptimizeAndBordersAdviceIsMerged) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(2);
@@ -342,7 +342,7 @@ CommandResult advise(const std::string& arguments) {
 }
 
 // Every change is modeled or measured with outputs that are compared; no time is checked.
-TEST(AdviseCommand, TriesChangesAndWritesTheProgram) {
+TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();
   const std::string model = sample("linear_relu/model.pt2");
@@ -367,14 +367,14 @@ TEST(AdviseCommand, TriesChangesAndWritesTheProgram) {
       0);
 }
 
-TEST(AdviseCommand, ProgramsWithoutTheirModelGetWhatNeedsNoLowering) {
+TEST(AdviseCommand, WithoutAModelGivesOnlyAdviceThatNeedsNoLowering) {
   const CommandResult result = advise("--no_trials " + sample("digits_portable/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("advice that needs the exported model was left out"),
                                 HasSubstr("#1"), HasSubstr("XNNPACK")));
 }
 
-TEST(AdviseCommand, VerifiesWhatItApplies) {
+TEST(AdviseCommand, VerifiesAppliedAdvice) {
   const std::string model = sample("linear_relu/model.pt2");
   const CommandResult result =
       advise("--seconds 0.05 --baseline '--backend none' --apply xnnpack --verify " + model);
@@ -386,14 +386,14 @@ TEST(AdviseCommand, VerifiesWhatItApplies) {
   }
 }
 
-TEST(AdviseCommand, DecodersRunOneTokenInTheirContext) {
+TEST(AdviseCommand, DecodersRunOneTokenInTheMiddleOfTheContext) {
   const CommandResult result = advise("--no_trials " + sample("kjv_8da4w/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("1 token at position 128 of 256"),
                                 HasSubstr("note: a token takes ")));
 }
 
-TEST(AdviseCommand, ReportsWrongInput) {
+TEST(AdviseCommand, ReportsInvalidInput) {
   const std::string model = sample("linear_relu/model.pt2");
   const std::string program = sample("add_mul/model.pte");
   EXPECT_THAT(advise("--no_trials --apply 99 " + model).err, HasSubstr("--apply 99: "));

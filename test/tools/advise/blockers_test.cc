@@ -57,7 +57,7 @@ const std::vector<Renaming> kTwoOperators = {
     {"torch.ops.aten.tan.default", "torch.ops.aten.bincount.default"},
     {"torch.ops.aten.relu.default", "torch.ops.my.act.default"}};
 
-TEST(Blockers, ListOperatorsWithCallsLinesAndRemedies) {
+TEST(Blockers, ListOperatorsWithCallsSourceLinesAndRemedies) {
   const ScratchFolder folder;
   const Blockers found = blockers_of(renamed_model(folder, kTwoOperators));
   ASSERT_THAT(found.all, SizeIs(2));
@@ -72,7 +72,7 @@ TEST(Blockers, ListOperatorsWithCallsLinesAndRemedies) {
   EXPECT_FALSE(found.is_incomplete);
 }
 
-TEST(Blockers, StopAfterTheGivenTime) {
+TEST(Blockers, SearchStopsAfterTheGivenTime) {
   const ScratchFolder folder;
   const aot::Methods methods =
       aot::import_methods({{"forward", renamed_model(folder, kTwoOperators)}});
@@ -83,7 +83,7 @@ TEST(Blockers, StopAfterTheGivenTime) {
 }
 
 // Lowers each call of a model alone, so the search must accept whatever lowering accepts.
-TEST(Blockers, AreNotFoundInModelsThatCanBeLowered) {
+TEST(Blockers, LowerableModelsHaveNoBlockers) {
   std::vector<std::filesystem::path> folders = {sample("")};
   if (!corpus_dir().empty()) folders.push_back(corpus_dir());
   size_t models = 0;
@@ -113,7 +113,7 @@ TEST(Blockers, RemediesDependOnTheOperatorAndTheReason) {
   EXPECT_THAT(tools::remedy_for("aten.lgamma.default", "no kernel"), HasSubstr("docs/kernels.md"));
 }
 
-TEST(AdviseCommand, AdvisesOnAModelThatCannotBeLowered) {
+TEST(AdviseCommand, GivesAdviceForAModelThatCannotBeLowered) {
   const ScratchFolder folder;
   const std::string model = renamed_model(folder, kTwoOperators);
   const CommandResult text = run_tool(VITRINE_COMMAND, "advise " + model);

@@ -61,7 +61,7 @@ void expect_ratio(const DevicePrediction& prediction, double low, double high) {
   EXPECT_NEAR(prediction.ratio.high, high * std::exp(kBetweenMeasurements), 1e-9);
 }
 
-TEST(DeviceModel, RowsThatStayHaveTheirTimeOnTheDevice) {
+TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   const DeviceModel model(there(), here());
   const DevicePrediction same = model.predict(here(), {0.9, 1.1});
   expect_ratio(same, 1, 1);
@@ -73,7 +73,7 @@ TEST(DeviceModel, RowsThatStayHaveTheirTimeOnTheDevice) {
 }
 
 // The new row takes 0.5 of 0.4 of the time here. Its operator takes 0.5 / 0.8 of that share there.
-TEST(DeviceModel, NewRowsOfAnOperatorScaleWithItsTime) {
+TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
   const double expected = 0.5 * 0.4 * 0.5 / 0.8;
@@ -83,7 +83,7 @@ TEST(DeviceModel, NewRowsOfAnOperatorScaleWithItsTime) {
   EXPECT_NEAR(prediction.factor.low, 0.625 / 1.5, 1e-9);
 }
 
-TEST(DeviceModel, OtherDtypesWidenTheIntervalByTheBalanceOfBothMachines) {
+TEST(DeviceModel, NewDtypesWidenTheIntervalByTheBalanceOfBothMachines) {
   Profile changed = profile({row("convolution", 0.5), row("add", 0.5)});
   changed.rows[0].cost->is_float32 = false;
   changed.rows[0].kernel = "int8";
@@ -98,7 +98,7 @@ TEST(DeviceModel, OtherDtypesWidenTheIntervalByTheBalanceOfBothMachines) {
   EXPECT_NEAR(factor(device, host), std::exp(half) * 3, 1e-9);
 }
 
-TEST(DeviceModel, NoFloatRowBeatsTheArithmeticOfTheDevice) {
+TEST(DeviceModel, NoFloatRowIsFasterThanTheArithmeticOfTheDevice) {
   Profile device = there();
   device.run.limits = limits(1e9, 1e9);  // 400 FLOPs take 400 of 1000 ns
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -106,7 +106,7 @@ TEST(DeviceModel, NoFloatRowBeatsTheArithmeticOfTheDevice) {
   expect_ratio(prediction, 0.5 + 0.4, 0.5 + 0.4);
 }
 
-TEST(DeviceModel, EnteringFewerKernelsCostsLess) {
+TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
   // 0.2 of the time there and 0.1 here are outside of rows. By the number of kernels, half of it
@@ -125,7 +125,7 @@ TEST(DeviceModel, OperatorsWithVaryingFactorsWidenTheInterval) {
   EXPECT_NEAR(factor.low, std::exp(-half), 1e-9);
 }
 
-TEST(DeviceProfile, ProgramsAreTheSameByDigestOrByTheirRows) {
+TEST(DeviceProfile, ProgramsAreEqualIfDigestsOrRowsAreEqual) {
   EXPECT_EQ(program_difference(there(), here()), "");
   Profile other = profile({row("convolution", 0.8), row("mul", 0.2)});
   EXPECT_THAT(program_difference(there(), other), HasSubstr("row 2 is aten::add.out"));
@@ -145,7 +145,7 @@ TEST(DeviceProfile, ProgramsAreTheSameByDigestOrByTheirRows) {
   EXPECT_THAT(program_difference(there(), other), HasSubstr("operations and bytes"));
 }
 
-TEST(DeviceProfile, TakesNameAndCoresFromTheResultsOfTheScript) {
+TEST(DeviceProfile, ReadsNameAndCoresFromTheResultsOfTheDeviceScript) {
   const ScratchFolder scratch;
   Profile device = there();
   device.wall_samples = device.unattributed_samples = {{0, kWall}};

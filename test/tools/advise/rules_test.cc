@@ -83,7 +83,7 @@ struct TestGraph {
 };
 
 // exp(x) * tanh(exp(x)) twice: the second exp, tanh and mul repeat the first ones.
-TEST(RepeatedCalls, AreFoundThroughEqualInputs) {
+TEST(RepeatedCalls, AreFoundEvenIfInputsAreRepeatedCalls) {
   TestGraph graph;
   for (int i = 0; i < 2; ++i) {
     aot::Node* exp = graph.call("aten.exp.default", {graph.x});
@@ -97,7 +97,7 @@ TEST(RepeatedCalls, AreFoundThroughEqualInputs) {
   EXPECT_EQ(advice[0].change->lowering, parse_settings("--optimize"));
 }
 
-TEST(RepeatedCalls, DifferIfInputsDifferOrTheyAreRandom) {
+TEST(RepeatedCalls, CallsWithDifferentInputsOrRandomResultsAreNotRepeated) {
   TestGraph graph;
   graph.call("aten.exp.default", {graph.x});
   graph.call("aten.exp.default", {graph.w});
@@ -108,7 +108,7 @@ TEST(RepeatedCalls, DifferIfInputsDifferOrTheyAreRandom) {
   EXPECT_THAT(advice[0].why, HasSubstr("1 call depends on weights only: exp x1"));
 }
 
-TEST(RepeatedCalls, ReportsNothingForGraphsThatWrite) {
+TEST(RepeatedCalls, AreNotReportedForGraphsThatWriteInPlace) {
   TestGraph graph;
   graph.call("aten.exp.default", {graph.x});
   graph.call("aten.relu_.default", {graph.x});
@@ -150,7 +150,7 @@ std::string repeating_model(const ScratchFolder& folder) {
 }
 
 // The rule counts calls of the exported graph, and lowering those of its own graph.
-TEST(RepeatedCalls, AreThoseThatLoweringRemoves) {
+TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   const ScratchFolder folder;
   const SourceModel model(repeating_model(folder), "forward");
   Context context = context_with_rows();
@@ -170,7 +170,7 @@ TEST(RepeatedCalls, AreThoseThatLoweringRemoves) {
 
 SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(6, ns)}; }
 
-TEST(Batch, AdvisesTheSizeWithTheShortestTimePerSample) {
+TEST(Batch, AdvisesTheBatchSizeWithTheShortestTimePerSample) {
   Context context = context_with_rows();
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 1}};
   // A sample takes 1000, 600 and 700 ns.
@@ -192,7 +192,7 @@ TEST(Batch, SizesAreWithinTheBoundsOfAllInputs) {
   EXPECT_THAT(batch_sizes(facts, 1), IsEmpty());
 }
 
-TEST(PrefillChunk, AdvisesTheTokensWithTheShortestTime) {
+TEST(PrefillChunk, AdvisesTheChunkSizeWithTheShortestTimePerToken) {
   Context context = context_with_rows();
   EXPECT_THAT(advise_prefill_chunk(context), IsEmpty());
   context.chunk_times = {size_time(1, 1000), size_time(8, 2000), size_time(32, 16000)};
@@ -205,7 +205,7 @@ TEST(PrefillChunk, AdvisesTheTokensWithTheShortestTime) {
 }
 
 // 100 ns at position 0 and 400 ns at 300: one more ns per position, so 200 ns at 100.
-TEST(ContextLength, DominatesWhereTheLinearModelDoubles) {
+TEST(ContextLength, DominatesFromThePositionWhereTheTimeDoubles) {
   Context context = context_with_rows();
   context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
   EXPECT_DOUBLE_EQ(context.positions->dominating_position(), 100);
@@ -231,7 +231,7 @@ TEST(CacheDtype, CountsBytesOfValuesAndScales) {
   EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
 }
 
-TEST(HalfPrecision, DelegatesBf16OnceAndNeedsInstructionsForF16) {
+TEST(HalfPrecision, AdvisesBf16DelegationOnceAndF16OnlyWithF16Instructions) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
@@ -253,7 +253,7 @@ TEST(HalfPrecision, DelegatesBf16OnceAndNeedsInstructionsForF16) {
   EXPECT_EQ(advise_half_precision(context)[0].confidence, Confidence::kRule);
 }
 
-TEST(InstructionSets, NameWhatTheKernelsWouldUse) {
+TEST(InstructionSets, AdviceNamesInstructionSetsThatKernelsWouldUse) {
   Context context = context_with_rows();
   context.profile.rows = {
       delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
@@ -275,7 +275,7 @@ TEST(InstructionSets, NameWhatTheKernelsWouldUse) {
   EXPECT_THAT(names(), ElementsAre("no_dotprod"));
 }
 
-TEST(MemoryPeak, NamesTheLargestPartAndItsOption) {
+TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
   Context context = context_with_rows();
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
   context.profile.run.memory = inspector::MemoryInfo{.planned = 100'000, .workspace = 2'000'000};
@@ -294,7 +294,7 @@ TEST(MemoryPeak, NamesTheLargestPartAndItsOption) {
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
 
-TEST(FirstRun, NeedsALostMillisecond) {
+TEST(FirstRun, IsReportedOnlyIfItLosesAMillisecond) {
   Context context = context_with_rows();
   context.profile.wall.p50 = 2e6;
   context.profile.wall.first = 2.9e6;
@@ -306,7 +306,7 @@ TEST(FirstRun, NeedsALostMillisecond) {
   EXPECT_FALSE(advice[0].saved);
 }
 
-TEST(BuildKind, RefusesSanitizersAndMissingOptimization) {
+TEST(BuildKind, RefusesSanitizersAndUnoptimizedBuilds) {
   EXPECT_THAT(build_disturbance({}), IsEmpty());
   EXPECT_THAT(build_notes({}), IsEmpty());
   EXPECT_THAT(build_disturbance({.has_assertions = true}), IsEmpty());
@@ -316,7 +316,7 @@ TEST(BuildKind, RefusesSanitizersAndMissingOptimization) {
   EXPECT_THAT(build_notes({.is_optimized = false}), SizeIs(1));
 }
 
-TEST(ModeledGain, ThreadsDivideDelegatesAndProducts) {
+TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
   Context context = context_with_rows();
   context.profile.wall.p50 = 1e6;  // 0.8 ms in a kernel without a cost
   context.profile.rows[0].calls = 1;
@@ -332,7 +332,7 @@ TEST(ModeledGain, ThreadsDivideDelegatesAndProducts) {
 
 // Two calls take 10 us. With a quarter of the bytes, they save 7.5 us at best. At worst, each call
 // adds a conversion of 0.2 us.
-TEST(ModeledGain, SmallerWeightsSaveBytesAndAddConversions) {
+TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).low, -1'400);
@@ -340,7 +340,7 @@ TEST(ModeledGain, SmallerWeightsSaveBytesAndAddConversions) {
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(small, 0.25).high, 0);
 }
 
-TEST(ModeledGain, CallsCostBetweenTheCheapestAndTheMostExpensive) {
+TEST(ModeledGain, CostOfACallIsBetweenTheCheapestAndTheMostExpensiveCall) {
   Context context = context_with_rows();
   context.profile.rows[0].calls = 4;  // 200 ns each
   inspector::ProfileRow copy;
@@ -355,7 +355,7 @@ TEST(ModeledGain, CallsCostBetweenTheCheapestAndTheMostExpensive) {
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 0);
 }
 
-TEST(ModeledGain, RatiosFollowFromWhatIsSaved) {
+TEST(ModeledGain, RatiosFollowFromTheSavedTime) {
   const Context context = context_with_rows();
   Advice advice{.name = "x", .change = Variant{}, .saved = Interval{-100, 600}};
   set_modeled_ratio(context, advice);
@@ -367,7 +367,7 @@ TEST(ModeledGain, RatiosFollowFromWhatIsSaved) {
 }
 
 // Lines that set one option to different values exclude each other, whichever rule they are from.
-TEST(AdviceRanking, NamesLinesOfNewRulesThatExcludeEachOther) {
+TEST(AdviceRanking, ReportsAdviceThatExcludesOtherAdvice) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.threads = 1;
@@ -400,7 +400,7 @@ CommandResult advise_without_trials(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 --no_trials " + arguments);
 }
 
-TEST(AdviseCommand, NamesTheLargestPartOfTheMemory) {
+TEST(AdviseCommand, ReportsTheLargestPartOfTheMemory) {
   const CommandResult result =
       advise_without_trials("--width 200 " + sample("kjv_8da4w/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -411,7 +411,7 @@ TEST(AdviseCommand, NamesTheLargestPartOfTheMemory) {
 }
 
 // The trial of delegate_bf16 lowers with the option, so that XNNPACK delegates bf16.
-TEST(AdviseCommand, TriesDelegatesForBf16) {
+TEST(AdviseCommand, TriesDelegationOfBf16) {
   if (corpus_15_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_15";
   const std::string model = (corpus_15_dir() / "v15_bf16_block/model.pt2").string();
   const SourceModel source(model, "forward");
@@ -431,7 +431,7 @@ TEST(AdviseCommand, TriesDelegatesForBf16) {
             delegates("--backend xnnpack"));
 }
 
-TEST(AdviseCommand, DynamicBatchesGetTimesPerSampleAndANoteOnTheBounds) {
+TEST(AdviseCommand, DynamicBatchShowsTimePerSampleAndNotesTheBounds) {
   VITRINE_NEEDS_CORPUS();
   const std::string model = (corpus_dir() / "dynamic_batch_xnnpack/model.pt2").string();
   const CommandResult result = advise_without_trials("--width 200 " + model);
@@ -440,7 +440,7 @@ TEST(AdviseCommand, DynamicBatchesGetTimesPerSampleAndANoteOnTheBounds) {
                                 HasSubstr("is 16, the maximum of its bounds 1 to 16")));
 }
 
-TEST(AdviseCommand, ModelsGainsOfDecodersWithoutTrials) {
+TEST(AdviseCommand, EstimatesGainsForDecodersWithoutTrials) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
   const CommandResult result = advise_without_trials("--width 200 " + model);

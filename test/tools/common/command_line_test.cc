@@ -70,13 +70,13 @@ TEST(CommandLine, AcceptsDashesForUnderscores) {
   EXPECT_EQ(error_of({"--output", "x", "--other_words=1"}), "");
 }
 
-TEST(CommandLine, ExplainsLeftOverFiles) {
+TEST(CommandLine, ExplainsUnexpectedFileArguments) {
   EXPECT_THAT(error_of({"--output", "x", "b.bin"}), HasSubstr("b.bin: unexpected argument"));
   EXPECT_THAT(error_of({"--output", "x", "--files", "a.bin", "b.bin"}),
               HasSubstr("separate the files of one option by commas: a.bin,b.bin"));
 }
 
-TEST(CommandLine, ReportsErrorsOfTheCheckAsWrongUsage) {
+TEST(CommandLine, ReportsErrorsOfTheOptionCheckAsUsageErrors) {
   EXPECT_THAT(error_of({"--output", "x", "--width", "7"}), HasSubstr("error: seven"));
 }
 

@@ -13,12 +13,12 @@ using testing::HasSubstr;
 
 constexpr double kMs = 1e6;
 
-TEST(CpuUse, ReportsAProcessWithAQuarterOfAProcessor) {
+TEST(CpuUse, ReportsAProcessThatGotAQuarterOfAProcessor) {
   EXPECT_THAT(cpu_shortage({.wall_ns = 400 * kMs, .cpu_ns = 100 * kMs}, 1, 4),
               HasSubstr("the process got 25 % of a processor"));
 }
 
-TEST(CpuUse, ReportsThreadsThatWaited) {
+TEST(CpuUse, ReportsThreadsThatWaitedForAProcessor) {
   EXPECT_THAT(
       cpu_shortage({.wall_ns = 400 * kMs, .cpu_ns = 500 * kMs, .waited_ns = 200 * kMs}, 2, 4),
       HasSubstr("during 50 % of the runs"));

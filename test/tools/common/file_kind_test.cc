@@ -55,13 +55,13 @@ std::string error_of(std::string_view bytes) try {
   return error.what();
 }
 
-TEST(KindOfFile, AdvisesOnFilesOfOtherTools) {
+TEST(KindOfFile, ErrorTellsWhatToDoWithFilesOfOtherTools) {
   EXPECT_THAT(error_of("GGUF\x03"), HasSubstr("found a GGUF model (.gguf): export the PyTorch"));
   EXPECT_THAT(error_of("some text, not a model"), HasSubstr("the kind of file is unknown"));
   EXPECT_THAT(error_of(""), HasSubstr("the file is empty"));
 }
 
-TEST(WrongKindText, NamesTheCommandThatLowersAModel) {
+TEST(WrongKindText, ShowsTheCommandThatLowersAModel) {
   EXPECT_EQ(wrong_kind_text("a/m.pt2", "a program (.pte)", FileKind::kExportedModel),
             "a/m.pt2: expected a program (.pte), found an exported model (.pt2): lower it with "
             "'vitrine lower a/m.pt2 --backend xnnpack -o a/m.pte', or run it with 'vitrine run "

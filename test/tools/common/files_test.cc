@@ -89,7 +89,7 @@ TEST(FilesTest, ReadsPipesUpToALimit) {
   EXPECT_THAT(error_of([] { read_file("/dev/zero"); }), HasSubstr("has more than 268435456 bytes"));
 }
 
-TEST(FilesTest, FailedWriteKeepsTheOldFileAndLeavesNoOtherFile) {
+TEST(FilesTest, FailedWriteKeepsTheOldFileAndLeavesNoTemporaryFile) {
   const ScratchFolder scratch;
   const auto path = scratch / "report";
   write_file(path, "good");
@@ -121,7 +121,7 @@ TEST(FilesTest, WritesThroughLinks) {
   EXPECT_EQ(read_text(scratch / "file"), "new");
 }
 
-TEST(FilesTest, ReportsThePathInAMissingFolder) {
+TEST(FilesTest, ReportsThePathIfTheFolderIsMissing) {
   const ScratchFolder scratch;
   EXPECT_THAT(error_of([&] { write_file(scratch / "none" / "file", ""); }),
               HasSubstr("none/file: cannot create: No such file or directory"));

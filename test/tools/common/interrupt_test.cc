@@ -38,7 +38,7 @@ TEST(RemoveFilesOnInterrupt, KeepsFinishedFiles) {
   EXPECT_TRUE(std::filesystem::exists(scratch / "out.pte"));
 }
 
-TEST(StopOnInterrupt, CancelsAtTheSecondSignal) {
+TEST(StopOnInterrupt, SecondSignalCancels) {
   EXPECT_EXIT(
       {
         stop_on_interrupt();

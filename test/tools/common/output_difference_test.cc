@@ -53,7 +53,7 @@ TEST(OutputDifferenceTest, ZeroTensorsHaveCosineOne) {
   EXPECT_EQ(compare({0, 0}, {0, 1}).figures.cosine, 0);
 }
 
-TEST(OutputDifferenceTest, ComparesInLogicalOrder) {
+TEST(OutputDifferenceTest, ComparesElementsInLogicalOrder) {
   TensorFactory factory;
   Tensor& rows = factory.make<float>({1, 2, 1, 2}, {1, 2, 3, 4});
   Tensor& channels_last = factory.make<float>({1, 2, 1, 2}, {1, 3, 2, 4}, {0, 2, 3, 1});

@@ -39,7 +39,7 @@ TEST(FailAbove, FailsIfTheWholeIntervalIsAboveTheLimit) {
   EXPECT_FALSE(decide(paired(1.05, 1.03, 1.08, Verdict::kSlower), 1.1).exceeds);
 }
 
-TEST(FailAbove, PassesWithAMessageIfTheLimitIsWithinTheNoise) {
+TEST(FailAbove, PassesWithAMessageIfTheIntervalContainsTheLimit) {
   const Decision decision = decide(paired(1.19, 0.98, 1.35, Verdict::kNoChange), 1.1);
   EXPECT_FALSE(decision.exceeds);
   EXPECT_EQ(decision.message,
@@ -53,7 +53,7 @@ TEST(FailAbove, AgreesWithTheReportOnSmallChanges) {
   EXPECT_THAT(decision.message, HasSubstr("but the change may be less than 2 %"));
 }
 
-TEST(FailAbove, LimitsBelowOneDemandASpeedup) {
+TEST(FailAbove, LimitBelowOneRequiresASpeedup) {
   EXPECT_TRUE(decide(paired(1, 0.99, 1.01, Verdict::kNoChange), 0.9).exceeds);
   EXPECT_FALSE(decide(paired(0.8, 0.79, 0.81, Verdict::kFaster), 0.9).exceeds);
 }
@@ -67,7 +67,7 @@ TEST(FailAbove, TooFewRunsPassWithAMessage) {
             "2 runs of A and 2 of B are too few to decide; record 6 or more runs of each\n");
 }
 
-TEST(FailAbove, UnpairedRunsAlsoNeedTheSpreadAboveTheLimit) {
+TEST(FailAbove, UnpairedRunsFailOnlyIfSpreadIsAlsoAboveLimit) {
   Ratio ratio{.p50 = 1.3, .low = 1.05, .high = 1.6, .ci_low = 1.2, .ci_high = 1.4};
   ratio.verdict = Verdict::kSlower;
   EXPECT_FALSE(decide(ratio, 1.1).exceeds);

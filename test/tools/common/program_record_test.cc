@@ -67,7 +67,7 @@ Facts facts_of(const etrecord::EtRecord& record) {
   return facts;
 }
 
-TEST(ProgramRecord, EveryProgramOfTheCorporaAcceptsItsRecord) {
+TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const Recorded& recorded : recorded_programs()) {
@@ -86,7 +86,7 @@ const std::set<std::pair<std::string, std::string>> kTwins = {
     {"dynamic_batch_portable", "map_linear"},         {"map_linear", "scan_rnn"},
 };
 
-TEST(ProgramRecord, EveryProgramOfTheCorporaRefusesTheRecordsOfOtherGraphs) {
+TEST(ProgramRecord, EveryCorpusProgramRefusesRecordsOfOtherGraphs) {
   VITRINE_NEEDS_CORPUS();
   std::vector<Recorded> all = recorded_programs();
   std::erase_if(all, [](const Recorded& each) { return each.name.find('/') != std::string::npos; });
@@ -104,7 +104,7 @@ TEST(ProgramRecord, EveryProgramOfTheCorporaRefusesTheRecordsOfOtherGraphs) {
   EXPECT_GE(refused, 1000u);
 }
 
-TEST(ProgramRecord, RefusesTheRecordOfAnotherModelWithTheReason) {
+TEST(ProgramRecord, RefusesTheRecordOfAnotherModelAndGivesTheReason) {
   const auto program = load(sample("digits_xnnpack/model.pte"));
   std::vector<std::string> warnings;
   EXPECT_TRUE(tools::record_for_program(*program, sample("digits_xnnpack/etrecord.bin"), warnings));

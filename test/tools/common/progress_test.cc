@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ProgressText, ExtrapolatesTheRemainingTime) {
+TEST(ProgressText, EstimatesTheRemainingTime) {
   EXPECT_EQ(progress_text("running", 0, 10, 5), "running: 0 %");
   EXPECT_EQ(progress_text("running", 1, 4, 10), "running: 25 %, 30 s left");
   EXPECT_EQ(progress_text("running", 1, 100, 1), "running: 1 %, 1 min 39 s left");

@@ -117,7 +117,7 @@ TEST(StrippedProgram, ProgramWithoutRecordHasNothingToRemove) {
   }
 }
 
-TEST(StrippedProgram, RefusesSharedBytes) {
+TEST(StrippedProgram, RefusesARecordThatSharesBytesWithOtherData) {
   const auto error_of = [](const AlignedBytes& file) -> std::string {
     size_t pieces = 0;
     try {
@@ -143,7 +143,7 @@ TEST(StrippedProgram, RefusesSharedBytes) {
 }
 
 // Every damaged file must lead to an error or to a program that loads.
-TEST(StrippedProgram, DamageLeadsToAnErrorOrALoadableProgram) {
+TEST(StrippedProgram, DamagedFilesGiveAnErrorOrALoadableProgram) {
   const AlignedBytes whole =
       builder_with({{"first", "one"}, {kRecord, std::string(400, 'r')}, {"last", "two"}}).build();
   size_t loaded = 0;

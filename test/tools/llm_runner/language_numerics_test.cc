@@ -69,7 +69,7 @@ double decibels(const json& figures) {
 
 // Only layer 2 is quantized, so the layers before it are as exact as float kernels, and its caches,
 // attention and output are not.
-TEST(LlmNumerics, FindsTheQuantizedLayer) {
+TEST(LlmNumerics, FindsTheOnlyQuantizedLayer) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ScratchFolder scratch;
   const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
@@ -106,7 +106,7 @@ TEST(LlmNumerics, FindsTheQuantizedLayer) {
   EXPECT_EQ(numerics(program, reference, arguments + " --fail_below 20dB").exit_code, 0);
 }
 
-TEST(LlmNumerics, ProgramWithoutNamesComparesCachesAndGivesReason) {
+TEST(LlmNumerics, ProgramWithoutModuleNamesComparesOnlyCachesAndGivesTheReason) {
   const std::string program = sample("kjv_8da4w/model.pte");
   const CommandResult result =
       numerics(program, program, fmt::format("--prompt_ids {} --width 80", kIds));
@@ -117,7 +117,7 @@ TEST(LlmNumerics, ProgramWithoutNamesComparesCachesAndGivesReason) {
 }
 
 // The lines of the values of layers come first, then those of the logits.
-TEST(LlmNumerics, CsvHasTheFiguresOfJson) {
+TEST(LlmNumerics, CsvHasTheSameFiguresAsJson) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();
   const std::string arguments = fmt::format("--prompt_ids {} --format ", kIds);

@@ -88,7 +88,7 @@ TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
   EXPECT_LT(change.at("error"), report.at("models").at(0).at("nats_per_token").at("error"));
 }
 
-TEST_F(PerplexityTest, ProgramAgainstItselfDiffersByNothing) {
+TEST_F(PerplexityTest, ProgramDoesNotDifferFromItself) {
   const CommandResult result =
       run(fmt::format("--width 80 --perplexity {} --compare {}", text_, model_));
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -63,7 +63,7 @@ double sqnr(const std::vector<double>& a, const std::vector<double>& b) {
   return 10 * std::log10(signal / noise);
 }
 
-TEST(CacheErrors, Int8CacheIsComparedAsRealNumbers) {
+TEST(CacheErrors, Int8CacheIsComparedAfterDequantization) {
   CacheTensor<float> expected(3, reals(1));
   std::vector<int8_t> quantized, zero_points;
   std::vector<float> scales;
@@ -101,7 +101,7 @@ TEST(CacheErrors, Int8CacheIsComparedAsRealNumbers) {
   EXPECT_EQ(without.at(0).why_not, "no scales were found for i8[1,4,2,3]");
 }
 
-TEST(CacheErrors, CachesArePairedByRoleOrElseByNoise) {
+TEST(CacheErrors, CachesArePairedByRoleOrElseBySmallestError) {
   CacheTensor<float> keys_a(3, reals(1)), values_a(3, reals(-1));
   CacheTensor<float> keys_b(3, reals(1)), values_b(3, reals(-1));
   const PositionRange ranges[] = {{0, 4}};
@@ -141,7 +141,7 @@ TEST(CacheErrors, ReportsCachesThatCannotBeCompared) {
   EXPECT_EQ(why_not, "no operator that writes a cache was found");
 }
 
-TEST(CacheErrors, FinderKeepsEachWrittenTensorOnce) {
+TEST(CacheErrors, FinderListsEachWrittenTensorOnce) {
   CacheTensor<float> cache(3, reals(1));
   EValue value(&cache.tensor());
   EValue* const arguments[] = {&value, &value, &value};
@@ -159,7 +159,7 @@ TEST(CacheErrors, FinderKeepsEachWrittenTensorOnce) {
   EXPECT_EQ(finder.caches()[0].instruction, 5);
 }
 
-TEST(LanguageNumerics, NanIsBelowEachLimitAndEqualTensorsAreNot) {
+TEST(LanguageNumerics, NanIsBelowEveryLimitButEqualTensorsAreNot) {
   const std::vector<float> zeros = {0, 0}, ones = {1, 1};
   const std::vector<float> nans(2, std::numeric_limits<float>::quiet_NaN());
   const auto difference = [&](const std::vector<float>& actual) {

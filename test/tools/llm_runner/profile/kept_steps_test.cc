@@ -64,7 +64,7 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
 
 // Each part has its own duration, so a mixed-up part would show. Both prompts have steps at the
 // same positions.
-TEST(KeptSteps, RowsAndPartsAddUpToWall) {
+TEST(KeptSteps, RowsAndPartsAddUpToWallTime) {
   SyntheticSteps steps;
   for (int prompt = 0; prompt < 2; ++prompt) {
     steps.prompt();
@@ -142,7 +142,7 @@ TEST(TokenTimeline, HasOneSlicePerStep) {
   }
 }
 
-TEST_F(SampleProfile, KeptStepsAddUpToWall) { expect_kept_add_up(profile_); }
+TEST_F(SampleProfile, KeptStepsAddUpToWallTime) { expect_kept_add_up(profile_); }
 
 TEST_F(SampleProfile, KeptStepsAreWrittenAsEtdump) {
   const etdump::EtDump dump = etdump::parse_etdump(kept_etdump(profiler_));

@@ -9,7 +9,7 @@
 namespace vitrine::llm {
 namespace {
 
-TEST(MethodBytes, CountsWeightsWithScalesOutsideOfPayload) {
+TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   const test::AlignedBytes file = test::wide_decoder();
   const auto program = test::load_program(file);
   const MethodMeta method = *program->method_meta("forward");

@@ -80,7 +80,7 @@ void run_steps(StepTracer& tracer, const LoggingDelegate& delegate) {
   }
 }
 
-TEST(StepTracer, OperatorsLoggedAtOnceMatchOperatorsLoggedSingly) {
+TEST(StepTracer, OperatorsLoggedTogetherMatchOperatorsLoggedOneByOne) {
   StepTracer at_once, one_by_one;
   run_steps(at_once, LoggingDelegate(true));
   run_steps(one_by_one, LoggingDelegate(false));
@@ -125,7 +125,7 @@ TEST(StepTracer, AcceptsShorterListOfOperators) {
   EXPECT_THAT(calls, ElementsAre(2, 2, 2, 4, 2, 1));
 }
 
-TEST(StepTracer, CountsRecordsBeyondLimit) {
+TEST(StepTracer, CountsRecordsAboveTheLimit) {
   StepTracer tracer;
   const LoggingDelegate delegate(true);
   tracer.begin_block("Execute");

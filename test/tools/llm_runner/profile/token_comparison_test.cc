@@ -96,7 +96,7 @@ const SyntheticProfile kQuantized = {.prompt = 8,
                                               {"linear", "l.1", 30, 60},
                                               {"mul", "l.0", 7, 9}}};
 
-TEST(TokenComparison, MatchesByOpWithTimesPerToken) {
+TEST(TokenComparison, MatchesRowsByOpAndComparesTimesPerToken) {
   const TokenComparison found =
       compare_tokens(kFloat.saved("a"), kQuantized.saved("b"), GroupBy::kOp);
   EXPECT_THAT(names(found), ElementsAre("linear", "mul", "embedding", "quantize"));
@@ -137,7 +137,7 @@ TEST(TokenComparison, MatchesUngroupedRowsByOpAndModule) {
               testing::Contains(HasSubstr("B has no record, so its names come from the program")));
 }
 
-TEST(TokenComparison, UsesAllTokensIfFewAreUsual) {
+TEST(TokenComparison, UsesAllTokensIfFewAreUndisturbed) {
   SyntheticProfile few = kFloat;
   few.usual = 2;
   const TokenComparison found = compare_tokens(few.saved("a"), kQuantized.saved("b"), GroupBy::kOp);

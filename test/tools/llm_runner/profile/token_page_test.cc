@@ -39,7 +39,7 @@ class TokenPage : public SampleProfile {
 
 // The data has all tokens and a timeline of ops for each kept step. Kept decode steps refer to
 // their token.
-TEST_F(TokenPage, DataHasOpsOfKeptSteps) {
+TEST_F(TokenPage, DataContainsTheOpsOfKeptSteps) {
   const json data = test::page_data(report_token_html(profile_));
   EXPECT_TRUE(data["others"].empty());
   const auto& all = data["steps"]["all"];
@@ -310,7 +310,7 @@ void TokenPage::expect_parts_of(const std::string& name, const json& parts) cons
   EXPECT_NEAR(sum, step.at("wall_ns").get<double>(), half);
 }
 
-TEST_F(TokenPage, BrowserShowsFiguresOfReport) {
+TEST_F(TokenPage, BrowserShowsTheFiguresOfTheReport) {
   VITRINE_BROWSER(browser);
   profile_.run.limits.emplace().bytes_per_s = kPeak;
   const json report = this->report();
@@ -371,7 +371,7 @@ TEST_F(TokenPage, BrowserShowsGrowthAndSteps) {
 }
 
 // The plot covers positions 5 to 203, so the crossing at 104 is in its middle.
-TEST_F(TokenPage, MarksPositionWhereAttentionPassesWeights) {
+TEST_F(TokenPage, MarksPositionWhereAttentionCostExceedsWeightCost) {
   VITRINE_BROWSER(browser);
   const test::ScratchFolder scratch;
   profile_.attention.emplace().passes_weights = 104;

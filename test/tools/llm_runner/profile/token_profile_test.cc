@@ -36,7 +36,7 @@ double sum_of(const TokenProfile& profile, size_t phase) {
   return sum;
 }
 
-TEST(TokenProfile, SumsStepsOfEachPhase) {
+TEST(TokenProfile, AddsUpTheStepsOfEachPhase) {
   SyntheticSteps steps;
   steps.prompt();
   steps.step(true, 0, 8);
@@ -62,7 +62,7 @@ TEST(TokenProfile, SumsStepsOfEachPhase) {
   EXPECT_THAT(profile.first_token_ns, ElementsAre(300 + 20 + 1035 + 70 + 9 + 4 + 3 + 2));
 }
 
-TEST(TokenProfile, FitsGrowthWithPosition) {
+TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   SyntheticSteps steps;
   steps.prompt();
   steps.step(true, 0, 8);
@@ -154,7 +154,7 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
 
 // The correlation is computed from all tokens, including the first six, so it differs a little from
 // the expected one.
-TEST(TokenProfile, CorrelatedNoiseWidensTheIntervalOfGrowth) {
+TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
   std::vector<double> times;
   const TokenProfile profile = noisy_profile(6, times);
   ASSERT_EQ(profile.usual_steps, times.size());
@@ -230,7 +230,7 @@ TEST_F(SampleProfile, AddsUpToWallTime) {
 
 // 4 layers, with keys and values f32 [1, 256, 1, 32]. Tokens are at positions 5 to 43, so attention
 // reads 25 positions on average.
-TEST_F(SampleProfile, CountsCachesByPosition) {
+TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_THAT(profile_.caches, SizeIs(8));
   EXPECT_EQ(profile_.caches[0].type, "f32[1,256,1,32]");
   // The program has no names for its buffers, so they are named after the attention that reads
@@ -270,7 +270,7 @@ TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
   EXPECT_GT(profile_.weights_in_file, weights);
 }
 
-TEST_F(SampleProfile, NarrowTablesKeepEndsOfModuleNames) {
+TEST_F(SampleProfile, NarrowTablesKeepTheEndsOfModuleNames) {
   std::vector<std::string> ends;
   for (inspector::ProfileRow& row : profile_.names.rows) {
     ends.push_back(".w" + std::to_string(ends.size() % 7));
