@@ -37,7 +37,7 @@ TEST(DecomposeArrangements, ReadsAndWritesDiagonals) {
               {1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 7, 8});
 }
 
-TEST(DecomposeArrangements, SplitsRotatesAndStacksTensors) {
+TEST(DecomposeArrangements, SupportsSplitRotateAndStackOperators) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto piece = [](int64_t size) { return contiguous_spec(ScalarType::kFloat, {2, size}); };
   const auto sections = [](const Nodes& in) { return ArgumentList{in[0], 2, 1}; };

@@ -136,7 +136,7 @@ TEST(DecomposeFourier, InverseShortTimeTransformMatchesFormula) {
   }
 }
 
-TEST(DecomposeFourier, RejectsInverseTransformsOfWrongSizes) {
+TEST(DecomposeFourier, RejectsInverseTransformsWithWrongSizes) {
   EXPECT_THAT([] { run_inverse({.hop = 0}, Values(50)); },
               ThrowsMessage<AotError>(HasSubstr("hop_length must be positive")));
   EXPECT_THAT([] { run_inverse({.windows = 0}, {}); }, Throws<AotError>());

@@ -185,7 +185,7 @@ TEST(DecomposeProducts, ComputesTensorMatrixAndVectorProducts) {
   expect_near(lowered("aten.linalg_vecdot.default", {square, square}, ArgumentList{}, {2}), {2, 1});
 }
 
-TEST(DecomposeProducts, BilinearAddsItsBias) {
+TEST(DecomposeProducts, BilinearAddsTheBias) {
   const TensorData a = seeded_weights("a", 1, {2, 3}, 1);
   const TensorData b = seeded_weights("b", 1, {2, 4}, 1);
   const TensorData weight = seeded_weights("w", 1, {5, 3, 4}, 1);

@@ -18,7 +18,7 @@ Node* as_chars(ModelBuilder& build, Node* x) {
   return build.call("aten._to_copy.default", {x}, {{"dtype", ScalarType::kChar}});
 }
 
-TEST(DecomposeQuantization, DequantizesByBlocks) {
+TEST(DecomposeQuantization, DequantizesPerBlock) {
   const TensorData x = floats({2, 4}, {-8, -1, 0, 7, 1, 2, 3, 4});
   const TensorData scale = floats({2, 2}, {0.5, 2, 1, 10});
   const TensorData zero = floats({2, 2}, {1, 0, -1, 2});
@@ -32,7 +32,7 @@ TEST(DecomposeQuantization, DequantizesByBlocks) {
   expect_near(found, {-4.5, -1, 0, 14, 2, 3, 10, 20});
 }
 
-TEST(DecomposeQuantization, DequantizesByChannelGroups) {
+TEST(DecomposeQuantization, DequantizesPerChannelGroup) {
   const TensorData x = floats({1, 4}, {-8, -1, 0, 7});
   const TensorData scale = floats({1, 2}, {0.5, 2});
   const auto found = run({x, scale}, [](ModelBuilder& build, const Nodes& in) {

@@ -82,7 +82,7 @@ Values resized(Values x, std::vector<int64_t> from, const std::vector<int64_t>& 
   return x;
 }
 
-TEST(DecomposeResizing, PoolsAndResizesOneDim) {
+TEST(DecomposeResizing, SupportsPoolingAndResizingOfOneDim) {
   const std::vector<TensorData> x = {floats({1, 1, 6}, {1, 5, 2, 4, 3, 0})};
   expect_near(
       run(x, one("aten.max_pool1d.default", {std::vector<int64_t>{2}, std::vector<int64_t>{2}}))[0],

@@ -26,7 +26,7 @@ TEST(DecomposeSelections, IndexAddCopyAndFillWriteAtIndices) {
               {1, 2, 3, 7, 7, 7});
 }
 
-TEST(DecomposeSelections, TakesAndPutsElementsByIndex) {
+TEST(DecomposeSelections, TakeAndPutAccessElementsByIndex) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   expect_near(
       lowered("aten.take.default", {x, integers({2, 2}, {5, 0, -1, 3})}, ArgumentList{}, {2, 2}),
@@ -43,7 +43,7 @@ TEST(DecomposeSelections, TakesAndPutsElementsByIndex) {
               {3, 1, 6, 4});
 }
 
-TEST(DecomposeSelections, ScatterReducesWithAndWithoutTheOriginalElement) {
+TEST(DecomposeSelections, ScatterReduceWorksWithAndWithoutTheOriginalElement) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({4, 2}, {0, 0, 2, 0, 0, 2, 2, 2});
   const Values values = {7, -1, 2, 8, -3, 4, 9, 1};
@@ -132,7 +132,7 @@ TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
               {1, 0, 1, 1});
 }
 
-TEST(DecomposeSelections, EmbeddingBagSumsAndAveragesItsRows) {
+TEST(DecomposeSelections, EmbeddingBagAddsUpOrAveragesRows) {
   const TensorData table = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const TensorData indices = integers({5}, {0, 2, 1, 1, 0});
   const TensorData offsets = integers({3}, {0, 2, 2});  // the second bag is empty

@@ -5,7 +5,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeShapes, RollsRepeatsAndMasksElements) {
+TEST(DecomposeShapes, SupportsRollTileRepeatAndTriangularMasks) {
   const std::vector<TensorData> x = {floats({2, 3}, {1, 2, 3, 4, 5, 6})};
   expect_near(run(x, one("aten.roll.default", {std::vector<int64_t>{4}}))[0], {3, 4, 5, 6, 1, 2});
   expect_near(

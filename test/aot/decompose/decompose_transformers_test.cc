@@ -6,7 +6,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeTransformers, FusedEncoderLayerEqualsItsSeparateCalls) {
+TEST(DecomposeTransformers, FusedEncoderLayerMatchesSeparateCalls) {
   const auto weights = [](const char* name, std::vector<int64_t> sizes) {
     return seeded_weights(name, 4, std::move(sizes), 1);
   };

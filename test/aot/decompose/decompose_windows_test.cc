@@ -56,7 +56,7 @@ std::vector<int64_t> list(const std::array<int64_t, 3>& values) {
   return {values.begin(), values.end()};
 }
 
-TEST(DecomposeWindows, PoolsVolumes) {
+TEST(DecomposeWindows, SupportsPoolingOfVolumes) {
   const TensorData x = seeded_weights("x", 5, {1, 1, 5, 6, 4}, 1);
   const Values elements = values_of(x);
   const std::array<int64_t, 3> in = {5, 6, 4};
@@ -118,7 +118,7 @@ TEST(DecomposeWindows, ReturnsIndicesOfMaximaInVolumes) {
               indices);
 }
 
-TEST(DecomposeWindows, PoolsVolumesAdaptively) {
+TEST(DecomposeWindows, SupportsAdaptivePoolingOfVolumes) {
   const TensorData x = seeded_weights("x", 5, {1, 2, 5, 3, 4}, 1);
   const Values elements = values_of(x);
   const std::array<int64_t, 3> in = {5, 3, 4};

@@ -111,7 +111,7 @@ TEST(Acceptance, AcceptsEmittedPrograms) {
   EXPECT_GE(accepted, kCases.size() * 3);
 }
 
-TEST(Acceptance, AcceptsExecuTorchsPrograms) {
+TEST(Acceptance, AcceptsProgramsFromExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   for (const char* name : kCases) {
     SCOPED_TRACE(name);

@@ -89,7 +89,7 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
 }
 
 // Calls without tensor inputs stay, but calls that use them are folded.
-TEST(FoldConstants, FoldsMasks) {
+TEST(FoldConstants, FoldsMasksComputedFromConstants) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3, 3});
   Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{3, 3}});

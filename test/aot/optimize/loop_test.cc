@@ -62,7 +62,7 @@ TEST(Loop, ScanOverZeroRowsReturnsInitialValue) {
 }
 
 // Cumulative sums.
-TEST(Loop, ScanCarriesFromRowToRow) {
+TEST(Loop, ScanCarriesValuesFromRowToRow) {
   Body body;
   Node* sum = body.input({2});
   Node* x = body.input({2});

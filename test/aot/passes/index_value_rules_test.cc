@@ -43,7 +43,7 @@ TEST_F(IndexValueRules, OperandsAreBroadcastFromTheLastAxis) {
   expect_sum(build.call("aten.add.Tensor", {difference, 3}), 3, {{"axis 0", 1}, {"axis 1", -1}});
 }
 
-TEST_F(IndexValueRules, SliceShiftsItsAxis) {
+TEST_F(IndexValueRules, SliceShiftsTheSlicedAxis) {
   expect_sum(build.call("aten.slice.Tensor", {range(8), 0, 3, 7}), 3, {{"axis 0", 1}});
 }
 

@@ -61,7 +61,7 @@ std::vector<AttentionCall> replaceable() {
 
 class ReplaceAttention : public testing::TestWithParam<AttentionCall> {};
 
-TEST_P(ReplaceAttention, HasSameResults) {
+TEST_P(ReplaceAttention, ReplacementHasSameResults) {
   const AttentionCall& test = GetParam();
   std::vector<TensorData> inputs = {seeded_weights("q", 1, test.query, 2),
                                     seeded_weights("k", 2, test.key, 2),
@@ -116,7 +116,7 @@ struct ChosenCase {
 
 class ReplaceAttentionIfFaster : public testing::TestWithParam<ChosenCase> {};
 
-TEST_P(ReplaceAttentionIfFaster, DependsOnSizes) {
+TEST_P(ReplaceAttentionIfFaster, ReplacementDependsOnSizes) {
   const auto is_replaced = [](int64_t queries, int64_t keys) {
     const TensorData query = zeros({1, 2, queries, 8});
     const TensorData key = zeros({1, 2, keys, 8});
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(Choices, ReplaceAttentionIfFaster,
                                                     true}));
 
 // For a query without visible keys, the products yield 0 and the operator yields NaN.
-TEST(ReplaceAttentionIfFasterReasons, KeepsMasks) {
+TEST(ReplaceAttentionIfFasterReasons, KeepsAttentionIfMaskMayHideAllKeys) {
   const TensorData x = zeros({1, 2, 3, 8});
   const TensorData mask = bools({3, 3}, {1, 0, 1, 0, 0, 1, 0, 0, 0});
   ExportedProgram program = program_of({x, x, x, mask}, one(kAttention));

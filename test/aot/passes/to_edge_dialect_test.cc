@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(ToEdgeDialect, NamesCallsLikeFx) {
+TEST(ToEdgeDialect, CallsAreNamedLikeInFx) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* one = build.call("aten.scalar_tensor.default", {1.0});

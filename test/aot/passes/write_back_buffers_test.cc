@@ -170,7 +170,7 @@ TEST(WriteBackBuffers, SwapsInputs) {
 }
 
 // Old values that are results must be copied, because the caller reads them after the writes.
-TEST(WriteBackBuffers, ReturnsOldValues) {
+TEST(WriteBackBuffers, ReturnsOldValuesOfOverwrittenBuffers) {
   ModelBuilder build("Old");
   Node* x = two_input(build, "x");
   Node* y = two_input(build, "y");

@@ -123,7 +123,7 @@ TEST_F(AnnotateTest, DoesNotQuantizeCallsWithIntegerTensors) {
   EXPECT_THAT(reason_of(made, sum), HasSubstr("must be an f32 tensor"));
 }
 
-TEST_F(AnnotateTest, PropagatesThroughViewsAndPools) {
+TEST_F(AnnotateTest, PropagatesScaleThroughViewsAndPooling) {
   Node* x = convolution("c", image());
   x = build.call("aten.max_pool2d.default", {x, std::vector<int64_t>{2, 2}});
   x = build.call("aten.flatten.using_ints", {x, 1});

@@ -83,7 +83,7 @@ TEST(QuantizeToInt8, StaysCloseToTheFloatModel) {
   expect_close(outputs_of(std::move(program), kInput), expected, 0.03F);
 }
 
-TEST(QuantizeToInt8, LowersToXnnpack) {
+TEST(QuantizeToInt8, QuantizedModelIsDelegatedToXnnpack) {
   const std::vector<float> expected = outputs_of(small_model(), kInput);
   for (const bool is_dynamic : {false, true}) {
     LowerOptions options;

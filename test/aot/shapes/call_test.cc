@@ -68,7 +68,7 @@ TEST_F(CallTest, MissingArgumentsHaveTheDefaultOfTheSignature) {
             Argument(MemoryFormat::kContiguous));
 }
 
-TEST_F(CallTest, NoneCountsAsMissing) {
+TEST_F(CallTest, NoneArgumentCountsAsMissing) {
   const ArgumentList args = {x_, Argument(), Argument()};
   const Call slice(Target::of("aten.slice.Tensor"), args, kNoKeywords);
   EXPECT_EQ(slice.find("dim"), nullptr);
