@@ -68,7 +68,7 @@ TEST(ValueNames, UseKeysOfAnyNodeThatHasOneKeyPerChild) {
 }
 
 // Keys are escaped twice: in the JSON list of the context, and again in the JSON of the tree.
-TEST(ValueNames, DecodeEscapes) {
+TEST(ValueNames, DecodeEscapeSequences) {
   EXPECT_THAT(
       names_of(dict(R"([\"\\u00e9\\ud83d\\ude00\", \"a\\\"b\\\\c\\n\"])", {kLeaf, kLeaf}), 2),
       ElementsAre("\u00e9\U0001F600", "a\"b\\c\n"));
