@@ -298,7 +298,7 @@ TEST_F(WeightSharingTest, DoesNotShareWeightsThatArePackedDifferently) {
 
 // Static quantization folds the input's zero point into the packed bias, so one filter has two
 // packings.
-TEST_F(WeightSharingTest, PacksAFilterForEachInputQuantization) {
+TEST_F(WeightSharingTest, PacksAFilterOncePerInputQuantization) {
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const auto type = Type::xnn_datatype_qint8;
   const uint32_t x = b.input({1, 4}, type, PerTensor{1.0f, 0});

@@ -86,7 +86,7 @@ TEST_F(ExternalConstants, AreNotWrittenWithoutTags) {
 }
 
 // The keys derive from the bytes, so programs with the same weights can share one file.
-TEST_F(ExternalConstants, FilesOfEqualWeightsAreEqual) {
+TEST_F(ExternalConstants, EqualWeightsGiveEqualFiles) {
   const FileOfWeight all = [](const InputSpec&) { return std::string("weights"); };
   EXPECT_EQ(emit_with_external_weights(all).ptd, emit_with_external_weights(all).ptd);
 }

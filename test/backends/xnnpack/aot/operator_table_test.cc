@@ -41,7 +41,7 @@ constexpr Config kConfigs[] = {
 constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
                                       "prelu.default", "upsample_bilinear2d.vec"};
 
-TEST(OperatorTable, MatchesExecuTorchsConfigurations) {
+TEST(OperatorTable, MatchesExecuTorchConfigurations) {
   std::map<std::string, uint8_t> expected;
   for (const Config& config : kConfigs) {
     std::istringstream ops(config.ops);
