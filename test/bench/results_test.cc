@@ -27,7 +27,7 @@ TEST(BenchResults, AreUnchangedAfterWriteAndRead) {
   }
 }
 
-TEST(BenchResults, RejectsOtherFiles) {
+TEST(BenchResults, RejectsInvalidFiles) {
   for (const char* text : {"", "{}", "[1]", R"({"format": "other", "version": 1})",
                            R"({"format": "vitrine-bench", "version": 99})",
                            R"({"format": "vitrine-bench", "version": 1, "facts": {}})"}) {
