@@ -234,7 +234,7 @@ TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
 }
 
 // Stock bundles hold the same bytes as the files in their folder, also after a round trip.
-TEST(BundledProgramCorpus, MatchesTheFilesInItsFolder) {
+TEST(BundledProgramCorpus, MatchesTheFilesInTheSameFolder) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

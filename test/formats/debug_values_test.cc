@@ -110,7 +110,7 @@ TEST_F(DebugValuesTest, KeepsTheSignOfZero) {
   EXPECT_TRUE(std::signbit(std::get<double>(events[1].value)));
 }
 
-TEST_F(DebugValuesTest, KeepsOrderAndPositionOfEveryKind) {
+TEST_F(DebugValuesTest, KeepsOrderAndPositionOfValuesOfEveryKind) {
   trace_.begin_block("Execute");
   Tensor& a = factory_.make<int64_t>({2}, {1, 2});
   Tensor& b = factory_.make<float>({0}, {});

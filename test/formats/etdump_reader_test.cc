@@ -159,7 +159,7 @@ TEST(EtDumpReader, RejectsEveryTruncation) {
       [](const auto& cut, const auto& damage) { EXPECT_NE(error_of(cut), "") << damage; });
 }
 
-TEST(EtDumpReader, FlippedBytesDoNotCrash) {
+TEST(EtDumpReader, SurvivesFlippedBytes) {
   fb::FlatBufferBuilder builder;
   build_sample(builder);
   const auto bytes = bytes_of(builder);
@@ -231,7 +231,7 @@ std::vector<TsvRow> merged(const EtDump& dump) {
   return all;
 }
 
-TEST(EtDumpReader, MatchesExecuTorchsInspectorOnStockDumps) {
+TEST(EtDumpReader, MatchesTheExecuTorchInspectorOnStockDumps) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t compared = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -168,7 +168,7 @@ TEST(EtRecord, ReportsThePathOfInvalidJson) {
       HasSubstr("metadata.debug_handle"));
 }
 
-TEST(EtRecord, AcceptsPythonsNanAndInfinities) {
+TEST(EtRecord, AcceptsNanAndInfinityAsPythonWritesThem) {
   Members members = sample();
   std::string& program = members[1].second;
   program.insert(1, R"("a": [-Infinity, NaN,Infinity], "b": "NaN \" Infinity", )");
@@ -211,7 +211,7 @@ TEST(EtRecord, RejectsEveryTruncation) {
   });
 }
 
-TEST(EtRecord, FlippedBytesDoNotCrash) {
+TEST(EtRecord, SurvivesFlippedBytes) {
   const std::vector<std::byte> sound = make_archive(sample());
   size_t rejected = 0;
   test::for_each_changed_byte(

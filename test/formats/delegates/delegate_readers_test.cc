@@ -71,7 +71,7 @@ TEST(DelegateReaders, DescribeOnePayloadOfEachBackend) {
   }
 }
 
-TEST(DelegateReaders, RecognizeBareFiles) {
+TEST(DelegateReaders, RecognizePayloadsInSeparateFiles) {
   for (const test::ForeignPayload& sample : test::foreign_payloads()) {
     if (std::string_view(sample.backend) == "NeutronBackend") continue;  // has no identifier
     const delegates::DelegateReader* reader = delegates::recognize_payload(sample.bytes);
@@ -142,7 +142,7 @@ TEST(VulkanReader, RejectsAFlatbufferSizeThatOverflows) {
   EXPECT_THROW(describe("VulkanBackend", bytes), FormatError);
 }
 
-TEST(VulkanReader, PrintsOptionsByTheirType) {
+TEST(VulkanReader, PrintsOptionsAccordingToType) {
   const uint32_t limit = 16384;
   const std::byte flag{1};
   const test::AlignedBytes bytes = test::vulkan_payload();
