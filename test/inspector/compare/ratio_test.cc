@@ -126,7 +126,7 @@ size_t count_false_alarms(bool is_paired, size_t runs, std::mt19937& random) {
 }
 
 // Compares equal programs. 5 % of 400 are 20; 13 more are three standard deviations.
-TEST(Verdict, EqualProgramsRaiseAtMostFivePercentFalseAlarms) {
+TEST(Verdict, AtMostFivePercentOfComparisonsOfEqualProgramsAreFalseAlarms) {
   std::mt19937 random(20261126);
   for (const size_t runs : {6, 9, 10, 20, 50}) {
     for (const bool is_paired : {true, false}) {

@@ -197,7 +197,7 @@ TEST(Join, RowsThatShareAHandleHaveTheSameOpsButFoldOnlyOnce) {
 
 // A damaged file that is still a valid ETDump makes a profile or an error, with and without a
 // record.
-TEST(Join, DamagedTracesDoNotCrash) {
+TEST(Join, SurvivesDamagedTraces) {
   TraceBuilder trace;
   trace.operator_map(
       0, "xnnpack-plan 1 measured\n0 StaticTranspose 65535 op=0 1\n1 Conv2d 2 op=1 -\n");

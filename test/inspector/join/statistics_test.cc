@@ -67,7 +67,7 @@ TEST(Statistics, IncludesAllCountedRuns) {
 
 // The tables have the columns raw, p10, p50, p90, avg, min, max as ExecuTorch's Inspector (numpy)
 // computed them.
-TEST(Statistics, MatchesExecuTorchsInspector) {
+TEST(Statistics, MatchesTheExecuTorchInspector) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t rows = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

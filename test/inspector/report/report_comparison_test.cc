@@ -37,7 +37,7 @@ TEST(ReportComparison, PrintsOpsAndOutputs) {
   EXPECT_EQ(parsed.at("aligned_by"), "debug handles");
 }
 
-TEST(ReportComparison, WritesCsvAndAPage) {
+TEST(ReportComparison, WritesCsvAndHtml) {
   const TracedSide a = delegated_net(), b = portable_net();
   const Comparison comparison = compare(a, b);
   const std::string csv = inspector::report_comparison_csv(comparison, a.profile, b.profile);

@@ -74,7 +74,7 @@ TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
   EXPECT_NEAR(kernel.at("dur").get<double>(), 0.5, 1e-9);
 }
 
-TEST(ReportTimeline, WritesAProcessForEachMethod) {
+TEST(ReportTimeline, ShowsEachMethodAsAProcess) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "B", {{.id = 1, .ns = 700}});

@@ -54,7 +54,7 @@ std::vector<std::string> csv_lines(const std::string& csv) {
   return lines;
 }
 
-TEST(ReportValues, WritesCsvAndAPage) {
+TEST(ReportValues, WritesCsvAndHtml) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);
