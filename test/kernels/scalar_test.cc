@@ -54,7 +54,7 @@ TEST(ScalarOperand, RoundsScalarsLikeTensorElements) {
 }
 
 // For numbers beyond 65504 with Half, optimized kernels must fail where portable kernels do.
-TEST(ScalarOperand, OptimizedKernelsRejectSameScalarsAsPortable) {
+TEST(ScalarOperand, OptimizedKernelsRejectTheSameScalarsAsPortableKernels) {
   const auto check = [&](const std::string& name, const auto&... arguments) {
     KernelCall plain;
     KernelCall fast;
