@@ -196,7 +196,7 @@ TEST_F(SmallDecoder, ReadsMetadata) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 7).back(), 5.0F);
 }
 
-TEST_F(SmallDecoder, NotesMissingMetadata) {
+TEST_F(SmallDecoder, ReportsMissingMetadata) {
   forward({});
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 4);
