@@ -94,7 +94,7 @@ TEST(Signature, AllowsNoResultsAndNamedResults) {
                           Field(&OperatorArgument::name, "indices")));
 }
 
-TEST(Signature, ErrorsNameTheProblem) {
+TEST(Signature, ErrorsDescribeTheProblem) {
   const auto complaint = [](std::string_view text) -> std::string {
     try {
       parse_signature(text);
