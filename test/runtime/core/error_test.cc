@@ -32,7 +32,7 @@ TEST(Error, LocationsPrecedeTheMessage) {
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
 }
 
-TEST(Error, AddingALocationKeepsSuccess) {
+TEST(Error, AddingALocationToSuccessHasNoEffect) {
   const Error error = Error().in("here");
   EXPECT_TRUE(error.ok());
   EXPECT_STREQ(error.message(), "");

@@ -47,7 +47,7 @@ T from_bits(uint32_t bits) {
   return value;
 }
 
-TEST(Half, EveryValueMatchesItsDefinition) {
+TEST(Half, EveryBitPatternHasTheValueThatTheFormatDefines) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float actual = from_bits<Half>(bits);
     const int exponent = static_cast<int>((bits >> 10) & 31);

@@ -83,7 +83,7 @@ TEST_F(MethodLoadingTest, ChecksTheNumberOfKernelArguments) {
                "forward, chains[0].instructions[0]: test::scale.out needs 4 arguments, got 3");
 }
 
-TEST_F(MethodLoadingTest, PassesEveryKindOfValue) {
+TEST_F(MethodLoadingTest, LoadsEveryKindOfValue) {
   const int one = forward_.integer(1);
   const int tensor = forward_.tensor({.sizes = {0}});
   forward_.outputs = {forward_.none(),

@@ -54,7 +54,7 @@ TEST_F(UnwrittenOutputsTest, ErrorNamesTheDelegateArgumentThatThePayloadLacks) {
                         "with it as argument 2, but the payload does not define that output"));
 }
 
-TEST_F(UnwrittenOutputsTest, RefusesALostDelegateResultThatAnotherStepReads) {
+TEST_F(UnwrittenOutputsTest, RefusesAMissingDelegateResultThatAnotherStepReads) {
   const int32_t x = input(0);
   const int32_t first = at(16);
   const int32_t lost = at(32);
@@ -77,7 +77,7 @@ TEST_F(UnwrittenOutputsTest, WarnsIfAnOptionAcceptsUnwrittenOutputs) {
 }
 
 // The lost result cannot change any output.
-TEST_F(UnwrittenOutputsTest, AcceptsALostResultThatNothingReads) {
+TEST_F(UnwrittenOutputsTest, AcceptsAMissingResultThatNothingReads) {
   const int32_t x = input(0);
   const int32_t first = at(16);
   delegate_call(1, {x, first, at(32)});
@@ -86,7 +86,7 @@ TEST_F(UnwrittenOutputsTest, AcceptsALostResultThatNothingReads) {
 }
 
 // The lost output may have the memory of a value that is no longer needed.
-TEST_F(UnwrittenOutputsTest, RefusesALostOutputThatSharesMemory) {
+TEST_F(UnwrittenOutputsTest, RefusesAnUnwrittenOutputThatSharesMemory) {
   const int32_t x = input(0);
   const int32_t dead = at(32);
   const int32_t kept = at(16);

@@ -21,7 +21,7 @@ TEST(KernelRegistry, EarlierTablesOverrideLaterOnes) {
   EXPECT_STREQ(registry.find("aten::mul.out").table, "slow");
 }
 
-TEST(KernelRegistry, ComparesCompleteNames) {
+TEST(KernelRegistry, FindsOnlyCompleteNames) {
   KernelRegistry registry;
   ASSERT_TRUE(registry.add("slow", kSlow).ok());
   for (const char* name : {"", "aten::add", "aten::add.out2", "add.out"}) {

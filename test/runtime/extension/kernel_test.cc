@@ -142,7 +142,7 @@ TEST_F(BoxingTest, ArgumentCountIncludesTheReturnValue) {
   EXPECT_EQ(kernel_nothing.num_arguments, 1);
 }
 
-TEST_F(BoxingTest, PassesTensors) {
+TEST_F(BoxingTest, KernelReceivesTensors) {
   EXPECT_TRUE(call(kernel_tensors, {tensor({3}), tensor(), tensor({4}), tensor()}).ok());
   EXPECT_EQ(called, "3 some 4");
   EXPECT_TRUE(call(kernel_tensors, {tensor({3}), EValue(), tensor({4}), tensor()}).ok());
@@ -175,7 +175,7 @@ TEST_F(BoxingTest, RejectsConstantsAsOutputs) {
   EXPECT_TRUE(call(kernel_tensors, {constant(), constant(), constant(), tensor()}).ok());
 }
 
-TEST_F(BoxingTest, PassesTensorLists) {
+TEST_F(BoxingTest, KernelReceivesTensorLists) {
   const EValue in = tensors({tensor(), constant()});
   const EValue maybe = tensors({tensor(), EValue()}, true);
   const EValue out = tensors({tensor()});
@@ -201,7 +201,7 @@ TEST_F(BoxingTest, RejectsInvalidTensorsInLists) {
               HasSubstr("argument 0 is of kind Tensor"));
 }
 
-TEST_F(BoxingTest, PassesNumbers) {
+TEST_F(BoxingTest, KernelReceivesNumbers) {
   const EValue one(int64_t{1});
   const EValue half(0.5);
   const EValue yes(true);
@@ -237,7 +237,7 @@ TEST_F(BoxingTest, RejectsNumbersOfTheWrongKind) {
   }
 }
 
-TEST_F(BoxingTest, PassesOptionals) {
+TEST_F(BoxingTest, KernelReceivesOptionalArguments) {
   const EValue list = ints({EValue(int64_t{1})});
   constexpr std::array<double, 1> kDoubles{1.0};
   const EValue doubles{std::span<const double>(kDoubles)};
@@ -255,7 +255,7 @@ TEST_F(BoxingTest, PassesOptionals) {
               HasSubstr("argument 0 is of kind String"));
 }
 
-TEST_F(BoxingTest, PassesLists) {
+TEST_F(BoxingTest, KernelReceivesLists) {
   constexpr std::array<double, 3> kDoubles{};
   constexpr std::array<bool, 1> kBools{};
   const EValue doubles{std::span<const double>(kDoubles)};
