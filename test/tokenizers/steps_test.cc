@@ -237,7 +237,7 @@ TEST(Steps, DecodersTreatJoinedTokensAsOneToken) {
   }
 }
 
-TEST(Steps, StreamsReturnTextOnceItIsFinal) {
+TEST(Steps, StreamsReturnTextAsSoonAsItIsFinal) {
   const auto parts = [](const char* step, const Pieces& tokens) {
     const auto tokenizer = with_step("decoder", step, tokens);
     const auto stream = tokenizer->stream();

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<TokenId>;
 
-TEST(RealVocabularies, MatchTheirTokenizers) {
+TEST(RealVocabularies, MatchTheOriginalTokenizers) {
   const char* folder = std::getenv("VITRINE_VOCABULARIES");
   ASSERT_NE(folder, nullptr);
   const json expected = test::read_json(std::filesystem::path(folder) / "expected.json");
