@@ -109,7 +109,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text.replace(at, from.size(), to);
 }
 
-TEST(ToolOutputTest, NamesInFilesCannotControlTheTerminal) {
+TEST(ToolOutputTest, EscapeSequencesInFilesDoNotReachTheTerminal) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   const std::string tokenizer = (scratch / "tokenizer.json").string();
@@ -353,7 +353,7 @@ TEST(ExecutorRunnerTest, ProfileOnABusyProcessorBeginsWithAWarning) {
   EXPECT_EQ(result.out.rfind("warning: the process got ", 0), 0u) << result.out.substr(0, 300);
 }
 
-TEST(ExecutorRunnerTest, ProfileShowsItsOrigin) {
+TEST(ExecutorRunnerTest, ProfileShowsInputsVersionAndModelDigest) {
   const std::string model = sample("linear_relu/model.pte");
   const std::string random = executor_runner("--profile " + model).out;
   EXPECT_THAT(random, HasSubstr("inputs: random (seed 0) · vitrine " VITRINE_VERSION));

@@ -126,7 +126,7 @@ TEST(GraphPage, WarnsIfSourceOpsAreUnknown) {
   EXPECT_THAT(data.at("notes")[0].get<std::string>(), testing::HasSubstr("--etrecord"));
 }
 
-TEST(GraphPage, OpensDelegatesOfOtherBackends) {
+TEST(GraphPage, ShowsTheInsideOfDelegatesOfOtherBackends) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const Document data =
       page_data(page_of(samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"));

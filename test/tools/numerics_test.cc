@@ -213,7 +213,7 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(NumericsCommand, WritesAPage) {
+TEST(NumericsCommand, WritesAnHtmlPage) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path file = scratch / "errors.html";  // the extension implies the format

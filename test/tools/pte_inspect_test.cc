@@ -330,14 +330,14 @@ void inspect_damage(const AlignedBytes& sound, size_t cuts, size_t changes, bool
   for_each_random_damage(sound, changes, inspect);
 }
 
-TEST(PteInspectDamageTest, DamagedSamplesDoNotCrash) {
+TEST(PteInspectDamageTest, SurvivesDamagedSamples) {
   for (const fs::path& file : files_below(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
     inspect_damage(read_file_bytes(file), is_small ? 15 : 4, is_small ? 60 : 6, is_small);
   }
 }
 
-TEST(PteInspectDamageTest, DamagedCorpusFilesDoNotCrash) {
+TEST(PteInspectDamageTest, SurvivesDamagedCorpusFiles) {
   VITRINE_CORPUS_CASE(folder, "");
   for (const fs::path& file : files_below(folder)) {
     const auto size = fs::file_size(file);

@@ -54,7 +54,7 @@ void expect_outputs(const std::filesystem::path& program, const std::string& mor
   }
 }
 
-TEST(PteLowerTest, NamesInModelsCannotControlTheTerminal) {
+TEST(PteLowerTest, EscapeSequencesInModelsDoNotReachTheTerminal) {
   const ScratchFolder scratch;
   std::string archive = text_of(model());
   const std::string_view op = "aten.linear.default";

@@ -27,7 +27,7 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
   return values;
 }
 
-TEST(VerifyTest, PassesOutputsOfPyTorch) {
+TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
   const CommandResult result = executor_runner("--verify " + sample(kBundle));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("f32[4,5]"), HasSubstr("2 of 2 outputs pass"),
@@ -66,7 +66,7 @@ TEST(VerifyTest, ReportsFirstElementThatDiffers) {
   EXPECT_EQ(executor_runner(command + " --test_set 2").exit_code, 1);
 }
 
-TEST(VerifyTest, JsonHasEveryCheck) {
+TEST(VerifyTest, JsonListsEveryCheck) {
   const ScratchFolder scratch;
   write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
   const CommandResult result =

@@ -167,7 +167,7 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(LlmNumerics, WritesAPage) {
+TEST(LlmNumerics, WritesAnHtmlPage) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const std::string program = sample("kjv_8da4w/model.pte");

@@ -234,7 +234,7 @@ TEST(TokenComparison, RejectsInvalidProfiles) {
   EXPECT_THAT(refusal(empty), ThrowsMessage<FormatError>(HasSubstr("tokens[0]")));
 }
 
-TEST(TokenComparison, WritesCsvAndAPage) {
+TEST(TokenComparison, WritesCsvAndHtml) {
   SyntheticProfile b = kQuantized;
   b.rows[3].op = "mul<>";
   const TokenComparison found =
