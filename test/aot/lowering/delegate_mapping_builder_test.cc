@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::ThrowsMessage;
 
-struct MappingTest : testing::Test {
+struct DelegateMappingTest : testing::Test {
   test::ProgramBuilder b;
   Node* x = b.input("x");                          // has no handle
   Node* first = b.call("aten.relu.default", {x});  // 1
@@ -23,7 +23,7 @@ struct MappingTest : testing::Test {
   const std::vector<const Node*> both = {second, first, second, x};
 };
 
-TEST_F(MappingTest, GeneratesIdentifiers) {
+TEST_F(DelegateMappingTest, GeneratesIdentifiers) {
   DelegateMappingBuilder builder(true);
   EXPECT_EQ(builder.insert(both), DelegateIdentifier(0U));
   EXPECT_EQ(builder.insert(*second), DelegateIdentifier(1U));
@@ -33,14 +33,14 @@ TEST_F(MappingTest, GeneratesIdentifiers) {
                                              Pair(DelegateIdentifier(2U), ElementsAre(2U))));
 }
 
-TEST_F(MappingTest, RejectsGivenIdentifierIfIdentifiersAreGenerated) {
+TEST_F(DelegateMappingTest, RejectsGivenIdentifierIfIdentifiersAreGenerated) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*first, DelegateIdentifier(4U)); },
               ThrowsMessage<AotError>(HasSubstr("the identifier 4 must not be set")));
   EXPECT_THAT(builder.mapping(), IsEmpty());
 }
 
-TEST_F(MappingTest, AcceptsNumbersAndStringsAsIdentifiers) {
+TEST_F(DelegateMappingTest, AcceptsNumbersAndStringsAsIdentifiers) {
   DelegateMappingBuilder builder;
   EXPECT_EQ(builder.insert(*first, DelegateIdentifier("conv")), DelegateIdentifier("conv"));
   const std::vector<uint32_t> handles = {9, 0, 3};
@@ -49,7 +49,7 @@ TEST_F(MappingTest, AcceptsNumbersAndStringsAsIdentifiers) {
                                              Pair(DelegateIdentifier(7U), ElementsAre(3U, 9U))));
 }
 
-TEST_F(MappingTest, RejectsMissingAndRepeatedIdentifiers) {
+TEST_F(DelegateMappingTest, RejectsMissingAndRepeatedIdentifiers) {
   DelegateMappingBuilder builder;
   EXPECT_THAT([&] { builder.insert(*first); },
               ThrowsMessage<AotError>(HasSubstr("needs an identifier")));
@@ -58,7 +58,7 @@ TEST_F(MappingTest, RejectsMissingAndRepeatedIdentifiers) {
               ThrowsMessage<AotError>(HasSubstr("the identifier \"conv\" already has an entry")));
 }
 
-TEST_F(MappingTest, RejectedEntriesStillConsumeAnIdentifier) {
+TEST_F(DelegateMappingTest, RejectedEntriesStillConsumeAnIdentifier) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*x); },
               ThrowsMessage<AotError>(
