@@ -228,7 +228,7 @@ TEST(VitrineCommand, SuggestsCommands) {
   EXPECT_EQ(vitrine("compare a.pte").exit_code, 64);
 }
 
-TEST(VitrineCommand, ActsAsTheToolInTheNameOfItsLink) {
+TEST(VitrineCommand, ActsAsTheToolNamedByASymbolicLink) {
   const ScratchFolder scratch;
   const std::string link = (scratch / "executor_runner").string();
   std::filesystem::create_symlink(VITRINE_COMMAND, link);
