@@ -125,7 +125,7 @@ TEST(RemoveNeutralCalls, RemovesNeutralCalls) {
 }
 
 // 0 - x and 1 / x are not neutral. Dividing an integer by 1 converts it to float.
-TEST(RemoveNeutralCalls, KeepsOtherCalls) {
+TEST(RemoveNeutralCalls, KeepsCallsThatAreNotNeutral) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* n = build.input("n", ScalarType::kLong, {3});

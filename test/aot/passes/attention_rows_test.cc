@@ -45,7 +45,7 @@ TEST(AttentionRows, TracesHeadsRepeatedByInterleaveOrExpand) {
 }
 
 // The other calls repeat positions, transpose other dims, select rows from the middle, or compute.
-TEST(AttentionRows, TraceStopsAtOtherCalls) {
+TEST(AttentionRows, TraceStopsAtUnsupportedCalls) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
   for (Node* node : {build.call("aten.repeat_interleave.self_int", {cache, 2, 2}),

@@ -54,7 +54,7 @@ TEST(SpelledAttention, BecomesAnAttentionCallWithTheSameOperands) {
   expect_near(evaluate(program, inputs)[0], values_of(evaluate(own, inputs)[0]));
 }
 
-TEST(SpelledAttention, RejectsSoftmaxOverOtherDims) {
+TEST(SpelledAttention, RejectsSoftmaxOverTheWrongDim) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(2);
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);

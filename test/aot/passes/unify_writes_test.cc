@@ -31,7 +31,7 @@ TEST(UnifyWrites, ReplacesInPlaceOperatorsOfPython) {
 }
 
 // The functional form has another overload, or its arguments have other types.
-TEST(UnifyWrites, FindsFunctionalFormsWithOtherNames) {
+TEST(UnifyWrites, FindsFunctionalFormsWithDifferentNames) {
   const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
   const auto by = [&](const char* target, bool with_tensor) {
     return written(x, [=](ModelBuilder& build, Node* copy, const Nodes& in) {

@@ -168,7 +168,7 @@ void expect_state(const std::vector<std::byte>& pte) {
   EXPECT_THAT(run({2, 2, 2}), ElementsAre(0 - 20.f, 2 + 0.f, 4 + 20.f));
 }
 
-TEST(DeclaredOperators, WriteToBuffers) {
+TEST(DeclaredOperators, CanWriteToBuffers) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* sum = build.buffer("sum", state());
@@ -180,7 +180,7 @@ TEST(DeclaredOperators, WriteToBuffers) {
 }
 
 // The form of such a model after run_decompositions().
-TEST(DeclaredOperators, WriteToBuffersInFunctionalExports) {
+TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
   const Target functional = Target::of("auto_functionalized_v2", Dialect::kHigherOrder);
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
