@@ -91,7 +91,7 @@ TEST_F(Bf16Test, ConvertsBetweenFp32AndBf16) {
   EXPECT_THAT(floats_of(to_bf16), ElementsAre(1, 1.015625F, kInf));
 }
 
-TEST_F(Bf16Test, RejectsOtherDtypesAndSizes) {
+TEST_F(Bf16Test, RejectsMismatchedDtypesAndSizes) {
   PayloadBuilder b;
   const uint32_t x = b.input({3}, kBf16), y = b.output({3}, kBf16);
   const uint32_t c = b.constant<uint16_t>({3}, {0, 0}, kBf16);

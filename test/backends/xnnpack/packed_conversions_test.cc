@@ -66,7 +66,7 @@ TEST(PackedConversions, PackForProductsWithInt4Weights) {
             kForBlocks);
 }
 
-TEST(PackedConversions, DoNotPackForOtherReaders) {
+TEST(PackedConversions, DoNotPackIfAnotherKindOfNodeReadsTheResult) {
   const auto by_channel8 = [](PayloadBuilder& b) {
     return by_channel(b, 32, Type::xnn_datatype_qcint8);
   };

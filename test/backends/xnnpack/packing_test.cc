@@ -176,7 +176,7 @@ TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
 }
 
 // Some convolutions pack first and then look for an equal block.
-TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasAnotherSize) {
+TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
   const auto small = cache->insert(packing(*cache), std::span(bytes_).first(16), nullptr);

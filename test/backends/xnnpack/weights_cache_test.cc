@@ -131,7 +131,7 @@ TEST_F(WeightsCacheTest, ReplacesADamagedFile) {
   }
 }
 
-TEST_F(WeightsCacheTest, ReplacesAFileOfAnotherVersion) {
+TEST_F(WeightsCacheTest, ReplacesAFileOfADifferentVersion) {
   const Loaded cold = load(model_, path_);
   AlignedBytes bytes = read_file_bytes(path_);
   constexpr size_t kVersion = 8;

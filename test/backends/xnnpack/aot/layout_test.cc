@@ -56,7 +56,7 @@ TEST(Layouts, RowMajorImagesAreConvertedToChannelsLast) {
   expect_near(run(*module, {c.image.data, other})[0], expected);
 }
 
-TEST(Layouts, ImagesBecomeRowMajorIfAnOperandHasAnotherRank) {
+TEST(Layouts, ImagesBecomeRowMajorIfAnOperandHasADifferentRank) {
   Convolved c;
   Node* row = c.t.input("row", {5});
   c.t.output({c.t.call("aten.mul.Tensor", {c.call, row}, {1, 2, 4, 5})});
