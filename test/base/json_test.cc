@@ -131,7 +131,7 @@ TEST(JsonValue, RejectsIntegersOutOfRange) {
   }
 }
 
-TEST(JsonValue, RejectsValuesOfOtherTypes) {
+TEST(JsonValue, RejectsValuesOfTheWrongType) {
   const auto error = [](const char* text, auto act) { return json_error(text, act); };
   EXPECT_EQ(error("1", [](const JsonValue& v) { v.boolean(); }),
             "model.json: is not true or false");

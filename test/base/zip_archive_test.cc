@@ -113,7 +113,7 @@ TEST(ZipArchive, RejectsTruncatedAndDamagedStreams) {
       ThrowsMessage<FormatError>("test.zip: a: is damaged"));
 }
 
-TEST(ZipArchive, RejectsOtherCompressionMethods) {
+TEST(ZipArchive, RejectsUnsupportedCompressionMethods) {
   EXPECT_THAT(
       [&] { changed("abc", [](std::byte* entry, std::byte*) { entry[kMethod] = std::byte{12}; }); },
       ThrowsMessage<FormatError>(
