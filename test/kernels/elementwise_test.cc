@@ -113,7 +113,7 @@ TEST(Elementwise, RejectsShapesThatDoNotBroadcast) {
                     "do not broadcast"));
 }
 
-TEST(Elementwise, RejectsStaticOutputOfAnotherShape) {
+TEST(Elementwise, RejectsStaticOutputWithADifferentShape) {
   KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2});
   Tensor& out = call.make(ScalarType::kFloat, {3});

@@ -193,7 +193,7 @@ TEST_F(OptimizedCall, ResizesTheOutput) {
 }
 
 // The row has the elements of the output, but the result has another rank.
-TEST_F(OptimizedCall, RejectsAnOutputOfAnotherRank) {
+TEST_F(OptimizedCall, RejectsAnOutputOfADifferentRank) {
   Tensor& out = call_.make(ScalarType::kFloat, {1, 3}, {}, kDynamic);
   Tensor& row = call_.make<float>({3}, {1, 2, 3});
   EXPECT_TRUE(fails(add(row, row, out), kBad, "its rank is fixed"));

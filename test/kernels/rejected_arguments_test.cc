@@ -207,7 +207,7 @@ TEST(KernelErrors, RejectsMismatchedShapes) {
   EXPECT_GT(calls, 200u);
 }
 
-TEST(KernelErrors, RejectsStaticOutputOfAnotherShape) {
+TEST(KernelErrors, RejectsStaticOutputWithADifferentShape) {
   size_t calls = 0;
   for_each_argument([&](OpCall& call, Argument& argument) {
     const auto reject = [&](Argument& tensor) {
@@ -231,7 +231,7 @@ TEST(KernelErrors, RejectsStaticOutputOfAnotherShape) {
   EXPECT_GT(calls, 200u);
 }
 
-TEST(KernelErrors, RejectsValueOfAnotherKind) {
+TEST(KernelErrors, RejectsValueOfTheWrongKind) {
   for_each_argument([&](OpCall& call, Argument& argument) {
     if (call.name == "executorch_prim::sym_ite.Scalar" && argument.kind != Kind::kBool) {
       return;  // read only if the condition selects it
@@ -250,7 +250,7 @@ TEST(KernelErrors, RejectsValueOfAnotherKind) {
 }
 
 // Resizing an output must not change an input whose shape the kernel has read.
-TEST(KernelErrors, RejectsInputOfAnotherShapeAsOutput) {
+TEST(KernelErrors, RejectsInputOfADifferentShapeAsOutput) {
   for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
            {"quantized_decomposed::mixed_mm.out",
             "input=!f32[2,3] weight=i8[3,4] weight_scales=f32[3] weight_zero_points=none out=none"},

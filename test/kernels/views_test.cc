@@ -131,7 +131,7 @@ TEST(SliceCopy, ClampsBoundsLikePython) {
   }
 }
 
-TEST(SliceCopy, RejectsStaticOutputOfAnotherShape) {
+TEST(SliceCopy, RejectsStaticOutputWithADifferentShape) {
   KernelCall call;
   Tensor& self = call.make<float>({4}, count_up(4));
   Tensor& out = call.make(ScalarType::kFloat, {3});
