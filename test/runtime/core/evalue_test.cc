@@ -100,7 +100,7 @@ TEST(EValue, OnlyOptionalListsMayContainNone) {
   EXPECT_FALSE(EValue(&body, true).read_tensor_list(&read));
 }
 
-TEST(EValue, ReadingOtherKindsAsListsFails) {
+TEST(EValue, ReadingOtherKindsOfValuesAsListsFails) {
   Tensor tensor;
   EValue value(&tensor);
   std::array<EValue*, 1> items{&value};

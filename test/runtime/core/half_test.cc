@@ -113,7 +113,7 @@ TEST(Half, NanStaysNan) {
   EXPECT_TRUE(std::isnan(static_cast<float>(Half(std::bit_cast<float>(0x7f800001u)))));
 }
 
-TEST(Half, RandomFloatsRoundAsDefined) {
+TEST(Half, RandomFloatsAreRoundedToNearestEven) {
   std::mt19937 random(1);
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
@@ -135,7 +135,7 @@ TEST(BFloat16, EveryValueSurvivesARoundTrip) {
   }
 }
 
-TEST(BFloat16, RandomFloatsRoundAsDefined) {
+TEST(BFloat16, RandomFloatsAreRoundedToNearestEven) {
   std::mt19937 random(2);
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
