@@ -188,7 +188,7 @@ TEST(ComparingTest, FailAbovePassesIfThereAreTooFewRuns) {
   EXPECT_THAT(result.out, HasSubstr(": 2 pairs of runs are too few to decide\n"));
 }
 
-TEST(ComparingTest, RejectsProgramsWithOtherInputs) {
+TEST(ComparingTest, RejectsProgramsWithDifferentInputs) {
   const CommandResult result =
       compare_profiles(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
   EXPECT_EQ(result.exit_code, 1);

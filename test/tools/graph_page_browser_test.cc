@@ -327,7 +327,7 @@ GraphPicture dense_picture() {
 
 // The worker places nodes, so no frame waits for dagre. Tests measure the page's own work in each
 // frame, by wall time; the median over the boxes ignores frames that other processes interrupted.
-TEST(GraphPageBrowser, OpensClosesAndZoomsInFramesBelow50Ms) {
+TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
