@@ -277,7 +277,7 @@ constexpr SigmoidProduct kSigmoidProducts[] = {
     {.name = "Bounded", .bounds = {-0.2F, 0.5F}},
 };
 
-TEST_P(OwnKernelsTest, SigmoidsAndTheirProductsRunInOnePassIfNothingElseReadsThem) {
+TEST_P(OwnKernelsTest, SiluRunsInOnePassIfNoOtherNodeReadsTheSigmoid) {
   for (const SigmoidProduct& c : kSigmoidProducts) {
     for (const uint32_t length : {1U, 16U, 1003U}) {
       SCOPED_TRACE(std::string(c.name) + " of " + std::to_string(length));
@@ -324,7 +324,7 @@ TEST_P(OwnKernelsTest, SigmoidsAndTheirProductsRunInOnePassIfNothingElseReadsThe
   }
 }
 
-TEST_F(DelegateTest, FusedSilusEqualSigmoidsTimesInputsBitForBit) {
+TEST_F(DelegateTest, FusedSiluEqualsSigmoidTimesInputBitForBit) {
   constexpr uint32_t kLength = 3001;  // several blocks and a rest
   std::vector<float> in(kLength);
   for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i * 37 % 1601) - 800) / 9;
