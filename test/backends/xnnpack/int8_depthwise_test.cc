@@ -157,7 +157,7 @@ TEST_P(Int8DepthwiseTest, MatchesFormulaForEachWindowAndNumberOfChannels) {
   }
 }
 
-TEST_P(Int8DepthwiseTest, NamesTheKernelThatRan) {
+TEST_P(Int8DepthwiseTest, TraceShowsWhichKernelRan) {
   const Int8Image in{1, 5, 5, 32};
   const WindowSpec window = int8_window_of(3, 1, 1, in.channels);
   RecordingTracer recorded;

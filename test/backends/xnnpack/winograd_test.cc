@@ -163,7 +163,7 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnEachNumberOfThreads) {
   }
 }
 
-TEST_F(WinogradTest, FollowsReshapesAndLeavesTinyImagesToXnnpack) {
+TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   load_convolution({48, 48}, {2, 40, 40});
   ASSERT_TRUE(delegate);
   EXPECT_EQ(run_and_compare({2, 40, 40}), can_replace());
@@ -191,7 +191,7 @@ TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfExact) {
   }
 }
 
-TEST_F(WinogradTest, CountsTransformedWeightsAndFollowsTheBudget) {
+TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
   const auto packed_bytes = [&](bool exact) {
     const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
