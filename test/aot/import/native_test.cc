@@ -161,7 +161,8 @@ TEST(ImportNative, AliasesShareTheStoredBytesOfTheirOwner) {
   model.aliases = R"({"tied": "tied"})";
   expect_error(model, "the owner tied is not in program.safetensors");
   model.aliases = R"({"w.weight": "w.weight"})";
-  expect_error(model, "w.weight is an alias, but program.safetensors also stores a tensor of this name");
+  expect_error(model,
+               "w.weight is an alias, but program.safetensors also stores a tensor of this name");
   model.aliases = R"({"a": "b", "b": "a"})";
   expect_error(model, "the owner b is not in program.safetensors");
 }
