@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
-constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;  // for larger matrices, lines are stored at once
-constexpr int64_t kDepth = 4;         // number of consecutive blocks along a row of the result
+constexpr int64_t kMaxDirectBytes = int64_t{32}
+                                    << 10;  // for larger matrices, lines are stored at once
+constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
 // Each round interleaves the first half of the rows with the second half. After log2(kLanes)
