@@ -35,7 +35,7 @@ void hardswish(Decomposition& to) {
 
 namespace {
 
-// Computes log(1 + exp(beta x)) / beta, or x where beta x exceeds the threshold.
+// Computes log(1 + exp(beta x)) / beta, or just x if beta x exceeds the threshold.
 Node* softplus_of(Decomposition& to, Node* x, double beta, Argument threshold) {
   Node* scaled = beta == 1 ? x : to.mul(x, beta);
   Node* curve = to("log1p", to("exp", scaled));
@@ -58,7 +58,7 @@ void mish(Decomposition& to) {
   to.replace(to.mul(x, gate));
 }
 
-// Computes min(x, 0) - log(1 + exp(-|x|)), in which nothing overflows.
+// Computes log(sigmoid(x)) as min(x, 0) - log(1 + exp(-|x|)), which does not overflow.
 void log_sigmoid(Decomposition& to) {
   Node* x = to.self();
   Node* zero = to.scalar(0, x->tensor()->dtype);
@@ -79,7 +79,8 @@ void celu(Decomposition& to) {
   to.replace(to.make("aten.elu.default", {to.self(), alpha, 1.0, 1 / alpha}));
 }
 
-// Multiplies the first half of the dim by the sigmoid of the second half.
+// Computes glu: multiplies the first half of the input along `dim` by the sigmoid of the second
+// half.
 void glu(Decomposition& to) {
   Node* x = to.self();
   const int64_t dim = to.integer("dim");
@@ -96,7 +97,8 @@ void prelu(Decomposition& to) {
   Node* weight = to.tensor("weight");
   const TensorSpec& spec = *x->tensor();
   if (weight->tensor()->rank() > 0 && spec.rank() > 0) {
-    // The weight has one value per channel. Reshapes it so that it broadcasts along the other dims.
+    // Reshapes the weight, which has one value per channel, so that it broadcasts along the other
+    // dims.
     Sizes sizes(spec.rank(), SymInt(1));
     if (weight->tensor()->rank() != 1) to.refuse("weight must be a vector");
     sizes[spec.rank() == 1 ? 0 : 1] = weight->tensor()->sizes[0];
@@ -146,7 +148,7 @@ void threshold(Decomposition& to) {
   to.replace(to.where(below, value, x));
 }
 
-// In evaluation mode, the slope is the mean of `lower` and `upper`.
+// In evaluation mode, the slope for negative elements is the mean of `lower` and `upper`.
 void rrelu(Decomposition& to) {
   if (to.boolean("training"))
     to.refuse("training mode is not supported; export the model in evaluation mode");
@@ -154,7 +156,7 @@ void rrelu(Decomposition& to) {
   to.replace(to.make("aten.leaky_relu.default", {to.self(), slope}));
 }
 
-// softmax and log_softmax. Converts the input first if the call states a dtype.
+// Decomposes softmax and log_softmax. Converts the input first if the call states a dtype.
 void softmax(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   Node* x = to.convert(to.self(), dtype);

@@ -5,9 +5,9 @@
 
 namespace vitrine::aot::decompositions {
 
-// tensor_split, hsplit, vsplit and dsplit. `sections` is a number of chunks, of which the first may
-// be larger by one; `indices` are the ends of chunks. Only tensor_split has an argument for the
-// dim.
+// Decomposes tensor_split, hsplit, vsplit and dsplit. `sections` is the number of chunks; the first
+// chunks may be one element longer than the others. `indices` are the ends of the chunks. Only
+// tensor_split has an argument for the dim.
 void split_anywhere(Decomposition& to) {
   Node* x = to.self();
   const std::string_view op = to.node().target().op();
@@ -45,8 +45,8 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of the matrices in dims `dim1` (rows) and `dim2` (columns) of a tensor. Both members
-// broadcast with that tensor.
+// A diagonal of the matrices that dims `dim1` (rows) and `dim2` (columns) of a tensor form. Both
+// members of the struct broadcast with that tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal
@@ -96,7 +96,7 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
   return diagonal;
 }
 
-// Matrices whose diagonal is `x` and whose other elements are 0.
+// Returns matrices whose diagonal is `x` and whose other elements are 0.
 Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
   if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("offset is out of range");
   const SymInt side = size_at(x, rank_of(x) - 1) + SymInt(offset < 0 ? -offset : offset);
@@ -114,7 +114,8 @@ void diagonal_embed(Decomposition& to) {
                       wrapped(to.integer("dim2"), rank)));
 }
 
-// Returns the diagonal of a matrix, or the matrix with a vector as its diagonal.
+// Decomposes diag and diagflat: returns the diagonal of a matrix, or a matrix with a vector as its
+// diagonal.
 void diagonal_or_matrix(Decomposition& to) {
   Node* x = to.self();
   const bool flattens = to.node().target().op() == "diagflat";
@@ -154,7 +155,7 @@ void fill_diagonal(Decomposition& to) {
   to.replace(to.where(diagonal_mask(to, sizes[0], sizes[1], 0), to.arg("fill_value"), x));
 }
 
-// Returns a matrix with the operands along its diagonal and 0 elsewhere.
+// Returns a matrix that has the operands as blocks along its diagonal and 0 elsewhere.
 void block_diagonal(Decomposition& to) {
   std::vector<Node*> blocks = to.tensors("tensors");
   int64_t width = 0;
@@ -196,7 +197,7 @@ void cartesian_product(Decomposition& to) {
   to.replace(to.make("aten.stack.default", {Argument::list(columns), 1}));
 }
 
-// Rotates k times by 90 degrees, from the first dim toward the second.
+// Rotates the input k times by 90 degrees, from the first dim of `dims` toward the second.
 void rotate(Decomposition& to) {
   Node* x = to.self();
   const int64_t turns = (to.integer("k") % 4 + 4) % 4;
@@ -214,7 +215,7 @@ void mirror(Decomposition& to) {
   to.replace(to("flip", to.self(), Dims{dim}));
 }
 
-// Adds dims of size 1 until the tensor has at least this rank: [a] -> [1, a] -> [1, a, 1].
+// Adds dims of size 1 to `x` until its rank is at least `rank`: [a] -> [1, a] -> [1, a, 1].
 Node* with_min_rank(Decomposition& to, Node* x, size_t rank) {
   if (rank_of(x) == 0) x = to.unsqueeze(x, 0);
   if (rank >= 2 && rank_of(x) == 1) x = to.unsqueeze(x, 0);
@@ -233,7 +234,7 @@ void at_least(Decomposition& to) {
 
 }  // namespace
 
-// Concatenates columns. Each vector becomes a column.
+// Concatenates the operands along the columns. An operand that is a vector becomes one column.
 void column_stack(Decomposition& to) {
   std::vector<Node*> columns = to.tensors("tensors");
   for (Node*& x : columns) {
@@ -243,7 +244,8 @@ void column_stack(Decomposition& to) {
   to.replace(to.cat(columns, 1));
 }
 
-// Computes a grid for grid_sample: the coordinates of a regular grid times the matrices `theta`.
+// Computes a grid for grid_sample: multiplies the coordinates of a regular grid by the matrices
+// `theta`.
 void affine_grid(Decomposition& to) {
   Node* theta = to.self();
   const Dims size = to.integers("size");

@@ -11,7 +11,8 @@ void dropout(Decomposition& to) {
   to.replace(to.self());
 }
 
-// to.dtype and similar conversions. The spec of the result has the dtype and the strides.
+// Decomposes to.dtype and similar conversions. The dtype and the strides come from the spec of the
+// result.
 void convert(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& before = *x->tensor();
@@ -48,8 +49,9 @@ void fill_with_tensor(Decomposition& to) {
 
 namespace {
 
-// Keyword arguments for a call that creates the result: the call's dtype, and default values of the
-// others. If the call omits the dtype, `adds_dtype` adds that of the result.
+// Returns keyword arguments for a call that creates the result: the dtype of the original call, and
+// defaults for all others. If the original call omits the dtype, `adds_dtype` adds the result's
+// dtype.
 ArgumentMap creation_kwargs(Decomposition& to, bool adds_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
   if (kwargs.empty() && adds_dtype) return Decomposition::creation_kwargs(to.spec().dtype);
@@ -76,7 +78,7 @@ void filled_like(Decomposition& to) {
 
 }  // namespace
 
-// new_zeros(self, size) and similar operators, whose default dtype is that of self.
+// Decomposes new_zeros(self, size) and similar operators, whose default dtype is the dtype of self.
 void filled_new(Decomposition& to) {
   const std::string_view op = to.node().target().op();
   const ScalarType dtype = to.spec().dtype;
@@ -85,7 +87,7 @@ void filled_new(Decomposition& to) {
                      Decomposition::creation_kwargs(dtype)));
 }
 
-// Operators that return uninitialized memory.
+// Decomposes operators that return uninitialized memory.
 void uninitialized(Decomposition& to) {
   const TensorSpec spec = to.spec();
   to.replace(to.make("aten.empty.memory_format", {to.size_list(spec.sizes)},
@@ -106,7 +108,7 @@ void arange(Decomposition& to) {
       to.call("aten.arange.start_step", std::move(args), to.spec(), creation_kwargs(to, false)));
 }
 
-// Computes a matrix that is 1 where the index of the row equals that of the column.
+// Computes eye: a matrix that is 1 where the row index equals the column index, and 0 elsewhere.
 void eye(Decomposition& to) {
   const Sizes& sizes = to.spec().sizes;
   const auto count = [&](const SymInt& size) {
@@ -121,7 +123,7 @@ void eye(Decomposition& to) {
   to.replace(to.convert(to.make("aten.eq.Tensor", {rows, columns}), to.spec().dtype));
 }
 
-// Computes each element from the nearer end, so that both ends are exact.
+// Computes each element of linspace from the nearer end of the range, so that both ends are exact.
 void linspace(Decomposition& to) {
   const Argument start = to.arg("start");
   const Argument end = to.arg("end");
@@ -145,7 +147,7 @@ void linspace(Decomposition& to) {
   to.replace(to.where(is_first, first, second));
 }
 
-// tril and triu, which keep elements by their distance from the diagonal.
+// Decomposes tril and triu, which keep elements on one side of a diagonal and set the others to 0.
 void triangle(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
@@ -165,8 +167,8 @@ void triangle(Decomposition& to) {
   }
 }
 
-// Computes the row and the column of each element of a triangle, row by row. The row of element i
-// is the number of rows that end at or before i.
+// Computes the row and the column of each element of a triangle, row by row. Element i is in row r
+// if exactly r rows end at or before i.
 void triangle_indices(Decomposition& to) {
   const int64_t rows = to.integer("row");
   const int64_t columns = to.integer("col");
@@ -176,8 +178,8 @@ void triangle_indices(Decomposition& to) {
     to.refuse("row, col and offset must be at most 32768");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
-  // For each row, `begins` is the first column, `widths` the number of elements, and `ends` the
-  // number of elements in it and all earlier rows.
+  // For each row of the triangle, `begins` is the first column, `widths` is the number of elements,
+  // and `ends` is the number of elements up to the end of the row.
   Node* row = to.count(0, rows);
   Node* diagonal = to.add(row, offset);
   Node* begins = is_lower ? to.mul(row, 0) : to("clamp", diagonal, 0, columns);
@@ -193,7 +195,7 @@ void triangle_indices(Decomposition& to) {
   to.replace(to.convert(both, to.spec().dtype));
 }
 
-// Computes powers of `base` with evenly spaced exponents.
+// Computes logspace: powers of `base` with evenly spaced exponents.
 void logspace(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   const double base = to.number("base");

@@ -1,5 +1,5 @@
-// Decomposition of einsum. Operands get a dim for each label and are then multiplied from left to
-// right by batched matrix products.
+// Decomposition of einsum. Gives the operands a dim for each label and then multiplies them from
+// left to right with batched matrix products.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -90,8 +90,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
   return equation;
 }
 
-// Replaces dims whose label occurs twice in an operand with their diagonal, which becomes the last
-// dim.
+// If a label occurs twice in an operand, replaces its two dims with their diagonal, which becomes
+// the last dim.
 void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels) {
   for (size_t i = 0; i < labels.size();) {
     const auto first = labels.begin() + static_cast<std::ptrdiff_t>(i);
@@ -109,7 +109,8 @@ void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels)
   }
 }
 
-// Permutes the operand so that it has a dim for each label in `order`. Missing dims have size 1.
+// Permutes the operand so that it has a dim for each label in `order`, with size 1 if it lacks the
+// label.
 Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
               const std::vector<int>& order) {
   Dims dims;
@@ -138,13 +139,13 @@ Dims chained(std::initializer_list<const Dims*> lists) {
   return all;
 }
 
-// Sums over dims, which stay as dims of size 1.
+// Sums `x` over `dims`, which remain in the result as dims of size 1.
 Node* summed(Decomposition& to, Node* x, const Dims& dims) {
   return dims.empty() ? x : to.make("aten.sum.dim_IntList", {x, dims, true});
 }
 
-// Computes sum(a * b) over dims that both have with one batched product. These dims stay as dims of
-// size 1.
+// Computes sum(a * b) over dims that both operands have, with one batched matrix product. The
+// summed dims remain as dims of size 1.
 Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   if (over.empty()) return to.mul(a, b);
   Dims both, left_only, right_only;
@@ -176,7 +177,8 @@ Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   return to.permute(product, back);
 }
 
-// Computes sum(a * b) over `dims`. Dims that only one operand has are summed before the product.
+// Computes sum(a * b) over `dims`. If only one operand has a dim, sums over that dim before the
+// product.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims) {
   Dims both, left_only, right_only;
   for (const int64_t dim : dims) {
@@ -200,7 +202,7 @@ std::vector<Node*> operands_of(Decomposition& to, const Argument& list) {
   return operands;
 }
 
-// Maps each label to the last operand that has it.
+// Maps each label to the index of the last operand that has the label.
 std::map<int, size_t> last_operands(const Equation& equation) {
   std::map<int, size_t> last;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
@@ -241,7 +243,7 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // A dim is summed at the last operand that has it.
+  // Sums over a dim when the last operand that has the dim is multiplied.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

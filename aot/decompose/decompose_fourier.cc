@@ -23,7 +23,8 @@ Frames read_frames(Decomposition& to) {
   return frames;
 }
 
-// The window function, centered in a transform. Null if all of its elements are 1.
+// Returns the window function, centered in a frame of n_fft elements. Null if all its elements are
+// 1.
 Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
   Node* window = to.optional_tensor("window");
   const int64_t missing = frames.length - frames.window_length;
@@ -32,7 +33,8 @@ Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
   return to("constant_pad_nd", window, Dims{missing / 2, missing - missing / 2}, 0);
 }
 
-// Adds up windows [batch, windows, length] that begin `hop` apart: [batch, all elements].
+// Adds up overlapping windows [batch, windows, length] whose starts are `hop` elements apart. The
+// result is [batch, all elements].
 Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
   const Sizes sizes = windows->tensor()->sizes;
   Node* begins = to.unsqueeze(to.mul(to.count(0, sizes[1]), hop), -1);

@@ -26,16 +26,17 @@ void max_pool(Decomposition& to) {
 
 namespace {
 
-// Operators on one dim become operators on images of height 1.
+// The next functions turn 1-D operators into 2-D operators on images of height 1.
 Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.self(), -2}); }
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
-// An argument of a window with a value for the height prepended.
+// Returns an argument of a 1-D window with a value for the height prepended.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
-// The stride, which defaults to the kernel size, with a height of 1 prepended.
+// Returns the stride, or the kernel size if the call omits the stride, with 1 for the height
+// prepended.
 Argument stride_with_height(Decomposition& to) {
   return with_height(to, to.integers("stride").empty() ? "kernel_size" : "stride", 1);
 }
@@ -60,7 +61,8 @@ void average_pool1d(Decomposition& to) {
 
 namespace {
 
-// Pools with indices. An index in an image of one row equals the index in that row.
+// Pools an image of one row and returns maxima and their indices. Indices in the image equal
+// indices in the row.
 Node* max_pool_of_image(Decomposition& to) {
   return to.make(
       "aten.max_pool2d_with_indices.default",
@@ -105,8 +107,7 @@ void grid_sample(Decomposition& to) {
                      to.node().args(), to.spec()));
 }
 
-// Moves factor^2 channels into a square of pixels, or back, with a reshape, a permutation and a
-// second reshape.
+// Moves factor^2 channels into a square of pixels, or back: reshapes, permutes and reshapes again.
 void pixel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const bool upscales = to.node().target().op() == "pixel_shuffle";
@@ -153,7 +154,7 @@ namespace {
 
 enum class Padding : uint8_t { kReflect, kReplicate, kCircular };
 
-// The indices, in a dim of the input, of the elements of the padded dim.
+// Returns, for each element of the padded dim, the index of its source element in the input's dim.
 Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64_t before,
                    int64_t after) {
   Node* index = to.range(-before, size + SymInt(after));
@@ -166,7 +167,7 @@ Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64
     case Padding::kReflect:
       break;
   }
-  // Computes last - |last - |i||.
+  // Reflects the index i at both ends of the dim: last - |last - |i||.
   for (int times = 0; times < 2; ++times) {
     index = to("abs", index);
     index = to.make("aten.sub.Tensor", {to.size(last), index});
@@ -190,7 +191,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
     int64_t before = pads[2 * (dims - 1 - i)];
     int64_t after = pads[2 * (dims - 1 - i) + 1];
     if (padding == Padding::kCircular && (before < 0 || after < 0)) {
-      // Elements that negative padding cuts off do not wrap around, so cut them off first.
+      // Elements that negative padding removes must not wrap around, so slices them off first.
       const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
       x = to.make("aten.slice.Tensor",
                   {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});
@@ -215,7 +216,7 @@ void pad(Decomposition& to) {
   const Argument word = to.value("mode");
   const std::string mode = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
-    // Uses a separate operator, so that a backend can keep it.
+    // Calls reflection_pad or replication_pad, so that a backend can keep the operator.
     const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("padding of 1 to 3 dims is supported");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",

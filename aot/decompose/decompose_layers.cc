@@ -6,8 +6,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Converts the padding "valid" (none) or "same" (keeps the size) to numbers. If the padding of the
-// two sides differs by one, pads `x` accordingly.
+// Converts the padding "valid" (none) or "same" (keeps the size) to numbers. If one side needs one
+// more element than the other, pads `x` by that element.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   Dims padding(dims, 0);
   if (word == "valid") return padding;
@@ -31,7 +31,7 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
 }
 
 // Replaces the node with aten.convolution. An image without a batch dim becomes a batch of one.
-// `rest` contains the arguments after the bias.
+// `rest` has the arguments of aten.convolution that follow the bias.
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
   if (is_single) x = to.unsqueeze(x, 0);
@@ -72,7 +72,8 @@ TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
 void batch_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
   if (to.boolean("training")) {
-    // Without running statistics, the statistics of the input are used, even in evaluation mode.
+    // A batch norm without running statistics uses the statistics of its input, even in evaluation
+    // mode.
     if (!to.arg("running_mean").is_none())
       to.refuse("training mode is not supported; export the model in evaluation mode");
     Node* norm = to.make(
@@ -107,7 +108,7 @@ void group_norm(Decomposition& to) {
   SymInt area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
-  // The kernel supports only row-major images.
+  // The kernel of the norm supports only row-major images.
   const auto in_format = [&](Node* x, MemoryFormat format) {
     return to.make("aten.clone.default", {x}, {{"memory_format", format}});
   };
@@ -126,7 +127,8 @@ void group_norm(Decomposition& to) {
   to.replace(result);
 }
 
-// Normalizes each channel of each sample separately: samples become channels of one batch.
+// Normalizes each channel of each sample separately: treats the samples as channels of a batch of
+// one.
 void instance_norm(Decomposition& to) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;
@@ -160,7 +162,8 @@ void instance_norm(Decomposition& to) {
   to.replace(to.reshape(to.item(norm, 0), sizes));
 }
 
-// Computes v g / |v|. The norm is over all dims except `dim`, or over all dims if `dim` is -1.
+// Computes weight_norm: v g / |v|. The norm |v| is over all dims except `dim`, or over all dims if
+// `dim` is -1.
 void weight_norm(Decomposition& to) {
   Node* direction = to.self();
   const int64_t dim = to.integer("dim");
@@ -169,8 +172,8 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // An empty list of dims would mean all dims, so the norm of single elements needs another
-  // operator.
+  // linalg_vector_norm reduces all dims if `dims` is empty, so the norm of single elements needs
+  // abs.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});
@@ -186,7 +189,7 @@ double epsilon(ScalarType dtype) {
 
 }  // namespace
 
-// Computes x / sqrt(mean(x^2) + eps) * weight.
+// Computes rms_norm: x / sqrt(mean(x^2) + eps) * weight.
 void rms_norm(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = x->tensor()->rank();

@@ -52,8 +52,8 @@ void vector_product(Decomposition& to) {
 
 namespace {
 
-// Sums the products over these dims of both operands, with one matrix product. The result has the
-// other dims of `a`, followed by those of `b`.
+// Multiplies `a` and `b` and sums over the given dims of each, with one matrix product. The result
+// has the remaining dims of `a`, followed by the remaining dims of `b`.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const Dims& dims_b) {
   if (dims_a.size() != dims_b.size())
     to.refuse("dims_self and dims_other must have the same length");
@@ -103,7 +103,7 @@ void inner(Decomposition& to) {
   to.replace(contracted(to, a, b, {-1}, {-1}));
 }
 
-// Multiplies each element of a by all of b.
+// Computes the Kronecker product: each element of `a` times the whole matrix `b`.
 void kronecker(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("other");
@@ -156,7 +156,8 @@ void matrix_power(Decomposition& to) {
   to.replace(result);
 }
 
-// Computes a[i+1] b[i+2] - a[i+2] b[i+1] along a dim of size 3.
+// Computes the cross product along a dim of size 3: a[i+1] b[i+2] - a[i+2] b[i+1], with indices
+// modulo 3.
 void cross(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("other");
@@ -183,7 +184,7 @@ void cross(Decomposition& to) {
   to.replace(to.sub(first, second));
 }
 
-// Computes a W b + bias with a matrix W for each output.
+// Computes bilinear: a W b + bias, with a separate matrix W for each output feature.
 void bilinear(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("input2");
@@ -216,8 +217,8 @@ Node* vector_norm(Decomposition& to, Node* x, Argument order, const Argument& di
                  norm_arguments(x, std::move(order), dims, keepdim));
 }
 
-// A matrix norm. Order 1 is the largest sum of magnitudes in a column, and infinity the largest in
-// a row. The negative orders are the smallest sums.
+// Computes a matrix norm. Order 1 is the largest sum of magnitudes in a column, and order infinity
+// is the largest sum in a row. Orders -1 and -infinity are the smallest sums.
 Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argument& dims,
                   bool keepdim) {
   if (const auto* word = order.get<std::string>()) {

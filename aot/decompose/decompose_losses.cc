@@ -6,8 +6,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Replaces the node with the reduced loss. Reduction 0 keeps all elements, 1 is the mean, and 2 the
-// sum.
+// Replaces the node with the reduced loss. Reduction 0 keeps all elements, 1 takes the mean, and 2
+// takes the sum.
 void reduce_loss(Decomposition& to, Node* loss) {
   switch (to.integer("reduction")) {
     case 0:
@@ -33,7 +33,7 @@ void absolute_loss(Decomposition& to) {
   reduce_loss(to, to.make("aten.abs.default", {error_of(to)}));
 }
 
-// The loss is quadratic up to a distance of beta and linear beyond it.
+// Computes smooth_l1_loss, which is quadratic up to a distance of beta and linear beyond it.
 void smooth_absolute_loss(Decomposition& to) {
   const double beta = to.number("beta");
   Node* distance = to("abs", error_of(to));
@@ -73,7 +73,7 @@ void binary_cross_entropy_of_logits(Decomposition& to) {
   reduce_loss(to, loss);
 }
 
-// Computes t (log(t) - x), or exp(t) (t - x) if targets are logarithms.
+// Computes kl_div for input x and target t: t (log(t) - x), or exp(t) (t - x) if t is a logarithm.
 void divergence(Decomposition& to) {
   Node* x = to.self();
   Node* target = to.tensor("target");
@@ -152,7 +152,7 @@ void poisson_loss(Decomposition& to) {
     loss = to.sub(x, to.mul(target, to("log", to.add(x, to.number("eps")))));
   }
   if (to.boolean("full")) {
-    // Adds Stirling's approximation of log(target!).
+    // Adds Stirling's approximation of log(target!), the logarithm of the factorial.
     Node* main_term = to.sub(to.mul(target, to("log", target)), target);
     Node* rest = to.mul(to("log", to.mul(target, 2 * std::numbers::pi)), 0.5);
     loss = to.add(loss, to.where(to.compare("le", target, 1), 0, to.add(main_term, rest)));
@@ -172,13 +172,14 @@ Node* along_classes(Decomposition& to, Node* weight, const Node* x) {
   return to.reshape(weight, sizes);
 }
 
-// The loss of each target, and the weight of its class.
+// The loss of each target, and the weight of each target's class.
 struct ClassLoss {
   Node* loss = nullptr;
   Node* weights = nullptr;
 };
 
-// Computes -logs[target] * weight[target]. Ignored targets have the loss 0 and the weight 0.
+// Computes the loss -logs[target] * weight[target]. Ignored targets get the loss 0 and the weight
+// 0.
 ClassLoss loss_of_classes(Decomposition& to, Node* logs, Node* target, Node* weight,
                           int64_t ignored) {
   const int64_t dim = class_dim(logs);
@@ -199,7 +200,7 @@ ClassLoss loss_of_classes(Decomposition& to, Node* logs, Node* target, Node* wei
   return result;
 }
 
-// Reduces the losses. The mean is the sum divided by the sum of weights.
+// Reduces the losses. The mean is their sum divided by the sum of the weights.
 Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
   if (reduction == 0) return loss;
   Node* total = to.sum(loss, {});
@@ -216,7 +217,7 @@ void negative_log_likelihood(Decomposition& to) {
                                           to.optional_tensor("weight"), to.integer("ignore_index"));
   to.replace(reduced(to, found.loss, found.weights, to.integer("reduction")));
 }
-// Like negative_log_likelihood(), with the total weight as the second result.
+// Like negative_log_likelihood(), but returns the total weight as a second result.
 void negative_log_likelihood_forward(Decomposition& to) {
   const int64_t reduction = to.integer("reduction");
   const ClassLoss found = loss_of_classes(to, to.self(), to.tensor("target"),
@@ -228,8 +229,8 @@ void negative_log_likelihood_forward(Decomposition& to) {
 
 namespace {
 
-// Computes -sum(weight * target * logs) for targets that are probabilities. The mean is over the
-// batch.
+// Computes -sum(weight * target * logs) for targets that are probabilities. A mean reduction
+// divides by the batch size.
 void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight, int64_t reduction,
                                     double smoothing) {
   Node* target = to.tensor("target");

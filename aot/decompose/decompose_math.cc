@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// An operand, converted to the dtype of the result.
+// Returns operand `index`, converted to the dtype of the result.
 Node* operand(Decomposition& to, size_t index) {
   const Argument argument = to.operand(index);
   if (argument.is_none()) to.refuse("an operand is missing");
@@ -19,8 +19,8 @@ Node* operand(Decomposition& to, size_t index) {
   return is_tensor ? to.convert(argument.node(), dtype) : to.scalar(argument, dtype);
 }
 
-// Computes log(b^x + b^y). The larger exponent is factored out, so that nothing overflows. The base
-// b is 2 if `binary`, and otherwise e.
+// Computes log_b(b^x + b^y). Factors out the larger exponent, so that nothing overflows. The base b
+// is 2 if `binary` is true, and otherwise e.
 template <bool binary>
 void log_add_exp(Decomposition& to) {
   Node* a = operand(to, 0);
@@ -35,12 +35,13 @@ void log_add_exp(Decomposition& to) {
   } else {
     rest = to("log1p", to("exp", distance));
   }
-  // If both are the same infinity, the result is that infinity, because their difference is NaN.
+  // If both operands are the same infinity, their difference is NaN, so returns that infinity
+  // instead.
   Node* is_same = to("logical_and", to("isinf", a), to.compare("eq", a, b));
   to.replace(to.where(is_same, a, to.add(larger, rest)));
 }
 
-// Computes x log(y), with 0 where x is 0 unless y is NaN.
+// Computes x log(y). The result is 0 where x is 0 and y is not NaN.
 template <bool plus_one>
 void x_log_y(Decomposition& to) {
   Node* x = operand(to, 0);
@@ -52,7 +53,7 @@ void x_log_y(Decomposition& to) {
 
 }  // namespace
 
-// Computes -x log(x), with 0 at 0 and -inf below 0.
+// Computes the entropy -x log(x), which is 0 at x = 0 and -inf for x < 0.
 void entropy(Decomposition& to) {
   Node* x = operand(to, 0);
   Node* curve = to("neg", to.mul(x, to("log", x)));
@@ -63,19 +64,19 @@ void entropy(Decomposition& to) {
   to.replace(to.where(to("isnan", x), x, result));
 }
 
-// Multiplies the gradient by the derivative (1 - y) y of the sigmoid, whose result is y.
+// Multiplies the gradient by (1 - y) y, the derivative of the sigmoid in terms of its result y.
 void sigmoid_gradient(Decomposition& to) {
   Node* y = operand(to, 1);
   to.replace(to.mul(to.mul(operand(to, 0), to.sub(1, y)), y));
 }
 
-// Computes sin(pi x) / (pi x), with 1 at 0.
+// Computes sinc: sin(pi x) / (pi x), or 1 if x is 0.
 void sinc(Decomposition& to) {
   Node* x = to.mul(operand(to, 0), std::numbers::pi);
   to.replace(to.where(to.compare("eq", x, 0), 1, to.div(to("sin", x), x)));
 }
 
-// Computes the cumulative normal distribution.
+// Computes the cumulative distribution function of the normal distribution.
 void normal_distribution(Decomposition& to) {
   Node* x = to.mul(operand(to, 0), -std::numbers::sqrt2 / 2);
   to.replace(to.mul(to("erfc", x), 0.5));
@@ -94,7 +95,7 @@ void convert_angle(Decomposition& to) {
 void hypotenuse(Decomposition& to) {
   Node* a = to("abs", operand(to, 0));
   Node* b = to("abs", operand(to, 1));
-  // Factors out the larger one, so that squares do not overflow.
+  // Factors out the larger magnitude, so that the squares do not overflow.
   Node* larger = to("maximum", a, b);
   Node* ratio = to.div(to("minimum", a, b), larger);
   Node* length = to.mul(larger, to("sqrt", to.add(to.mul(ratio, ratio), 1)));
@@ -104,7 +105,7 @@ void hypotenuse(Decomposition& to) {
   to.replace(to.where(is_infinite, kInfinity, length));
 }
 
-// Computes 0 below zero, 1 above zero, and `values` at zero.
+// Computes the Heaviside step: 0 if x < 0, 1 if x > 0, and `values` if x is 0.
 void heaviside(Decomposition& to) {
   Node* x = operand(to, 0);
   const ScalarType dtype = to.spec().dtype;
@@ -141,7 +142,7 @@ void copy_sign(Decomposition& to) {
 
 namespace {
 
-// Computes the maximum or minimum, ignoring NaN.
+// Computes fmax or fmin: the maximum or minimum of two operands, ignoring NaN.
 template <bool larger>
 void extreme_number(Decomposition& to) {
   Node* a = operand(to, 0);
@@ -158,7 +159,7 @@ void is_infinite_to(Decomposition& to) {
 
 }  // namespace
 
-// Computes |a - b| <= atol + rtol |b|.
+// Computes isclose: true if |a - b| <= atol + rtol |b|.
 void is_close(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("other");

@@ -10,7 +10,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Multiplies the rows of x, which may have any rank, by a matrix or vector with a single product.
+// Multiplies the rows of x by a matrix or vector, with a single product. x may have any rank.
 Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   Sizes rows = x->tensor()->sizes;
   const SymInt inner = rows.back();
@@ -26,7 +26,8 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   return to.reshape(to("mm", flat, matrix), result);
 }
 
-// True if the rows of all batches are evenly spaced, so that folding them needs no copy.
+// True if the rows of all batches are evenly spaced, so that folding the batch dims into the rows
+// needs no copy.
 bool can_fold(const TensorSpec& spec) {
   for (size_t i = 0; i + 2 < spec.rank(); ++i) {
     if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;
@@ -42,7 +43,7 @@ Node* batched_product(Decomposition& to, Node* a, Node* b) {
   const SymInt inner = left.sizes.back();
   const SymInt right_inner = is_column ? right.sizes[0] : right.sizes[right.rank() - 2];
   const SymInt columns = is_column ? SymInt(1) : right.sizes.back();
-  // The broadcast batch dims of both operands.
+  // The sizes of the batch dims after broadcasting the two operands.
   Sizes batch(std::max(left.rank(), right.rank()) - 2, SymInt(1));
   for (const TensorSpec* spec : {&left, &right}) {
     for (size_t i = 0; i + 2 < spec->rank(); ++i) {
@@ -68,7 +69,7 @@ Node* batched_product(Decomposition& to, Node* a, Node* b) {
   return to.reshape(product, result);
 }
 
-// torch.matmul, which depends on the ranks of the operands.
+// Decomposes torch.matmul, whose meaning depends on the ranks of the operands.
 Node* matrix_product(Decomposition& to, Node* a, Node* b) {
   const size_t rank_a = a->tensor()->rank();
   const size_t rank_b = b->tensor()->rank();
@@ -106,7 +107,8 @@ void linear(Decomposition& to) {
       Node* transposed = to.permute(weight, {1, 0});
       return to.replace(to("addmm", bias, x, transposed));
     }
-    // Folds the rows of all batches. As in PyTorch, the view precedes the transposition.
+    // Folds the batch dims of `x` into its rows. As in PyTorch, this view precedes the
+    // transposition of the weight.
     const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
     Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});
     Node* transposed = to.permute(weight, {1, 0});
@@ -141,7 +143,7 @@ Node* additive_mask(Decomposition& to, Node* mask, ScalarType dtype) {
   return to.make("aten.where.self", {mask, to.scalar(0.0, dtype), hidden});
 }
 
-// A softmax whose result is 0 instead of NaN for rows in which everything is masked.
+// Computes a softmax that returns 0 instead of NaN for rows in which every element is masked.
 Node* safe_softmax(Decomposition& to, Node* scores) {
   Node* weights = to("_softmax", scores, -1, false);
   Node* hidden = to.make("aten.eq.Scalar", {scores, -kInfinity});
@@ -153,7 +155,7 @@ Node* safe_softmax(Decomposition& to, Node* scores) {
   return to.where(none, zeros, weights);
 }
 
-// Repeats heads of keys or values that several query heads share.
+// Repeats each head of the keys or values for all query heads that share it.
 Node* repeat_heads(Decomposition& to, Node* x, const SymInt& heads) {
   const size_t rank = x->tensor()->rank();
   if (rank < 3 || same(x->tensor()->sizes[rank - 3], heads)) return x;
@@ -187,7 +189,7 @@ void attention(Decomposition& to) {
   }
   if (scale < 0) to.refuse("scale must not be negative");
   const double root = std::sqrt(scale);
-  // The result has the layout of ATen's flash kernel, in which heads are inside positions.
+  // The result has the layout of ATen's flash kernel: [batch, position, head, value] in memory.
   const bool is_flash = rank == 4 && key->tensor()->rank() == 4 && value->tensor()->rank() == 4 &&
                         same(value->tensor()->sizes.back(), spec.sizes.back());
   if (to.boolean("enable_gqa") && rank >= 3) {

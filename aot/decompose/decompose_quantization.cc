@@ -5,7 +5,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The shape of a tensor whose dims are split into blocks.
+// The shape of a tensor after each of its dims is split into blocks.
 struct Blocks {
   Sizes sizes;  // sizes of the tensor after the split
   Dims inside;  // dims that are inside a block
@@ -72,7 +72,7 @@ Node* values_per_block(Decomposition& to, const char* name, const Blocks& blocks
   return to.reshape(numbers, blocks.counts);
 }
 
-// Computes (x - zero point) * scale.
+// Dequantizes: computes (x - zero point) * scale.
 void dequantize(Decomposition& to, const Dims& block, const char* scales, const char* zero_points) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;
@@ -92,12 +92,12 @@ void dequantize_affine(Decomposition& to) {
   dequantize(to, to.integers("block_size"), "scale", "zero_point");
 }
 
-// Groups are along the rows of a matrix.
+// The groups that share a scale are adjacent elements of a row.
 void dequantize_groups(Decomposition& to) {
   dequantize(to, {1, to.integer("group_size")}, "scales", "zero_points");
 }
 
-// Computes round(x * (1 / scale)) + zero point, clamped to the limits.
+// Quantizes: computes round(x * (1 / scale)) + zero point, clamped to [quant_min, quant_max].
 void quantize_affine(Decomposition& to) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;

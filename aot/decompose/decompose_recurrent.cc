@@ -8,7 +8,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The limit is needed because each step becomes about twenty calls.
+// Maximum sequence length. It bounds the size of the graph, because each step becomes about twenty
+// calls.
 constexpr int64_t kMaxSteps = 1 << 16;
 
 struct Weights {
@@ -72,7 +73,7 @@ Node* linear(Decomposition& to, Node* x, Node* weight, const Argument& bias) {
                  bias.is_none() ? ArgumentList{x, weight} : ArgumentList{x, weight, bias});
 }
 
-// Splits the first dim into its items.
+// Splits `x` along its first dim into one node per index.
 std::vector<Node*> unbind(Decomposition& to, Node* x) {
   const SymInt& size = x->tensor()->sizes.at(0);
   if (!size.is_static())

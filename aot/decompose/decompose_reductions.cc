@@ -10,7 +10,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The argument "dim", which is None, an integer or a list, as a list. An empty list means all dims.
+// Returns the argument "dim" (None, an integer or a list) as a list. An empty list means all dims.
 Argument dims_of(Decomposition& to) {
   const Argument dims = to.arg("dim");
   if (dims.get<int64_t>() != nullptr) return Argument::list({dims});
@@ -88,7 +88,7 @@ void deviation_and_mean(Decomposition& to) {
 
 namespace {
 
-// Computes (sum |x|^p)^(1/p), or its limit for p = 0, inf and -inf.
+// Computes the p-norm (sum |x|^p)^(1/p), or its limit for p = 0, inf and -inf.
 Node* vector_norm(Decomposition& to, Node* x, double order, const Argument& dims, bool keepdim) {
   const auto reduce = [&](const char* target, Node* values) {
     return to.make(target, with_keepdim({values, dims}, keepdim));
@@ -137,7 +137,7 @@ void cosine_similarity(Decomposition& to) {
   to.replace(to.make("aten.sum.dim_IntList", {product, dims}));
 }
 
-// Computes log(sum(exp(x))). The largest element is factored out, so that nothing overflows.
+// Computes log(sum(exp(x))). Factors out the largest element, so that nothing overflows.
 void log_sum_exp(Decomposition& to) {
   Node* x = to.self();
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, ScalarType::kFloat);
@@ -171,7 +171,7 @@ void extremes(Decomposition& to) {
   to.replace_items({to.make("aten.amin.default", args), to.make("aten.amax.default", args)});
 }
 
-// Returns the indices that sort the dim.
+// Computes argsort: the indices that sort the elements along a dim.
 void argsort(Decomposition& to) {
   Node* sorted = nullptr;
   if (to.node().target().overload() == "stable") {
@@ -222,8 +222,8 @@ void sort_first_dim(Decomposition& to) {
   to.replace(to.item(to.make("aten.sort.default", {to.self(), 0, descending}), 0));
 }
 
-// Returns the element with a given rank along a dim. The median of an even number of elements is
-// the lower one of the two in the middle.
+// Returns the element with a given rank along a dim. For an even number of elements, the median is
+// the lower of the two middle elements.
 void element_by_rank(Decomposition& to) {
   Node* x = to.self();
   const bool is_median = to.node().target().op() == "median";
@@ -244,7 +244,7 @@ void element_by_rank(Decomposition& to) {
   const int64_t rank = is_median ? (length + 1) / 2 : to.integer("k");
   if (rank < 1 || rank > length) to.refuse("the dim has no element of this rank");
   const int64_t index = rank - 1;
-  // NaN sorts last, but the median is NaN if any element is.
+  // NaN sorts last, but the median must be NaN if any element is NaN.
   Node* order = sorted(to, x, dim, false);
   const auto select = [&](Node* all) {
     Node* found = to.make("aten.slice.Tensor", {all, dim, index, index + 1});
@@ -291,7 +291,7 @@ QuantileDim quantile_dim(Decomposition& to) {
   return found;
 }
 
-// Interpolates at `position`, which may be between two elements, along the first dim of `sorted`.
+// Interpolates along the first dim of `sorted` at `position`, which may be between two elements.
 Node* interpolated(Decomposition& to, Node* sorted, Node* position) {
   const auto elements = [&](std::string_view rounding) {
     return to.index(sorted, {to.convert(to(rounding, position), ScalarType::kLong)});
@@ -338,7 +338,7 @@ void quantile(Decomposition& to) {
   std::rotate(order.begin(), order.begin() + dim, order.begin() + dim + 1);
   Node* sorted = to.permute(to.item(to("sort", x, dim, false), 0), order);
   Node* result = interpolated(to, sorted, position);
-  // The quantile is NaN if any element is.
+  // The quantile is NaN if any element is NaN.
   Node* missing = to.make("aten.any.dim", with_keepdim({to("isnan", x), dim}, along.keepdim));
   to.replace(to.where(missing, std::numeric_limits<double>::quiet_NaN(),
                       to.reshape(result, result_sizes)));

@@ -1,5 +1,5 @@
-// Decompositions of resizing operators. Those without a kernel become indexing of the input, as in
-// PyTorch.
+// Decompositions of resizing operators. As in PyTorch, an operator without a kernel becomes
+// indexing of the input.
 #include <array>
 
 #include "aot/decompose/decompositions.h"
@@ -7,15 +7,15 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// A dim that is resized.
+// The sizes of a dim before and after it is resized.
 struct Axis {
   SymInt from;
   SymInt to;
   double scale = 1;  // number of input elements per element of the result
 };
 
-// Reads the last `dims` dims. If the call states scale_factors, these determine the scale, not the
-// sizes.
+// Reads the old and new sizes of the last `dims` dims. If the call states scale_factors, the scale
+// comes from them and not from the sizes.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
@@ -53,7 +53,7 @@ Node* along(Decomposition& to, Node* x, size_t i, size_t dims) {
   return x;
 }
 
-// The positions in the input that correspond to the centers of the result's elements.
+// Returns the positions in the input that correspond to the centers of the result's elements.
 Node* positions(Decomposition& to, const Axis& axis, bool corners) {
   Node* at = to.count(0, axis.to, 1, ScalarType::kFloat);
   if (corners) return to.mul(at, axis.scale);
@@ -64,7 +64,8 @@ template <size_t dims, bool exact>
 void nearest(Decomposition& to) {
   ArgumentList indices(2);
   const std::vector<Axis> axes = read_axes(to, dims, false);
-  // For channels-last volumes, PyTorch's kernel ignores a factor that keeps or doubles the size.
+  // For channels-last volumes, PyTorch's kernel ignores a scale factor if the size stays the same
+  // or doubles.
   const SymInt& channels = size_at(to.self(), 1);
   const bool ignores_factor = !exact && is_channels_last(*to.self()->tensor()) &&
                               channels.is_static() && channels.value() > 3;
@@ -80,8 +81,8 @@ void nearest(Decomposition& to) {
   to.replace(to.index(to.self(), std::move(indices)));
 }
 
-// Resizes one dim with the operator for two dims. The arguments are (input, output_size?,
-// [align_corners,] scale_factors?).
+// Resizes one dim with the operator for two dims. The arguments of the replaced call are (input,
+// output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
   const SymInt size = to.spec().sizes.back();
   ArgumentList args = {to.unsqueeze(to.self(), -2), Argument()};
@@ -137,8 +138,8 @@ void linear(Decomposition& to) {
   to.replace(values.front());
 }
 
-// The weights of the four neighbors of a point at t between the middle two, by Keys' kernel with
-// a = -0.75.
+// Returns the weights of a point's four neighbors by Keys' kernel with a = -0.75. The point is at
+// t, from 0 to 1, between the middle two.
 std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {
@@ -191,7 +192,7 @@ void resize_cubic2d(Decomposition& to) {
   to.replace(weighted(rows, weights[0]));
 }
 
-// Replaces the node with the overload that has a list of scale factors.
+// Replaces the node with the operator's overload "vec", which has a list of scale factors.
 void resize_by_list(Decomposition& to) {
   for (const char* scale : {"scales_h", "scales_w"}) {
     if (!to.arg(scale).is_none()) to.refuse("output_size and scales exclude each other");
@@ -203,7 +204,8 @@ void resize_by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-// With factors, computes the indices here, because the operator for two dims may ignore a factor.
+// If the call states scale factors, computes the indices, because the operator for two dims may
+// ignore a factor.
 void resize_nearest1d(Decomposition& to) {
   if (to.arg("output_size").is_none()) return nearest<1, false>(to);
   resize1d(to, "aten.upsample_nearest2d.vec", false);

@@ -6,7 +6,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The size of the dim of a scan. It must be static, because it determines the number of steps.
+// Returns the size of the scanned dim, which must be static, because it determines the number of
+// steps.
 int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
   if (rank_of(x) == 0) return 1;
   if (!size_at(x, dim).is_static()) to.refuse("the size of dim must not be symbolic");
@@ -14,7 +15,7 @@ int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
   return size_at(x, dim).value();
 }
 
-// Shifts x by `by` elements along the dim. The first elements become `fill`.
+// Shifts x by `by` elements along `dim`. The first `by` elements become `fill`.
 Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill) {
   Node* kept = to.slice(x, dim, 0, length_of(to, x, dim) - by);
   Dims pads(2 * (rank_of(x) - dim), 0);
@@ -23,7 +24,7 @@ Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill)
 }
 
 // Combines each element with all elements before it, in log2(length) steps. After the step with
-// distance d, each element combines the 2d elements that end at it.
+// distance d, each element is the combination of the 2d elements that end there.
 template <class Combine>
 Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Combine combine) {
   const int64_t length = length_of(to, x, dim);
@@ -31,7 +32,7 @@ Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Comb
   return x;
 }
 
-// The input in the dtype of the result.
+// Returns the input, converted to the dtype of the result.
 Node* scanned(Decomposition& to) { return to.convert(to.self(), to.spec().dtype); }
 size_t dim_of(Decomposition& to) { return wrapped(to.integer("dim"), rank_of(to.self())); }
 
@@ -48,7 +49,7 @@ void running_log_sum_exp(Decomposition& to) {
 
 namespace {
 
-// Returns values and indices. Ties: the last index wins.
+// Returns the running extremes and their indices. Ties: the last index wins.
 template <bool is_max>
 void running_extreme(Decomposition& to) {
   Node* x = to.self();
@@ -72,7 +73,7 @@ void running_extreme(Decomposition& to) {
 
 }  // namespace
 
-// Computes x[1:] - x[:-1], n times.
+// Computes diff: x[1:] - x[:-1], n times in a row.
 void difference(Decomposition& to) {
   const int64_t times = to.integer("n");
   Node* x = to.self();

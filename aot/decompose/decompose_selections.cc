@@ -7,7 +7,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// A list of indices with None for each dim before `dim`, and then the index.
+// Returns a list of indices that has None for each dim before `dim`, followed by `index`.
 ArgumentList at_dim(size_t dim, Node* index) {
   ArgumentList indices(dim);
   indices.emplace_back(index);
@@ -20,7 +20,7 @@ Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool a
   return to.make("aten.index_put.default", std::move(args));
 }
 
-// Writes `values` to the positions that `index` selects along the dim in the argument "dim". A 0-d
+// Writes `values` to the positions that `index` selects along the call's argument "dim". A 0-d
 // tensor counts as having one dim.
 void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   Node* x = to.self();
@@ -62,7 +62,7 @@ void index_fill(Decomposition& to) {
   put_along(to, index, to.expand(value, sizes), false);
 }
 
-// Selects by index from the elements in row-major order.
+// Selects elements of the flattened input by their row-major index.
 void take(Decomposition& to) {
   Node* flat = to.reshape(to.self(), {product_of(to.self()->tensor()->sizes)});
   to.replace(to.index(flat, {to.tensor("index")}));
@@ -78,7 +78,7 @@ void put_flat(Decomposition& to) {
   to.replace(to.reshape(result, sizes));
 }
 
-// Broadcasts the input and the indices in all dims but `dim`, and gathers.
+// Broadcasts the input and the indices in all dims except `dim`, and then gathers along `dim`.
 void take_along_dim(Decomposition& to) {
   Node* x = to.self();
   Node* index = to.tensor("indices");
@@ -103,7 +103,7 @@ void take_along_dim(Decomposition& to) {
   to.replace(to("gather", x, dim, index));
 }
 
-// _unsafe_index becomes index. The kernel checks the indices.
+// Replaces _unsafe_index with index, whose kernel checks the indices.
 void plain_index(Decomposition& to) {
   to.replace(to.call("aten.index.Tensor", to.node().args(), to.node().meta.value));
 }
@@ -112,7 +112,7 @@ void plain_index_put(Decomposition& to) {
                      to.kwargs({"accumulate"})));
 }
 
-// Scatters with a reduction.
+// Decomposes scatter_reduce, which combines scattered values with the elements at their indices.
 void scatter_reduce(Decomposition& to) {
   Node* x = to.self();
   const Argument dim = to.arg("dim");
@@ -138,7 +138,7 @@ Node* tensor_or_number(Decomposition& to, size_t index) {
   return to.scalar(operand, is_real ? ScalarType::kFloat : ScalarType::kLong);
 }
 
-// Returns the elements of an integer constant.
+// Returns the elements of a constant integer tensor.
 std::vector<int64_t> integers_of(Decomposition& to, const TensorData& data) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
   std::vector<int64_t> integers(static_cast<size_t>(data.numel()));
@@ -158,7 +158,7 @@ std::vector<int64_t> integers_of(Decomposition& to, const TensorData& data) {
 
 }  // namespace
 
-// Computes for each element if it is among the test elements, by comparing all pairs.
+// Computes isin: true for each element that equals a test element. Compares all pairs.
 void is_in(Decomposition& to) {
   Node* elements = tensor_or_number(to, 0);
   Node* others = tensor_or_number(to, 1);
@@ -172,11 +172,11 @@ void is_in(Decomposition& to) {
 
 namespace {
 
-// The number of sorted bounds before each value. Bounds that equal the value count if `right` is
-// true.
+// Returns, for each value, the number of sorted bounds before it. Counts equal bounds only if
+// `right` is true.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // Counts bounds for which the comparison is false, so that NaN sorts last.
+  // Counts the bounds that are not after the value, so that a value of NaN sorts last.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
@@ -199,8 +199,9 @@ void search_sorted(Decomposition& to) {
   to.replace(count_bounds_before(to, bounds, to.unsqueeze(values, -1), right));
 }
 
-// Sums, averages or maximizes rows of a table in bags. An index belongs to the last bag whose
-// offset is at or before it. Computes only the first of the four results.
+// Decomposes embedding_bag: the sum, mean or maximum of a table's rows in each bag. A position in
+// `indices` belongs to the last bag whose offset is at or before it. Computes only the first of the
+// four results.
 void embedding_bag(Decomposition& to) {
   Node* table = to.self();
   Node* indices = to.tensor("indices");
@@ -210,7 +211,7 @@ void embedding_bag(Decomposition& to) {
   if (mode < kSum || mode > kMax) to.refuse("mode must be 0 (sum), 1 (mean) or 2 (max)");
   if (rank_of(indices) != 1 || rank_of(offsets) != 1)
     to.refuse("indices and offsets must be vectors");
-  // Converts only the selected rows, because the table may be too large.
+  // Converts only the selected rows to f32, because a converted copy of the table may be too large.
   Node* rows = to.to_opmath(to("embedding", table, indices));
   const ScalarType dtype = rows->tensor()->dtype;
   Node* weights = to.optional_tensor("per_sample_weights");
@@ -218,7 +219,7 @@ void embedding_bag(Decomposition& to) {
   if (to.boolean("include_last_offset", false)) {
     offsets = to.slice(offsets, 0, 0, to.size(size_at(offsets, 0) - SymInt(1)));
   }
-  // In the private operators, a padding index of -1 means no padding.
+  // In PyTorch's private embedding_bag operators, a padding index of -1 means no padding.
   const Argument given = to.arg("padding_idx");
   int64_t padding = given.is_none() ? -1 : to.integer("padding_idx");
   const bool has_padding =
@@ -230,7 +231,7 @@ void embedding_bag(Decomposition& to) {
   Node* bag = to.sub(to.make("aten.sum.dim_IntList", {began, Dims{-1}}), 1);
   const SymInt bags = size_at(offsets, 0);
   if (mode == kMax) {
-    // Padding rows go to an additional bag, which is cut off.
+    // Assigns padding rows to an additional bag, which is cut off at the end.
     if (has_padding)
       bag = to.make("aten.where.self", {counts, bag, to.scalar(to.size(bags), ScalarType::kLong)});
     Node* result = to.full({bags + SymInt(1), size_at(table, 1)}, 0, dtype);
@@ -257,8 +258,8 @@ void embedding_bag(Decomposition& to) {
 
 namespace {
 
-// Returns each element's index as often as it is repeated: [2, 0, 1] becomes [0, 0, 2]. Null if
-// `repeats` is not constant.
+// Returns the index of each element, repeated by the element's count: [2, 0, 1] becomes [0, 0, 2].
+// Null if `repeats` is not constant.
 Node* constant_indices(Decomposition& to, const Node* repeats) {
   const TensorData* data = to.constant_data(repeats);
   if (data == nullptr || data->sizes.size() > 1) return nullptr;
@@ -279,14 +280,15 @@ Node* constant_indices(Decomposition& to, const Node* repeats) {
 
 }  // namespace
 
-// If the repeats are constant, the size of the result is static.
+// Decomposes repeat_interleave if the repeats are constant, so that the size of the result is
+// static.
 void repeated_indices(Decomposition& to) {
   Node* indices = constant_indices(to, to.self());
   if (indices == nullptr) return to.keep();
   to.replace(indices);
 }
 
-// Repeats each element by its count in `repeats`.
+// Repeats each element as often as its count in `repeats` says.
 void repeat_interleave_by_tensor(Decomposition& to) {
   Node* x = to.self();
   Node* repeats = to.tensor("repeats");

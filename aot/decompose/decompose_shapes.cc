@@ -6,7 +6,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Keeps the sizes that the call states, which may contain -1 or nodes.
+// Decomposes reshape. Keeps the form of the call's sizes, which may contain -1 or nodes.
 void reshape(Decomposition& to) {
   const Argument shape = to.arg("shape");
   const TensorSpec& spec = to.spec();
@@ -44,7 +44,7 @@ void squeeze_all(Decomposition& to) {
   to.replace(to.call("aten.squeeze.dims", {to.self(), dims}, to.spec()));
 }
 
-// The arguments of a concatenation. As in exports, dim 0 is omitted.
+// Returns the arguments of a concatenation. Omits a dim of 0, as torch.export does.
 ArgumentList with_dim(Argument tensors, int64_t dim) {
   ArgumentList args = {std::move(tensors)};
   if (dim != 0) args.emplace_back(dim);
@@ -58,7 +58,7 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // Concatenates along the next dim, which is then split.
+    // Concatenates along the dim that follows the new one, and then splits that dim in two.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -78,7 +78,7 @@ void stack(Decomposition& to) {
       to.call("aten.cat.default", with_dim(Argument::list(std::move(unsqueezed)), dim), spec));
 }
 
-// chunk and split become split_with_sizes.
+// Replaces chunk and split with split_with_sizes.
 void split(Decomposition& to) {
   const Value::Items* items = to.node().meta.value.items();
   if (items == nullptr || items->empty()) to.refuse("the number of results is unknown");
@@ -167,10 +167,10 @@ void move_dims(Decomposition& to) {
   to.replace(to.permute(x, dims));
 }
 
-// Exchanges the last two dims.
+// Decomposes mT, which exchanges the last two dims.
 void transpose_matrices(Decomposition& to) { to.replace(to.transpose(to.self(), -2, -1)); }
 
-// Reverses the order of the dims.
+// Decomposes T, which reverses the order of the dims.
 void reverse_dims(Decomposition& to) {
   Node* x = to.self();
   Dims dims(x->tensor()->rank());
@@ -182,8 +182,8 @@ void narrow(Decomposition& to) {
   const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
-  // A negative start counts from the end of the dim. If the slice reaches that end, its `end` would
-  // be 0, which means the beginning.
+  // A negative start counts from the end of the dim. If such a slice reaches the end of the dim,
+  // start + length is 0, which slice would take for the beginning.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},
@@ -228,7 +228,8 @@ void repeat_interleave(Decomposition& to) {
   to.replace(to.reshape(repeated, result));
 }
 
-// Indexes each dim: element i of the result is element (i + size - shift) mod size of the input.
+// Rolls each dim by indexing: element i of the result is element (i + size - shift) mod size of the
+// input.
 void roll(Decomposition& to) {
   Node* x = to.self();
   const Dims shifts = to.integers("shifts");
@@ -254,7 +255,7 @@ void roll(Decomposition& to) {
   to.replace(x->tensor()->sizes == sizes ? x : to.reshape(x, sizes));
 }
 
-// Returns views of the inputs that are repeated along the dims of the other inputs.
+// Decomposes meshgrid: expands each input along the dims of the other inputs, without a copy.
 void meshgrid(Decomposition& to) {
   const Argument list = to.arg("tensors");
   if (list.list() == nullptr) to.refuse("tensors must be a list");
@@ -292,7 +293,7 @@ void broadcast_together(Decomposition& to) {
   to.replace_items(results);
 }
 
-// hstack, vstack and dstack, which add missing dims and concatenate.
+// Decomposes hstack, vstack and dstack, which add missing dims and concatenate.
 void stack_along(Decomposition& to) {
   const Argument list = to.arg("tensors");
   if (list.list() == nullptr) to.refuse("tensors must be a list");

@@ -9,7 +9,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The weights of attention: one projection for queries, keys and values, and one for the output.
+// The weights of attention: a combined projection for queries, keys and values, and a projection
+// for the output.
 struct Projections {
   Node* weight = nullptr;
   Node* bias = nullptr;
@@ -26,8 +27,8 @@ Node* linear(Decomposition& to, Node* x, Node* weight, Node* bias) {
   return to("linear", x, weight, bias);
 }
 
-// A mask that is true where a query must not see a key. A mask of type 0 is [query, key], of type 1
-// [batch, key], and of type 2 [batch, head, query, key].
+// A mask that is true where a query must not see a key. Its shape is [query, key] for type 0,
+// [batch, key] for type 1, and [batch, head, query, key] for type 2.
 Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
   if (mask->tensor()->dtype != ScalarType::kBool) mask = to.compare("ne", mask, 0);
   const auto* kind = type.get<int64_t>();
@@ -37,7 +38,7 @@ Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
   to.refuse("the shape of mask does not match mask_type");
 }
 
-// Self-attention of x, which is [batch, length, width].
+// Computes self-attention of x, which is [batch, length, width].
 Attention self_attention(Decomposition& to, Node* x, const Projections& projections, int64_t heads,
                          Node* hidden) {
   if (rank_of(x) != 3 || !size_at(x, 2).is_static())

@@ -1,4 +1,4 @@
-// Decompositions of simple element-wise operators, and of operators that are another name for one.
+// Decompositions of simple element-wise operators and of their aliases.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,13 +22,13 @@ void masked_fill(Decomposition& to) {
 }
 
 void reverse_subtract(Decomposition& to) {
-  // In the overload for numbers, alpha may be positional.
+  // In rsub.Scalar, alpha may be a positional argument.
   const Argument alpha = to.arg("alpha");
   to.replace(to.call("aten.sub.Tensor", {to.arg("other"), to.self()}, to.spec(),
                      alpha.is_none() ? ArgumentMap{} : ArgumentMap{{"alpha", alpha}}));
 }
 
-// where with numbers, which become tensors with the dtype of the result.
+// Decomposes `where` with numbers, which become tensors with the dtype of the result.
 void where(Decomposition& to) {
   ArgumentList args = {to.self(), to.arg("self"), to.arg("other")};
   for (size_t i = 1; i < args.size(); ++i) {
@@ -37,7 +37,8 @@ void where(Decomposition& to) {
   to.replace(to.make("aten.where.self", std::move(args)));
 }
 
-// Computes self + value * a * b (addcmul) or self + value * a / b (addcdiv), in this order.
+// Computes self + value * a * b (addcmul) or self + value * a / b (addcdiv), with operations in
+// this order.
 void add_product(Decomposition& to) {
   const Argument value = to.factor("value");
   Node* term = to.tensor("tensor1");
@@ -108,8 +109,7 @@ void replace_nan(Decomposition& to) {
   to.replace(to.make("aten.where.self", {is_low, value("neginf", -max), result}));
 }
 
-// Replaces an operator on a number and a tensor with the same operator on the tensor and the
-// number. The operator must be commutative.
+// Replaces op(number, tensor) with op(tensor, number). The operator must be commutative.
 void swapped(Decomposition& to) {
   const std::string target = "aten." + std::string(to.node().target().op()) + ".Scalar";
   to.replace(to.call(target, {to.tensor("other"), to.arg("self")}, to.spec()));

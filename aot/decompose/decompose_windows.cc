@@ -1,4 +1,4 @@
-// Decompositions of pooling of volumes, and of operators that convert between images and patches.
+// Decompositions of 3-D pooling, and of operators that convert between images and patches.
 #include <algorithm>
 #include <array>
 
@@ -7,7 +7,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// A volume, with or without a batch dim, whose slices are pooled as images.
+// A volume, with or without a batch dim. Its slices along the depth are pooled as images.
 struct Volume {
   Node* slices = nullptr;  // [batch * channels, depth, height, width]
   SymInt outer;            // batch * channels
@@ -26,8 +26,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools along the depth. `slices` are already pooled in their planes. `along_depth` pools columns
-// [batch * channels, 1, depth, plane].
+// Pools along the depth. `slices` must already be pooled in their planes. `along_depth` pools
+// columns [batch * channels, 1, depth, plane].
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;
@@ -41,7 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// The width of a window over columns is 1, or 0 for its padding.
+// Converts an argument of a window over volumes to one over columns [depth, plane]. `width` is 1,
+// or 0 for padding.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -53,8 +54,8 @@ struct Maxima {
   Node* indices;
 };
 
-// Computes the maximum of each window and its index in the volume: pools the planes, and then pools
-// these maxima along the depth. Both steps choose the first of equal elements.
+// Computes the maximum of each window and its index in the volume: pools each plane, and then pools
+// the planes' maxima along the depth. Ties: the first element wins in both steps.
 Maxima max_of_windows(Decomposition& to, bool needs_indices) {
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -104,10 +105,11 @@ void max_pool3d_with_indices(Decomposition& to) {
   to.replace_items({maxima.values});
 }
 
-// Computes means of means. This is correct even for padded and clipped windows, because the number
-// of elements in a window is a product over its dims.
+// Computes the means of planes, and then the means of these along the depth. This is correct even
+// for padded and clipped windows, because the number of elements in a window is the product of its
+// sizes.
 void average_pool3d(Decomposition& to) {
-  // Integers are rejected, because both means would be rounded.
+  // Rejects integers, because both means would be rounded.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -130,7 +132,7 @@ void average_pool3d(Decomposition& to) {
 
 namespace {
 
-// The output sizes. A size of None keeps the size of the input.
+// Returns the output sizes of adaptive pooling. None keeps the input's size.
 Dims adaptive_sizes(Decomposition& to) {
   const Argument output_size = to.arg("output_size");
   const ArgumentList repeated(3, output_size);
@@ -268,7 +270,7 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? to.squeeze(image, 0) : image);
 }
 
-// Writes each window's maximum to its index. Other elements are 0.
+// Decomposes max_unpool: writes each window's maximum to its index. Other elements are 0.
 void max_unpool(Decomposition& to) {
   Node* x = to.self();
   Node* indices = to.tensor("indices");

@@ -14,7 +14,8 @@
 namespace vitrine::aot {
 namespace {
 
-// PyTorch declares that these operators return new tensors, but they may return operands or views.
+// Operators that may return an operand or a view, although PyTorch declares that they return new
+// tensors.
 constexpr std::string_view kUndeclaredViews[] = {
     "_unsafe_view",      "alpha_dropout",          "atleast_1d",    "atleast_2d", "atleast_3d",
     "broadcast_tensors", "cartesian_prod",         "conj_physical", "dropout",    "einsum",
@@ -202,7 +203,7 @@ Argument Decomposition::size(const SymInt& size) {
   if (size.is_static()) return size.value();
   Value::Number number;
   number.value = size;
-  // Reuses the nearest earlier node with the size.
+  // Reuses the nearest earlier node that computes the size.
   for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
     const Value::Number* found = node->meta.value.number();
     if (found != nullptr && found->kind == Value::Number::Kind::kInt && found->value == size) {
@@ -249,8 +250,8 @@ void Decomposition::compare_sizes(const Node& before, const Node& after) {
   if (has_both && before.tensor()->sizes != after.tensor()->sizes) changed_sizes_ = true;
 }
 
-// Converts `made`, the replacement of the result `before`, to the dtype of that result. Copies it
-// if it must own its memory.
+// Converts `made`, the replacement of the result `before`, to the dtype of `before`. Copies `made`
+// if the result must own its memory.
 Node* Decomposition::as_result(Node* made, const Node& before) {
   compare_sizes(before, *made);
   if (before.tensor() == nullptr || made->tensor() == nullptr) return made;
@@ -279,8 +280,8 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(const std::vector<Node*>& results) {
-  // Getitem nodes are not erased, because one may be the next node that the pass visits. They are
-  // no longer tensors, so nothing reads their sizes.
+  // Does not erase getitem nodes, because the pass may visit one of them next. Removes their
+  // values, so that nothing reads their sizes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});
     user->meta.value = Value();

@@ -24,8 +24,8 @@ inline constexpr int64_t kMaxResults = 1 << 16;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Reads the arguments of a call and replaces it with other calls. New calls are inserted before it
-// in order of creation and have its metadata.
+// Reads the arguments of a call and replaces the call with others. New calls are inserted before
+// the replaced call, in order of creation, and have its metadata.
 class Decomposition {
  public:
   // If `owns_results`, the replacement of a result that is a new tensor in PyTorch does not share
@@ -33,8 +33,8 @@ class Decomposition {
   Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
       : program_(program), node_(node), owns_results_(owns_results) {}
 
-  // Computes a call on f16 or bf16 tensors in f32, like PyTorch's kernels: converts the operands to
-  // f32. replace() rounds the results.
+  // Makes the decomposition compute f16 and bf16 calls in f32, like PyTorch's kernels: converts the
+  // operands to f32. replace() rounds the results.
   void use_opmath();
   // Converts an f16 or bf16 tensor to f32.
   Node* to_opmath(Node* input);
@@ -42,8 +42,8 @@ class Decomposition {
   Node& node() { return node_; }
   // The next functions read arguments by their names in the operator's signature, like Call
   // (aot/shapes/call.h). A missing argument has the signature's default or else the value
-  // `fallback`. AotError if it has neither, or is of another kind.
-  // None if the argument is missing and has no default.
+  // `fallback`. AotError if there is neither, or if the value has another kind.
+  // Returns None if the argument is missing and has no default.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -54,17 +54,18 @@ class Decomposition {
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const {
     return call().boolean(name, fallback);
   }
-  // A list of `count` integers; a single integer is repeated. If `count` is 0, the list may have
-  // any length.
+  // Returns a list of `count` integers; repeats a single integer. If `count` is 0, the list may
+  // have any length.
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
-  // A number by which operands are multiplied. It is truncated if the result is an integer tensor,
-  // as in ATen.
+  // Returns a number by which operands are multiplied. Truncates it if the result is an integer
+  // tensor, as in ATen.
   Argument factor(std::string_view name) const;
-  // The passed value, or `fallback` if it is missing. Ignores the signature's default.
+  // Returns the passed argument, or `fallback` if the call omits it. Ignores the signature's
+  // default.
   Argument arg(std::string_view name, const Argument& fallback = {}) const;
-  // The argument at a position of the signature. None if it is missing.
+  // Returns the argument at this position of the signature, or None if the call omits it.
   Argument operand(size_t index) const;
   Node* self() const;  // the first argument, which must be a tensor
   Node* tensor(std::string_view name) const { return &call().node(name); }
@@ -74,15 +75,15 @@ class Decomposition {
   ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
   // The spec of the result. After use_opmath(), its dtype is f32 instead of f16 or bf16.
   const TensorSpec& spec() const;
-  // Throws an AotError that names the node and the reason.
+  // Throws an AotError that names the replaced node and the reason `why`.
   [[noreturn]] void refuse(std::string_view why) const;
 
   Node* call(std::string_view target, ArgumentList args, Value value, ArgumentMap kwargs = {});
-  // Like call(), with the result that aot/shapes infers.
+  // Like call(), but infers the result's spec with aot/shapes.
   Node* make(std::string_view target, ArgumentList args, ArgumentMap kwargs = {});
-  // A 0-d tensor of a number.
+  // Returns a 0-d tensor that holds a number.
   Node* scalar(Argument value, ScalarType dtype);
-  // An i64 tensor that counts from `start` to `end` - 1.
+  // Returns an i64 tensor that counts from `start` to `end` - 1.
   Node* range(const SymInt& start, const SymInt& end);
   Node* convert(Node* input, ScalarType dtype);  // returns `input` if it has the dtype
   Node* item(Node* tuple, size_t index);
@@ -91,14 +92,15 @@ class Decomposition {
   Node* expand(Node* input, const Sizes& sizes);
   // The common sizes of broadcast operands. AotError if they cannot be broadcast.
   Sizes broadcast_sizes(std::span<Node* const> operands) const;
-  // aten.view, after a copy if the strides do not allow a view. Inserts the call even if the sizes
-  // do not change.
+  // Calls aten.view, after a copy if the strides do not allow a view. Inserts the call even if the
+  // sizes do not change.
   Node* reshape(Node* input, const Sizes& sizes);
-  // Reshapes to `sizes`, like the function above, but the arguments of the new call have the form
-  // `sizes_arg`, for example with a size of -1.
+  // Reshapes to `sizes` like the function above, but passes `sizes_arg` to the new call, which may
+  // contain -1.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
-  // Sizes as arguments. Inserts nodes that compute symbolic sizes if no earlier node does. AotError
-  // if a symbolic size cannot be computed from the sizes of earlier tensors.
+  // Returns sizes in the form of arguments. Inserts nodes that compute symbolic sizes unless
+  // earlier nodes do. AotError if a symbolic size cannot be computed from the sizes of earlier
+  // tensors.
   Argument size_list(const Sizes& sizes);
   Argument size(const SymInt& size);
 
@@ -160,7 +162,7 @@ class Decomposition {
     return make("aten.cat.default", {Argument::list(ArgumentList(tensors.begin(), tensors.end())),
                                      static_cast<int64_t>(dim)});
   }
-  // Counts from `start` to `end`, exclusive, in any dtype.
+  // Returns a tensor of any dtype that counts from `start` up to, but not including, `end`.
   Node* count(const SymInt& start, const SymInt& end, int64_t step = 1,
               ScalarType dtype = ScalarType::kLong) {
     ArgumentList args = {size(start), size(end)};
@@ -174,7 +176,7 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
-  // Returns the data of a stored constant, even if calls copied it. Returns null if the tensor is
+  // Returns the data of a stored constant or of a copy of one. Returns null if the tensor is
   // computed or the call is in a branch.
   const TensorData* constant_data(const Node* tensor) const;
   Node* add_constant(std::string_view name, TensorData data) {
@@ -189,17 +191,19 @@ class Decomposition {
             {"pin_memory", false}};
   }
 
-  // True if a replacement has other sizes than the result that it replaces, so that later results
-  // may change, too.
+  // True if a replacement has other sizes than the result that it replaces. The sizes of later
+  // results may then change, too.
   bool changed_sizes() const { return changed_sizes_; }
 
-  // Keeps the node instead of replacing it, because it has a kernel.
+  // Keeps the node instead of replacing it. The node's operator must have a kernel.
   void keep() { is_kept_ = true; }
   bool is_kept() const { return is_kept_; }
-  // Replaces the node with `other`, converted to the dtype of the result, and erases the node.
+  // Replaces the node with `other`, converted to the dtype of the node's result, and erases the
+  // node.
   void replace(Node* other);
-  // Replaces the node's getitem nodes with the results, converted to their dtypes. `results` must
-  // not be empty, but may omit results that nothing reads. AotError if an omitted result is read.
+  // Replaces each getitem node of the call with one of `results`, converted to its dtype. `results`
+  // must not be empty, but may omit trailing results that nothing reads. AotError if an omitted
+  // result is read.
   void replace_items(const std::vector<Node*>& results);
 
  private:

@@ -1,5 +1,5 @@
-// The functions that DECOMPOSITION names in the operator table. Each replaces a call of its
-// operator. AotErrors name the node and the reason why the call has no decomposition.
+// The functions that DECOMPOSITION names in the operator table. Each function replaces a call of
+// its operator. AotErrors name the node and the reason why the call cannot be decomposed.
 #pragma once
 
 #include "aot/decompose/decomposition.h"
@@ -10,7 +10,7 @@ namespace vitrine::aot::decompositions {
 #define DECOMPOSITION(function) void function(Decomposition& to);
 #include "operators/operators.inc"
 
-// Replaces an operator that is another name (SAME_AS) with the operator that it names.
+// Replaces an alias with the operator in its SAME_AS column.
 void rename(Decomposition& to);
 
 }  // namespace vitrine::aot::decompositions
