@@ -13,19 +13,20 @@
 
 namespace vitrine::aot {
 
-// Bytes, and the object that keeps them alive.
+// A span of bytes, and the object that keeps the bytes alive.
 struct SharedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// Returns the elements in this dim order, outermost dim first. Does not copy if the tensor's bytes
-// already are in that order.
+// Returns the tensor's elements in the given dim order, which lists the outermost dim first. Does
+// not copy if the bytes are already in that order.
 SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& dim_order);
 
 class ContentPool {
  public:
-  // Returns the index of these bytes among the entries. Equal bytes get the same index.
+  // Adds the bytes to the pool unless it has them, and returns the index of their entry. Equal
+  // bytes have the same index.
   size_t add(SharedBytes content);
   const std::vector<SharedBytes>& entries() const { return entries_; }
 

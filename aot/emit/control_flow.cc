@@ -40,8 +40,9 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that a tensor inside the body has the dtype of `outer` and its sizes from dim `first` on.
-// Compares only static sizes, since the two graphs may have different symbols for one size.
+// Checks that the tensor `inner` of the loop body has the dtype of `outer`, and the sizes that
+// `outer` has from dim `first` on. Compares only static sizes, since the two graphs may have
+// different symbols for the same size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {
   const TensorSpec* spec = inner == nullptr ? nullptr : inner->tensor();
@@ -56,7 +57,7 @@ void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, si
                             spec == nullptr ? "not a tensor" : to_text(*spec)));
 }
 
-// Returns the specs of the loop's results.
+// Returns the tensor specs of the loop's results.
 std::vector<const TensorSpec*> result_specs(const Node& loop) {
   if (loop.tensor() != nullptr) return {loop.tensor()};
   std::vector<const TensorSpec*> specs;
@@ -68,7 +69,7 @@ std::vector<const TensorSpec*> result_specs(const Node& loop) {
   return specs;
 }
 
-// Returns the inputs of a subgraph. Throws if there are not exactly `count`.
+// Returns the inputs of a subgraph. Throws if the subgraph does not have exactly `count` inputs.
 std::vector<const Node*> inputs_of(const Node& call, const Graph& graph, size_t count) {
   std::vector<const Node*> inputs;
   for (const Node& inner : graph.nodes()) {

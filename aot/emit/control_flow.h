@@ -1,4 +1,4 @@
-// Graph calls that run subgraphs: conditions and loops.
+// Reads and checks the calls that run subgraphs: conditions and loops.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,15 @@
 
 namespace vitrine::aot {
 
-// The results of a branch or body.
+// Returns the results of the graph of a branch or a loop body.
 ArgumentList results_of(const Graph& graph);
 
 bool is_condition(const Node& node);
-// Returns branch 0 (taken if true) or 1 (taken if false).
+// Returns a branch of the condition: index 0 is the branch for true, and index 1 is the branch for
+// false.
 const Graph& branch_of(const Node& condition, size_t index);
 
-// A call that runs its body for each slice of its inputs along dim 0, in order.
+// A loop that runs its body once for each slice of its inputs along dim 0, in order.
 //
 //   map_impl(body, [xs], [others])      -> (rows): body(slices, others) -> rows
 //   scan(body, [inits], [xs], [others]) -> (carries, rows):
@@ -29,10 +30,10 @@ struct Loop {
 bool is_loop(const Node& node);
 // Throws AotError if the operands, the body and the results do not match.
 Loop loop_of(const Node& node);
-// True if the loop may run over zero rows.
+// True if the tensors that the loop iterates over may have zero rows.
 bool may_be_empty(const Loop& loop, const RangeConstraints& ranges);
 
-// A call that repeats its body while its condition is true.
+// A loop that repeats its body while its condition is true.
 //
 //   while_loop(condition, body, [inits], [others]) -> carries:
 //       condition(carries, others) -> bool, body(carries, others) -> carries

@@ -14,40 +14,42 @@
 
 namespace vitrine::aot {
 
-// ExecuTorch's default name, without ".ptd", of the file with external weights.
+// ExecuTorch's default name for the file with external weights, without the extension ".ptd".
 inline constexpr char kDefaultExternalTag[] = "_default_external_constant";
 
 using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // keyed by name: "forward"
 
-// A method without inputs that returns constants (ExecuTorch: constant method).
+// A method without inputs that returns constants. ExecuTorch calls this a constant method.
 struct ConstantMethod {
   std::string name;                                         // "get_max_seq_len"
   std::vector<std::variant<int64_t, bool, double>> values;  // one, unless is_list
   bool is_list = false;
 };
 
-// The defaults are ExecuTorch's.
+// Options of emit(). The defaults are those of ExecuTorch.
 struct EmitOptions {
   bool extract_delegate_segments = true;
   // Alignments are powers of two, in bytes.
   size_t segment_alignment = 128;
   size_t constant_tensor_alignment = 0;  // 0: the format's minimum
   size_t delegate_alignment = 0;         // 0: the format's minimum
-  // Stores weights in a .ptd file. For weights of delegates, see tag_external_constants.
+  // Stores weights in a .ptd file. tag_external_constants does the same for weights of delegates.
   bool external_constants = false;
   bool emit_stacktrace = false;
   std::vector<ConstantMethod> constant_methods;
-  // Stores a record in the program, as named data, so that a profile needs no second file.
+  // Stores an ETRecord in the program, as named data, so that a profile does not need a separate
+  // record file.
   bool emit_debug_maps = true;
-  // Stores the record's digest even if the record itself is not stored. Readers can then check a
-  // record in a separate file.
+  // Stores the record's digest even if the program does not contain the record. Readers can then
+  // check that a separate record file matches the program.
   bool emit_record_digest = false;
   struct MemoryPlanning {
     bool greedy = true;  // false: tensors never share memory
-    // If `greedy` is set, also tries plan_tight() and keeps the smaller plan.
+    // If `greedy` is set too, also computes a plan with plan_tight() and keeps the smaller of the
+    // two.
     bool tight = false;
-    // Lets element-wise calls write over an operand that nothing reads later, unless the plan then
-    // needs more memory.
+    // Lets element-wise calls overwrite an operand that no later node reads, unless this increases
+    // planned memory.
     bool in_place = false;
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
@@ -58,7 +60,7 @@ struct EmitOptions {
   } memory_planning;
 };
 
-// Debug information about a method's instructions, by instruction index.
+// Debug information about a method's instructions, keyed by instruction index.
 struct MethodDebugInfo {
   std::map<uint32_t, std::vector<uint32_t>> handles;  // debug handles
   struct Delegate {

@@ -19,14 +19,15 @@ struct TensorValue {
   std::vector<uint8_t> dim_order;
   bool requires_grad = false;
   bool is_dynamic = false;
-  // Index among the program's constants or, for mutable buffers, initial states. 0: no data.
+  // Index into the program's constants or, for mutable buffers, into its initial states. 0 means no
+  // data.
   uint32_t data_index = 0;
   std::optional<uint64_t> offset;  // in planned memory, in bytes
   bool is_shared = false;          // `offset` is in the memory that methods share
   std::string external_name;       // key in a .ptd file; empty: the data are not in one
 };
 
-// A list of indices of the method's values.
+// A list value, whose items are indices of the method's values.
 struct IndexList {
   enum class Kind : uint8_t { kInts, kTensors, kOptionalTensors };
   Kind kind = Kind::kInts;

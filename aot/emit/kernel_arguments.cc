@@ -39,7 +39,8 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
     fail_at(node, fmt::format("lacks the argument {}", to.name));
   }
   Argument argument = given == nullptr ? default_of(to) : *given;
-  // The result's dim order as stored, which may be simpler than the exported one.
+  // Passes the dim order of the result as the program stores it, which may be simpler than the
+  // exported one.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;
   const std::vector<uint8_t>& order = tensors.tensor(results[0]).value.dim_order;

@@ -6,12 +6,12 @@
 
 namespace vitrine::aot {
 
-// Throws AotError if the kernel has no parameter for an argument of the call. Arguments about
-// storage (dtype, layout, device) are exempt, because the result's spec has them.
+// Throws AotError if the kernel has no parameter for an argument of the call. Arguments that
+// describe storage (dtype, layout, device) are exempt, because the result's spec has them.
 void check_arguments(const Node& node, const Operator& op);
 
-// Returns the argument for a parameter: `given` (the positional argument, or null), else the
-// keyword argument of the parameter's name, else the default. Throws AotError if all are absent.
+// Returns the argument for a parameter: the positional argument `given` unless it is null, else the
+// keyword argument of that name, else the default. Throws AotError if none of the three exists.
 Argument argument_for(const Node& node, const Argument* given, const OperatorArgument& to,
                       const MethodTensors& tensors);
 

@@ -7,8 +7,8 @@
 
 namespace vitrine::aot {
 
-// ExecuTorch's LoweredBackendModule.buffer(): a .pte with one method, "forward", that is one call
-// of this delegate, with its inputs and outputs. Throws the AotErrors of emit().
+// Returns the bytes of a .pte whose only method, "forward", calls this delegate and has its inputs
+// and outputs, like ExecuTorch's LoweredBackendModule.buffer(). Throws the AotErrors of emit().
 EmittedProgram lowered_module_buffer(const std::shared_ptr<const LoweredBackendModule>& module,
                                      const EmitOptions& options = {});
 

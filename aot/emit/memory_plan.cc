@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Sizes in the format are signed 64-bit integers.
+// The program format stores sizes as signed 64-bit integers.
 constexpr uint64_t kMax = uint64_t{std::numeric_limits<int64_t>::max()};
 
 uint64_t aligned(uint64_t bytes, uint64_t alignment) {
@@ -32,15 +32,15 @@ bool live_together(const Allocation& a, const Allocation& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// A range of memory for tensors that are not alive at the same time. Its size is that of its first
-// tensor, which is the largest one. Offsets are relative to the bucket.
+// A range of memory for tensors that are not alive at the same time. It has the size of its first
+// tensor, which is the largest. Offsets of tensors are relative to the start of the bucket.
 struct Bucket {
   uint64_t bytes = 0;
   std::vector<Allocation*> held;
 };
 
-// Returns the highest end of the tensors that are alive at the same time as `wanted`, or nullopt if
-// there are none.
+// Returns the highest end offset of the tensors in the bucket that are alive at the same time as
+// `wanted`, or nullopt if there are none.
 std::optional<uint64_t> occupied_end(const Bucket& bucket, const Allocation& wanted,
                                      uint64_t alignment) {
   std::optional<uint64_t> end;
@@ -51,7 +51,8 @@ std::optional<uint64_t> occupied_end(const Bucket& bucket, const Allocation& wan
   return end;
 }
 
-// Returns a bucket with room and sets the offset in it; null if no bucket has room.
+// Finds a bucket with room for `wanted` and sets wanted.offset to the offset in the bucket. Returns
+// null if no bucket has room.
 Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t alignment) {
   wanted.offset = 0;
   for (Bucket& bucket : buckets) {

@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 
 // The memory of a tensor. `first` and `last` are the positions of the first and the last node that
-// use it.
+// use the tensor.
 struct Allocation {
   uint64_t bytes = 0;
   size_t first = 0;
@@ -20,18 +20,18 @@ struct Allocation {
   uint64_t offset = 0;  // the result
 };
 
-// All three functions set offsets of at least `begin` and return the end of the used memory.
-// Offsets are multiples of `alignment` (a power of two) if `begin` is one. They throw AotError if
-// the end exceeds 2^63 - 1.
+// All three planning functions set offsets of at least `begin` and return the end of the used
+// memory. Offsets are multiples of `alignment`, a power of two, if `begin` is a multiple of it.
+// Throws AotError if the end exceeds 2^63 - 1.
 //
-// Visits tensors from the largest to the smallest. Each takes free space in an existing bucket, or
-// a new bucket if none has enough space during its lifetime.
+// Visits tensors from the largest to the smallest. Each tensor gets free space in an existing
+// bucket, or a new bucket if none has enough space during the tensor's lifetime.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Visits tensors from the largest to the smallest. Each takes the lowest range that is free during
-// its lifetime. The plan is usually, but not always, smaller than that of plan_greedy, whose
-// buckets have fixed sizes.
+// Visits tensors from the largest to the smallest. Each tensor gets the lowest range that is free
+// during its lifetime. The plan is usually, but not always, smaller than the plan of plan_greedy,
+// whose buckets have fixed sizes.
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Places tensors one after another; none share memory.
+// Places tensors one after another, without sharing memory.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 
 }  // namespace vitrine::aot

@@ -86,7 +86,7 @@ class MethodEmitter {
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
-      // The index was checked by MethodTensors.
+      // MethodTensors has checked this index.
       const auto index = static_cast<size_t>(*node.need(1).get<int64_t>());
       values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
@@ -128,16 +128,16 @@ class MethodEmitter {
     return index;
   }
 
-  // A view whose shape or memory is known only at run time.
+  // Emits an instruction for a view whose shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // External data are looked up by the name and shape of the viewed tensor, so their views need
-    // an instruction.
+    // The runtime looks up external data by name and shape. A view has another shape than its data,
+    // so it needs an instruction.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
     }
-    // et_view cannot add an offset at run time.
+    // The kernel et_view cannot add an offset to an address at run time.
     if (tensors_.tensor(id).begin != 0)
       fail_at(node, "is a view of a part of a tensor that has no planned memory");
     OperatorArgument sizes;
@@ -186,7 +186,7 @@ class MethodEmitter {
     const std::vector<const OperatorArgument*> outs = op.outs();
     const bool out_is_list = outs.size() == 1 && outs[0]->is_list;
 
-    // Results come before arguments among the plan's values, as in ExecuTorch's programs.
+    // Adds results to the plan's values before arguments, as in ExecuTorch's programs.
     Ids results;
     if (op.is_in_place()) {
       results = {values_.value_of(node, node.need_node(0))};
@@ -266,8 +266,8 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits a jump to the second branch if the condition is false, the first branch, a jump to the
-  // end, and the second branch.
+  // Emits, in this order: a jump to the second branch if the condition is false, the first branch,
+  // a jump to the end, and the second branch.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -308,7 +308,7 @@ class MethodEmitter {
     }
   }
 
-  // Emits the calls of a subgraph. Its inputs are `first` and then `operands`.
+  // Emits the calls of a subgraph. The subgraph's inputs are `first`, followed by `operands`.
   void emit_graph(const Node& call, const Graph& graph, const Ids& first,
                   const ArgumentList& operands) {
     size_t next = 0;
@@ -329,9 +329,9 @@ class MethodEmitter {
     return values_.add_argument(node, given, any);
   }
 
-  // Emits the same as ExecuTorch: a counter, the body for the counter's slice, and a jump back
-  // until the counter equals the length. The length is thus tested after the body, so a loop that
-  // may be empty also has a jump over the body.
+  // Emits the same instructions as ExecuTorch: a counter, the body for the slice at the counter,
+  // and a jump back to the body until the counter equals the length. This tests the length after
+  // the body, so a loop that may be empty also gets a jump over the body.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);
@@ -374,8 +374,8 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Rows are stored before the carries are updated, because a row may view the carry that this
-    // iteration received.
+    // Stores the rows before it updates the carries, because a row may be a view of a carry that
+    // this iteration received.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});
@@ -385,11 +385,13 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
     if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
-    // On both paths, counter == length here. Resets the counter to 0 for the next execution.
+    // The counter equals the length here, even if the body was skipped. Resets the counter to 0 for
+    // the next execution.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
   }
 
-  // Emits a jump to the end if the condition is false, the body, and a jump back to the condition.
+  // Emits, in this order: the condition, a jump to the end if it is false, the body, and a jump
+  // back to the condition.
   void emit_while_loop(const Node& node) {
     const WhileLoop loop = while_loop_of(node);
     const Ids results = values_.make_results(node);
@@ -411,8 +413,8 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Resizes a result that collects rows to zero rows: et_copy_index sets its size only when it adds
-  // a row.
+  // Resizes a result that collects rows to zero rows, because et_copy_index sets the size only when
+  // it adds a row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();
@@ -428,8 +430,8 @@ class MethodEmitter {
                     {values_.add(std::move(sizes)), zero, result, result});
   }
 
-  // Adds a value for a size. A dynamic size is read from an operand of the loop that has it. If no
-  // operand has it, the value is the size's upper bound.
+  // Adds a value for a size. If the size is dynamic, reads it from an operand of the loop that has
+  // this size, or uses its upper bound if no operand has it.
   int32_t add_size(const Node& node, const Loop& loop, const SymInt& size, int64_t max) {
     if (size.is_static()) return values_.add(size.value());
     for (const ArgumentList* operands : {&loop.xs, &loop.inits, &loop.others}) {
@@ -456,8 +458,8 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // Emits the outputs, except mutations of buffers and parameters, which are not outputs of the
-  // plan.
+  // Emits the method's outputs. Omits mutations of buffers and parameters, which are not outputs of
+  // the plan.
   void emit_outputs() {
     const Node& output = *program_.graph->output();
     const ArgumentList* items = output.need(0).list();

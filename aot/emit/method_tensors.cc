@@ -47,7 +47,8 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  // Loaders multiply the sizes in this order, in 64 bits, with up to 16 bytes per element.
+  // Loaders multiply the sizes in the same order with 64-bit arithmetic, and an element has up to
+  // 16 bytes.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
     if (mul_overflows(elements, size, &elements)) fail_at(node, "has more than 2^59 elements");
@@ -63,7 +64,7 @@ uint64_t bytes_of(const Node& node, const TensorValue& value) {
   return static_cast<uint64_t>(elements) * width;
 }
 
-// Checks that the data have the shape and dtype that the graph states.
+// Checks that a weight's data have the shape and dtype that the graph states.
 void check_data(const Node& node, const MethodTensor& tensor) {
   const std::vector<int64_t>& sizes = tensor.data->sizes;
   if (tensor.data->dtype != tensor.value.dtype ||
@@ -72,7 +73,8 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   }
 }
 
-// Returns the offset, in bytes, of a view of a part; empty if the view has no offset argument.
+// Returns the offset, in bytes, at which a view starts in its base. Empty if the view has no offset
+// argument.
 std::optional<uint64_t> part_offset(const Node& view) {
   const Argument* given = view.arg(2);
   if (given == nullptr) return {};
@@ -164,8 +166,8 @@ bool MethodTensors::has_shared_buffers() const {
       storages_, [](const MethodStorage& storage) { return storage.shared_at.has_value(); });
 }
 
-// The placeholders of branches and bodies already have their tensors: add_condition and add_loop
-// set them.
+// Finds the tensors of a graph. Placeholders of branches and loop bodies already have tensors,
+// which add_condition and add_loop set.
 void MethodTensors::add_graph(const Graph& graph, bool is_method) {
   for (const Node& node : graph.nodes()) {
     switch (node.kind()) {
@@ -239,7 +241,7 @@ void MethodTensors::add_call(const Node& node) {
     const size_t id = new_tensor(node, *node.tensor());
     const uint64_t bytes = storages_.back().bytes;
     storages_.pop_back();
-    // The upper bound of a dynamic view may be larger than that of its base, because interval
+    // The size bound of a dynamic view may be larger than the bound of its base, because interval
     // arithmetic is not exact.
     uint64_t& held = storages_[base.storage].bytes;
     if (const std::optional<uint64_t> begin = part_offset(node)) {
@@ -289,12 +291,12 @@ void MethodTensors::add_condition(const Node& node) {
   results_[&node] = new_tensors(node);
 }
 
-// The carries are stored in the call's results; each slice has separate memory.
+// The carries use the memory of the call's results; each slice has its own memory.
 void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
-  // Results that collect rows grow row by row, so their size is dynamic.
+  // The results that collect rows grow row by row, so their size is dynamic.
   for (size_t i = loop.inits.size(); i < results.size(); ++i) {
     tensors_[results[i]].value.is_dynamic = true;
   }

@@ -17,7 +17,7 @@ namespace vitrine::aot {
 inline constexpr size_t kNoTensor = std::numeric_limits<size_t>::max();
 
 // A tensor that becomes one value of the program. Several nodes may have the same tensor: a call
-// and the getitem of its result, a buffer and the calls that write to it, an operand and the
+// and a getitem of its result, a buffer and the calls that write to it, or an operand and the
 // placeholder of the branch that receives it.
 struct MethodTensor {
   TensorValue value;                  // without data_index, which MethodValues sets
@@ -28,7 +28,7 @@ struct MethodTensor {
   uint64_t begin = 0;                 // offset in the storage, in bytes; not 0 for views of a part
 };
 
-// A range of memory. Static views have the storage of the tensor that they view.
+// A range of memory that holds a tensor. A static view has the storage of the tensor that it views.
 struct MethodStorage {
   const Graph* graph = nullptr;  // the graph whose memory plan contains it
   uint64_t bytes = 0;
@@ -43,15 +43,15 @@ class MethodTensors {
   MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options,
                 const SharedBuffers& shared);
 
-  // Returns the tensor of each result; kNoTensor if the result is a number. Empty for nodes without
-  // results.
+  // Returns the tensor id of each result of the node, or kNoTensor for a result that is a number.
+  // Empty for nodes without results.
   const std::vector<size_t>& of(const Node& node) const;
-  // Returns the scratch memory of a delegate call.
+  // Returns the planned scratch memory of a delegate call.
   std::vector<PlanScratch> scratch_of(const Node& node) const;
   const MethodTensor& tensor(size_t id) const { return tensors_[id]; }
   const MethodStorage& storage_of(size_t id) const { return storages_[tensors_[id].storage]; }
-  // True if the node is a view that needs no instruction: its shape and memory are known ahead of
-  // time.
+  // True if the node is a view that does not need an instruction, because its shape and memory are
+  // known ahead of time.
   bool is_free_view(const Node& node) const;
 
   bool has_shared_buffers() const;
@@ -70,7 +70,7 @@ class MethodTensors {
   Results new_tensors(const Node& node);
   size_t new_tensor(const Node& node, const TensorSpec& spec);
   size_t new_tensor(const Node& node, TensorValue value, uint64_t bytes);
-  // The first and the last position, among the graph's nodes, at which a storage is used.
+  // The positions of the first and the last node of the graph that use a storage.
   struct Lifetime {
     size_t storage = 0;
     size_t first = 0;
@@ -78,16 +78,16 @@ class MethodTensors {
   };
   std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
-  // Plans again with results of element-wise calls in the memory of operands. Restores the first
-  // plan if the second plan needs more memory.
+  // Makes a second plan, in which element-wise calls write their results over operands. Restores
+  // the first plan if the second plan needs more memory.
   void plan_in_place(const Graph& graph);
   struct StorageOffset {
     size_t storage;
     uint64_t begin;  // in bytes
   };
   void share_with_operands(const Graph& graph);
-  // True if an element-wise call may write its result over the operand, provided that nothing reads
-  // the operand later. `offsets` maps each storage to the storage that contains it now.
+  // True if an element-wise call may write its result over the operand, provided that no later node
+  // reads the operand. `offsets` maps each storage to the storage that now contains it.
   bool may_overwrite(const Node& operand, const Node& call,
                      std::span<const StorageOffset> offsets) const;
 
@@ -102,7 +102,8 @@ class MethodTensors {
   uint64_t naive_bytes_ = 0;
 };
 
-// Returns the module that the delegate call runs. Throws AotError if the graph has no such module.
+// Returns the lowered module that the delegate call runs. Throws AotError if the graph does not
+// have this module.
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
 bool is_memory_view(const Node& node);

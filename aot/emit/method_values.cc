@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Converts a number literal to the kernel's parameter type. A number of a kScalar parameter keeps
-// its type. Returns monostate if the literal is not a number.
+// Converts a number literal to the type of the kernel's parameter. If that type is kScalar, the
+// number keeps its type. Returns monostate if the literal is not a number.
 PlanValue number_of(const Argument& argument, ArgumentType type) {
   const bool is_float = type == ArgumentType::kFloat;
   const bool is_int = type == ArgumentType::kInt;
@@ -30,7 +30,7 @@ PlanValue number_of(const Argument& argument, ArgumentType type) {
   return std::monostate();
 }
 
-// Returns the value that a number has until the program computes it.
+// Returns the value that the file stores for a number that the program computes at run time.
 PlanValue placeholder_of(const Value::Number* number) {
   using Kind = Value::Number::Kind;
   if (number == nullptr) return std::monostate();
@@ -39,7 +39,7 @@ PlanValue placeholder_of(const Value::Number* number) {
   return int64_t{0};
 }
 
-// True if the parameter is a single number.
+// True if the parameter takes a single number.
 bool needs_number(const OperatorArgument& to) {
   return !to.is_list && (to.type == ArgumentType::kInt || to.type == ArgumentType::kFloat ||
                          to.type == ArgumentType::kBool || to.type == ArgumentType::kScalar);
@@ -93,7 +93,7 @@ void MethodValues::set_data(size_t id, TensorValue& value) {
   const MethodTensor& tensor = tensors_.tensor(id);
   SharedBytes content = bytes_in_order(*tensor.data, tensor.data_order);
   if (tensors_.storage_of(id).is_planned) {
-    // Runtimes start mutable buffers with zeros, so zeros need no data.
+    // Runtimes fill mutable buffers with zeros at load time, so a buffer of zeros needs no data.
     if (is_zero(content.bytes)) return;
     value.data_index = static_cast<uint32_t>(parts_.initial_states.add(std::move(content)) + 1);
   } else if (is_external(id)) {
@@ -154,7 +154,7 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   if (const ArgumentList* items = argument.list()) return add_list(user, *items, to);
   if (argument.is_none()) {
     if (!is_tensor || to.is_optional) return add(std::monostate());
-    // Kernels that require a tensor get one without elements.
+    // If the argument is missing, a kernel that requires a tensor gets a tensor without elements.
     TensorValue empty;
     empty.dtype = ScalarType::kByte;
     empty.sizes = {0};

@@ -1,4 +1,4 @@
-// Creates the values of a method (tensors, numbers and lists) when they are first needed.
+// Creates each value of a method (a tensor, number or list) when it is first needed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ class MethodValues {
  public:
   using Ids = std::vector<int32_t>;  // indices of the plan's values
 
-  // Adds values to `plan` and their data to `parts`. All arguments must outlive this object.
+  // Adds values to `plan`, and the values' data to `parts`. All constructor arguments must outlive
+  // this object.
   MethodValues(ExecutionPlan& plan, const MethodTensors& tensors, const EmitOptions& options,
                ProgramParts& parts)
       : plan_(plan), tensors_(tensors), options_(options), parts_(parts) {}
@@ -24,7 +25,7 @@ class MethodValues {
   int32_t add(PlanValue value);
   // Adds the value for a number that is computed at run time.
   int32_t add_number(const Value::Number* number);
-  // Adds a tensor without data, for a view of another tensor.
+  // Adds a tensor value without data, for a view of another tensor.
   int32_t add_view(size_t tensor);
 
   // True if the tensor's data are stored in a .ptd file.
@@ -37,8 +38,8 @@ class MethodValues {
   // Returns the value of a node that is an argument of `user`. Throws AotError if the node does not
   // have exactly one value.
   int32_t value_of(const Node& user, const Node& node) const;
-  // Returns the value of an argument, and adds it if necessary. Throws AotError if it does not
-  // match the parameter `to`.
+  // Returns the value of an argument, and adds the value if necessary. Throws AotError if the
+  // argument does not match the parameter `to`.
   int32_t add_argument(const Node& user, const Argument& argument, const OperatorArgument& to);
 
  private:

@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the number of bytes past the end of the graph's memory that its delegates may read.
-// Includes delegates in subgraphs, since their inputs may be in the memory of the outer graph.
+// Returns how many bytes past the end of the graph's planned memory its delegates may read.
+// Includes delegates in subgraphs, because their inputs may be in the memory of the outer graph.
 uint64_t padding_of(const Graph& graph) {
   uint64_t padding = 0;
   for (const Node& node : graph.nodes()) {
@@ -41,7 +41,7 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
         if (is_new) found.push_back({tensors_[id].storage, position, position});
         Lifetime& lifetime = found[index->second];
         if (is_input) lifetime.first = 0;
-        // A buffer keeps its content for the next execution.
+        // A buffer must keep its content for the next execution, so it lives until the last node.
         lifetime.last = is_input && tensors_[id].weight != nullptr
                             ? last_node
                             : std::max(lifetime.last, position);
@@ -55,8 +55,9 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
   return found;
 }
 
-// Plans the subgraphs first, then this graph after them. All subgraphs start at offset 0, since
-// only one of them is active at a time. Raises `end` to the end of the used memory.
+// Plans the memory of the subgraphs, and then the memory of this graph at higher offsets. All
+// subgraphs start at offset 0, since only one of them is active at a time. Raises `end` to the end
+// of the used memory.
 void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   uint64_t begin = 0;
   for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
@@ -68,8 +69,9 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
     allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
   // ExecuTorch's plans reserve memory at the output node for the results of writes to buffers,
-  // although these results are in the buffers. This plan does the same, so that plans are equal. It
-  // needs no additional memory, because the written values are no longer in use at that node.
+  // although these results are in the buffers. This function does the same, so that plans are
+  // equal. This takes no additional memory, because the written values are no longer in use at that
+  // node.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -129,8 +131,8 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
       storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // Another operand may overlap the result only if both have the same elements at the same offsets:
-  // then each element is read before it is overwritten.
+  // Another operand may overlap the result only if both have the same elements at the same offsets.
+  // The call then reads each element before it overwrites the element.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
     const StorageOffset its = offset_of(*other);
@@ -140,7 +142,8 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
 
 void MethodTensors::share_with_operands(const Graph& graph) {
   constexpr size_t kNever = std::numeric_limits<size_t>::max();
-  // Position of the last node that uses a storage; kNever: it must not be overwritten.
+  // For each storage, the position of the last node that uses it, or kNever if no call may
+  // overwrite it.
   std::vector<size_t> last(storages_.size(), kNever);
   for (const Lifetime& lifetime : lifetimes(graph)) last[lifetime.storage] = lifetime.last;
   std::vector<StorageOffset> offsets;

@@ -12,7 +12,7 @@
 
 namespace vitrine::aot {
 
-// A tensor of a .ptd file.
+// A tensor to be stored in a .ptd file.
 struct ExternalTensor {
   std::string method;  // the first method that uses it
   ScalarType dtype = ScalarType::kFloat;
@@ -21,7 +21,7 @@ struct ExternalTensor {
   SharedBytes content;
 };
 
-// TensorValue::data_index is the index in `constants` or `initial_states`, plus 1.
+// TensorValue::data_index is an index into `constants` or `initial_states`, plus 1.
 struct ProgramParts {
   SharedBuffers shared_buffers;
   std::vector<ExecutionPlan> plans;  // sorted by name

@@ -26,7 +26,7 @@ constexpr uint32_t kSharedMemory = 2;   // memory id of the memory that methods 
 struct Segment {
   uint64_t offset = 0;  // from the segments' base
   uint64_t size = 0;
-  // Pairs of an offset in the segment and the bytes at it.
+  // Pairs of an offset in the segment and the bytes at that offset.
   std::vector<std::pair<uint64_t, std::span<const std::byte>>> pieces;
 };
 
@@ -83,7 +83,7 @@ class ProgramWriter {
     return segments_.empty() ? 0 : segments_.back().offset + segments_.back().size;
   }
 
-  // Index 0 means "no data"; its offset is 0.
+  // Data index 0 means "no data", so the list of offsets starts with an unused 0.
   fb::Offset<fbs::SubsegmentOffsets> add_pool_segment(const ContentPool& pool, size_t alignment) {
     const auto index = static_cast<uint32_t>(segments_.size());
     Segment& segment = new_segment(1);
@@ -109,7 +109,8 @@ class ProgramWriter {
       }
       references_.emplace_back(fbs::DataLocation::INLINE,
                                static_cast<uint32_t>(inline_payloads_.size()));
-      // Same as ForceVectorAlignment, which asserts that the alignment is at most 32 bytes.
+      // Replaces ForceVectorAlignment, which does the same but asserts that the alignment is at
+      // most 32 bytes.
       builder_.PreAlign(payload.bytes.size(), delegate_alignment_);
       const auto data = builder_.CreateVector(
           reinterpret_cast<const uint8_t*>(payload.bytes.data()), payload.bytes.size());
@@ -118,7 +119,8 @@ class ProgramWriter {
   }
 
   std::vector<fb::Offset<fbs::NamedData>> add_named_data() {
-    // Keys with the same bytes share a segment, which has the strictest of their alignments.
+    // Keys with the same bytes share a segment, whose alignment is the strictest of the keys'
+    // alignments.
     ContentPool contents;
     std::vector<std::pair<std::string, size_t>> content_of_key;
     std::vector<size_t> alignments;
@@ -168,7 +170,8 @@ class ProgramWriter {
     return {fbs::KernelTypes::Bool, fbs::CreateBool(builder_, value).Union()};
   }
   Union write(double value) {
-    // FlatBuffers omits values that equal their default, and -0.0 equals the default 0.0.
+    // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
+    // 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const Union written = {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
     builder_.ForceDefaults(false);
@@ -327,7 +330,7 @@ class ProgramWriter {
     for (const PlanDelegate& delegate : plan.delegates)
       delegates.push_back(write_delegate(delegate));
     const auto all_delegates = builder_.CreateVector(delegates);
-    // Memory id 0 means "no memory", so its size is 0.
+    // Memory id 0 means "no memory", so the size at index 0 is 0.
     std::vector<int64_t> sizes = {0, static_cast<int64_t>(plan.planned_bytes)};
     if (plan.shared_bytes != 0) sizes.push_back(static_cast<int64_t>(plan.shared_bytes));
     const auto memory = builder_.CreateVector(sizes);
@@ -391,7 +394,8 @@ class ProgramWriter {
 }  // namespace
 
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
-  // FlatBufferBuilder aborts the process at 2 GiB, so the size is estimated and limited before.
+  // FlatBufferBuilder aborts the process at 2 GiB, so this code estimates and limits the size
+  // before building.
   constexpr uint64_t kMaxInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
   for (const ExecutionPlan& plan : parts.plans) {

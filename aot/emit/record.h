@@ -18,7 +18,7 @@ using DebugInfo = std::map<std::string, MethodDebugInfo, std::less<>>;  // keyed
 std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info,
                                     const std::string& digest = {});
 
-// Returns a shorter record of lowered methods, to be stored in the program.
+// Returns the bytes of a shorter record of lowered methods, which the program itself stores.
 std::vector<std::byte> write_embedded_record(const Methods& methods, const DebugInfo& debug_info);
 
 }  // namespace vitrine::aot

@@ -1,5 +1,5 @@
-// Mutable buffers that the methods of a program share. They are in memory 2, at the same offsets in
-// each method.
+// Mutable buffers that the methods of a program share. The buffers are in memory 2, at the same
+// offsets in each method.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ struct SharedBuffers {
   uint64_t bytes = 0;
 };
 
-// Assigns offsets to all buffers that a method mutates, in the order of methods and inputs. Throws
-// AotError if two methods have a buffer of the same name with different shapes, dtypes or values.
+// Assigns offsets to all buffers that any method mutates, in the order of the methods and their
+// inputs. Throws AotError if two methods have a buffer of the same name with different shapes,
+// dtypes or values.
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
 // Adds a mutation of each shared buffer to the signatures of the methods that only read it, so that

@@ -34,7 +34,7 @@ ordered_json ancestors_json(const std::vector<Ancestor>& ancestors) {
 }
 
 std::string target_text(Target target) {
-  // The source had a view_copy in the place of this memory.view.
+  // Each memory.view was a view_copy in the source program.
   if (target.is("memory.view")) return "executorch.exir.dialects.edge.ops.aten.view_copy.default";
   if (target.dialect() == Dialect::kEdge) {
     return fmt::format("executorch.exir.dialects.edge.ops.{}", target.name());
@@ -90,8 +90,8 @@ class SourceProgramWriter {
     std::unordered_set<std::string> names;  // keys of the three objects
   };
 
-  // Sets a member. Appends new keys directly, because ordered_json searches all keys on each
-  // insertion.
+  // Sets a member of a JSON object. Appends new keys directly, because ordered_json searches all
+  // keys on each insertion.
   static void set(ordered_json& object, const std::string& name, ordered_json value, Parts& parts) {
     if (parts.names.insert(name).second) {
       auto& members = object.get_ref<ordered_json::object_t&>();
@@ -187,7 +187,7 @@ class SourceProgramWriter {
                        {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
   }
 
-  // If a call has several results, each has the name of its getitem.
+  // If a call has several results, each result has the name of its getitem node.
   ordered_json outputs_of(const Node& node, Parts& parts) {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
@@ -249,8 +249,8 @@ class SourceProgramWriter {
 
   // ---- Flat graphs
 
-  // Adds the nodes of the delegate's original program. Its inputs become the operands of the call,
-  // its outputs become the results of the call.
+  // Adds the nodes of the delegate's original program. The operands of the delegate call replace
+  // the program's inputs, and the program's outputs become the results of the call.
   void add_delegate(const Node& node, Parts& parts) {
     if (!options_.flat) fail_at(node, "is a delegate call; write the record before lowering");
     const ExportedProgram& original = lowered_module_of(node).original;
@@ -285,7 +285,7 @@ class SourceProgramWriter {
     for (const size_t index : {size_t{0}, size_t{1}}) {
       const Graph& graph = branch_of(node, index);
       add_inner(graph, operands == nullptr ? ArgumentList() : *operands, parts);
-      // Users of the condition refer to the results of the first branch.
+      // Makes users of the condition's results refer to the results of the first branch.
       if (index == 0) alias_results(node, graph);
     }
   }
@@ -338,7 +338,7 @@ class SourceProgramWriter {
     }
   }
 
-  // Assigns the source values of `result` to result `index` of a call.
+  // Gives result `index` of a call the same source values as `result`.
   void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {

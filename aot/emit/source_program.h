@@ -8,11 +8,11 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes one list of calls: instead of a delegate call its original calls, and instead of a
-  // condition or loop the calls of its subgraphs. The join of a profile with a lowered program
-  // needs this form.
+  // Writes a single list of calls, which contains a delegate's original calls instead of the
+  // delegate call, and the calls of subgraphs instead of conditions and loops. The join of a
+  // profile with a lowered program needs this form.
   bool flat = false;
-  // Writes the ancestors of each node. They take much space, and only ExecuTorch's tools read them.
+  // Writes the ancestors of each node, which take much space. Only ExecuTorch's tools read them.
   bool ancestors = true;
 };
 

@@ -11,16 +11,17 @@
 
 namespace vitrine::aot {
 
-// Returns {kind: content}.
+// Returns the JSON object {kind: content}.
 nlohmann::ordered_json union_json(const char* kind, nlohmann::ordered_json content);
 nlohmann::ordered_json tensor_json(const TensorSpec& spec);
 
 class SourceValues {
  public:
-  // Returns a unique name for the node. Graphs that are written as one list may share node names.
+  // Returns a unique name for the node, because graphs that are written as one list may have nodes
+  // of the same name.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
-  // Assigns the source values of `other` to `node`.
+  // Makes `node` refer to the same source values as `other`.
   void alias(const Node& node, const Node* other) {
     if (other != nullptr) names_[&node] = name_of(*other);
   }

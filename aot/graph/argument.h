@@ -43,8 +43,8 @@ class Argument {
   Argument(const std::vector<int64_t>& values) {
     value_ = ArgumentList(values.begin(), values.end());
   }
-  // Deleted because compilers disagree on Argument{items}: some nest the list in another list,
-  // others copy it. Use list() or tuple().
+  // Deleted, because compilers disagree on Argument{items}: some nest the list in another list, and
+  // others copy the list. Use list() or tuple().
   Argument(ArgumentList items) = delete;
   static Argument list(ArgumentList items) {
     Argument made;
@@ -67,12 +67,12 @@ class Argument {
   const T* get() const {
     return std::get_if<T>(&value_);
   }
-  // The referenced node; null for literals, lists and maps.
+  // Returns the referenced node, or null for literals, lists and maps.
   Node* node() const {
     Node* const* found = std::get_if<Node*>(&value_);
     return found == nullptr ? nullptr : *found;
   }
-  // The items of a list or tuple; null for other kinds.
+  // Returns the items of a list or tuple, or null for other kinds of arguments.
   const ArgumentList* list() const { return std::get_if<ArgumentList>(&value_); }
   bool is_tuple() const { return is_tuple_; }
   const Variant& value() const { return value_; }
@@ -89,7 +89,7 @@ class Argument {
       for (const auto& [key, item] : *items) item.for_each_node(visit);
     }
   }
-  // A copy of the tree in which map(node) replaces every node.
+  // Returns a copy of the tree in which map(node) replaces every node.
   template <class Map>
   Argument with_nodes(Map&& map) const {
     Argument copy = *this;
@@ -97,7 +97,8 @@ class Argument {
     return copy;
   }
 
-  // 0.0 and -0.0 differ, because calls compute different results for them.
+  // Compares arguments. 0.0 and -0.0 are different, because calls compute different results from
+  // them.
   friend bool operator==(const Argument& a, const Argument& b) {
     const double* x = a.get<double>();
     const double* y = b.get<double>();

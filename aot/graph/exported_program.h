@@ -27,7 +27,8 @@ struct InputSpec {
   std::string name;        // name of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
   bool persistent = true;  // true for buffers in the state dict, false for buffers in the constants
-  // True for a number that lowering moved from a call into the weights: it belongs to the code.
+  // True for a number that lowering moved from a call into the weights. Such a number is part of
+  // the model's code.
   bool is_lifted_number = false;
   Argument literal;  // for kConstantInput, and for user inputs that are literals
 };
@@ -39,8 +40,8 @@ constexpr bool has_data(InputSpec::Kind kind) {
          kind == InputSpec::Kind::kTensorConstant;
 }
 
-// True for weights that are in the state dict under the model's names. Constants have generated
-// names.
+// True for weights that are in the state dict and have names from the model. Constants have
+// generated names.
 constexpr bool is_in_state(const InputSpec& spec) {
   return spec.kind == InputSpec::Kind::kParameter ||
          (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
@@ -87,17 +88,19 @@ struct ExportedProgram {
   std::vector<std::string> verifiers;  // "TRAINING", "ATEN"
   std::string torch_version;
 
-  // Copies the graph; the copy shares the tensors' bytes with the original.
+  // Copies the program. The copy has its own graph and shares the bytes of the tensors with the
+  // original.
   ExportedProgram copy() const;
 
   const InputSpec* input_of(std::string_view placeholder) const;
-  // Returns the weight of the input; null if the caller passes the input.
+  // Returns the data of an input that is a weight, or null if the caller passes the input.
   const TensorData* data_of(const InputSpec& spec) const;
-  // True if an output of the program writes the input's buffer or parameter.
+  // True if the program has an output that updates the input's buffer or parameter.
   bool is_mutated(const InputSpec& spec) const;
-  // Adds a constant and its placeholder before the user inputs. Returns the placeholder.
+  // Adds a constant, with a placeholder before the user inputs. Returns the placeholder.
   Node* add_constant(std::string_view name, TensorData data);
-  // Removes a placeholder that has no users, its spec, and its data unless another spec uses them.
+  // Removes a placeholder without users, together with its spec. Also removes the data unless
+  // another spec uses them.
   void remove_input(Node* placeholder);
 };
 

@@ -14,8 +14,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Splits "name_12" into ("name", 12). The number is 0 if the name does not end in one; a number
-// with leading zeros belongs to the name.
+// Splits "name_12" into ("name", 12). Returns the number 0 if the name does not end in a number. A
+// number with leading zeros belongs to the name.
 std::pair<std::string_view, size_t> split_number(std::string_view name) {
   const size_t underscore = name.rfind('_');
   if (underscore == std::string_view::npos || underscore + 1 == name.size() ||
@@ -52,7 +52,8 @@ bool is_python_name(std::string_view name) {
   return std::ranges::binary_search(kPythonNames, name);
 }
 
-// Larger than any model needs. Limits small files that expand to many nodes.
+// Maximum number of nodes, which is larger than any model needs. It limits small files that expand
+// to many nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
 // A list of distinct nodes in insertion order.
@@ -74,7 +75,7 @@ class DistinctNodes {
   std::vector<Node*> take() { return std::move(nodes_); }
 
  private:
-  // Up to this number of nodes, a linear search is as fast as a hash set.
+  // Up to this number of nodes, a linear search is as fast as a lookup in a hash set.
   static constexpr size_t kMaxLinearSearch = 16;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> seen_;
@@ -350,8 +351,8 @@ bool is_pure(const Node& node) {
     if (known->results.empty()) return false;  // such a call is made only for its effects
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
-  // An operator that writes an argument has a name with "_" at its end. Python's operators have
-  // "__" there.
+  // The name of an operator that writes an argument ends in "_". The names of Python's own
+  // operators end in "__".
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;
   return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&

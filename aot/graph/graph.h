@@ -17,7 +17,7 @@ namespace vitrine::aot {
 
 struct LoweredBackendModule;
 
-// A graph owns its nodes, whose addresses are stable, and its subgraphs. Placeholders come first,
+// A graph owns its subgraphs and its nodes, whose addresses are stable. Placeholders come first,
 // then calls, then one output node. Setting arguments updates the lists of users. Not thread-safe.
 class Graph {
  public:
@@ -31,28 +31,29 @@ class Graph {
   std::list<Node>& nodes() { return nodes_; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::vector<Node*> placeholders();
-  // The output node; null before set_output().
+  // Returns the output node, or null before set_output().
   Node* output() const { return output_; }
-  // Null if no node has the name.
+  // Finds a node by name. Returns null if no node has the name.
   Node* find(std::string_view name) const;
 
   // The next functions insert a new node before `before`. If `before` is null, placeholder() and
-  // get_attr() append the node, and call() inserts it before the output node. A name that is in use
-  // gets a number. Nodes in arguments must belong to this graph.
+  // get_attr() append the node, and call() inserts it before the output node. If the name is in
+  // use, appends a number to it. Nodes in arguments must belong to this graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
              std::string_view name = {});
   Node* set_output(Argument result);
 
-  // The node must have no users.
+  // Removes a node, which must not have users.
   void erase(Node* node);
   void move_before(Node* node, Node* before);
   void rename(Node* node, std::string_view name);
-  // Renames all nodes, in order. A name that is in use gets a number, as for new nodes.
+  // Renames all nodes, in order. Appends a number to a name that is in use, as for new nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once. The order of users and the numbers of
-  // later names become those of a graph that was built in this order, as in FX.
+  // Reorders the nodes. `order` must contain each node once. The lists of users, and numbers in
+  // names of nodes added later, become the same as in a graph that was built in this order, as in
+  // FX.
   void reorder(const std::vector<Node*>& order);
   // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
   // subgraphs. Returns the number of removed nodes.
@@ -70,14 +71,14 @@ class Graph {
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
   // Modules that backends compiled, keyed by the attribute of get_attr nodes. Copies of the graph
-  // share them.
+  // share the modules.
   using LoweredModules =
       std::map<std::string, std::shared_ptr<const LoweredBackendModule>, std::less<>>;
   LoweredModules& lowered_modules() { return lowered_modules_; }
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
-  // Turns `base` into an identifier that no node has: "aten_add_tensor_1". By default, this avoids
-  // Python's own names, such as "input"; exported placeholders may have these.
+  // Turns `base` into an identifier that no node has, such as "aten_add_tensor_1". By default,
+  // avoids Python's own names, such as "input", which exported placeholders may have.
   std::string unique_name(std::string_view base, bool avoid_python_names = true);
 
  private:
@@ -92,10 +93,10 @@ class Graph {
   std::unordered_map<std::string, size_t> next_number_;
 };
 
-// FX's name for a call of `target`: "add", or "aten_add_tensor" in the edge dialect.
+// Returns FX's name for a call of `target`: "add", or "aten_add_tensor" in the edge dialect.
 std::string default_name(Target target);
 
-// True if the call has no effects, so that it can be removed when its result is unused.
+// True if the call has no side effects, so that it can be removed if nothing uses its result.
 bool is_pure(const Node& node);
 
 }  // namespace vitrine::aot

@@ -7,7 +7,7 @@ namespace vitrine::aot {
 
 // Throws an AotError that names the node and the inconsistency.
 void lint(const Graph& graph);
-// Checks the graph, then that the signature, weights and symbols match it.
+// Checks the program's graph, and that the signature, weights and symbols match the graph.
 void lint(const ExportedProgram& program);
 
 }  // namespace vitrine::aot

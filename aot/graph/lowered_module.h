@@ -26,7 +26,7 @@ struct CompileSpec {
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 
-// Bytes that a delegate finds by name at run time; they are not part of its payload.
+// Bytes outside the payload that a delegate finds by name at run time.
 struct NamedData {
   std::string key;
   std::shared_ptr<const std::vector<std::byte>> bytes;
@@ -34,9 +34,9 @@ struct NamedData {
   std::string external_tag;  // names the .ptd that stores the bytes; empty: the program stores them
 };
 
-// ExecuTorch's LoweredBackendModule. A graph holds the module under the attribute of a get_attr
-// node. The higher-order operator executorch_call_delegate calls it; its first argument is that
-// node.
+// The equivalent of ExecuTorch's LoweredBackendModule. A graph holds the module under the attribute
+// of a get_attr node. Calls of the module have the higher-order operator executorch_call_delegate
+// and this node as first argument.
 struct LoweredBackendModule {
   std::string backend_id;
   std::shared_ptr<const std::vector<std::byte>> payload;

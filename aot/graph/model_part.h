@@ -1,6 +1,6 @@
-// The parts of a model that rules name: modules, types of modules, and operators.
+// Finds the parts of a model that rules name: modules, types of modules, and operators.
 //
-// A pattern is a module ("classifier.*", with the modules inside), a type of modules
+// A pattern names modules ("classifier.*", which includes the modules inside), a type of modules
 // ("torch.nn.modules.linear.Linear") or an operator ("add", "aten.add.Tensor"). "*" and "?" are
 // wildcards.
 #pragma once
@@ -16,19 +16,23 @@ namespace vitrine::aot {
 
 enum class PartKind : uint8_t { kModule, kModuleType, kOperator };
 
-// Tries modules first, then types, then operators. Empty if the pattern matches nothing.
+// Matches the pattern with modules first, then with types, then with operators. Empty if nothing
+// matches.
 std::optional<PartKind> find_part(const ExportedProgram& program, const std::string& pattern);
 
-// "\"head\" matches no module, module type or operator of the model; its modules are ..."
+// Returns the error "\"head\" matches no module, module type or operator of the model; its modules
+// are ...".
 AotError unknown_part(const ExportedProgram& program, const std::string& pattern);
 
 // True if the call is inside a module whose path or type matches the pattern.
 bool is_in_module(const Node& node, const std::string& pattern, PartKind kind);
-// "add", "add.Tensor" and "aten.add.Tensor" name the same operator.
+// True if the call's operator has this name. "add", "add.Tensor" and "aten.add.Tensor" name the
+// same operator.
 bool is_named(Target target, const std::string& pattern);
 // True if the call was made from a call of the operator: lowering made it from "add_" or "matmul".
 bool comes_from(const Node& node, const std::string& pattern);
-// is_in_module() or is_named().
+// True if the call belongs to the part that the pattern names: a module, a type of modules or an
+// operator.
 bool is_in_part(const Node& node, const std::string& pattern, PartKind kind);
 
 }  // namespace vitrine::aot

@@ -14,9 +14,10 @@ namespace vitrine::aot {
 
 class Graph;
 
-// Describes the value that a node computes, without its data (meta["val"] in FX).
+// The kind, dtype and shape of the value that a node computes, without its data (meta["val"] in
+// FX).
 struct Value {
-  // A result that is a number: its kind, and its value if that is known.
+  // The kind of a result that is a number, and its value if it is known.
   struct Number {
     enum class Kind : uint8_t { kInt, kFloat, kBool };
     Kind kind = Kind::kInt;
@@ -43,7 +44,7 @@ struct ModuleStackEntry {
   std::string type_name;  // "torch.nn.modules.conv.Conv2d"
 };
 
-// A node of an earlier graph from which this node was made.
+// The node of an earlier graph from which a pass made this node.
 struct Ancestor {
   std::string name;
   std::string target;
@@ -53,7 +54,8 @@ struct Ancestor {
   std::vector<Ancestor> from;
 };
 
-// The part of the user's model from which a node was made. Nodes with the same origin share it.
+// The part of the user's model from which a node was made. Nodes with the same origin share this
+// object.
 struct Origin {
   std::vector<ModuleStackEntry> module_stack;  // outermost first
   std::string stack_trace;
@@ -69,8 +71,8 @@ struct NodeMeta {
   uint32_t debug_handle = 0;             // 0: the node has no handle
   std::string delegation_tag;            // the node's partition; empty: it is not delegated
   bool no_copy = false;                  // true for a constant that partitions must not copy
-  // For a constant that a delegate consumes: the name of the .ptd file that stores it; empty if the
-  // program stores it.
+  // The name of the .ptd file that stores this constant for a delegate. Empty if the program stores
+  // the constant.
   std::string external_tag;
 };
 
@@ -84,7 +86,7 @@ class Node {
   bool calls(Target target) const { return kind_ == Kind::kCall && target_ == target; }
   Target target() const { return target_; }  // only for calls
   void set_target(Target target) { target_ = target; }
-  // The name of a subgraph, a constant or a lowered module of the graph, for kGetAttr.
+  // For kGetAttr, the name of a subgraph, constant or lowered module of the graph.
   const std::string& attribute() const { return attribute_; }
   Graph& graph() const { return *graph_; }
 
@@ -93,7 +95,8 @@ class Node {
   // arg() and kwarg() return null if the node does not have the argument.
   const Argument* arg(size_t index) const { return index < args_.size() ? &args_[index] : nullptr; }
   const Argument* kwarg(std::string_view name) const;
-  // Both throw AotError if the argument is missing. need_node() also throws if it is not a node.
+  // need() and need_node() throw AotError if the argument is missing. need_node() also throws if
+  // the argument is not a node.
   const Argument& need(size_t index) const;
   Node& need_node(size_t index) const;
   void set_args(ArgumentList args);
@@ -104,7 +107,7 @@ class Node {
   std::vector<Node*> inputs() const;
   // Distinct nodes that use this node, in order of first use.
   const std::vector<Node*>& users() const { return users_; }
-  // Makes all users except `except` use `other` instead.
+  // Makes all users of this node, except `except`, use `other` instead.
   void replace_all_uses_with(Node* other, const Node* except = nullptr);
 
   Node* next() const;      // null for the last node

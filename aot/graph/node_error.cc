@@ -26,7 +26,8 @@ std::string_view next_line(std::string_view& text) {
   return trimmed(line);
 }
 
-// The innermost frame outside PyTorch's packages, or the innermost of all if there is none.
+// Returns the innermost frame outside PyTorch's packages, or the innermost of all frames if every
+// frame is in PyTorch.
 const StackFrame* model_frame(const std::vector<StackFrame>& frames) {
   for (size_t i = frames.size(); i-- > 0;) {
     if (frames[i].file.find("-packages/torch/") == std::string::npos) return &frames[i];

@@ -14,21 +14,21 @@ struct Pass {
   std::function<void(ExportedProgram& program)> run;
 };
 
-// Runs the passes in order and lint() after each. AotErrors begin with the name of the pass.
+// Runs the passes in order, and lint() after each pass. AotErrors begin with the name of the pass.
 void run_passes(ExportedProgram& program, std::span<const Pass> passes);
 
 // Runs work(). Turns errors about a node's arguments into AotErrors that name the node.
 void run_at_node(const std::string& node, const std::function<void()>& work);
 
-// Calls visit(graph) for the program's graph and, after it, every subgraph.
+// Calls visit(graph) for the program's graph and then for every subgraph.
 template <class Visit>
 void for_each_graph(Graph& graph, Visit&& visit) {
   visit(graph);
   for (auto& [name, subgraph] : graph.subgraphs()) for_each_graph(*subgraph, visit);
 }
 
-// Calls visit(node) for each call of the graph and its subgraphs. The visitor may erase the node
-// and insert others before it. AotErrors that it throws get the name of the node.
+// Calls visit(node) for each call in the graph and its subgraphs. visit() may erase the node and
+// insert others before it. Adds the node's name to AotErrors that visit() throws.
 template <class Visit>
 void for_each_call(Graph& graph, Visit&& visit) {
   for_each_graph(graph, [&](Graph& each) {
@@ -36,17 +36,17 @@ void for_each_call(Graph& graph, Visit&& visit) {
     for (Node* node = each.nodes().empty() ? nullptr : &each.nodes().front(); node != nullptr;
          node = next) {
       next = node->next();
-      // The name is copied because the visitor may erase the node.
+      // Copies the name, because visit() may erase the node.
       if (node->is_call()) run_at_node(std::string(node->name()), [&] { visit(*node); });
     }
   });
 }
 
-// The operator that copies a tensor in the edge dialect.
+// Returns the edge dialect's operator that copies a tensor.
 Target clone_target();
-// Inserts a call before `at`, with the metadata of `at` except for the value.
+// Inserts a call before `at`. The new call has the metadata of `at`, except for the value.
 Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value);
-// Replaces `node` with `other` for its users and in the signature, and erases it.
+// Makes users of `node` and the signature refer to `other`, and then erases `node`.
 void replace_node(ExportedProgram& program, Node& node, Node& other);
 
 }  // namespace vitrine::aot

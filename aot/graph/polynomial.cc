@@ -35,7 +35,7 @@ Expression::Pointer product_of(int64_t coefficient, const Monomial& monomial) {
   return factors.size() == 1 ? factors.front() : Expression::function("Mul", std::move(factors));
 }
 
-// Divides `a` by `b`. Empty if a factor of `b` is not in `a`.
+// Divides monomial `a` by monomial `b`. Returns an empty optional if `a` lacks a factor of `b`.
 std::optional<Monomial> without(const Monomial& a, const Monomial& b) {
   if (!std::ranges::includes(a, b)) return std::nullopt;
   Monomial rest;
@@ -102,7 +102,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     if (steps > kMaxTerms * kMaxTerms) throw TooComplex{};
     const auto [monomial, coefficient] = *a.terms_.begin();
     const std::optional<Monomial> factor = without(monomial, leading);
-    // Divisors are sizes, so a negative one is not used.
+    // Divides only by positive coefficients, because divisors are sizes.
     const int64_t times = factor && divisor > 0 ? floor_divide(coefficient, divisor) : 0;
     if (times == 0) {
       rest.add(monomial, coefficient);
@@ -111,7 +111,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     }
     quotient.add(*factor, times);
     a.add(b.times(*factor, checked_product(times, -1)));
-    // The coefficient left over is less than the divisor.
+    // The remaining coefficient is less than the divisor's, so the term moves to the remainder.
     if (const auto left = a.terms_.find(monomial); left != a.terms_.end()) {
       rest.add(monomial, left->second);
       a.terms_.erase(left);
@@ -202,7 +202,7 @@ class Normalization {
     return power;
   }
 
-  // Flattens nested calls. Drops an argument if it differs from another one by a constant and
+  // Flattens nested calls. Drops an argument that differs from another by a constant and therefore
   // cannot be the extremum.
   Polynomial extremum(const std::string& name, std::vector<Polynomial> arguments) const {
     std::vector<Polynomial> kept;
@@ -238,7 +238,7 @@ class Normalization {
     return call("Mod", std::vector{is_number ? rest : a, b});
   }
 
-  // Python's division a // b.
+  // Computes Python's floor division a // b.
   Polynomial quotient(Polynomial a, Polynomial b) const {
     if (b.is_zero()) return call("FloorDiv", std::vector{a, b});
     auto [whole, rest] = Polynomial::divide(a, b);
@@ -249,7 +249,7 @@ class Normalization {
           expanding.of(a.value().as_expression()), expanding.of(b.value().as_expression()));
       if (remainder.is_zero()) return quotient;
     }
-    // Dividing only a part of a sum is possible if the divisor is a constant or a single term.
+    // A part of a sum can be divided separately only if the divisor is a constant or a single term.
     if (b.terms_.size() == 1) {
       a = std::move(rest);
     } else {
@@ -273,8 +273,8 @@ class Normalization {
     return whole;
   }
 
-  // Divides by a positive number. Nested divisions become one: (x // d + k) // n is (x + k * d) //
-  // (n * d).
+  // Divides a polynomial by a positive number. Merges nested divisions: (x // d + k) // n is (x + k
+  // * d) // (n * d).
   Polynomial divided(const Polynomial& a, int64_t divisor) const {
     Polynomial inner = a;
     const auto last = std::prev(inner.terms_.end());

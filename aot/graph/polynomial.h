@@ -1,4 +1,4 @@
-// Normal forms of symbolic sizes. symbolic.h compares and simplifies sizes with them.
+// Normal forms of symbolic sizes, with which symbolic.h compares and simplifies sizes.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Polynomial {
     kFactored,  // products of sums are atoms, because interval arithmetic bounds them more tightly
   };
 
-  // Returns an empty optional if the value is too complex.
+  // Converts a size to a polynomial. Returns an empty optional if the size is too complex.
   static std::optional<Polynomial> of(const SymInt& value, Form form = Form::kExpanded);
 
   SymInt value() const;
@@ -67,7 +67,7 @@ class Polynomial {
   void add(const Polynomial& other);
   Polynomial times(const Monomial& monomial, int64_t coefficient) const;
   Polynomial times(const Polynomial& other) const;
-  // Returns the value if there are no atoms.
+  // Returns the value of a polynomial without atoms, or an empty optional if it has atoms.
   std::optional<int64_t> constant() const;
 
   std::map<Monomial, int64_t, Order> terms_;

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Indexed by the number of a ScalarType.
+// PyTorch's names of dtypes, indexed by the number of a ScalarType.
 constexpr std::array<std::string_view, kNumScalarTypes> kTorchNames = {
     "uint8",           "int8",
     "int16",           "int32",
@@ -32,8 +32,8 @@ constexpr std::array<std::string_view, 4> kFormats = {"contiguous_format", "chan
 constexpr std::array<std::string_view, 7> kLayouts = {
     "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn"};
 
-// Formats like Python's repr: the shortest digits that read back as the same value, with an
-// exponent for magnitudes of at least 1e16 or below 1e-4.
+// Formats a number like Python's repr: with the fewest digits that read back as the same value, and
+// with an exponent for magnitudes of at least 1e16 or below 1e-4.
 std::string format_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -49,7 +49,7 @@ std::string format_double(double value) {
   return text;
 }
 
-// Prints `sign` before the names of nodes.
+// Prints an argument, with `sign` before the names of nodes.
 std::string format(const Argument& argument, std::string_view sign);
 
 std::string format_items(const ArgumentList& items, std::string_view sign) {

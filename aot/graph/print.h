@@ -7,13 +7,13 @@
 
 namespace vitrine::aot {
 
-// "%relu : [num_users=1] = call_function[target=torch.ops.aten.relu.default](args = (%x,), kwargs =
-// {})", like torch.fx's Node.format_node.
+// Formats a node like torch.fx's Node.format_node: "%relu : [num_users=1] =
+// call_function[target=torch.ops.aten.relu.default](args = (%x,), kwargs = {})".
 std::string format_node(const Node& node);
-// "graph():" and one line per node, indented by four, like torch.fx's Graph.__str__. The text does
-// not end in a newline.
+// Formats a graph like torch.fx's Graph.__str__: "graph():" and one line per node, indented by four
+// spaces. The text does not end in a newline.
 std::string format_graph(const Graph& graph);
-// Formats like Python's str, with "%" before the names of nodes.
+// Formats an argument like Python's str, with "%" before the names of nodes.
 std::string format_argument(const Argument& argument);
 
 }  // namespace vitrine::aot

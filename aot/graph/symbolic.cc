@@ -160,7 +160,8 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
 const std::string& Expression::normal_text() const {
   if (kind_ == Kind::kSymbol) return name_;
   if (normal_text_.empty()) {
-    // A pointer that does not own the expression, for the conversion to a polynomial.
+    // The conversion to a polynomial needs a shared pointer, so this one points to the expression
+    // without owning it.
     const SymInt value(Pointer(Pointer(), this));
     const auto normal = Polynomial::of(value);
     normal_text_ = normal ? to_text(normal->value()) : to_text(*this);

@@ -10,7 +10,7 @@
 
 namespace vitrine::aot {
 
-// The inclusive bounds of a symbol. A bound that is not set does not limit it.
+// The inclusive bounds of a symbol. An unset bound means that the symbol is unbounded on that side.
 struct Range {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
@@ -19,7 +19,7 @@ struct Range {
 using RangeConstraints = std::map<std::string, Range, std::less<>>;
 
 // A node of an immutable expression tree. Functions have SymPy's names ("Add", "FloorDiv",
-// "LessThan"). A function that `bounds` does not know is valid and unbounded.
+// "LessThan"). A function that bounds() does not know is valid, and its range is unbounded.
 class Expression {
  public:
   enum class Kind : uint8_t { kSymbol, kInteger, kReal, kFunction };
@@ -28,8 +28,8 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
-  // Throws AotError if the tree would have more than kMaxTerms nodes. The limit exists because
-  // subtrees are shared: a few calls could build a tree that is too large to print.
+  // Throws AotError if the tree would have more than kMaxTerms nodes. The limit is necessary
+  // because subtrees are shared: a few calls could build a tree that is too large to print.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
@@ -38,8 +38,8 @@ class Expression {
   int64_t integer_value() const { return integer_; }
   double real_value() const { return real_; }
   const std::vector<Pointer>& arguments() const { return arguments_; }
-  // The text of the normal form (polynomial.h). Equal texts mean equal values. It is computed at
-  // the first call.
+  // Returns the text of the expression's normal form (polynomial.h), which the first call computes.
+  // Expressions with equal texts have equal values.
   const std::string& normal_text() const;
 
  private:
@@ -53,7 +53,8 @@ class Expression {
   mutable std::string normal_text_;  // empty until it is needed
 };
 
-// Prints "s0*s1 + -1"; functions without an infix operator print as calls, "Max(s0, 2)".
+// Prints an expression as "s0*s1 + -1". A function without an infix operator becomes a call, such
+// as "Max(s0, 2)".
 std::string to_text(const Expression& expression);
 // Computes bounds by interval arithmetic. Overflow and unknown functions yield unbounded ranges.
 Range bounds(const Expression& expression, const RangeConstraints& symbols);
@@ -82,8 +83,8 @@ class SymInt {
   Expression::Pointer expression_;
 };
 
-// True if both have the same normal form: 2*(s0 + 1) equals (4*s0)//2 + 2. Also false if their
-// equality is undecided.
+// True if both sizes have the same normal form: 2*(s0 + 1) equals (4*s0)//2 + 2. False if they
+// differ or if this is undecided.
 bool operator==(const SymInt& a, const SymInt& b);
 inline bool same(const SymInt& a, const SymInt& b) { return a == b; }
 inline bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) { return a == b; }
@@ -92,12 +93,12 @@ std::string to_text(const SymInt& value);
 SymInt operator*(const SymInt& a, const SymInt& b);
 SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
-// Rounds down. Precondition: b > 0.
+// Divides a by b and rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// True if a >= b for all symbols of at least 1, and a > b for some of them. Also false if this is
-// undecided.
+// True if a >= b for all values of the symbols from 1 on, and a > b for some of these values. Also
+// false if this is undecided.
 bool exceeds(const SymInt& a, const SymInt& b);
-// An upper bound of the value; empty if unbounded.
+// Returns an upper bound of the size's value, or an empty optional if the size is unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);
 
 }  // namespace vitrine::aot

@@ -15,7 +15,8 @@ struct Prefix {
   std::string_view text;
 };
 
-// The first prefix that matches is used, so a longer prefix must come before its own prefixes.
+// Prefixes of targets in FX's texts. The first match wins, so a prefix must come before any shorter
+// prefix of itself.
 constexpr std::array kPrefixes = {
     Prefix{Dialect::kEdge, "executorch.exir.dialects.edge._ops."},
     Prefix{Dialect::kHigherOrder, "torch.ops.higher_order."},
@@ -27,7 +28,7 @@ std::string fx_text(std::string_view name, Dialect dialect) {
   for (const Prefix& prefix : kPrefixes) {
     if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);
   }
-  // FX prints the module of Python's operators without its underscore.
+  // FX prints the module "_operator" of Python's operators without the underscore.
   constexpr std::string_view kOperator = "_operator.";
   return std::string(name.starts_with(kOperator) ? name.substr(1) : name);
 }

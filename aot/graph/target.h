@@ -21,24 +21,25 @@ enum class Dialect : uint8_t {
 class Target {
  public:
   Target() = default;  // the target of nodes that are not calls
-  // Interns a name without its prefix: "aten.conv2d.default". Names of kPython include the module:
-  // "_operator.getitem".
+  // Interns an operator's name without the prefix of its dialect: "aten.conv2d.default". Names in
+  // the dialect kPython include the module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
   // Interns an operator that is not in the table. `declared` must never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
-  // Parses the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
+  // Parses a target as .pt2 files and FX's prints spell it: "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
 
   explicit operator bool() const { return interned_ != nullptr; }
   const std::string& name() const { return interned_->name; }
   Dialect dialect() const { return interned_->dialect; }
-  // The parts of "aten.conv2d.default". The overload is empty if the name has only two parts.
+  // Return the parts of a name such as "aten.conv2d.default". The overload is empty if the name has
+  // only two parts.
   std::string_view name_space() const;
   std::string_view op() const;
   std::string_view overload() const;
   // The text that FX prints: "torch.ops.aten.conv2d.default".
   const std::string& text() const { return interned_->text; }
-  // The same operator in another dialect.
+  // Returns the same operator in another dialect.
   Target in(Dialect dialect) const { return of(name(), dialect, interned_->declared); }
   bool is_declared() const { return interned_ != nullptr && interned_->declared != nullptr; }
 
@@ -59,20 +60,20 @@ class Target {
   const InternedName* interned_ = nullptr;
 };
 
-// The operator of a target in any dialect: the declared one, or a row of the table. Null if the
-// operator is unknown.
+// Returns the operator of a target in any dialect: a declared operator or a row of the operator
+// table. Null if the operator is unknown.
 const Operator* operator_of(Target target);
-// True if a kernel computes the operator, so that programs can call it.
+// True if the operator has a kernel, so that programs can call the operator.
 bool has_kernel(Target target);
 // True for operators that quantize, dequantize or choose quantization parameters. Backends
 // recognize quantized calls by these operators, so passes keep them until partitioning is done.
 bool is_quantization(Target target);
-// True if the operator writes its first argument, like "aten.add_.Tensor". For an unknown operator,
-// its name decides.
+// True if the operator writes its first argument, like "aten.add_.Tensor". Judges an unknown
+// operator by its name.
 bool is_in_place(Target target);
 
-// True if the operator may write any argument: it is unknown and not in the aten namespace. The
-// names of unknown ATen operators tell whether they write.
+// True if the operator is unknown and outside the aten namespace, so that it may write any
+// argument. The name of an unknown ATen operator shows if it writes its first argument.
 bool has_unknown_effects(Target target);
 
 // The target of nodes that select one of several results.

@@ -13,7 +13,7 @@
 namespace vitrine::aot {
 
 // A tensor's data: a strided view into bytes that `owner` keeps alive. Copies share the bytes.
-// Invariant (checked on creation): every element is inside `storage`.
+// Code that creates tensor data must check that every element is inside `storage`.
 struct TensorData {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int64_t> sizes;
@@ -30,9 +30,9 @@ struct TensorData {
   std::string check() const;
 };
 
-// Copies the elements in row-major order.
+// Returns a copy of the elements in row-major order.
 std::vector<std::byte> row_major_bytes(const TensorData& data);
-// Makes row-major data that owns its bytes. `bytes` must hold exactly the elements.
+// Makes row-major data that own their bytes. `bytes` must hold exactly the elements.
 TensorData make_tensor_data(ScalarType dtype, std::vector<int64_t> sizes,
                             std::vector<std::byte> bytes);
 

@@ -18,7 +18,7 @@ std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
   for (size_t i = dim_order.size(); i-- > 0;) {
     const uint8_t dim = dim_order[i];
     strides[dim] = stride;
-    // An empty dim counts as a dim of size 1, as in PyTorch.
+    // For strides, a dim of size 0 counts as a dim of size 1, as in PyTorch.
     if (!(sizes[dim].is_static() && sizes[dim].value() == 0)) stride = stride * sizes[dim];
   }
   return strides;
@@ -41,7 +41,7 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes) {
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec) {
   std::vector<uint8_t> order(spec.strides.size());
   std::iota(order.begin(), order.end(), uint8_t{0});
-  // This is an insertion sort, because symbols have no strict weak order.
+  // Uses an insertion sort, because std::sort needs a strict weak order, which symbols lack.
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && exceeds(spec.strides[order[j]], spec.strides[order[j - 1]]); --j) {
       std::swap(order[j], order[j - 1]);

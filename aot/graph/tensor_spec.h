@@ -41,19 +41,19 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-// Strides of a dense tensor. `dim_order` lists its dims, outermost first.
+// Returns the strides of a dense tensor. `dim_order` lists the tensor's dims, outermost first.
 std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
                                   const std::vector<uint8_t>& dim_order);
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& sizes);
 TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
-// Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Dims of equal stride keep their
-// order. Symbolic strides are compared by divisibility; if that does not decide, dims keep their
-// order.
+// Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Compares symbolic strides by
+// divisibility. Dims keep their order if their strides are equal or the comparison is undecided.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
-// The dim order that the tensor has in a program. Kernels support row-major and channels-last.
-// Other orders occur in views, which become copies, and in inputs; both become row-major.
+// Returns the dim order that the tensor has in a program. Kernels support row-major and
+// channels-last tensors. Other orders occur in views, which become copies, and in inputs; these
+// tensors become row-major.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
-// "f32[1, 3, s0]"
+// Returns a text such as "f32[1, 3, s0]".
 std::string to_text(const TensorSpec& spec);
 
 }  // namespace vitrine::aot

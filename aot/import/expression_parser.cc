@@ -72,7 +72,7 @@ class Parser {
     at_ = static_cast<size_t>(end - text_.data());
     return value;
   }
-  // Skips ", positive=True, integer=True".
+  // Skips the assumptions of a symbol: ", positive=True, integer=True".
   void skip_options() {
     while (take(',')) {
       word();

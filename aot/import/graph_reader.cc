@@ -12,8 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Finds keyword arguments in files of torch 2.7 and earlier, which do not record which arguments
-// were passed by keyword.
+// True if an argument must be passed by keyword. Files of torch 2.7 and earlier do not record which
+// arguments were.
 bool is_keyword_only(Target target, std::string_view name) {
   const Operator* op = operator_of(target);
   if (op == nullptr) op = find_functional(target.name());
@@ -85,7 +85,7 @@ const NumberKind* number_kind(std::string_view variant) {
   return nullptr;
 }
 
-// torch.export puts "_unused_" into the names of results that nothing uses.
+// torch.export marks results that nothing uses with "_unused_" in their names.
 bool is_unused(std::string_view name) { return name.find("_unused_") != std::string_view::npos; }
 
 std::optional<JsonValue> only_item(const JsonValue& list) {
@@ -94,7 +94,8 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// The name of a result that is a single tensor or number; empty for other results.
+// Returns the name of a result that is a single tensor or number, and an empty text for other
+// results.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();
   const bool is_number = number_kind(kind) != nullptr && content.has("as_name");
@@ -143,8 +144,8 @@ void GraphReader::define(const JsonValue& name, Node* node) {
   }
 }
 
-// Returns a name for a node that the file does not name. No node of the graph has this name, and no
-// value that the file defines, even later.
+// Returns a name for a node that the file does not name. Neither a node of the graph nor any value
+// in the file, even a later one, has this name.
 std::string GraphReader::free_name(std::string_view base) const {
   const auto is_taken = [&](const std::string& name) {
     const auto has = [&](const char* map) { return json_.has(map) && json_.at(map).has(name); };

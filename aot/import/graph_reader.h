@@ -15,16 +15,17 @@ class GraphReader {
   // `json` and `graph` must outlive the reader. `depth` is the number of graphs around this one.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // Reads the graph. `literal_names` has a name for each input: the signature's name of a literal,
-  // which the graph does not name, and an empty text for other inputs. Subgraphs pass an empty
-  // list.
+  // Reads the graph. `literal_names` has a text for each input: for a literal, its name in the
+  // signature, because the graph does not name literals; for other inputs, an empty text. For
+  // subgraphs, the list is empty.
   void read(const std::vector<std::string>& literal_names);
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // The node of a value. Throws an error at `name` if the value was not read yet.
+  // Returns the node of a value. Throws an error at `name` if the reader has not read the value
+  // yet.
   Node* value_of(const JsonValue& name) const;
-  // The placeholder of input `index`.
+  // Returns the placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }
   size_t num_inputs() const { return inputs_.size(); }
 

@@ -4,9 +4,9 @@
 
 namespace vitrine::aot {
 
-// Reports a .pt2 file that is damaged or uses unsupported features: "model.pt2: models/model.json:
-// graph_module.graph.nodes[3].inputs[1].arg.as_tensor.name: value "x" is not defined before its
-// use".
+// Thrown for a .pt2 file that is damaged or uses unsupported features: "model.pt2:
+// models/model.json: graph_module.graph.nodes[3].inputs[1].arg.as_tensor.name: value "x" is not
+// defined before its use".
 class ImportError : public AotError {
  public:
   using AotError::AotError;

@@ -25,7 +25,7 @@ constexpr uint64_t kMaxZeroBytes = uint64_t{1} << 32;
 enum class InputKind : int8_t { kUserInput = 0, kParameter = 1, kBuffer = 2, kConstant = 3 };
 enum class OutputKind : int8_t { kUserOutput = 0, kBufferMutation = 1, kInputMutation = 2 };
 
-// A placeholder that the program stores.
+// A weight: a placeholder whose data the program stores.
 struct Binding {
   std::string_view name;
   std::string_view key;  // of its data; the name of a zero-filled buffer in the model
@@ -45,7 +45,7 @@ class MethodReader {
 
   ExportedProgram read() {
     const std::vector<Binding> bindings = read_bindings();
-    // Weights come first, as in programs of torch.export.
+    // Adds the weights before the other inputs, as torch.export does.
     for (const InputKind kind : {InputKind::kParameter, InputKind::kBuffer, InputKind::kConstant}) {
       for (const Binding& binding : bindings) {
         if (binding.kind == kind) add_weight(binding);
@@ -149,7 +149,7 @@ class MethodReader {
     return data;
   }
 
-  // A buffer that loading fills with zeros.
+  // Returns the initial data of a buffer that starts with zeros and is not in the file.
   static TensorData zeros(const TensorSpec& spec, const std::string& place) {
     uint64_t bytes = element_size(spec.dtype);
     for (const SymInt& size : spec.sizes) {

@@ -18,10 +18,11 @@ namespace vitrine::aot {
 
 using NativeMethods = std::map<std::string, ExportedProgram, std::less<>>;  // keyed by name
 
-// The programs have passed lint(). The file must not change while their weights are in use.
+// Imports a file. The returned programs have passed lint(). The file must not change while the
+// weights are in use.
 NativeMethods import_native(const std::filesystem::path& file);
-// `owner` keeps `bytes` alive. If it is null, `bytes` must outlive the programs. `source` names the
-// bytes in errors.
+// Imports a file in memory. `owner` keeps `bytes` alive; if `owner` is null, `bytes` must outlive
+// the programs. `source` names the bytes in errors.
 NativeMethods parse_native(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                            const std::string& source);
 

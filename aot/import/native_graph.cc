@@ -39,8 +39,8 @@ const Operator* find_any(Target target) {
   return op == nullptr ? find_functional(target.name()) : op;
 }
 
-// True if the operator uses the value when the argument is absent. Files contain all arguments;
-// graphs of torch.export leave these out.
+// True if the value equals the operator's default for the argument. Native files contain all
+// arguments, but graphs of torch.export omit arguments that have their default.
 bool is_default(const Argument& value, const OperatorArgument& declared) {
   if (!declared.has_default) return false;
   struct Compare {
@@ -75,8 +75,9 @@ constexpr Named<MemoryFormat> kMemoryFormats[] = {
     {"channels_last", MemoryFormat::kChannelsLast},
     {"channels_last_3d", MemoryFormat::kChannelsLast3d}};
 
-// Converts a number or text to the type that the operator declares. The schema lacks types for
-// layouts, devices and memory formats. Returns the argument itself if it cannot be converted.
+// Converts a number or text to the type that the operator declares, because the schema lacks types
+// for layouts, devices and memory formats. Returns the argument unchanged if it cannot be
+// converted.
 Argument converted(Argument value, const OperatorArgument& declared) {
   if (value.is_none()) return value;
   const std::string* text = value.get<std::string>();
@@ -85,7 +86,7 @@ Argument converted(Argument value, const OperatorArgument& declared) {
   if (name.starts_with("torch.")) name.remove_prefix(std::string_view("torch.").size());
   switch (declared.type) {
     case ArgumentType::kMemoryFormat: {
-      // The numbers of c10::MemoryFormat are the positions in the table.
+      // The position in this table is the number of the c10::MemoryFormat.
       if (number != nullptr && *number >= 0 && *number < std::ssize(kMemoryFormats)) {
         return kMemoryFormats[*number].value;
       }

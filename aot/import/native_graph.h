@@ -23,12 +23,12 @@ class NativeGraphReader {
   NativeGraphReader(const delegates::FlatTable& table, Graph& graph, std::string place,
                     int depth = 0);
 
-  // Adds a placeholder for an input or weight. The next functions throw an ImportError if a name is
-  // defined twice, or not defined.
+  // Adds a placeholder for an input or weight. This and the next functions throw an ImportError if
+  // a name is defined twice, or used without a definition.
   Node* add_input(std::string_view name, TensorSpec spec);
-  // Adds a placeholder for a value of the graph.
+  // Adds a placeholder for a value that the graph defines.
   Node* add_input(std::string_view name) { return add_input(name, spec_of(name)); }
-  // Reads the nodes, then the outputs. All inputs must have been added.
+  // Reads the nodes and then the outputs of the graph. All inputs must have been added before.
   void read();
   Node* value_of(std::string_view name) const;
   TensorSpec spec_of(std::string_view name) const;

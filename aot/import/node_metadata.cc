@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxAncestryDepth = 120;  // in levels of JSON
 
-// Splits at each `separator` that is outside of brackets and parentheses.
+// Splits the text at each `separator` that is outside brackets and parentheses.
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;

@@ -6,8 +6,8 @@
 
 namespace vitrine::aot {
 
-// Reads everything except the weights. `root` is the ExportedProgram struct of torch.export's
-// schema.
+// Reads an exported program without its weights. `root` is the ExportedProgram struct of
+// torch.export's schema.
 ExportedProgram read_program(const JsonValue& root);
 
 }  // namespace vitrine::aot

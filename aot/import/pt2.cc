@@ -40,13 +40,14 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // Each weight is only in one of the two, depending on its spec.
+  // Merges the subclasses of the state dict and the constants. A weight is in only one of the two,
+  // depending on its spec.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }
 
-// The folder that contains all members of a PT2 archive, such as "model/"; empty if the archive is
-// not a PT2 archive.
+// Returns the folder that contains all members of a PT2 archive, such as "model/", or an empty text
+// if the zip is not a PT2 archive.
 std::string root_folder(const ZipArchive& archive) {
   for (const std::string& name : archive.names()) {
     const size_t slash = name.find('/');
@@ -68,8 +69,8 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   expect("archive_version", "0", true);
   expect("byteorder", "little", false);
 
-  // torch.export.save names its program "model". A program of another name is read if it is the
-  // only one.
+  // torch.export.save names its program "model". Reads a program with another name if it is the
+  // only program.
   const std::string folder = root + "models/";
   constexpr std::string_view kJson = ".json";
   std::string model;

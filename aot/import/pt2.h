@@ -1,7 +1,7 @@
 // Imports .pt2 files, which torch.export.save writes.
 //
-// Reads the layout of torch 2.5 to 2.7 and that of 2.8 and later (docs/formats/pt2.md), for
-// programs in training IR and in decomposed core ATen. The file is untrusted: ImportErrors name the
+// Reads the archive layouts of torch 2.5 to 2.7 and of torch 2.8 and later (docs/formats/pt2.md),
+// and programs in training IR or decomposed core ATen. The file is untrusted: ImportErrors name the
 // file, the archive's member and the position in it. Weights that the archive stores without
 // compression are views into the mapped file.
 #pragma once
@@ -16,10 +16,11 @@
 
 namespace vitrine::aot {
 
-// The program has passed lint(). The file must not change while the program's weights are in use.
+// Imports a file. The returned program has passed lint(). The file must not change while the
+// program's weights are in use.
 ExportedProgram import_pt2(const std::filesystem::path& file);
-// `owner` keeps `bytes` alive. If it is null, `bytes` must outlive the program. `source` names the
-// bytes in errors.
+// Imports a file in memory. `owner` keeps `bytes` alive; if `owner` is null, `bytes` must outlive
+// the program. `source` names the bytes in errors.
 ExportedProgram parse_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                           const std::string& source);
 

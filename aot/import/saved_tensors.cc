@@ -15,14 +15,16 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
-// torchao nests at most a weight in a weight, and an implementation in the inner weight. The limit
-// is needed because a pickled object can contain itself.
+// Maximum nesting of subclasses. torchao nests at most three: a weight, a weight in it, and an
+// implementation in that. A limit is necessary because a pickled object can contain itself.
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 
-// Rebuilds an object from (rebuild function, type, arguments, attributes).
+// The name of the pickled function that rebuilds an object from (rebuild function, type, arguments,
+// attributes).
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// Rebuilds a subclass from (type, dtype, sizes, strides, offset, layout, device, requires_grad).
+// The name of the pickled function that rebuilds a subclass from (type, dtype, sizes, strides,
+// offset, layout, device, requires_grad).
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {
     "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};
@@ -72,8 +74,8 @@ class Reader {
   }
   const PickleNode& arguments(const PickleNode& call) const { return objects_.node(call.items[1]); }
 
-  // Finds the call that rebuilds a tensor subclass. `value` is that call or the parameter around
-  // it. Null if `value` is not a subclass.
+  // Finds the call that rebuilds a tensor subclass: `value` itself, or the content of `value` if
+  // that is a parameter. Null if `value` is not a subclass.
   const PickleNode* subclass_in(const PickleNode& value) const {
     if (value.kind != Kind::kCall) return nullptr;
     if (std::ranges::count(kRebuildParameter, callee(value)) != 0 &&

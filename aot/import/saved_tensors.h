@@ -26,10 +26,11 @@ struct SavedWeights {
   std::map<std::string, TensorSubclass, std::less<>> subclasses;
 };
 
-// Reads a torch.save archive of a dict of tensors and parameters. The tensors share bytes.owner.
-// FormatErrors begin with `source`. Empty bytes count as an empty dict.
+// Reads a torch.save archive that contains a dict of tensors and parameters. The tensors share
+// bytes.owner. FormatErrors begin with `source`. Empty bytes count as an empty dict.
 SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& source);
-// Reads a torch.save archive of a single tensor or parameter and adds it to `weights` as `name`.
+// Reads a torch.save archive that contains a single tensor or parameter, and adds that to `weights`
+// as `name`.
 void read_saved_tensor(const SharedBytes& bytes, const std::string& source, const std::string& name,
                        SavedWeights& weights);
 

@@ -8,9 +8,10 @@
 
 namespace vitrine::aot {
 
-// Returns a name for each input spec: that of a literal input, and an empty text for other inputs.
+// Returns a text for each input spec: the name of an input that is a literal, and an empty text for
+// other inputs.
 std::vector<std::string> read_literal_names(const JsonValue& input_specs);
-// `graph` must have read its graph.
+// Reads the signature. `graph` must already have read its graph.
 GraphSignature read_signature(const JsonValue& signature, GraphReader& graph);
 
 }  // namespace vitrine::aot

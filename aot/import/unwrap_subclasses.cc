@@ -12,7 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// torch's name for an inner tensor: "fc.weight", 1 -> "fc.parametrizations.weight.original1".
+// Returns torch's name for an inner tensor: "fc.weight", 1 ->
+// "fc.parametrizations.weight.original1".
 std::string inner_tensor_name(const std::string& weight, size_t index) {
   const size_t dot = weight.rfind('.');
   const std::string module = dot == std::string::npos ? "" : weight.substr(0, dot + 1);
@@ -38,7 +39,8 @@ class Unwrapper {
   }
 
  private:
-  // Replaces the calls that access attributes of `object`, which is at `path` in the subclass.
+  // Replaces the calls that access attributes of `object`. `path` is the path of attributes from
+  // the subclass to the object.
   void replace_users(Node& object, const std::string& path) {
     static const Target kAccess = Target::of("export.access_subclass_inner_tensor.default");
     const std::vector<Node*> users = object.users();

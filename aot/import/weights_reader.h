@@ -8,9 +8,9 @@
 
 namespace vitrine::aot {
 
-// Reads the weights from `folder` ("model/data/weights/"). It contains <model>_<kind>_config.json
-// and the records that this file names, or <model>.pt (torch 2.8). If it contains neither, the
-// program has no weights of this kind.
+// Reads the weights from `folder` ("model/data/weights/"). The folder contains
+// <model>_<kind>_config.json and the records that this file names, or <model>.pt (torch 2.8). If it
+// contains neither file, the program has no weights of this kind.
 SavedWeights read_weights(const ZipArchive& archive, const std::string& folder,
                           const std::string& model, const std::string& kind);
 

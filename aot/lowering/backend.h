@@ -1,4 +1,4 @@
-// Interface of the ahead-of-time side of a backend.
+// The interface that backends implement on the ahead-of-time side.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct PreprocessResult {
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
   // Sizes in bytes of the planned memory that each call of the delegate gets
-  // (BackendExecutionContext::scratch). Runtimes before ExecuTorch 1.6 ignore it.
+  // (BackendExecutionContext::scratch). Runtimes before ExecuTorch 1.6 ignore these sizes.
   std::vector<uint64_t> scratch_sizes = {};
 };
 
@@ -23,11 +23,10 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string id() const = 0;  // the backend id in programs
-  // Number of bytes that the backend's delegates may read past the end of an input. Memory plans
-  // reserve them.
+  // Returns the number of bytes that the backend's delegates may read past the end of an input.
+  // Memory plans reserve these bytes.
   virtual uint64_t input_padding() const { return 0; }
-  // Compiles `program`, which is a copy for this call and may be changed. Throws AotErrors that
-  // name the node.
+  // Compiles `program`, a copy that the backend may change. Throws AotErrors that name the node.
   virtual PreprocessResult preprocess(ExportedProgram& program,
                                       std::span<const CompileSpec> compile_specs) const = 0;
 };

@@ -9,23 +9,23 @@
 
 namespace vitrine::aot {
 
-// Tags each parameter, constant and buffer with the tag of its first tagged user. Skips buffers
-// that the program mutates. Partitioners call this after they have tagged their calls. Lowering
-// gives users with other tags a copy.
+// Gives each parameter, constant and buffer the tag of its first tagged user. Skips buffers that
+// the program mutates. Partitioners call this after they have tagged calls. If a weight has users
+// with other tags, lowering copies the weight for them.
 void tag_constants(ExportedProgram& program);
-// Tags each buffer that the program mutates if all its users and the call that computes its new
-// value have the same tag. Such a buffer moves into the delegate.
+// Tags each mutated buffer for which all users and the call that computes the new value have the
+// same tag. Such a buffer moves into the delegate.
 void tag_mutated_buffers(ExportedProgram& program);
 
-// Sets NodeMeta::external_tag of each parameter, constant and buffer that the program does not
-// mutate to the result of `file_of`: the .ptd file for the weight, or "" for the program. This
-// matters for delegates that store weights by name, as XNNPACK's do. Must run before lowering,
-// since backends read the tag. ExecuTorch: delegate_external_constants_pass.
+// Sets NodeMeta::external_tag of each parameter, constant and unmutated buffer to the result of
+// `file_of`: the name of the .ptd file for the weight, or "" to store the weight in the program.
+// This affects delegates that store weights by name, as XNNPACK's do. Must run before lowering,
+// since backends read the tag. The equivalent of ExecuTorch's delegate_external_constants_pass.
 using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
-// Splits each weight with this tag that has users with other tags, for lowering. The weight keeps
-// its first user's tag and the users with that tag. For each other tag (or no tag), inserts a
+// Copies each weight with this tag that also has users with other tags. The weight keeps the tag of
+// its first user, and all users with that tag. For each other tag (or no tag), inserts a
 // placeholder "<name>_copy_<n>" with that tag and the same data before the weight. Throws AotError
 // if the weight must not be copied: it is marked NodeMeta::no_copy, or it is a buffer that the
 // program mutates.

@@ -55,7 +55,7 @@ DelegateIdentifier DelegateMappingBuilder::insert_entry(
   std::vector<uint32_t> known(handles.begin(), handles.end());
   std::erase(known, 0U);
   std::ranges::sort(known);
-  // clang 14 does not compile the result of std::ranges::unique.
+  // Uses std::unique, because clang 14 cannot compile uses of std::ranges::unique's result.
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (known.empty()) {
     throw AotError(

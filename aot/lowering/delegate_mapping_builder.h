@@ -1,4 +1,4 @@
-// Records, while a backend compiles, the source nodes of each operator of a delegate.
+// Records the source nodes of each operator of a delegate while a backend compiles the delegate.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,26 @@
 namespace vitrine::aot {
 
 // The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
-// entry may have several nodes. A debug handle of 0 means that the node has none. A failed
-// insertion throws AotError and leaves the mapping as it was; if only the handles were invalid, it
-// uses up a generated identifier.
+// entry may have several nodes. A debug handle of 0 means that the node does not have a handle. A
+// failed insertion throws AotError and leaves the mapping unchanged, but uses up a generated
+// identifier if only the handles were invalid.
 class DelegateMappingBuilder {
  public:
   // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not
-  // pass one. Otherwise each insertion must pass a new one, a number or a string.
+  // pass an identifier. Otherwise each insertion must pass a new identifier, which is a number or a
+  // string.
   explicit DelegateMappingBuilder(bool generated_identifiers = false)
       : generated_identifiers_(generated_identifiers) {}
 
-  // Adds an entry with the debug handles of the nodes. At least one node must have a handle.
-  // Returns the identifier.
+  // Adds an entry with the debug handles of the nodes, at least one of which must have a handle.
+  // Returns the identifier of the entry.
   DelegateIdentifier insert(std::span<const Node* const> nodes,
                             std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert(const Node& node, std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert_handles(std::span<const uint32_t> handles,
                                     std::optional<DelegateIdentifier> identifier = {});
 
-  // Entries are in order of insertion; the handles of an entry are ascending and distinct.
+  // Returns the entries in order of insertion. The handles of an entry are ascending and distinct.
   const DelegateMap& mapping() const { return mapping_; }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kLowered = "lowered_module_";
 
-// "aten_add_tensor_12" -> "aten_add_tensor"
+// Removes the number from a node's name: "aten_add_tensor_12" -> "aten_add_tensor".
 std::string op_type(std::string_view name) {
   const size_t last = name.find_last_not_of("0123456789");
   if (last == std::string_view::npos || last + 1 == name.size() || name[last] != '_') {
@@ -25,7 +25,7 @@ std::string op_type(std::string_view name) {
 
 using Row = std::array<std::string, 3>;
 
-// Returns the rows of the table, including header and total.
+// Returns all rows of the table, including the header and the total.
 std::vector<Row> rows_of(const DelegationInfo& info) {
   std::vector<Row> rows = {
       {"op_type", "occurrences_in_delegated_graphs", "occurrences_in_non_delegated_graphs"}};
@@ -94,7 +94,8 @@ std::string format_csv(const DelegationInfo& info) {
 
 std::string format_grid(const DelegationInfo& info) {
   const std::vector<Row> rows = rows_of(info);
-  // Header cells are two characters wider; the column of row numbers has an empty header.
+  // Header cells are two characters wider than their text. The column of row numbers has an empty
+  // header.
   std::array<size_t, 4> widths = {std::max<size_t>(2, fmt::format("{}", rows.size() - 2).size())};
   for (size_t i = 0; i < 3; ++i) {
     widths[i + 1] = rows[0][i].size() + 2;

@@ -1,4 +1,4 @@
-// Counts how much of a program is delegated.
+// Counts the delegated and the non-delegated calls of a program.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ struct OpCounts {
   size_t non_delegated = 0;
 };
 
-// The counts of ExecuTorch's get_delegation_info. Calls of the top graph, including getitems, are
-// non-delegated, except delegate calls. Calls of a lowered module's original graph are delegated.
-// Subgraphs of control flow are ignored.
+// The counts of ExecuTorch's get_delegation_info. Calls in a lowered module's original graph count
+// as delegated. Calls in the main graph, including getitems but not delegate calls, count as
+// non-delegated. Subgraphs of control flow do not count.
 struct DelegationInfo {
   size_t subgraphs = 0;
   size_t delegated_nodes = 0;
@@ -26,11 +26,11 @@ struct DelegationInfo {
 
 DelegationInfo delegation_info(const aot::Graph& graph);
 
-// Returns the totals, in three lines.
+// Returns the total counts as text, in three lines.
 std::string format_summary(const DelegationInfo& info);
-// Returns a CSV table: a header, one line per operator type, then "Total".
+// Returns a CSV table that has a header, a line for each operator type, and a line "Total".
 std::string format_csv(const DelegationInfo& info);
-// Returns the same table with a frame and row numbers, like tabulate's fancy_grid.
+// Returns the table of operator types with a frame and row numbers, like tabulate's fancy_grid.
 std::string format_grid(const DelegationInfo& info);
 
 }  // namespace vitrine::delegation

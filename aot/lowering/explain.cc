@@ -42,8 +42,8 @@ std::string cost_text(const NodeCost& cost) {
                      bytes_text(cost.bytes));
 }
 
-// Returns the innermost line of the stack trace outside torch, "model.py:28", or else the innermost
-// line.
+// Returns the innermost line of the stack trace that is outside torch, such as "model.py:28", or
+// the innermost line of all if none is.
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
   constexpr std::string_view kFile = "File \"";
@@ -65,7 +65,7 @@ std::string source_line(const Node& node) {
   return found;
 }
 
-// A reason, and the calls that were not delegated because of it, most expensive first.
+// A reason, and the calls that were not delegated for this reason, most expensive first.
 struct Reason {
   std::string text;
   NodeCost cost;  // sum over the calls; unknown FLOPs are not included
@@ -94,7 +94,8 @@ std::string cost_text(const Reason& reason) {
   return (is_incomplete ? "at least " : "") + cost_text(reason.cost);
 }
 
-// Returns "aten.mm.default, 3 x aten.erf.default", in the order of the first calls.
+// Lists operators with their number of calls, in the order of the first calls: "aten.mm.default, 3
+// x aten.erf.default".
 std::string operators_text(std::span<const CostedNode> nodes) {
   std::vector<std::pair<std::string, size_t>> counts;
   for (const CostedNode& node : nodes) {

@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Torch's operators on numbers, and its run-time checks. torch.fx schedules them as early as
+// Torch's operators on numbers and its run-time checks, which torch.fx schedules as early as
 // possible.
 constexpr std::array<std::string_view, 17> kScheduledFirst = {
     "_operator.add",

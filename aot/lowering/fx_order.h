@@ -1,18 +1,20 @@
-// Reproduces the order of nodes and users that torch.fx has after it changes a graph. Names and the
-// order of instructions depend on it.
+// Reproduces the order of nodes and users that torch.fx leaves after it changes a graph. Names of
+// nodes and the order of instructions depend on this order.
 #pragma once
 
 #include "aot/graph/graph.h"
 
 namespace vitrine::aot {
 
-// Sorts topologically, like torch.fx's legalize_graph: among the nodes whose inputs are sorted,
-// takes operators on numbers first, and then the nodes that became ready first. Throws AotError
-// that names a node if it depends on itself.
+// Sorts the nodes topologically, like torch.fx's legalize_graph. Among the nodes that are ready,
+// because all their inputs are already sorted, operators on numbers come first, then the nodes that
+// became ready first. Throws an AotError that names the node if a node depends on itself.
 void legalize(Graph& graph);
-// Sorts the users of each node by their position in the graph, as in a copy of the graph.
+// Sorts the users of each node by their position in the graph. A copy of the graph has the same
+// order.
 void settle(Graph& graph);
-// Replaces `node` by `other` in all its users. The users become the last users of all their inputs.
+// Replaces `node` with `other` in all users of `node`. Each of these users becomes the last user of
+// all its inputs.
 void replace_uses(Node* node, Node* other);
 
 }  // namespace vitrine::aot

@@ -36,8 +36,8 @@ std::string shape_of(const aot::Value& value) {
   return text;
 }
 
-// Writes nodes and edges. Identifiers have the path of the cluster as prefix, because node names
-// are unique only in their graph.
+// Writes nodes and edges. Identifiers begin with the path of the node's cluster, because node names
+// are unique only within a graph.
 class GraphvizWriter {
  public:
   std::string write(const ExportedProgram& program) {
@@ -66,7 +66,8 @@ class GraphvizWriter {
     return shape.empty() ? head : fmt::format("{}\n{}", head, shape);
   }
 
-  // `program` is the program of the graph, whose weights are omitted, or null.
+  // Writes the nodes and edges of a graph. `program` is the program to which the graph belongs, or
+  // null. Omits the program's weights.
   void write_graph(const Graph& graph, const std::string& path, const std::string& indent,
                    const ExportedProgram* program) {
     for (const Node& node : graph.nodes()) {
@@ -88,7 +89,7 @@ class GraphvizWriter {
     return found == graph.lowered_modules().end() ? nullptr : found->second.get();
   }
 
-  // Writes the edges into `node`, which must not be a delegate call.
+  // Writes the edges from `input` to `node`, which must not be a delegate call.
   void write_edges(const Graph& graph, const Node& input, const Node& node, const std::string& path,
                    const ExportedProgram* program) {
     if (input.kind() == Node::Kind::kGetAttr) {

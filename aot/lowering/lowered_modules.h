@@ -1,4 +1,4 @@
-// Graph calls of modules that backends have compiled.
+// Finds, adds and wraps the calls of modules that backends have compiled.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace vitrine::aot {
 
-// torch.ops.higher_order.executorch_call_delegate: (lowered module, inputs...) -> results
+// Returns the target torch.ops.higher_order.executorch_call_delegate: (lowered module, inputs...)
+// -> results.
 Target call_delegate();
 
 struct LoweredSubmodule {
@@ -18,25 +19,27 @@ struct LoweredSubmodule {
   Node* call = nullptr;
 };
 
-// Returns the modules of this graph, without subgraphs, in the order of the calls. Throws AotError
-// that names the call if its first argument is not a lowered module.
+// Returns the lowered modules that this graph calls, in the order of the calls. Ignores subgraphs.
+// Throws an AotError that names the call if the first argument of a delegate call is not a lowered
+// module.
 std::vector<LoweredSubmodule> get_lowered_submodules(Graph& graph);
 std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_modules(Graph& graph);
 
-// Copies the graph. The copy shares the weights and the payload, which are immutable.
+// Copies the module with its original graph. The copy shares the weights and the payload, which are
+// immutable.
 LoweredBackendModule copy(const LoweredBackendModule& module);
 
 // Adds the module to the graph under the first free name "lowered_module_<n>", and inserts a call
-// of it before `before`. The value of the call is the tuple of `values`; its debug handle is 0.
+// of the module before `before`. The call's value is the tuple of `values`, and its debug handle is
+// 0.
 Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendModule> module,
                            const std::vector<Node*>& inputs, Value::Items values, Node* before);
 
-// Returns the largest debug handle of the graph, without subgraphs; 0 if it has no handles.
+// Returns the largest debug handle in the graph, or 0 if it has no handles. Ignores subgraphs.
 uint32_t max_debug_handle(const Graph& graph);
 
-// Returns a program that consists of one call of this delegate, with the user inputs and user
-// outputs of the module's original program. Emitted, it runs only this delegate. The equivalent of
-// ExecuTorch's LoweredBackendModule.program().
+// Returns a program that only calls this delegate. It has the user inputs and user outputs of the
+// module's original program. The equivalent of ExecuTorch's LoweredBackendModule.program().
 ExportedProgram delegate_program(const std::shared_ptr<const LoweredBackendModule>& module);
 
 }  // namespace vitrine::aot

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The units of partitioning: groups and single nodes. Nodes are identified by position in the
-// graph.
+// The units that partitioning combines: groups and single nodes. Identifies nodes by their position
+// in the graph.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -32,7 +32,8 @@ class Units {
   size_t position(const Node* node) const { return position_.at(node); }
   bool has(const Node* node) const { return position_.contains(node); }
   size_t unit_of(const Node* node) const { return unit_of_[position_.at(node)]; }
-  // Ascending positions of the unit's nodes; empty if the unit was merged into another one.
+  // Returns the ascending positions of the unit's nodes. Empty if the unit was merged into another
+  // unit.
   const std::vector<size_t>& members(size_t unit) const { return members_[unit]; }
 
   template <class Visit>
@@ -52,8 +53,8 @@ class Units {
     }
   }
 
-  // Merges these positions into one unit. Returns false, and changes nothing, if a path leads out
-  // of the unit and back in.
+  // Merges the nodes at these positions into one unit. Returns false, and changes nothing, if a
+  // path would lead out of the unit and back in.
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
@@ -71,7 +72,8 @@ class Units {
     return true;
   }
 
-  // Returns the units with users before their inputs. Ties: the later position comes first.
+  // Returns the units in an order in which users come before their inputs. Ties: the later position
+  // comes first.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -85,7 +87,7 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // `missing` reaches 0, because inputs() and users() both list each node once.
+      // missing[input] reaches 0, because inputs() and users() both list each node once.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -124,7 +126,7 @@ class Units {
   std::vector<std::vector<size_t>> members_;
 };
 
-// Merges groups that share nodes. Returns the positions of each merged group.
+// Merges groups that share nodes. Returns the positions of the nodes of each merged group.
 std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
                                                  const std::vector<std::vector<Node*>>& groups) {
   std::vector<size_t> parent(units.size());
@@ -162,7 +164,7 @@ class PartitionFormer {
         order_(units.users_first()),
         partition_of_(units.size(), kNone) {}
 
-  // Returns the partition of each unit, or kNone.
+  // Returns the partition of each unit, or kNone for a unit without a partition.
   std::vector<size_t> run() {
     size_t id = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -172,8 +174,8 @@ class PartitionFormer {
   }
 
  private:
-  // Adds units from order_[start] on, unless a path leads from them through others into the
-  // partition.
+  // Fills partition `id` with units from order_[start] on. Skips a unit if a path leads from it
+  // through units outside the partition back into the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition
@@ -196,8 +198,8 @@ class PartitionFormer {
   std::vector<size_t> partition_of_;
 };
 
-// Moves getitems into the partition of their call if only getitems use the call. Repeats until
-// nothing changes, since results may be tuples of tuples.
+// If only getitems use a call, moves them into the call's partition. Repeats this until nothing
+// changes, since results may be tuples of tuples.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

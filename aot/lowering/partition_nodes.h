@@ -1,4 +1,5 @@
-// Groups supported nodes into the largest partitions that can each become one delegate.
+// Groups supported nodes into partitions that are as large as possible and can each become one
+// delegate.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +16,12 @@ struct NodePartition {
 };
 
 struct PartitionNodesOptions {
-  // Nodes that must stay together. All nodes of a group count as supported and get the same
-  // partition. Groups that share a node are merged. If a path leads out of a group and back in, the
-  // group cannot be one call, and none of its nodes gets a partition.
+  // Groups of nodes that must stay together. All nodes of a group count as supported and get the
+  // same partition. Groups that share a node become one group. If a path leads out of a group and
+  // back in, the group cannot be one call, and none of its nodes gets a partition.
   std::vector<std::vector<Node*>> groups;
-  // If false, a partition needs at least two calls other than getitem and aten.view.
+  // True if a partition may consist of a single call. If false, a partition needs at least two
+  // calls other than getitem and aten.view.
   bool single_nodes = true;
 };
 
@@ -27,8 +29,8 @@ struct PartitionNodesOptions {
 // each partition all supported nodes that can join without a path out of the partition and back in.
 // Nodes of a partition need not be connected. If only getitems use a call's results, they get the
 // call's partition. Replacing each partition with one call creates no cycle. `supported` may
-// contain placeholders; they get the first partition that they can join. The time is linear in the
-// graph's size for each partition and each group.
+// contain placeholders, which get the first partition that they can join. The running time is
+// linear in the graph's size for each partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

@@ -1,4 +1,4 @@
-// Interface of partitioners, which choose the nodes to delegate.
+// The interface of partitioners, which choose the nodes to delegate.
 #pragma once
 
 #include <map>
@@ -31,10 +31,10 @@ struct PartitionResult {
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
-  // Sets NodeMeta::delegation_tag of nodes, including nodes of subgraphs. Must not change anything
-  // else.
+  // Sets NodeMeta::delegation_tag of the nodes to delegate, in the graph and its subgraphs. Must
+  // not change anything else.
   virtual PartitionResult partition(ExportedProgram& program) const = 0;
-  // Returns the operators that must not be decomposed. See EdgeOptions::ops_to_keep.
+  // Returns the operators that must not be decomposed (EdgeOptions::ops_to_keep).
   virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }
 };
 

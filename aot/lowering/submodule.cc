@@ -14,7 +14,8 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-// Returns a node outside that is on a path from the nodes back to them; null if there is none.
+// Returns a node outside `nodes` that is on a path from one of `nodes` to another. Null if no such
+// node exists.
 const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside) {
   NodeSet seen;
   std::vector<const Node*> open;
@@ -106,7 +107,8 @@ class Copier {
     return graph_->nodes().empty() ? nullptr : &graph_->nodes().front();
   }
 
-  // Copies the attribute and its content. The original stays, since other nodes may use it.
+  // Copies a get_attr node and the content of its attribute. Keeps the original, since other nodes
+  // may use it.
   Node* copy_attribute(const Node& node) {
     const std::string& name = node.attribute();
     if (const auto found = from_.tensors().find(name); found != from_.tensors().end()) {
@@ -153,7 +155,7 @@ Value::Items values_of(const ArgumentList& results) {
   return values;
 }
 
-// Adds getitems of all items of a tuple and returns them.
+// Adds a getitem node for each item of a tuple and returns these nodes.
 ArgumentList unpack_tuple(Graph& graph, Node* tuple) {
   ArgumentList results;
   const Value::Items items = *tuple->meta.value.items();
@@ -232,7 +234,7 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // Sorts the inputs of `owning` among the positions that they occupy.
+  // Sorts the placeholders that are inputs of `owning`, without moving the others.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

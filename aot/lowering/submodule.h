@@ -17,21 +17,22 @@ struct Submodule {
   Node* call = nullptr;
 };
 
-// Moves `nodes`, which are calls (or constants of a control-flow graph) of `graph`, into a new
+// Moves `nodes`, which are calls of `graph` (or constants of a control-flow graph), into a new
 // graph. Inputs from outside become placeholders, in order of first use. Nodes with users outside
-// become results; the users get them by getitem, even if there is only one. If the only result is a
-// tuple, its items become the results. Then sorts `graph` (fx_order.h). `signature` is the
-// signature of `graph`, whose results are renamed too; it may be null. Throws AotError, before
-// anything changes, if a path leads out of the nodes and back in. Nodes need not be connected.
+// become results, which the users read with getitems even if there is only one result. If the only
+// result is a tuple, its items become the results. Finally sorts `graph` (fx_order.h). `signature`,
+// which may be null, is the signature of `graph`; its results are renamed too. Throws AotError,
+// before anything changes, if a path leads out of the nodes and back in. Nodes need not be
+// connected.
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 
-// Sorts the placeholders of a submodule's graph: parameters of `owning` with the tag, then its
-// buffers with the tag, then all others. Inputs of `owning` keep their order. Placeholders have the
-// same names in `graph` and in `owning`.
+// Sorts the placeholders of a submodule's graph: first parameters of `owning` with the tag, then
+// buffers of `owning` with the tag, then all others. Inputs of `owning` keep their order.
+// Placeholders have the same names in `graph` and in `owning`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
-// Sorts the call's results into this order and renumbers its getitems.
+// Reorders the results of the submodule's call by `order` and renumbers the call's getitems.
 void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order);
 
 }  // namespace vitrine::aot

@@ -11,13 +11,13 @@ namespace vitrine::aot {
 
 struct SubmoduleProgram {
   ExportedProgram program;
-  // Names of what adjust_owning_program() removes from the owning program: placeholders whose data
-  // moved, and results (getitems of the call) that mutate moved buffers.
+  // Names of the nodes that adjust_owning_program() removes from the owning program: placeholders
+  // whose data moved, and results (getitems of the call) that mutate moved buffers.
   std::vector<std::string> consumed_inputs;
   std::vector<std::string> consumed_outputs;
 };
 
-// Makes the program of a submodule of `owning`'s graph, and moves the submodule's graph into it.
+// Makes a program from a submodule of `owning`'s graph, and moves the submodule's graph into it.
 // The new signature:
 //   placeholder in `owning`                     kind in the new program
 //   an intermediate value, or without the tag   user input
@@ -33,9 +33,10 @@ SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         std::string_view tag,
                                                         bool is_submodule = false);
 
-// Removes what moved into the new program from `owning`: placeholders, their data unless other
-// placeholders share them, results, and getitems of `call`. Renumbers the other getitems from 0.
-// `call` must be the delegate call that replaced the submodule's call, without the placeholders.
+// Removes the nodes that moved into the new program from `owning`: placeholders, with their data
+// unless other placeholders share the data, results, and getitems of `call`. Renumbers the
+// remaining getitems from 0. `call` must be the delegate call that replaced the submodule's call
+// and must not use the removed placeholders.
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken);
 
 }  // namespace vitrine::aot

@@ -16,7 +16,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Compares tags by name, with numbers in names by value: "tag2" comes before "tag10".
+// Compares the names of tags, with numbers in them by value: "tag2" comes before "tag10".
 bool comes_before(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](std::string_view& text) {
@@ -44,7 +44,8 @@ bool comes_before(std::string_view a, std::string_view b) {
   return a.empty() == b.empty() ? full_a < full_b : a.empty();
 }
 
-// Compares two graphs node by node. Throws AotError if they differ in more than tags.
+// Compares a graph with a copy from before partitioning. Throws AotError if they differ in more
+// than tags.
 class GraphComparison {
  public:
   GraphComparison(const Graph& before, const Graph& after) {
@@ -99,7 +100,7 @@ class GraphComparison {
   Numbers new_numbers_;
 };
 
-// A partition that was moved out of its graph and is not compiled yet.
+// A partition that was moved out of its graph and not yet compiled.
 struct PendingPartition {
   const DelegationSpec* spec = nullptr;
   Graph* graph = nullptr;
@@ -146,8 +147,8 @@ class Lowering {
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
     extract_partitions(*program_.graph, false);
-    // Compiles backend by backend, in order of first appearance; for each, in the order of the
-    // calls.
+    // Compiles the partitions backend by backend, in the order in which backends first appear, and
+    // in the order of the calls for each backend.
     std::vector<std::string> ids;
     for (const PendingPartition& partition : pending_) {
       const std::string id = partition.spec->backend->id();
@@ -190,7 +191,7 @@ class Lowering {
     }
   }
 
-  // Moves all partitions out of a graph, then out of its subgraphs. Compiles none of them yet.
+  // Moves all partitions out of a graph, and then out of its subgraphs, without compiling them.
   void extract_partitions(Graph& graph, bool is_submodule) {
     for (const std::string& tag : tags_) {
       std::vector<Node*> nodes;
@@ -270,8 +271,8 @@ void clear_tags(Graph& graph) {
   });
 }
 
-// Runs one partitioner. Adds its rejections to `rejections` and removes those of nodes that are
-// delegated now.
+// Runs one partitioner. Adds the partitioner's rejections to `rejections`, and removes rejections
+// of nodes that are now delegated.
 void partition_and_lower(ExportedProgram& program, const Partitioner& partitioner,
                          const ToBackendOptions& options, std::vector<Rejection>& rejections) {
   lint(program);

@@ -9,22 +9,22 @@
 
 namespace vitrine::aot {
 
-// Compiles a complete program with a backend, which gets a copy. AotErrors begin with the backend's
-// id.
+// Compiles a copy of a complete program with a backend. AotErrors begin with the backend's id.
 std::shared_ptr<const LoweredBackendModule> to_backend(
     const Backend& backend, const ExportedProgram& program,
     std::span<const CompileSpec> compile_specs = {});
 
 struct ToBackendOptions {
-  // Checks that the partitioner only tags. Costs a copy of the graph, but not of its weights.
+  // Checks that the partitioner changes only tags. This needs a copy of the graph, but not of the
+  // weights.
   bool check_partitioner = true;
 };
 
 // Delegates the nodes that one partitioner tags, as one delegate per tag and graph. Each delegate
 // becomes a call whose debug handle is one more than the largest in the program's graph. Weights
-// with the tag move into the delegate; users of them with other tags get copies. Subgraphs of
-// control flow are lowered with the same tags, without weights. Tags are processed backend by
-// backend, sorted by name, with numbers in names by value; tags without nodes are skipped. The
+// with the tag move into the delegate; if nodes with other tags use such a weight, they get a copy.
+// Subgraphs of control flow are lowered with the same tags, without weights. Processes tags backend
+// by backend, sorted by name, with numbers in names by value. Skips tags without nodes. The
 // resulting program has no tags. Returns the rejections of nodes that are not delegated.
 //
 // Throws AotErrors that name the node if an output or a user input is tagged; a tag is not in the
@@ -33,8 +33,8 @@ struct ToBackendOptions {
 std::vector<Rejection> to_backend(ExportedProgram& program, const Partitioner& partitioner,
                                   const ToBackendOptions& options = {});
 
-// Runs several partitioners, in order of preference. Each sees the nodes that earlier ones did not
-// delegate. A node that several reject has a rejection from each.
+// Runs several partitioners, in order of preference. Each partitioner gets the nodes that earlier
+// ones did not delegate. A node that several partitioners reject has a rejection from each.
 std::vector<Rejection> to_backend(ExportedProgram& program,
                                   std::span<const std::shared_ptr<const Partitioner>> partitioners,
                                   const ToBackendOptions& options = {});

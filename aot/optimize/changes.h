@@ -11,7 +11,7 @@
 
 namespace vitrine::aot {
 
-// One kind of change.
+// A kind of change, with totals.
 struct Change {
   std::string what;    // "copy replaced by a view"
   size_t count = 0;    // number of such changes
@@ -19,14 +19,14 @@ struct Change {
   uint64_t bytes = 0;  // bytes that these calls would read and write, estimated from their shapes
 };
 
-// Collects changes. The kinds are in order of first appearance.
+// Collects changes. Kinds of changes are in order of first appearance.
 class Changes {
  public:
   explicit Changes(const RangeConstraints& ranges) : ranges_(ranges) {}
 
-  // Adds the removal of a call, or its replacement by a call that runs no code.
+  // Records that a call was removed, or replaced by a call that does not run code.
   void remove(std::string_view what, const Node& call);
-  // Adds `count` changes that together remove `calls` calls, which may be 0.
+  // Records `count` changes that together remove `calls` calls, possibly 0.
   void add(std::string_view what, size_t count, uint64_t calls = 0, uint64_t bytes = 0);
 
   const std::vector<Change>& all() const { return changes_; }
@@ -36,7 +36,7 @@ class Changes {
   std::vector<Change> changes_;
 };
 
-// Returns a line for each kind: "12 x copy replaced by a view [12 fewer calls, 3.5 KiB]".
+// Returns a line for each kind of change: "12 x copy replaced by a view [12 fewer calls, 3.5 KiB]".
 std::string format_changes(const std::vector<Change>& changes);
 
 }  // namespace vitrine::aot

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kWhat = "copy replaced by a view or removed";
 
-// Operators that always keep the elements and their order.
+// Operators whose results always have the input's elements in the same order.
 constexpr std::array<std::string_view, 9> kReshapes = {"aten.view_copy.default",
                                                        "aten.squeeze_copy.default",
                                                        "aten.squeeze_copy.dim",
@@ -22,13 +22,14 @@ constexpr std::array<std::string_view, 9> kReshapes = {"aten.view_copy.default",
                                                        "aten.clone.default",
                                                        "dim_order_ops._clone_dim_order.default",
                                                        "dim_order_ops._to_dim_order_copy.default"};
-// Operators that keep the elements and their order if the result has as many elements as the input.
+// Operators whose results have the input's elements in the same order if they have the same number
+// of elements.
 constexpr std::array<std::string_view, 3> kSelections = {
     "aten.expand_copy.default", "aten.slice_copy.Tensor", "aten.select_copy.int"};
 
 const SymInt kOne(1);
 
-// True if dims longer than 1 keep their order.
+// True if a permutation keeps the order of dims whose size is not 1.
 bool keeps_order(const Node& permutation, const TensorSpec& input) {
   int64_t last = -1;
   for (const int64_t dim : Call(permutation).integers("dims")) {
@@ -50,7 +51,7 @@ bool keeps_elements(const Node& node, const TensorSpec& input, const TensorSpec&
   return target == "aten.permute_copy.default" && keeps_order(node, input);
 }
 
-// Returns the size argument of a view, or None if more than one size is dynamic.
+// Returns the argument of a view for these sizes, or None if more than one size is dynamic.
 Argument sizes_argument(const TensorSpec& spec) {
   ArgumentList sizes;
   size_t num_dynamic = 0;
@@ -72,7 +73,7 @@ class CopyReplacer {
     if (!keeps_elements(node, *input->tensor(), *result)) return;
     if (have_same_layout(*input->tensor(), *result)) return replace(node, *input);
     if (!is_contiguous(*input->tensor()) || !is_contiguous(*result)) return;
-    // A view of a view becomes a view of the base.
+    // Replaces a view of a view with a view of the base.
     Node* base = input;
     while (calls(base, kView) && is_contiguous(*base->need_node(0).tensor())) {
       base = &base->need_node(0);
@@ -89,7 +90,7 @@ class CopyReplacer {
 
   void replace(Node& node, Node& other) {
     if (!can_replace(node, other)) return;
-    // Removing a view is not counted, because views run no code.
+    // Does not count the removal of a view, because views do not run code.
     if (!calls(&node, kView)) changes_.remove(kWhat, node);
     replace_node(program_, node, other);
   }

@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True for views that need no code outside of delegates. A result of the graph needs separate
-// memory, so it is not one of them. XNNPACK copies views.
+// True for views that do not run code outside delegates, whereas XNNPACK copies them. False for a
+// result of the graph, which needs separate memory.
 bool is_free_outside(const Node& call) {
   constexpr std::array<std::string_view, 3> kViews = {
       "aten.view_copy.default", "aten.squeeze_copy.dims", "aten.unsqueeze_copy.default"};
@@ -55,8 +55,8 @@ class EconomicalPartitioner final : public Partitioner {
   }
 
  private:
-  // Removes views at the start or the end of the partition, if no path then leads out of the
-  // partition and back in. Returns their number.
+  // Removes views at the start or the end of the partition, unless a path would then lead out of
+  // the partition and back in. Returns the number of removed views.
   static size_t remove_views(std::vector<Node*>& nodes, std::vector<Rejection>& rejections) {
     const size_t before = nodes.size();
     const auto is_outermost = [](const Node* node) {

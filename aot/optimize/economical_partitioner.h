@@ -1,4 +1,4 @@
-// A partitioner that does not delegate views that cost less outside of delegates.
+// A partitioner that does not delegate views if they cost less outside delegates.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ struct SparedViews {
   size_t delegates = 0;  // delegates that contained only views
 };
 
-// Returns a partitioner that takes the partitions of `inner` without the views at their borders. A
-// backend copies views, while outside of delegates they need no code. Each removed view gets a
-// Rejection and is counted in `spared`, which may be null and must outlive the result.
+// Returns a partitioner that removes the views at the borders of the partitions that `inner`
+// chooses. A backend copies views, whereas outside delegates they do not run code. Each removed
+// view gets a Rejection and is counted in `spared`, which may be null and must outlive the result.
 //
-// Other operators are not removed: even a delegate with a single operator on 256 floats takes half
-// the time of the kernel, which checks shapes in each execution (bench --section operators).
+// Keeps all other operators: even a delegate with a single operator on 256 floats takes half as
+// long as the kernel, which checks shapes in each execution (bench --section operators).
 std::shared_ptr<const Partitioner> economical(std::shared_ptr<const Partitioner> inner,
                                               SparedViews* spared = nullptr);
 

@@ -16,7 +16,7 @@
 
 namespace vitrine::aot {
 
-// An input in the dim order of the program, with its memory.
+// An input tensor in the program's dim order. Owns the memory of the tensor.
 struct HostInput {
   std::vector<int32_t> sizes;
   std::vector<int64_t> strides;
@@ -149,7 +149,7 @@ void HostMethod::run(std::span<const TensorData> inputs, EventTracer* tracer) {
 
 std::vector<TensorData> HostMethod::outputs() const {
   std::vector<TensorData> results;
-  // The method's outputs start with the inputs that the program mutates.
+  // The first outputs of the method are the mutated inputs.
   const size_t count = parts_->method->num_outputs();
   for (size_t i = count - std::min(count, parts_->user_outputs); i < count; ++i) {
     const EValue& output = parts_->method->output(i);

@@ -20,18 +20,19 @@ namespace vitrine::aot {
 // A program in memory that can run many times. It keeps the values of buffers between runs.
 class HostMethod {
  public:
-  // `executable` must be a program that to_executable() has processed, without delegates. Kernels
-  // of `preferred` replace portable ones. Throws AotError if the program cannot be loaded.
+  // Loads a program that to_executable() has processed and that does not contain delegates. Kernels
+  // in `preferred` replace portable kernels. Throws AotError if the program cannot be loaded.
   explicit HostMethod(ExportedProgram executable, KernelTable preferred = {});
   ~HostMethod();
   HostMethod(const HostMethod&) = delete;
   HostMethod& operator=(const HostMethod&) = delete;
 
   const MethodDebugInfo& debug_info() const;
-  // `inputs` has a tensor, with any strides, for each user input that is a tensor. `tracer` may be
-  // null. Throws AotError if the run fails.
+  // Runs the program once. `inputs` has a tensor, with any strides, for each user input that is a
+  // tensor. `tracer` may be null. Throws AotError if the run fails.
   void run(std::span<const TensorData> inputs, EventTracer* tracer = nullptr);
-  // The user outputs of the last run that are tensors, row-major. They own their bytes.
+  // Returns the user outputs of the last run that are tensors, in row-major order. The tensors own
+  // their bytes.
   std::vector<TensorData> outputs() const;
 
  private:
@@ -39,13 +40,13 @@ class HostMethod {
   std::unique_ptr<Parts> parts_;
 };
 
-// Copies the elements in row-major order.
+// Returns a copy of the elements in row-major order.
 TensorData copy_of(const Tensor& tensor);
 
-// Executes `program` once and returns the user outputs that are tensors, row-major. They own their
-// bytes. `program` must be in the edge dialect, without delegates. `inputs` has a tensor, with any
-// strides, for each user input that is a tensor. Buffers start with the program's values; the
-// program does not change. Throws AotError if lowering or execution fails.
+// Executes `program` once and returns the user outputs that are tensors, in row-major order. The
+// tensors own their bytes. `program` must be in the edge dialect, without delegates. `inputs` has a
+// tensor, with any strides, for each user input that is a tensor. Buffers start with their values
+// in the program, which does not change. Throws AotError if lowering or execution fails.
 std::vector<TensorData> evaluate(const ExportedProgram& program,
                                  std::span<const TensorData> inputs = {});
 

@@ -27,7 +27,7 @@ TensorData tensor_of(std::vector<int64_t> sizes, const Floats& values) {
   return make_tensor_data(ScalarType::kFloat, std::move(sizes), std::move(bytes));
 }
 
-// y = factor * x + offset, per channel.
+// A batch norm in the form y = factor * x + offset, with a factor and an offset for each channel.
 struct Affine {
   std::vector<double> factor;
   std::vector<double> offset;
@@ -55,8 +55,8 @@ std::optional<Affine> affine_of(const ExportedProgram& program, const Node& norm
   return affine;
 }
 
-// Returns the convolution before the norm if the norm is the only user of its result, and the
-// convolution the only user of its weight; else null.
+// Returns the convolution before the norm, or null. The norm must be the only user of the
+// convolution, and the convolution must be the only user of its weight.
 Node* convolution_before(const Node& norm) {
   Node* found = tensor_arg(norm, 0);
   if (!calls(found, "aten.convolution.default") || found->users().size() != 1) return nullptr;

@@ -13,13 +13,13 @@
 namespace vitrine::aot {
 namespace {
 
-// True for transpositions of matrices, as in linear layers.
+// True if the call transposes a matrix, as in linear layers.
 bool is_transposition(const Node& node) {
   return node.target().is("aten.permute_copy.default") && node.tensor() != nullptr &&
          node.tensor()->rank() == 2;
 }
 
-// Returns the size of a value in bytes; 0 if unknown.
+// Returns the size of a value in bytes, or 0 if the size is unknown.
 uint64_t bytes_of(const Value& value) {
   uint64_t bytes = 0;
   if (const TensorSpec* spec = value.tensor()) {
@@ -92,7 +92,7 @@ class Folder {
     return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
   }
 
-  // Removes calls with too large results from `known_`, and all calls that depend on them.
+  // Removes calls whose results are too large from `known_`, and all calls that depend on them.
   void drop_growing_calls() {
     for (Node& node : program_.graph->nodes()) {
       if (!known_.contains(&node)) continue;
@@ -115,7 +115,7 @@ class Folder {
     return true;
   }
 
-  // Collects the known calls whose results are used by unknown nodes.
+  // Collects the calls in `known_` whose results are used by nodes outside `known_`.
   void find_results() {
     for (Node& node : program_.graph->nodes()) {
       if (!node.is_call() || !known_.contains(&node) || inputless_.contains(&node)) continue;
@@ -126,7 +126,7 @@ class Folder {
     }
   }
 
-  // Makes a program that computes `results_`.
+  // Makes a program that computes the nodes in `results_`.
   ExportedProgram program_of_results() {
     ExportedProgram part = program_.copy();
     ArgumentList outputs;
@@ -177,8 +177,8 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
-  // For each known node, the bytes of the weights from which it is computed, or of its result if
-  // that is larger.
+  // For each node in `known_`, the size in bytes of the weights from which it is computed, or of
+  // its result if that is larger.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;
   size_t number_ = 0;

@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the padding of each of the last `dims` dims if the pad adds zeros, equally on both sides,
-// and pads no other dim; else nullopt.
+// Returns the padding of each of the last `dims` dims. Returns nullopt if the pad adds other values
+// than zeros, pads the two sides differently, or pads another dim.
 std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   const Call call(pad);
   if (call.real("value") != 0) return {};
@@ -31,8 +31,8 @@ std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   return sides;
 }
 
-// Returns the padding of `convolution` plus that of `pad`, its input; nullopt if the convolution
-// cannot include it.
+// Returns the padding of `convolution` plus the padding of its input `pad`, or nullopt if the
+// convolution cannot take over the padding.
 std::optional<std::vector<int64_t>> combined_padding(const Node& convolution, const Node& pad) {
   if (!calls(&convolution, "aten.convolution.default")) return {};
   const Call call(convolution);

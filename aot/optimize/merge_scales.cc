@@ -14,13 +14,13 @@ namespace {
 constexpr double kMinFactor = 1.0 / 65536;
 constexpr double kMaxFactor = 65536;
 
-// Operators that keep the elements, so that a factor may be applied before or after them.
+// Operators that only move elements, so that a factor may be applied before or after the operator.
 constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Returns the multiplication by a number whose result reaches `operand` only through moves and has
-// no other users; null if there is none.
+// Finds a multiplication by a number whose result becomes `operand` through moves alone and has no
+// other users. Returns null if there is none.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {
@@ -43,7 +43,7 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* left = scale_of(tensor_arg(node, 0));
     Node* right = scale_of(tensor_arg(node, 1));
     if (left == nullptr || right == nullptr || left == right) return;
-    // Keeps the multiplication of the smaller tensor.
+    // Keeps the multiplication that has the smaller tensor.
     const TensorSpec& left_spec = *left->tensor();
     const TensorSpec& right_spec = *right->tensor();
     if (left_spec.is_static() && right_spec.is_static() &&

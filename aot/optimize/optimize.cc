@@ -19,8 +19,8 @@ void fold(ExportedProgram& program, Changes& changes, bool for_backends) {
   changes.add("call of constants folded", calls, calls);
 }
 
-// Repeats the rules, since each may enable the others. The number of rounds is limited; the result
-// is correct after any round.
+// Repeats the rules, since each rule may enable the others. Limits the number of rounds; the
+// program is correct after every round.
 void simplify(ExportedProgram& program, Changes& changes, bool make_views) {
   constexpr size_t kMaxRounds = 8;
   for (size_t round = 0, before = 0; round < kMaxRounds; ++round) {

@@ -8,11 +8,11 @@
 
 namespace vitrine::aot {
 
-// Groups of rules (rules.h).
+// Groups of rules (rules.h), as bits that can be combined.
 enum Optimization : uint8_t {
   kFolding = 1,        // folds constants and batch norms
-  kSimplifying = 2,    // removes neutral calls; replaces copies by views after delegation
-  kViewing = 4,        // replaces copies by views before delegation too
+  kSimplifying = 2,    // removes neutral calls; replaces copies with views after delegation
+  kViewing = 4,        // replaces copies with views before delegation too
   kMerging = 8,        // rewrites calls for backends, so that partitions become larger
   kSharing = 16,       // reuses the results of equal calls, which then live longer
   kUndelegating = 32,  // moves views out of delegates (economical_partitioner.h)
@@ -21,16 +21,16 @@ enum Optimization : uint8_t {
 using Optimizations = uint8_t;  // a set of Optimization bits
 inline constexpr Optimizations kNoOptimization = 0;
 
-// The sets to try, in this order, until planned memory is not larger than without optimizations.
-// The last is kNoOptimization.
+// Returns the sets of optimizations to try, in this order, until one does not increase planned
+// memory. The last set is kNoOptimization.
 std::span<const Optimizations> optimization_choices();
 
-// Runs on the edge dialect, before delegation. Keeps the patterns by which backends recognize
-// layers.
+// Optimizes a program in the edge dialect, before delegation. Keeps the patterns by which backends
+// recognize layers.
 void optimize_before_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
-// Runs after delegation, on the calls that are left for kernels.
+// Optimizes a program after delegation: the calls that remain for kernels.
 void optimize_after_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
-// Runs on a program that `to_executable` has processed.
+// Optimizes a program that `to_executable` has processed.
 void optimize_executable(ExportedProgram& program, uint8_t optimizations, Changes& changes);
 
 }  // namespace vitrine::aot

@@ -16,7 +16,7 @@ struct NeutralOperand {
   double operand;
   bool is_commutative;
 };
-// The neutral operand of additions is -0.0, because -0.0 + 0.0 is 0.0.
+// The neutral operand of an addition is -0.0 and not 0.0, because -0.0 + 0.0 is 0.0.
 constexpr std::array<NeutralOperand, 8> kNeutralOperands = {{{"aten.add.Tensor", -0.0, true},
                                                              {"aten.add.Scalar", -0.0, false},
                                                              {"aten.sub.Tensor", 0, false},
@@ -26,7 +26,7 @@ constexpr std::array<NeutralOperand, 8> kNeutralOperands = {{{"aten.add.Tensor",
                                                              {"aten.div.Tensor", 1, false},
                                                              {"aten.div.Scalar", 1, false}}};
 
-// Returns the value of a constant with one float element.
+// Returns the value of a constant that has a single float element.
 std::optional<double> single_value(const TensorData& data) {
   if (data.dtype != ScalarType::kFloat || data.numel() != 1) return {};
   const std::vector<std::byte> bytes = row_major_bytes(data);

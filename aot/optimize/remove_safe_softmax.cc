@@ -22,7 +22,7 @@ std::optional<double> number(const Node& node, size_t index) {
   return {};
 }
 
-// True if the call, whose first arguments are a tensor and a dim, works on the last dim.
+// True if the call works on the last dim. The call's first arguments must be a tensor and a dim.
 bool is_over_last(const Node& node) {
   const Node* input = tensor_arg(node, 0);
   if (input == nullptr || input->tensor()->rank() == 0) return false;
@@ -30,7 +30,7 @@ bool is_over_last(const Node& node) {
   return wrapped(Call(node).integer("dim"), rank) + 1 == rank;
 }
 
-// True if each row of a constant has an element for which `predicate` is true.
+// True if every row of a constant has an element for which `predicate` is true.
 template <class T, class Predicate>
 bool each_row_has(const TensorData& data, Predicate predicate) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
@@ -53,13 +53,14 @@ class ScoreAnalysis {
  public:
   explicit ScoreAnalysis(const ExportedProgram& program) : program_(program) {}
 
-  // True if every row of scores is known to have an unmasked element. Results of products count as
-  // unmasked.
+  // True if every row of `scores` is known to have an unmasked element. Results of matrix products
+  // count as unmasked.
   bool has_unmasked_rows(const Node* scores) const {
     constexpr std::array<std::string_view, 5> kProducts = {
         "aten.bmm.default", "aten.mm.default", "aten.addmm.default", "aten.linear.default",
         "aten.matmul.default"};
-    // Operators that keep the elements. keeps_rows() checks the last dim.
+    // Operators that keep the elements of the scores. keeps_rows() checks that they keep the last
+    // dim.
     constexpr std::array<std::string_view, 4> kSame = {
         "aten.expand_copy.default", "aten.unsqueeze_copy.default", "aten.clone.default",
         "dim_order_ops._clone_dim_order.default"};
@@ -96,8 +97,8 @@ class ScoreAnalysis {
            each_row_has<float>(*data, [](float x) { return std::isfinite(x) && x > 0; });
   }
 
-  // Returns the data of a constant mask that is combined with scores; null if the scores are
-  // broadcast along the last dim, or if the mask is not constant.
+  // Returns the data of a mask that is combined with scores. Null if the mask is not constant, or
+  // if the scores are broadcast along the last dim.
   const TensorData* mask_data(const Node& sum, const Node* mask, const Node* scores) const {
     const TensorData* data = constant_of(program_, mask);
     if (data == nullptr || scores == nullptr || scores->tensor()->rank() == 0) return nullptr;
@@ -105,7 +106,7 @@ class ScoreAnalysis {
     return scores->tensor()->sizes.back() == sizes.back() ? data : nullptr;
   }
 
-  // True for scores + mask if each row of the mask has a finite element.
+  // True for scores + mask if every row of the mask has a finite element.
   bool is_masked_sum(const Node& sum) const {
     if (Call(sum).real("alpha", 1.0) != 1.0) return false;
     for (const size_t side : {0U, 1U}) {
@@ -113,14 +114,15 @@ class ScoreAnalysis {
       const Node* scores = tensor_arg(sum, 1 - side);
       const TensorData* data = mask_data(sum, mask, scores);
       if (data == nullptr || data->dtype != ScalarType::kFloat) continue;
-      // The scores may already be masked at elements that this mask leaves unmasked.
+      // The result is certain only if the scores contain no other mask, which may mask the elements
+      // that this mask leaves unmasked.
       return !may_contain_masks(scores) &&
              each_row_has<float>(*data, [](float x) { return std::isfinite(x); });
     }
     return false;
   }
 
-  // True for where(mask, a, b) if a or b are the scores and the mask selects a score in each row.
+  // True for where(mask, a, b) if a or b is the scores and the mask selects a score in every row.
   bool is_masked_choice(const Node& choice) const {
     for (const size_t side : {1U, 2U}) {
       const Node* scores = tensor_arg(choice, side);
@@ -132,7 +134,7 @@ class ScoreAnalysis {
     return false;
   }
 
-  // True if some of the scores may be masked.
+  // True if some elements of `scores` may already be masked.
   bool may_contain_masks(const Node* scores) const {
     for (const Node* node = scores; node != nullptr && node->is_call();
          node = tensor_arg(*node, 0)) {
@@ -148,7 +150,8 @@ class ScoreAnalysis {
   const ExportedProgram& program_;
 };
 
-// If `mask` marks the fully masked rows of a tensor, returns the tensor; else null.
+// Returns the tensor whose fully masked rows `mask` marks, or null if `mask` does not mark such
+// rows.
 const Node* masked_tensor(const Node* mask) {
   if (!calls(mask, "aten.logical_not.default")) return nullptr;
   const Node* any = tensor_arg(*mask, 0);

@@ -17,7 +17,7 @@ Node* slice_like(Node& at, Node& input, int64_t dim, int64_t start, int64_t end)
   return insert_like(at, edge(kSlice), std::move(args), {}, std::move(value));
 }
 
-// Replaces x * 2 by x * tensor(2).
+// Replaces x * 2 with x * tensor(2).
 bool replace_scalar(ExportedProgram& program, Node& node) {
   const Argument* given = node.arg(1);
   const auto* real = given == nullptr ? nullptr : given->get<double>();
@@ -38,7 +38,7 @@ bool replace_scalar(ExportedProgram& program, Node& node) {
   return true;
 }
 
-// Replaces select(x, dim, i) by a view of a slice.
+// Replaces select(x, dim, i) with a view of a slice.
 bool replace_select(ExportedProgram& program, Node& node) {
   Node* input = tensor_arg(node, 0);
   const Argument* index = node.arg(2);
@@ -58,7 +58,7 @@ bool replace_select(ExportedProgram& program, Node& node) {
   return true;
 }
 
-// Replaces each part of a split by a slice. The call itself stays.
+// Replaces each part of a split with a slice. Leaves the call itself, which has no users then.
 bool replace_split(ExportedProgram& program, Node& node) {
   Node* input = tensor_arg(node, 0);
   const Value::Items* items = node.meta.value.items();

@@ -1,4 +1,4 @@
-// Helper functions for the rules.
+// Helper functions for the rules of optimization.
 #pragma once
 
 #include <string_view>
@@ -8,21 +8,21 @@
 
 namespace vitrine::aot {
 
-// Returns the data of a weight that the program does not mutate; null for all other nodes.
+// Returns the data of a weight that the program does not mutate, and null for any other node.
 const TensorData* constant_of(const ExportedProgram& program, const Node* node);
-// Returns the argument at this index if it is a tensor node; else null.
+// Returns the argument at this index if it is a node whose value is a tensor, and otherwise null.
 Node* tensor_arg(const Node& node, size_t index);
-// True if the node calls the operator of this name ("aten.mul.Scalar") in any dialect. The node may
-// be null.
+// True if the node calls the operator with this name ("aten.mul.Scalar") in any dialect. The node
+// may be null.
 bool calls(const Node* node, std::string_view target);
-// Returns the operator of this name in the edge dialect.
+// Returns the edge dialect's operator with this name.
 Target edge(std::string_view target);
 
-// True if both have the same dtype, sizes and order of elements in memory.
+// True if both tensors have the same dtype, sizes and order of elements in memory.
 bool have_same_layout(const TensorSpec& a, const TensorSpec& b);
 bool is_result(const Node& node);  // true if the node is an output of its graph
-// True if the users of `node` may use `other` instead. An output of a graph can only be replaced by
-// a call whose result has separate memory.
+// True if the users of `node` may use `other` instead. If `node` is an output of a graph, `other`
+// must be a call whose result has separate memory.
 bool can_replace(const Node& node, const Node& other);
 
 }  // namespace vitrine::aot

@@ -6,35 +6,36 @@
 
 namespace vitrine::aot {
 
-// Replaces copies that keep the order of elements, such as squeezes and permutations of dims of
-// size 1, by aten.view_copy, which runs no code, or removes them.
+// Removes copies that keep the order of elements, such as squeezes and permutations of dims of size
+// 1, or replaces them with aten.view_copy, which does not run code.
 void copies_to_views(ExportedProgram& program, Changes& changes);
-// Replaces a permutation of a permutation by a single one.
+// Replaces two permutations in a row with a single permutation.
 void compose_permutations(ExportedProgram& program, Changes& changes);
-// Removes x * 1, x + 0, x / 1, and conversions to a wider dtype and back.
+// Removes x * 1, x + 0, x / 1, and pairs of conversions to a wider dtype and back.
 void remove_neutral_calls(ExportedProgram& program, Changes& changes);
-// Removes expansions of operands of calls that broadcast their operands.
+// Removes expansions of tensors whose users broadcast their operands anyway.
 void remove_expansions(ExportedProgram& program, Changes& changes);
 // Removes calls that repeat an earlier call. If `keep_constants` is set, keeps calls that read only
-// weights, because backends recognize layers by them.
+// weights, by which backends recognize layers.
 void share_results(ExportedProgram& program, Changes& changes, bool keep_constants);
 // Removes the part of a safe softmax that returns zeros for fully masked rows, if every row has an
-// unmasked value.
+// unmasked element.
 void remove_safe_softmax(ExportedProgram& program, Changes& changes);
-// If both operands of a product are multiplied by numbers, multiplies only one, by the product of
-// the numbers.
+// If each operand of a matrix product is multiplied by a number, multiplies only one operand, by
+// the product of the two numbers.
 void merge_scales(ExportedProgram& program, Changes& changes);
 // Rewrites calls into forms that backends support: x * 2 as x * tensor(2), select as a view of a
-// slice, split as slices. The partitions before and after the call can then become one.
+// slice, and split as slices. The partitions before and after such a call can then become one
+// partition.
 void rewrite_for_backends(ExportedProgram& program, Changes& changes);
-// Replaces slices, selections and parts of a split by views if their elements are adjacent in the
-// result of a call. Needs a program that `to_executable` has processed.
+// Replaces slices, selections and parts of a split with views if their elements are adjacent in the
+// memory of a call's result. Needs a program that `to_executable` has processed.
 void slices_to_views(ExportedProgram& program, Changes& changes);
-// Moves zero padding, if it is equal on both sides and only convolutions read it, into the padding
-// of the convolutions.
+// Moves zero padding into the convolutions that read the padded tensor, if the padding is equal on
+// both sides and the tensor has no other users.
 void fold_pads(ExportedProgram& program, Changes& changes);
-// Folds batch norms into the weights of the convolution before it, if the convolution has no other
-// user.
+// Folds each batch norm into the weights of the convolution before it, if the convolution has no
+// other user.
 void fold_batch_norms(ExportedProgram& program, Changes& changes);
 
 }  // namespace vitrine::aot

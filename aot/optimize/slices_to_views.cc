@@ -18,8 +18,8 @@ bool may_write(const Node& node) {
   return op != nullptr && std::ranges::any_of(op->arguments, &OperatorArgument::is_written);
 }
 
-// True if no call writes to the memory of the node or of its views, and neither the node nor a view
-// is an output.
+// True if no call writes to the memory of the node or its views, and neither the node nor one of
+// its views is an output.
 bool is_only_read(const Node& node) {
   if (is_result(node)) return false;
   return std::ranges::none_of(node.users(), [](const Node* user) {
@@ -27,8 +27,8 @@ bool is_only_read(const Node& node) {
   });
 }
 
-// Returns the node whose result contains the memory of `node`; null if the memory does not belong
-// to the result of a call, for example if it is a placeholder or is shared with a branch.
+// Returns the call whose result contains the memory of `node`. Null if the memory does not belong
+// to a call's result, for example if it belongs to a placeholder or is shared with a branch.
 const Node* owner_of(const Node* node) {
   while (calls(node, kView)) node = tensor_arg(*node, 0);
   if (node == nullptr || !node->is_call() || may_write(*node)) return nullptr;
@@ -39,8 +39,8 @@ const Node* owner_of(const Node* node) {
   return is_control_flow ? nullptr : node;
 }
 
-// Returns the offset, in elements, of a part that starts at `start` in `dim`; nullopt if its
-// elements are not adjacent.
+// Returns the offset, in elements, of the part that starts at index `start` of `dim`, or nullopt if
+// the part's elements are not adjacent in memory.
 std::optional<int64_t> offset_of(const TensorSpec& input, size_t dim, int64_t start) {
   if (!input.is_static() || !is_contiguous(input)) return {};
   int64_t stride = 1;
@@ -107,7 +107,7 @@ class SliceReplacer {
             true);
   }
 
-  // Replaces all parts or none, since the call stays if one part is left.
+  // Replaces all parts of a split or none, since the call must stay if one part still needs it.
   void visit_split(Node& node) {
     Node* input = tensor_arg(node, 0);
     const Value::Items* items = node.meta.value.items();

@@ -5,15 +5,16 @@
 namespace vitrine::aot {
 namespace {
 
-// The operator is faster with at least this many keys per query. Matrix products copy keys and
-// values into rows of one head in each run. The operator reads them in place but multiplies up to
-// 12 % slower, so it saves time only if there are few queries.
+// The attention operator is faster if the number of keys per query is at least this. Matrix
+// products first copy the keys and values of each head. The operator reads them in place but
+// multiplies up to 12 % slower, so it saves time only if there are few queries.
 constexpr int64_t kMinKeysPerQuery = 4;
-// Up to this many queries, kernel calls cost more than their arithmetic, and the operator needs
-// fewer calls. XNNPACK's calls are cheap, so this does not apply to delegated products.
+// Up to this number of queries, kernel calls take longer than their arithmetic, so the attention
+// operator, which needs fewer calls, is faster. XNNPACK's calls are cheap, so this does not apply
+// to delegated products.
 constexpr int64_t kMaxFewQueries = 32;
-// From this many queries on, skipping the blocks that a causal mask hides makes the operator
-// faster.
+// From this number of queries on, the attention operator is faster, because it skips the blocks
+// that a causal mask hides.
 constexpr int64_t kMinCausalQueries = 128;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Predicts if attention is faster as one operator than as matrix products and a softmax.
+// Predicts whether attention is faster as a single operator than as matrix products and a softmax.
 #pragma once
 
 #include "aot/graph/symbolic.h"
@@ -13,8 +13,8 @@ struct AttentionShape {
   bool is_delegated = false;         // a backend would execute products and softmax
 };
 
-// Decides by measured times of llama::custom_sdpa and of matrix products (docs/performance.md).
-// Returns false if the bounds of the sizes do not decide.
+// True if llama::custom_sdpa is expected to be faster than matrix products, by measured times
+// (docs/performance.md). False if the bounds of the sizes leave this open.
 bool is_faster_as_operator(const AttentionShape& shape, const RangeConstraints& ranges);
 
 }  // namespace vitrine::aot

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// True if a call between the two nodes, in execution order, may write to memory.
+// True if a call that runs between the two nodes may write to memory.
 bool writes_between(const Node* from, const Node& to) {
   for (const Node* node = from->next(); node != nullptr && node != &to; node = node->next()) {
     if (node->is_call() && (is_in_place(node->target()) || writes_arguments(*node) ||
@@ -21,14 +21,14 @@ bool writes_between(const Node* from, const Node& to) {
   return false;
 }
 
-// True for a slice that returns its complete input.
+// True for a slice that returns its whole input.
 bool is_full_slice(const Node& node) {
   const Node* source = node.need(0).node();
   return node.target().is("aten.slice.Tensor") && source != nullptr &&
          source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
 }
 
-// Follows rows back to their source, one call at a time.
+// Follows rows of keys or values back to the tensor from which they are read, one call at a time.
 class RowTracer {
  public:
   AttentionRows trace(Node* node) {
@@ -42,7 +42,7 @@ class RowTracer {
   int64_t head() const { return rows_.is_transposed ? kPosition : kHead; }
   int64_t position() const { return rows_.is_transposed ? kHead : kPosition; }
 
-  // Follows `node` to its input. False if `node` is the source.
+  // Moves from `node` to its input. Returns false if `node` is the source of the rows.
   bool step(Node& node) {
     const std::string& target = node.target().name();
     Node* input = node.args().empty() ? nullptr : node.need(0).node();

@@ -19,8 +19,8 @@ Target functional_target() {
   return kTarget;
 }
 
-// The number of items before the bases in the tuple that the call returns. An operator without
-// results has one item, None.
+// Returns the number of items that precede the bases in the tuple that the call returns. If the
+// operator has no results, one item, None, precedes them.
 size_t num_result_items(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
 
 std::string base_index(const OperatorArgument& argument) {

@@ -1,7 +1,7 @@
 // PyTorch's auto_functionalized_v2: calls of operators that write to arguments, in a form that does
 // not write.
 //
-// It exists for operators that write to other arguments than the first:
+// It supports operators that write to arguments other than the first:
 //
 //   auto_functionalized_v2(llama.update_cache, value=..., start_pos=..., _cache_base_index=0,
 //                          _all_bases=[cache]) -> (results..., final values of the bases...)
@@ -20,9 +20,9 @@ std::vector<const OperatorArgument*> written_arguments(const Operator& op);
 // their first argument and return it.
 bool writes_arguments(const Node& node);
 
-// Inserts the auto_functionalized_v2 form of the call before it.
+// Inserts the auto_functionalized_v2 form of the call before the call.
 Node& insert_auto_functionalized(Node& node);
-// Inserts a call before `at` that selects a result of `call`.
+// Inserts a getitem call, which selects a result of `call`, before `at`.
 Node& insert_getitem(Node& call, size_t index, Node& at);
 
 bool is_auto_functionalized(const Node& node);

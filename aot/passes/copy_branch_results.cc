@@ -1,5 +1,5 @@
-// The result of a cond is a tensor in the memory of the branch that ran. Branches and loop bodies
-// share memory, so the next one that runs would overwrite the result.
+// The result of a cond is in the memory of the branch that ran. All branches and loop bodies share
+// memory, so the next branch or body to run would overwrite the result.
 #include <algorithm>
 #include <unordered_map>
 
@@ -14,8 +14,8 @@ bool runs_graph(const Node& node) {
          !node.target().is("executorch_call_delegate");
 }
 
-// Copies the inputs that a branch returns, because their memory may be reused before the result is
-// read.
+// Copies the inputs that a branch returns unchanged, because their memory may be reused before the
+// result is read.
 void copy_returned_inputs(const Node& condition, Graph& branch) {
   const Argument& returned = branch.output()->need(0);
   const bool is_list = returned.list() != nullptr;

@@ -1,5 +1,5 @@
 // Copies a carried value, or a view of one, that a loop body returns at another position, as in (a,
-// b) -> (b, a). Without the copy, the loop would overwrite it before it is read.
+// b) -> (b, a). Without the copy, the loop would overwrite the value before reading it.
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
@@ -14,7 +14,7 @@ void copy_carried_values(const Node& loop, const Argument* inits, Graph& body) {
   for (size_t i = 0; i < results.size() && i < inits->list()->size(); ++i) {
     Node* result = results[i].node();
     if (result == nullptr || (i < inputs.size() && result == inputs[i])) continue;
-    // A "_copy" call may become a view of another value.
+    // A later pass may turn a "_copy" call into a view of another value.
     const bool is_view = result->is_call() && result->target().op().ends_with("_copy");
     if (!is_view && result->kind() != Node::Kind::kPlaceholder) continue;
     Node* copy = insert_like(*body.output(), clone_target(), {result}, {}, result->meta.value);

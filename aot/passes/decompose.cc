@@ -52,12 +52,13 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
     });
   }
   if (!resized) return;
-  // torch 2.6 records the states of an LSTM with an extra dim, so their users change too.
+  // torch 2.6 records the states of an LSTM with an extra dim, so the shapes of calls that use the
+  // states change, too.
   program.graph->remove_dead_code();
   propagate_specs(program);
 }
 
-// The SAME_AS, DECOMPOSITION, OPMATH and LATE columns of a row of the operator table.
+// The columns SAME_AS, DECOMPOSITION, OPMATH and LATE of a row of the operator table.
 struct Row {
   Decompose decompose;
   bool is_late = false;
@@ -96,7 +97,7 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
   return table;
 }
 
-// Removes the operators that a partitioner may keep.
+// Removes the operators that a partitioner may keep from the table of decompositions.
 void erase_kept(std::map<std::string_view, Decompose>& table,
                 std::span<const OpsToKeep> ops_to_keep) {
   for (const OpsToKeep& ops : ops_to_keep) {
@@ -119,7 +120,8 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);
-  // Without this, a write to a result could change an operand that shares its memory.
+  // Sets owns_results, because otherwise a write to a result could change an operand that shares
+  // the result's memory.
   apply(program, table, keep_none, true);
 }
 

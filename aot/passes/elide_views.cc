@@ -9,7 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the tensor is row-major in the program. A view and its input are then in the same order.
+// True if the tensor is row-major in the program. A row-major view has its elements in the same
+// order as its row-major input.
 bool is_row_major(const Node* node) {
   if (node == nullptr || node->tensor() == nullptr) return false;
   const TensorSpec& spec = *node->tensor();
@@ -30,7 +31,8 @@ class ViewElider {
   }
 
  private:
-  // Records the positions of the last use of a node or a view of it, and of writes to it.
+  // Records the position of the last use of each node or its views, and the positions of writes to
+  // the node.
   void note(const Node& node) {
     size_t& last = last_use_[&node];
     for (const Node* user : node.users()) {
@@ -51,7 +53,7 @@ class ViewElider {
     return false;
   }
 
-  // The tensor that owns the node's memory.
+  // Returns the tensor that owns the node's memory.
   const Node* root_of(const Node* node) const {
     while (node->is_call() && !node->args().empty() && node->args()[0].node() != nullptr &&
            (node->calls(view_) || is_in_place(node->target()))) {
@@ -60,7 +62,8 @@ class ViewElider {
     return node;
   }
 
-  // True if a call writes to the view, or to its input while the view is still used.
+  // True if a call writes to the view, or writes to the view's input while the view is still in
+  // use.
   bool is_written_while_used(const Node& view) const {
     if (writes_.contains(&view)) return true;
     const Node* input = view.need(0).node();
@@ -78,13 +81,14 @@ class ViewElider {
   }
 
   void elide(Node& node) {
-    // A view of a view becomes a view of the base, unless the inner view is a part of the base.
+    // Replaces a view of a view with a view of the base, unless the inner view is only a part of
+    // the base.
     const Node* base = node.need(0).node();
     if (base != nullptr && (base->calls(view_copy_) || base->calls(view_)) && !base->arg(2) &&
         !is_written_while_used(*base)) {
       node.set_arg(0, base->need(0));
     }
-    // An output needs its own memory, which the caller may provide.
+    // An output must not be a view, because the caller may provide its memory.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
     if (!is_result && !is_cond_result(node.need(0).node()) && is_row_major(node.need(0).node()) &&

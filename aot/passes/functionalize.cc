@@ -1,6 +1,6 @@
-// Turns writes to tensors into new values, like PyTorch's functionalization. A write changes the
-// value of every tensor that shares the written memory. Views are computed again when they are next
-// read.
+// Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes the
+// value of every tensor that shares the written memory, so this pass computes views again when they
+// are next read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_write(const Node& node) {
   return node.is_call() && node.target().dialect() == Dialect::kAten && is_in_place(node.target());
 }
 
-// True for views with several results, which getitem nodes select.
+// True for view operators with several results, which getitem nodes select.
 bool is_tuple_of_views(const Node& node) {
   return node.is_call() && is_view(node.target()) && node.tensor() == nullptr;
 }
@@ -33,7 +33,7 @@ bool is_one_view(const Node& node) {
   return tuple != nullptr && is_tuple_of_views(*tuple);
 }
 
-// The memory behind a tensor and all its views.
+// The memory that a tensor and all its views share.
 struct Storage {
   Node* origin = nullptr;  // the value before all writes
   Node* base = nullptr;    // the value without pending updates
@@ -45,7 +45,7 @@ struct Storage {
   std::vector<Update> updates;
 };
 
-// A tensor of the original graph.
+// A tensor of the original graph, as a chain of views of a storage.
 struct Alias {
   Storage* storage = nullptr;
   std::vector<Node*> views;  // the chain of views from the storage's base to this tensor
@@ -72,7 +72,7 @@ class Functionalizer {
 
  private:
   Alias& alias_of(Node& node) {
-    // An in-place call returns the tensor that it writes.
+    // For an in-place call, uses the tensor that the call writes and returns.
     Node* tensor = written_by_.contains(&node) ? written_by_.at(&node) : &node;
     const auto [found, is_new] = aliases_.try_emplace(tensor);
     if (is_new) {
@@ -84,7 +84,7 @@ class Functionalizer {
     return found->second;
   }
 
-  // Applies the operator of `view` to another input.
+  // Inserts a call, before `at`, that applies the operator of `view` to another input.
   Node* recompute_view(const Node& view, Node& input, Node& at) {
     if (view.target() != getitem()) {
       ArgumentList args = view.args();
@@ -113,7 +113,7 @@ class Functionalizer {
     }
   }
 
-  // Returns the value that the tensor has when `at` runs.
+  // Returns the node whose result is the value of tensor `node` at the time when `at` runs.
   Node* value_of(Node& node, Node& at) {
     Alias& alias = alias_of(node);
     if (alias.generation != alias.storage->generation) {
@@ -125,7 +125,7 @@ class Functionalizer {
     return alias.value;
   }
 
-  // Replaces the node's inputs with their current values.
+  // Replaces each input of the node with the input's current value.
   void update_inputs(Node& node) {
     const auto value = [&](Node* input) {
       return input->tensor() == nullptr ? input : value_of(*input, node);
@@ -160,7 +160,7 @@ class Functionalizer {
     aliases_[&node] = std::move(alias);
   }
 
-  // The tensor that a call writes through `argument`.
+  // Returns the tensor that a call writes through `argument`.
   Node& written_tensor(const Node& node, const Argument* argument) {
     Node* tensor = argument == nullptr ? nullptr : argument->node();
     if (tensor == nullptr || tensor->tensor() == nullptr) {
@@ -174,7 +174,7 @@ class Functionalizer {
     return origin;
   }
 
-  // Makes `value` the value of `tensor` from here on.
+  // Records a write: from now on, the value of `tensor` is `value`.
   void record_write(Node& tensor, Node& value) {
     Alias& alias = alias_of(tensor);
     alias.storage->updates.push_back({&value, alias.views});
@@ -189,8 +189,8 @@ class Functionalizer {
     written_by_[&node] = &tensor;
   }
 
-  // Replaces the call with PyTorch's auto_functionalized_v2, which returns the final values of the
-  // written arguments.
+  // Replaces the call with PyTorch's auto_functionalized_v2, which returns the values that the
+  // written arguments have after the call.
   void write_arguments(Node& node) {
     std::vector<Node*> tensors;
     std::vector<const Storage*> storages;
@@ -215,8 +215,8 @@ class Functionalizer {
     graph_.erase(&node);
   }
 
-  // The value that an in-place call writes. It is the functional form of the call, or for copies
-  // their converted source.
+  // Returns the value that an in-place call writes: the result of the call's functional form or,
+  // for copy_, its converted source.
   Node* functional(Node& node) {
     node.set_target(Target::of(without_underscore(node.target().name())));
     if (!node.target().is("aten.copy.default")) return convert_to_written_dtype(node);
@@ -233,8 +233,8 @@ class Functionalizer {
     return source;
   }
 
-  // A write keeps the dtype of the written tensor. Adds a conversion if the operands promote to
-  // another dtype.
+  // A write does not change the dtype of the written tensor. Adds a conversion if the operands
+  // promote to another dtype.
   Node* convert_to_written_dtype(Node& node) {
     if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
       return &node;
@@ -252,7 +252,8 @@ class Functionalizer {
   }
 
   void finish(Node& output) {
-    // The final values of written inputs are the first outputs, in the order of the inputs.
+    // The first outputs are the final values of the inputs that the program writes, in the order of
+    // the inputs.
     std::vector<std::pair<Node*, Node*>> final_values;
     for (Node* input : graph_.placeholders()) {
       const auto found = aliases_.find(input);
@@ -271,7 +272,7 @@ class Functionalizer {
     }
   }
 
-  // Makes `value` the final value of the input in the signature.
+  // Records in the signature that `value` is the final value of the input.
   void add_mutation(const Node& input, Node& value) {
     const InputSpec* spec = program_.input_of(input.name());
     OutputSpec mutation;

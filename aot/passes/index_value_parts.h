@@ -25,7 +25,8 @@ inline IndexValue bool_mask_value(Conditions conditions) {
   return conditions_value(IndexValue::Kind::kBoolMask, std::move(conditions));
 }
 
-// Conditions that hold where `conditions` do not. Empty unless there is exactly one condition.
+// Returns conditions that hold exactly where `conditions` do not. Empty unless there is exactly one
+// condition.
 inline std::optional<Conditions> opposite(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   LinearSum minus_one;
@@ -35,13 +36,13 @@ inline std::optional<Conditions> opposite(const Conditions& conditions) {
   return Conditions{std::move(*sum)};
 }
 
-// True if adding the number to a score masks its key: the key's weight becomes 0 if another key is
-// not masked.
+// True if adding the number to a score masks the key, so that its weight becomes 0 if at least one
+// other key is unmasked.
 inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
-// Replaces the axes in a value; see with_axes().
+// Replaces the axes in an index value (with_axes()).
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {
@@ -58,7 +59,7 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
 
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
-// Converts a dim to its axis, which is counted from the last dim.
+// Converts a dim to an axis, which counts from the last dim.
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
 
 inline bool is_float(const TensorSpec& spec) {

@@ -26,7 +26,8 @@ IndexValues::Result IndexValues::add_or_subtract(const Node& node, const Call& c
   return sum ? Result(integer_value(*sum)) : std::nullopt;
 }
 
-// a <= b becomes b - a >= 0, and a < b becomes b - a - 1 >= 0.
+// Computes a comparison as a condition: a <= b becomes b - a >= 0, and a < b becomes b - a - 1 >=
+// 0.
 IndexValues::Result IndexValues::compare(const Node& node, const Call& call) {
   const std::optional<LinearSum> a = integer(*call.find("self"));
   const std::optional<LinearSum> b = integer(call.value("other"));
@@ -58,7 +59,8 @@ IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
   return is_float(spec) ? Result(constant_value(*number)) : std::nullopt;
 }
 
-// Conversions, copies and expansions. Axes are counted from the last, so expansion keeps them.
+// Handles conversions, copies and expansions. Axes count from the last dim, so an expansion does
+// not change them.
 IndexValues::Result IndexValues::same_elements(const Node& node, const Call& call) {
   const Node& self = call.node("self");
   const Result value = of(&self);
@@ -77,7 +79,7 @@ IndexValues::Result IndexValues::same_elements(const Node& node, const Call& cal
   return keeps ? value : std::nullopt;
 }
 
-// Reshapes that only add or remove dims of size 1.
+// Handles reshapes that only add or remove dims of size 1.
 IndexValues::Result IndexValues::reshape(const Node& node, const Call& call) {
   const Node& self = call.node("self");
   const Result value = of(&self);
@@ -138,7 +140,7 @@ IndexValues::Result IndexValues::select(const Node&, const Call& call) {
   });
 }
 
-// Indexing with a single index tensor of rank 0 or 1.
+// Handles indexing with a single index tensor of rank 0 or 1.
 IndexValues::Result IndexValues::index(const Node&, const Call& call) {
   const Node& self = call.node("self");
   const Result value = of(&self);

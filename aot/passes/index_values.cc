@@ -27,7 +27,7 @@ IndexValue without_single_axes(const IndexValue& value, const TensorSpec& spec) 
   return value_with_axes(value, map).value_or(value);
 }
 
-// Reads an element. Returns NaN for dtypes that tables do not have.
+// Reads an element of a stored table. Returns NaN for dtypes that tables must not have.
 double number_at(const std::byte* bytes, ScalarType dtype, size_t index) {
   const auto read = [&]<class T>(T) {
     T value;
@@ -66,7 +66,7 @@ bool is_written(const Node& node) {
       const bool is_first = !user->args().empty() && user->args()[0].node() == alias;
       const bool detaches = user->target().is("aten.detach_.default");  // does not write
       if (is_in_place(user->target()) && is_first && !detaches) return true;
-      // Also follows results that may share the memory.
+      // Also looks for writes to results that may share the tensor's memory.
       const Operator* op = operator_of(user->target());
       const bool may_share = is_view(user->target()) || user->target() == getitem() || detaches ||
                              op == nullptr || user->target().name().starts_with("aten.to.") ||
@@ -228,8 +228,8 @@ std::optional<LinearSum> IndexValues::size_sum(const SymInt& size) {
   return expression_sum(*size.as_expression());
 }
 
-// Converts a sum of symbols and integers. A symbol that represents a number read from a tensor
-// becomes that tensor's value.
+// Converts a sum of symbols and integers to a LinearSum. A symbol that represents a number read
+// from a tensor becomes the tensor's value.
 std::optional<LinearSum> IndexValues::expression_sum(const Expression& expression) {
   LinearSum sum;
   switch (expression.kind()) {
@@ -255,7 +255,7 @@ std::optional<LinearSum> IndexValues::expression_sum(const Expression& expressio
   return sum;
 }
 
-// The value of an input: an integer that the caller passes, or a stored table.
+// Returns the value of an input: an integer that the caller passes, or a stored table.
 IndexValues::Result IndexValues::placeholder(const Node& node) {
   const TensorSpec& spec = *node.tensor();
   const InputSpec* input = program_.input_of(node.name());
@@ -335,7 +335,7 @@ std::optional<LinearSum> IndexValues::causal_from(const Node* mask) {
   std::erase_if(value->conditions,
                 [](const LinearSum& sum) { return sum.terms.empty() && sum.constant >= 0; });
   if (value->conditions.size() != 1) return std::nullopt;
-  // The condition must be p + query - key.
+  // The mask is causal from p on if its condition is p + query - key >= 0.
   std::optional<LinearSum> start = combined(value->conditions.front(), LinearSum::axis(0), 1);
   const TensorSpec& spec = *mask->tensor();
   const bool has_queries = spec.rank() > 1 && !is_single(spec.sizes[spec.rank() - 2]);

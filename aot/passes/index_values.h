@@ -1,4 +1,4 @@
-// Describes the elements of tensors as functions of their index and of positions, in order to
+// Describes the elements of tensors as functions of their indices and of positions, in order to
 // recognize causal masks.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace vitrine::aot {
 
-// The elements of a tensor. `conditions` hold for an element if all of them are >= 0 at its index.
+// A description of a tensor's elements. `conditions` hold for an element if all of them are >= 0 at
+// the element's index.
 struct IndexValue {
   enum class Kind : uint8_t {
     kInteger,       // integers: `integer` at the element's index
@@ -37,12 +38,11 @@ class IndexValues {
   explicit IndexValues(const ExportedProgram& program);
 
   std::optional<IndexValue> of(const Node* node);
-  // The value of an integer: a number, a node that computes one, or a tensor.
+  // Returns the value of an integer argument: a number, a node that computes a number, or a tensor.
   std::optional<LinearSum> integer(const Argument& argument);
-  // A size as a sum of its symbols: "s0 + 1".
+  // Returns a size as a sum of its symbols: "s0 + 1".
   std::optional<LinearSum> size_sum(const SymInt& size);
-  // Returns the position p if `mask` [..., query, key] lets query i see exactly the keys up to p +
-  // i.
+  // Returns p if `mask` [..., query, key] lets query i see exactly the keys up to position p + i.
   std::optional<LinearSum> causal_from(const Node* mask);
 
  private:

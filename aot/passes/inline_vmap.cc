@@ -44,7 +44,8 @@ bool has(const Names& names, const Node& node) {
   return std::ranges::count(names, node.target().name()) != 0;
 }
 
-// The vmap function of PyTorch that the node calls: "_add_batch_dim". Empty for other nodes.
+// Returns the name of the vmap function that the node calls, such as "_add_batch_dim", or an empty
+// text for other nodes.
 std::string_view vmap_function(const Node& node) {
   const std::string_view name = node.is_call() ? std::string_view(node.target().name()) : "";
   return name.starts_with(kVmap) ? name.substr(kVmap.size()) : "";
@@ -97,7 +98,7 @@ class VmapInliner {
     const auto found = batched_.find(node);
     return found == batched_.end() ? Batched{node, {}} : found->second;
   }
-  // The index of the level, or the index at which to insert it.
+  // Returns the index of the level in the list, or the index at which to insert the level.
   static size_t index_of(const std::vector<int64_t>& levels, int64_t level) {
     return static_cast<size_t>(std::ranges::lower_bound(levels, level) - levels.begin());
   }
@@ -164,7 +165,7 @@ class VmapInliner {
     replaced_.push_back(&node);
   }
 
-  // Replaces a call with batched operands.
+  // Replaces a call that has batched operands.
   void batch(Node& node) {
     Batched made;
     const Operator* op = operator_of(node.target());
@@ -195,7 +196,8 @@ class VmapInliner {
     replaced_.push_back(&node);
   }
 
-  // Gives the operands the same leading dims and the same rank. Returns the levels of these dims.
+  // Gives all operands the same batch dims and the same rank. Returns the vmap levels of the batch
+  // dims.
   std::vector<int64_t> align(Node& at, ArgumentList& operands) {
     std::vector<int64_t> levels;
     size_t rank = 0;
@@ -251,7 +253,7 @@ class VmapInliner {
     return made;
   }
 
-  // Checks that the dims after the leading ones have the sizes that the graph states.
+  // Checks that the dims after the batch dims have the sizes that the graph states for one sample.
   static void check(const Node& node, const Batched& made) {
     const TensorSpec* spec = node.tensor();
     const TensorSpec* value = made.value->tensor();

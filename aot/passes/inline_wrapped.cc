@@ -1,4 +1,4 @@
-// Inlines subgraphs that exist only to set a mode, such as torch.no_grad(), for their calls.
+// Inlines subgraphs whose only purpose is to run their calls in a mode, such as torch.no_grad().
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ const Wrapper* wrapper_of(const Node& node) {
   return found == kWrappers.end() ? nullptr : &*found;
 }
 
-// Takes the graph that the call runs out of the graph that contains the call.
+// Removes the subgraph that the call runs from the graph that contains the call, and returns the
+// subgraph.
 std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   Graph& graph = call.graph();
   const Argument* named = call.arg(wrapper.graph_index);
@@ -45,7 +46,7 @@ std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   return std::move(graph.subgraphs().at(attribute->attribute()));
 }
 
-// Moves a constant or subgraph of the body to the outer graph.
+// Moves a constant or a subgraph from the body to the outer graph.
 Node* move_attribute(Graph& graph, Graph& body, const Node& attribute, Node& before) {
   Node* made = graph.get_attr(graph.unique_name(attribute.attribute()), &before);
   made->meta = attribute.meta;
@@ -60,7 +61,7 @@ Node* move_attribute(Graph& graph, Graph& body, const Node& attribute, Node& bef
   return made;
 }
 
-// Inserts copies of the body's calls before `call`. Returns the results.
+// Inserts copies of the body's calls before `call`. Returns the body's results.
 ArgumentList insert_body(Node& call, Graph& body, size_t first_input) {
   Graph& graph = call.graph();
   std::unordered_map<const Node*, Node*> made;

@@ -1,4 +1,5 @@
-// Operators that partitioners keep, so that they are not decomposed.
+// Decides which operators partitioners may keep from being decomposed, and checks that backends run
+// the kept calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep) {
   for_each_call(*program.graph, [&](Node& node) {
     const std::string& name = node.target().name();
-    // Quantization operators have a kernel or are decomposed after partitioning.
+    // Accepts quantization operators, which have a kernel or are decomposed after partitioning.
     if (!may_keep(name) || is_quantization(node.target())) return;
     for (const OpsToKeep& ops : ops_to_keep) {
       if (std::ranges::count(ops.targets, name) != 0 && (!ops.keeps || ops.keeps(node))) {

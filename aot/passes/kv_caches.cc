@@ -22,8 +22,8 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// A write to a region of a tensor along one dim: `count` indices from `start` on, or those in
-// `indices`.
+// A write to a part of a tensor along one dim: to `count` indices from `start` on, or to the
+// indices in `indices`.
 struct RegionWrite {
   Node* tensor = nullptr;
   Node* value = nullptr;
@@ -58,8 +58,8 @@ std::optional<RegionWrite> index_put_region(const Node& node, const Call& call) 
   return region;
 }
 
-// Sets tensor, dim and start for a call of slice, narrow, select, slice_scatter or select_scatter.
-// `is_select` is true for select and select_scatter.
+// Sets `tensor`, `dim` and `start` from a call of slice, narrow, select, slice_scatter or
+// select_scatter. `is_select` is true for select and select_scatter.
 void set_start(const Call& call, bool is_select, RegionWrite& region) {
   region.tensor = &call.node("self");
   region.dim = wrapped(call.integer("dim", 0), region.tensor->tensor()->rank());
@@ -104,7 +104,7 @@ std::optional<RegionWrite> region_of(const Node& node) {
   return region;
 }
 
-// True if the value has these sizes, ignoring dims of size 1.
+// True if the value has these sizes, apart from dims of size 1.
 bool has_sizes(const TensorSpec& value, const std::vector<SymInt>& sizes) {
   const auto trimmed = [](const std::vector<SymInt>& all) {
     std::vector<SymInt> kept;
@@ -132,7 +132,7 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// True if number() can compute the sum: it is a constant, or a node plus a constant.
+// True if the sum is a constant or a node plus a constant, which number() can compute.
 bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
@@ -141,7 +141,7 @@ bool is_node_plus_constant(const LinearSum& sum) {
 
 SymInt new_symbol(ExportedProgram& program, Range range) {
   for (size_t i = 0;; ++i) {
-    // PyTorch's symbols do not begin with "p".
+    // The new symbol begins with "p", because PyTorch's symbols do not.
     const std::string name = fmt::format("p{}", i);
     if (!program.range_constraints.emplace(name, range).second) continue;
     return SymInt(Expression::symbol(name));
@@ -161,8 +161,8 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
   }
 }
 
-// Records the node if it writes to a cache. Returns the reason if such a write cannot be replaced,
-// and otherwise an empty text.
+// Records the node if it writes to a cache. Returns the reason if the node writes to a cache but
+// cannot be replaced, and otherwise an empty text.
 std::string KvCaches::visit(Node& node, IndexValues& values) {
   const std::optional<RegionWrite> region = region_of(node);
   if (!region) return "";
@@ -212,7 +212,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
 }
 
 // Finds the call that stores the result of a functional write in the buffer. Returns the reason if
-// the write cannot be done in place, and otherwise an empty text.
+// the write cannot be in place, and otherwise an empty text.
 std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
   for (Node* user : write.call->users()) {
     const bool commits = is_op(*user, {"copy_"}) && user->need(0).node() == &buffer &&
@@ -322,7 +322,8 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
   write.call = nullptr;
 }
 
-// Removes the final value of the buffer from the outputs, because a call writes it in place.
+// Removes the final value of the buffer from the program's outputs, because a call now writes the
+// buffer in place.
 void KvCaches::remove_mutation(const Node& buffer, const CacheWrite& write) {
   const std::string& target = program_.input_of(buffer.name())->target;
   ArgumentList results = *program_.graph->output()->need(0).list();

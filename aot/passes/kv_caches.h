@@ -14,7 +14,7 @@
 
 namespace vitrine::aot {
 
-// A write of `count` positions from `start` on, or to the positions in `indices`.
+// A write to `count` positions of a cache from `start` on, or to the positions in `indices`.
 struct CacheWrite {
   Node* call = nullptr;  // the in-place write, or the functional call that computes the new buffer
   Node* result = nullptr;  // the node that users of the call read instead; null: the complete cache
@@ -47,28 +47,29 @@ class KvCaches {
  public:
   explicit KvCaches(ExportedProgram& program) : program_(program) {}
 
-  // Finds caches and their writes without changing the graph. Adds a line with the reason to `kept`
-  // for each write to a cache that cannot be replaced.
+  // Finds caches and the writes to them, without changing the graph. For each write that cannot be
+  // replaced, adds a line with the reason to `kept`.
   void find(IndexValues& values, std::vector<std::string>& kept);
-  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns the
-  // number of writes that it replaced.
+  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns the number
+  // of replaced writes.
   size_t replace_writes();
 
-  // The cache whose view is `node`. Null if `node` is not a complete cache.
+  // Returns the cache whose `view` is `node`, or null if `node` is not a complete cache.
   const KvCache* cache_of(const Node* node) const;
-  // Returns the start of the cache's write, as an integer or a node, if it is the only write, has
-  // `count` positions from `start` on, and is before `at`. Otherwise returns an empty result.
+  // Returns the start of a write to the cache, as an integer or a node. The result is empty unless
+  // this is the only write to the cache, has `count` positions from `start` on, and is before `at`.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
-  // Names of the buffers that flatten_cache() changed.
+  // Returns the names of the buffers whose shape flatten_cache() changed.
   std::set<std::string> flat_buffers() const;
 
  private:
   std::string visit(Node& node, IndexValues& values);
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
-  // The sum as an argument: a constant or a node. Inserts the node before `at` unless an earlier
-  // call with the same sum did. `max_value` is the largest value that the number may have.
+  // Returns a sum as an argument: a constant or a node. Inserts the node before `at` unless
+  // number() was called before with the same sum. `max_value` is the largest value that the sum may
+  // have.
   Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);
   void remove_mutation(const Node& buffer, const CacheWrite& write);

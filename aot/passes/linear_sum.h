@@ -9,8 +9,8 @@
 
 namespace vitrine::aot {
 
-// The constant plus the sum of coefficient * term. A term is an axis, a node that computes a number
-// at run time ("%input_pos"), or a size ("s0"). "axis 0" is the last one, so that the axes of
+// A constant plus a sum of coefficient * term. A term is an axis, a node that computes a number at
+// run time ("%input_pos"), or a size ("s0"). "axis 0" is the last axis, so that the axes of
 // broadcast operands have the same names.
 struct LinearSum {
   int64_t constant = 0;
@@ -21,15 +21,14 @@ struct LinearSum {
   bool has_axes() const;
 };
 
-// True if the magnitude is at most 2^31. Sums of larger numbers count as unknown, so that nothing
-// overflows.
+// True if the magnitude of the value is at most 2^31. A sum with larger numbers counts as unknown,
+// so that nothing overflows.
 bool is_small(int64_t value);
-// Returns a + factor * b. Empty if a number in it is too large, or if it has more than 16 terms;
-// positions and masks have fewer.
+// Returns a + factor * b. Empty if the sum has a number that is too large, or more than 16 terms.
+// Positions and masks have fewer terms.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
-// True if the sum cannot be negative. Assumes that axes, sizes and positions are not negative; a
-// cache is never written at a negative position.
+// True if the sum cannot be negative. Assumes that axes, sizes and positions are never negative.
 bool is_never_negative(const LinearSum& sum);
 
 // Replaces every axis in the sum with map_axis(axis). Empty if map_axis returns an empty result.

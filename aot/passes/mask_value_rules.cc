@@ -1,4 +1,4 @@
-// Computes the index values of calls on masks.
+// Computes the index values of calls whose operands are masks.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,8 +14,8 @@ using Kind = IndexValue::Kind;
 
 constexpr size_t kMaxConditions = 8;  // real masks have one or two
 
-// The additive mask that has one number where the conditions hold and another elsewhere. One of the
-// numbers must be 0, and the other must mask.
+// Returns the additive mask that has one number where the conditions hold and another elsewhere.
+// One number must be 0, and the other must be a masking number.
 std::optional<IndexValue> additive_mask(const Conditions& conditions,
                                         std::optional<double> where_true,
                                         std::optional<double> where_false) {
@@ -41,7 +41,8 @@ Conditions all_of(Conditions a, const Conditions& b) {
   return a;
 }
 
-// Conditions that hold where `a` or `b` holds. Empty unless one follows from the other.
+// Returns conditions that hold where `a` or `b` holds. Empty unless `a` follows from `b` or `b`
+// from `a`.
 std::optional<Conditions> either(const Conditions& a, const Conditions& b) {
   if (a.size() != 1 || b.size() != 1) return std::nullopt;
   for (const auto& [narrow, wide] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -65,7 +66,8 @@ std::optional<double> IndexValues::number_of(const Argument& argument) {
   return value->number;
 }
 
-// The value of a call's first argument before the call, which may write to it.
+// Returns the value that a call's first argument has before the call, which may write to the
+// argument.
 IndexValues::Result IndexValues::value_before_write(const Node& node, const Node& self) {
   if (!is_in_place(node.target())) return of(&self);
   // The argument must own its memory, and no other call may write to it.
@@ -86,7 +88,7 @@ IndexValues::Result IndexValues::logical_and(const Node&, const Call& call) {
   return mask_value(Kind::kBoolMask, all_of(a->conditions, b->conditions));
 }
 
-// mask == 0, mask == 1 and their negations, for a mask of ones and zeros.
+// Handles mask == 0, mask == 1 and their negations, for a mask of ones and zeros.
 IndexValues::Result IndexValues::equal(const Node& node, const Call& call) {
   const Result value = of(&call.node("self"));
   const std::optional<double> number = number_of(call.value("other"));
@@ -117,7 +119,7 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   const Conditions& filled = condition->conditions;
   if (self->kind == Kind::kConstant) return additive_mask(filled, *number, self->number);
   if (!is_masking(*number)) return std::nullopt;
-  // Fills exactly the ones; zeros remain.
+  // The call fills exactly the ones of the mask, so its zeros remain.
   if (self->kind == Kind::kOneMask && self->conditions == filled) {
     return mask_value(Kind::kAdditiveMask, opposite(filled));
   }
@@ -126,7 +128,7 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   return mask_value(Kind::kAdditiveMask, all_of(self->conditions, *unfilled));
 }
 
-// 1 - mask, for a mask of ones and zeros.
+// Handles 1 - mask, for a mask of ones and zeros.
 IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   const Result value = of(&call.node("self"));
   const bool is_one = number_of(call.value("other")) == 1.0 && call.real("alpha", 1) == 1;
@@ -134,7 +136,7 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// A masking number, or an additive mask, times a mask of ones and zeros.
+// Handles a masking number, or an additive mask, times a mask of ones and zeros.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {
@@ -150,7 +152,7 @@ IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!a || !b) return std::nullopt;
   if (a->kind == Kind::kBoolMask || a->kind == Kind::kOneMask) std::swap(a, b);
   if (b->kind != Kind::kBoolMask && b->kind != Kind::kOneMask) return std::nullopt;
-  // Infinite numbers are excluded, because inf * 0 is NaN.
+  // Excludes infinite numbers, because inf * 0 is NaN.
   const bool is_finite = a->kind == Kind::kConstant && std::isfinite(a->number);
   if (is_finite && is_masking(a->number))
     return mask_value(Kind::kAdditiveMask, opposite(b->conditions));
@@ -159,7 +161,7 @@ IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   return zeros ? mask_value(Kind::kAdditiveMask, either(a->conditions, *zeros)) : std::nullopt;
 }
 
-// triu and tril, which set the elements below or above a diagonal to 0.
+// Handles triu and tril, which set the elements below or above a diagonal to 0.
 IndexValues::Result IndexValues::triangle(const Node& node, const Call& call) {
   const Result self = value_before_write(node, call.node("self"));
   const std::optional<LinearSum> diagonal = integer(call.value("diagonal"));
@@ -184,7 +186,7 @@ IndexValues::Result IndexValues::triangle(const Node& node, const Call& call) {
   return mask_value(Kind::kAdditiveMask, either(self->conditions, *opposite(inside)));
 }
 
-// The sum of two additive masks, or of an additive mask and zeros.
+// Handles the sum of two additive masks, or of an additive mask and zeros.
 IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   const Result a = value_before_write(node, call.node("self"));
   const Result b = of(call.value("other").node());
@@ -199,8 +201,8 @@ IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   return of_a && of_b ? mask_value(Kind::kAdditiveMask, all_of(*of_a, *of_b)) : std::nullopt;
 }
 
-// A mask for the keys of earlier calls, which are all visible, concatenated with a mask for the
-// keys of this call.
+// Handles a concatenation of a mask for the keys of earlier calls, which are all visible, with a
+// mask for the keys of this call.
 IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call) {
   const std::vector<Node*> parts = call.nodes("tensors");
   const size_t rank = node.tensor()->rank();
@@ -219,7 +221,7 @@ IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call)
     return axis == 0 ? combined(LinearSum::axis(0), *count, -1)
                      : std::optional(LinearSum::axis(axis));
   });
-  // The keys of earlier calls have count - 1 - column >= 0.
+  // A key belongs to an earlier call if count - 1 - column >= 0.
   LinearSum one;
   one.constant = 1;
   std::optional<LinearSum> earlier = combined(*count, one, -1);

@@ -11,38 +11,40 @@
 
 namespace vitrine::aot {
 
-// Makes each node of the exported graph its own source, unless the file names a source.
+// Makes each node of the exported graph its own source node, unless the file names a source node
+// for it.
 void remember_sources(ExportedProgram& program);
 
-// Inlines the subgraphs that torch.no_grad() creates in a model's forward. Does the same for
-// torch.autocast() if it is disabled, and otherwise throws AotError.
+// Inlines the subgraphs that torch.no_grad(), or a disabled torch.autocast(), creates in a model's
+// forward. Throws AotError for an enabled torch.autocast().
 void inline_wrapped(ExportedProgram& program);
 // Removes the wrappers of torch.vmap, between which the graph has the shapes of one sample, and
-// adds the batch dim to the calls. Throws an AotError that names an operator that does not support
-// this.
+// adds the batch dim to the calls. Throws an AotError that names the operator if it does not
+// support a batch dim.
 void inline_vmap(ExportedProgram& program);
 // Replaces in-place views ("t_") with views, and Python's in-place operators ("x |= y") with those
 // of ATen ("bitwise_or_").
 void unify_writes(ExportedProgram& program);
-// "aten.relu_.default" -> "aten.relu.default"
+// Removes the underscore from an in-place operator's name: "aten.relu_.default" ->
+// "aten.relu.default".
 std::string without_underscore(std::string_view name);
 
-// Replaces calls that write to an argument ("relu_") with calls that do not, and adds mutations to
-// the signature.
+// Replaces calls that write to an argument ("relu_") with calls that do not, and adds the mutations
+// of inputs to the signature.
 void functionalize(ExportedProgram& program);
-// Like decompose(), for programs with calls that write to an argument, before functionalize(),
-// which can track aliases only through plain views. Unknown operators stay.
+// Like decompose(), but for programs with calls that write to an argument. Runs before
+// functionalize(), which can track aliases only through plain views. Keeps unknown operators.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
 // operator without a decomposition and its line in the user's model.
 //
 // Keeps calls of the operators in `preserved` (ATen names), and calls that a partitioner keeps if
-// may_keep() allows it. Partitioners decide after everything else is decomposed.
+// may_keep() allows that. Asks the partitioners after it has decomposed everything else.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
-// Decomposes the operators marked LATE in an edge program, after partitioning: quantization that no
-// backend delegated.
+// Decomposes the operators marked LATE in an edge program: quantization that no backend delegated.
+// Runs after partitioning.
 void decompose_late(ExportedProgram& program);
 // True if a partitioner may keep the operator. False for operators whose results share memory with
 // inputs, operators that write to inputs, and some that ExecuTorch excludes.
@@ -52,7 +54,7 @@ bool may_keep(std::string_view target);
 void propagate_specs(ExportedProgram& program);
 
 void remove_dead_code(ExportedProgram& program);
-// Removes parameters without users. Unused buffers stay.
+// Removes parameters without users. Keeps unused buffers.
 void remove_unused_parameters(ExportedProgram& program);
 // Removes run-time checks of sizes and values, which the edge dialect does not have.
 void remove_asserts(ExportedProgram& program);
@@ -71,29 +73,30 @@ void convert_mixed_dtypes(ExportedProgram& program);
 void memory_formats_to_dim_orders(ExportedProgram& program);
 // Replaces the targets of calls with edge targets.
 void to_edge_targets(ExportedProgram& program);
-// Does the same as to_edge_targets(), and renames calls like FX and subgraphs to submodule_<n>.
+// Like to_edge_targets(), but also gives calls the names that FX would give them, and renames
+// subgraphs to submodule_<n>.
 void to_edge_dialect(ExportedProgram& program);
 // Numbers the source nodes from 1 in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);
-// Returns the name and graph id of the source of a node, which has the node's debug handle. Empty
-// before remember_sources().
+// Returns the name and the graph id of a node's source node. All nodes with this source have the
+// same debug handle. Empty before remember_sources().
 std::string source_of(const Node& node);
 
-// Replaces auto_functionalized_v2 with the operator, which writes to its arguments, or to copies of
-// arguments whose old values are read later.
+// Replaces each auto_functionalized_v2 call with a call of the operator that it wraps, which writes
+// to its arguments, or to copies of arguments whose old values are read later.
 void write_in_place(ExportedProgram& program);
 // Copies loop-carried values that a loop body returns at another position.
 void copy_carried(ExportedProgram& program);
-// Copies inputs that a branch returns, and results of branches that are read after the next branch
-// or loop runs.
+// Copies inputs that a branch returns unchanged, and results of branches that are read after
+// another branch or loop has run.
 void copy_branch_results(ExportedProgram& program);
-// Writes mutated buffers with aten.copy_ at the end of the graph.
+// Adds calls of aten.copy_, which write the new values of mutated buffers, at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
-// Replaces index_put with index_put_ if no later node reads the old value. Inputs that the program
-// does not mutate are not written.
+// Replaces index_put with index_put_ if no later node reads the old value. Never writes inputs that
+// the program does not mutate.
 void reinplace(ExportedProgram& program);
 // Replaces view_copy with memory.view, which shares the memory of its input, unless the result is
-// an output.
+// an output of the graph.
 void elide_views(ExportedProgram& program);
 
 }  // namespace vitrine::aot

@@ -69,7 +69,7 @@ class Quantizer {
   }
 
  private:
-  // A call that becomes quantized, and its scheme.
+  // A call whose weight becomes quantized, and its scheme.
   struct Use {
     Node* call = nullptr;
     WeightScheme scheme;
@@ -95,7 +95,7 @@ class Quantizer {
     }
   }
 
-  // Lists the call if a rule, or else `common`, gives it a scheme.
+  // Adds the call to the list if a rule gives it a scheme or, without a rule, if `common` does.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;
@@ -119,8 +119,8 @@ class Quantizer {
     return uses_[&weight];
   }
 
-  // The placeholder of the call's weight. Null if the weight is computed, if the program changes
-  // it, or if it cannot be quantized.
+  // Returns the placeholder of the call's weight, or null if the weight is computed, mutated, or
+  // cannot be quantized.
   Node* stored_weight(Node& call, size_t index) {
     Node& weight = call.need_node(index);
     if (weight.is_call() && weight.target().op().starts_with("dequantize")) {
@@ -146,7 +146,7 @@ class Quantizer {
                   [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
-    // If no other call uses the old weight, the new weights may have its name.
+    // If no other call uses the old weight, frees its name for a new weight.
     const bool is_unused = weight.users().size() == replaced;
     const auto in_state = program_.state_dict.find(spec.target);
     if (is_unused && !is_shared(spec) && in_state != program_.state_dict.end() &&
@@ -166,7 +166,7 @@ class Quantizer {
     if (is_unused) program_.remove_input(&weight);
   }
 
-  // Calls `replace` for the uses of each scheme, in order of first use.
+  // Calls `replace` with the uses of each scheme, in the order in which the schemes are first used.
   template <class Replace>
   void for_each_scheme(const std::vector<Use>& uses, Replace replace) {
     std::vector<Use> rest = uses;
@@ -183,7 +183,7 @@ class Quantizer {
     }
   }
 
-  // True if a weight of linear layers cannot be quantized. Adds the reason to the result.
+  // True if the weight of linear layers cannot be quantized. Also records the reason.
   bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
     const int64_t group = scheme.group;
     std::string reason;

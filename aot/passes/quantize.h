@@ -12,10 +12,10 @@
 
 namespace vitrine::aot {
 
-// Other schemes for the calls in a part of the model.
+// A rule that gives the calls in a part of the model their own schemes.
 struct WeightRule {
   std::string pattern;  // model_part.h
-  // If both are empty, the part stays float.
+  // The schemes for linear layers and embeddings. If both are empty, the part stays float.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
 };
@@ -30,15 +30,17 @@ struct QuantizeOptions {
 struct QuantizeResult {
   size_t linears = 0;     // number of replaced calls of aten.linear
   size_t embeddings = 0;  // number of replaced calls of aten.embedding
-  // For each rule: false if no module or operator has its name.
+  // For each rule: true if the rule's pattern names a module or operator of the model.
   std::vector<bool> is_known;
   // For each rule: number of replaced calls.
   std::vector<size_t> by_rule;
-  // Skipped weights: "fc.weight: its row length 100 is not a multiple of the group size 32".
+  // Weights that were not quantized, with reasons: "fc.weight: its row length 100 is not a multiple
+  // of the group size 32".
   std::vector<std::string> skipped;
 };
 
-// `program` must be as it was imported. Calls with a stored f32, f16 or bf16 weight become:
+// Quantizes weights of `program`, which no pass may have changed since its import. Calls with a
+// stored f32, f16 or bf16 weight become:
 //   aten.linear     torchao.choose_qparams_affine, quantize_affine and dequantize_affine of the
 //                   input, dequantize_affine of the weight, aten.linear
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype

@@ -9,7 +9,7 @@ void remember_sources(ExportedProgram& program) {
     ++graph_id;
     for (Node& node : graph.nodes()) {
       if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
-      // A getitem node has the source of its call, because torch traces both together.
+      // A getitem node has the same source node as its call, because torch traces both together.
       const Node* call = node.calls(getitem()) ? node.need(0).node() : nullptr;
       if (call != nullptr && call->is_call()) {
         auto origin = std::make_shared<Origin>();
@@ -21,7 +21,7 @@ void remember_sources(ExportedProgram& program) {
       if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
       auto origin = std::make_shared<Origin>();
       if (node.meta.origin != nullptr) *origin = *node.meta.origin;
-      // A getitem node of another getitem node has the source of the call that both belong to.
+      // A getitem of a getitem has the source node of the call to which both belong.
       const Node* source = &node;
       while (source->is_call() && source->target() == getitem() &&
              source->need(0).node() != nullptr) {

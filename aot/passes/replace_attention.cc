@@ -29,16 +29,16 @@ struct Attention {
   bool reads_part_of_cache = false;
 };
 
-// Returns the keys or values before they are repeated for each query head, or `node` if they are
-// not repeated.
+// Returns the keys or values as they are before the model repeats them for each query head, or
+// `node` if it does not repeat them.
 Node* unrepeated(Node* node, const Node& call) {
   const AttentionRows rows = trace_rows(node);
   const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;
   return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
-// The reason why custom_sdpa does not support the operands; empty if it does. `shares_heads` is
-// true if several query heads may share a key head.
+// Returns the reason why custom_sdpa does not support the operands, or an empty text if it does.
+// `shares_heads` is true if several query heads may share a key head.
 std::string unsupported_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
   for (const Node* node : {of.query, of.key, of.value}) {
@@ -67,7 +67,7 @@ std::string unsupported_operands(const Attention& of, bool shares_heads) {
              : "the number of query heads must be a multiple of the number of key heads";
 }
 
-// The reason why custom_sdpa does not support the mask; empty if it does.
+// Returns the reason why custom_sdpa does not support the mask, or an empty text if it does.
 std::string unsupported_mask(const Attention& of) {
   const TensorSpec& mask = *of.mask->tensor();
   const size_t rank = mask.rank();
@@ -84,8 +84,9 @@ std::string unsupported_mask(const Attention& of) {
   return is_shared ? "" : "its mask differs by head or batch";
 }
 
-// Sets start for attention without a mask: custom_sdpa then reads the keys up to the position of
-// the last query. Returns the reason if no start is possible, and otherwise an empty text.
+// Sets the start position of attention without a mask, so that custom_sdpa reads the keys up to the
+// position of the last query. Returns the reason if no start position is possible, and otherwise an
+// empty text.
 std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
@@ -96,7 +97,7 @@ std::string set_start_without_mask(Attention& of) {
   return "";
 }
 
-// The position of the first query, as far as the graph shows it.
+// The position of the first query, as the mask and the keys show it.
 struct Starts {
   std::optional<LinearSum> by_mask;  // the mask lets query i see the keys up to by_mask + i
   std::optional<LinearSum> by_keys;  // the keys that are read end at the last query's position
@@ -128,8 +129,8 @@ class AttentionReplacer {
   }
 
  private:
-  // Replaces attention that is spelled out as products with one call. restore_products() undoes
-  // this if the call is not replaced later.
+  // Replaces matrix products that spell out attention with one call. restore_products() undoes this
+  // if custom_sdpa does not replace the call later.
   void find_spelled() {
     for_each_call(*program_.graph, [&](Node& node) {
       if (&node.graph() != program_.graph.get()) return;
@@ -169,8 +170,8 @@ class AttentionReplacer {
     ++result_.replaced;
   }
 
-  // Fills `found`. Returns the reason if custom_sdpa cannot compute the call, and otherwise an
-  // empty text.
+  // Fills `found` with the operands of attention. Returns the reason if custom_sdpa cannot compute
+  // the call, and otherwise an empty text.
   std::string analyze(Decomposition& to, Attention& found) {
     found.query = to.tensor("query");
     found.key = to.tensor("key");
@@ -191,8 +192,8 @@ class AttentionReplacer {
     return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  // The reason why the call should stay although custom_sdpa can compute it; empty if there is
-  // none.
+  // Returns the reason to keep the call although custom_sdpa can compute it, or an empty text if
+  // there is none.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)
@@ -229,14 +230,15 @@ class AttentionReplacer {
     found.prefix = keys.prefix;
   }
 
-  // Reads the position of the first query from the mask and from the keys that are read.
+  // Derives the position of the first query from the mask, and from the range of keys that
+  // attention reads.
   static Starts starts_of(const Node& node, IndexValues& values) {
     const Call call(node);
     Starts starts;
     if (const Node* mask = call.optional_node("attn_mask")) {
       starts.by_mask = values.causal_from(mask);
     }
-    // The end of the rows that are read, minus the number of queries.
+    // Returns the end of the rows that attention reads, minus the number of queries.
     const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;
@@ -251,8 +253,8 @@ class AttentionReplacer {
     return starts;
   }
 
-  // The position of the first query, if the queries see exactly the rows of this call and all
-  // earlier ones. The mask or the end of the keys shows it.
+  // Returns the position of the first query if the mask or the end of the keys shows that the
+  // queries see exactly the rows of this call and all earlier rows.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;
@@ -261,7 +263,8 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Replaces the mask and prefix with the position of the first query. False if that is impossible.
+  // Replaces the mask and the prefix of the keys with the position of the first query. Returns
+  // false if this is impossible.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];
@@ -290,7 +293,7 @@ class AttentionReplacer {
     return false;
   }
 
-  // Replaces a causal mask over keys that are not cached with is_causal.
+  // Replaces a causal mask with is_causal if the keys are not cached.
   void drop_causal_mask(Attention& found, const Node& call) {
     const std::optional<LinearSum>& from = starts_[&call].by_mask;
     const bool is_known = found.key_cache == nullptr && found.mask != nullptr && !found.is_causal &&
@@ -323,7 +326,7 @@ class AttentionReplacer {
     Node* made = to.call("llama.custom_sdpa.default", std::move(args), spec);
     if (is_flat) made = ungroup(to, of, made);
     made = positions_first(made);
-    // The result must keep its strides, because views of it rely on them.
+    // The result must keep its strides, because views of the result rely on them.
     const TensorSpec& before = to.spec();
     if (before.strides == contiguous_strides(before.sizes)) {
       made = to.make("aten.clone.default", {made}, {{"memory_format", MemoryFormat::kContiguous}});
@@ -345,7 +348,7 @@ class AttentionReplacer {
     return to.transpose(split, kHead, kPosition);
   }
 
-  // Reverses group_by_key_head() for the result, which becomes [batch, positions, heads, values].
+  // Undoes group_by_key_head() for the result, which becomes [batch, positions, heads, values].
   static Node* ungroup(Decomposition& to, const Attention& of, Node* made) {
     const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
     const SymInt group = sizes[kHead] / SymInt(of.key_cache->heads);

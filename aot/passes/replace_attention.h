@@ -15,8 +15,8 @@ namespace vitrine::aot {
 struct AttentionResult {
   size_t replaced = 0;  // number of replaced calls of attention
   size_t writes = 0;    // number of replaced writes to caches
-  // Calls, writes and masks that stay: "attention stays: node attention: its mask differs by head
-  // or batch".
+  // Calls, writes and masks that were not replaced, with reasons: "attention stays: node attention:
+  // its mask differs by head or batch".
   std::vector<std::string> kept;
   std::set<std::string> flat_buffers;  // names of the buffers whose sizes changed
 };
@@ -34,13 +34,13 @@ enum class AttentionChoice : uint8_t {
 // tensor [query, key], as in ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. Keys and
 // values that the model repeats for each query head are read without the repetition.
 //
-// Writes to caches in buffers become llama::update_cache (kv_caches.h). If the graph shows that the
-// mask of attention over such a cache lets query i of a call at position p see exactly the keys up
-// to p + i, the call gets p instead of the mask and reads no other keys.
+// Writes to caches in buffers become llama::update_cache (kv_caches.h). If the graph shows that
+// query i of a call at position p sees exactly the cached keys up to p + i, the call gets p instead
+// of the mask and reads no other keys.
 //
-// Results differ in two respects. A query that is masked everywhere yields NaN instead of 0; with
-// choices other than kAll, calls with masks that are not causal stay. A negative position is an
-// error.
+// Results differ in two respects. First, a query whose keys are all masked yields NaN instead of 0;
+// with choices other than kAll, calls with non-causal masks are therefore not replaced. Second, a
+// negative position is an error.
 AttentionResult replace_attention(ExportedProgram& program,
                                   AttentionChoice choice = AttentionChoice::kAll);
 

@@ -41,7 +41,7 @@ ScalarType dtype_of(Value::Number::Kind kind, ScalarType real) {
   return ScalarType::kBool;
 }
 
-// The dtype of the call's float literals: f64 if an input is f64, and otherwise f32.
+// Returns the dtype of the call's float literals: f64 if an input is f64, and otherwise f32.
 ScalarType real_dtype(const Node& node) {
   const bool is_double = std::ranges::any_of(node.inputs(), [](const Node* input) {
     return input->tensor() != nullptr && input->tensor()->dtype == ScalarType::kDouble;
@@ -55,7 +55,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // Constants become buffers, so that their numbers continue those of the buffers.
+  // Makes the constant a buffer, so that the next constant gets the next number.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;
@@ -63,7 +63,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
   return node;
 }
 
-// Adds a constant to a subgraph, which cannot use the program's inputs.
+// Adds a constant to a subgraph, whose calls cannot use the program's inputs.
 Node* lift(Node& user, TensorData data) {
   Graph& graph = user.graph();
   const std::string name = fmt::format("_tensor_constant{}", graph.tensors().size());
@@ -73,8 +73,8 @@ Node* lift(Node& user, TensorData data) {
   return node;
 }
 
-// True if f16 or bf16 represents the number exactly. False for a computed number, because its value
-// is unknown.
+// True if the dtype, f16 or bf16, represents the number exactly. False for a computed number,
+// because its value is unknown.
 bool holds(ScalarType dtype, const Argument& number) {
   if (number.node() != nullptr) return number.node()->meta.value.number() == nullptr;
   const auto* integer = number.get<int64_t>();
@@ -86,8 +86,8 @@ bool holds(ScalarType dtype, const Argument& number) {
   return std::isnan(value) || static_cast<double>(rounded) == value;
 }
 
-// PyTorch does not round numbers to f16 or bf16. If the result's dtype cannot represent a number of
-// the call, replaces the call with one that computes in f32. Returns the call to use.
+// PyTorch does not round numbers to f16 or bf16. If the result's dtype cannot represent a number in
+// the call, replaces the call with one that computes in f32. Returns the resulting call.
 Node& keep_numbers_exact(ExportedProgram& program, Node& node) {
   const TensorSpec* result = node.tensor();
   if (result == nullptr ||

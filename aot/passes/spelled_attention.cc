@@ -56,8 +56,8 @@ class SpelledAttentionReader {
     if (!calls_any(scores, {"matmul"})) return std::nullopt;
     found_.query = scores->need(0).node();
     found_.key_transposed = scores->need(1).node();
-    // The new call reads its operands later than the original calls, so no call between them may
-    // write.
+    // The new call reads its operands later than the original calls did, so no call in between may
+    // write to memory.
     for (const Node* node = scores; node != &product; node = node->next()) {
       if (node == nullptr || may_write(*node)) return std::nullopt;
     }
@@ -67,7 +67,7 @@ class SpelledAttentionReader {
   }
 
  private:
-  // True for calls that change nothing in evaluation if their input is f32.
+  // True for calls that return an f32 input unchanged in evaluation mode.
   static bool is_no_op(const Node* node) {
     if (calls_any(node, {"dropout"})) return !Call(*node).boolean("train", true);
     return calls_any(node, {"to", "clone", "contiguous", "type_as"}) &&
@@ -116,7 +116,7 @@ class SpelledAttentionReader {
   Spelled found_;
 };
 
-// A mask [..., query, key] that is true where keys are visible.
+// A bool mask [..., query, key] that is true where the query sees the key.
 Node* visible_mask(Decomposition& to, Node* hidden) {
   const bool is_negated = calls_any(hidden, {"logical_not", "bitwise_not"});
   Node* visible =

@@ -8,9 +8,9 @@
 namespace vitrine::aot {
 
 // If `product` is softmax(query x key^T [* scale] [masked]) x value in f32, with dims [batch, head,
-// position, value], inserts a call of aten.scaled_dot_product_attention that computes the same
-// before it, and returns that call, which has no users yet. Returns null if the graph does not show
-// that `product` is attention.
+// position, value], inserts an equivalent call of aten.scaled_dot_product_attention before
+// `product`, and returns the new call, which has no users yet. Returns null if the graph does not
+// show that `product` is attention.
 Node* match_spelled_attention(ExportedProgram& program, Node& product);
 
 }  // namespace vitrine::aot

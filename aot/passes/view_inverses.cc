@@ -55,7 +55,7 @@ Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.permute.default", {&value, back});
 }
 Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
-  // The view removed the dims of size 1 that the value does not have.
+  // Restores the dims of size 1 that the view removed and that `value` therefore lacks.
   Node* result = &value;
   for (size_t i = 0; i < input.tensor()->rank(); ++i) {
     const bool missing =
@@ -70,7 +70,7 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
 }
-// Inverse of slice and select. The scatter operators have the same other arguments.
+// Inverse of slice and select. The scatter operators have the same arguments after the first.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
   ArgumentList args = {&input, &value};
   args.insert(args.end(), view.args().begin() + 1, view.args().end());

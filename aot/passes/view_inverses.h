@@ -7,19 +7,20 @@
 
 namespace vitrine::aot {
 
-// Inserts a call before `at`. The call has the origin of `at`, or that of `view` if `at` does not
-// have one, as at the end of the graph.
+// Inserts a call before `at`. The call gets the origin of `at` or, if `at` does not have one (at
+// the end of the graph), the origin of `view`.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value);
-// Like insert(), with the result that aot/shapes infers.
+// Like insert(), but infers the result's spec with aot/shapes.
 Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
            ArgumentMap kwargs = {});
-// The sizes of `like` as an argument. Inserts calls that read the symbolic sizes.
+// Returns the sizes of `like` as an argument. Inserts calls that read the symbolic sizes.
 Argument sizes_of(Node& at, const Node& view, Node& like);
 
-// Computes the value of `input` after a write of `value` to its view.
+// A function that computes the value of `input` after `value` is written to its view.
 using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
-// Throws AotError if writes through the view are not supported.
+// Returns the inverse of the view's operator. Throws AotError if writes through the view are not
+// supported.
 Inverse inverse_of(const Node& view);
 
 }  // namespace vitrine::aot

@@ -1,5 +1,5 @@
-// This file is compiled with -ffp-contract=off, because torchao rounds the product and the sum, and
-// a fused multiply-add would round only once.
+// This file is compiled with -ffp-contract=off, because torchao rounds each product and each sum,
+// whereas a fused multiply-add would round only once.
 #include "aot/passes/weight_quantization.h"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ constexpr int kHqqSteps = 20;
 
 // ---- Sums in PyTorch's order
 
-// Adds up rows of kWidth values in levels. Each level adds sums of many rows from the level below
-// it, so that long sums lose little precision.
+// Adds up rows of kWidth values in several levels. Each level adds up the sums of the level below,
+// so that long sums lose little precision.
 template <size_t kWidth>
 std::array<float, kWidth> sum_of_rows(const float* values, size_t rows) {
   using Sums = std::array<float, kWidth>;
@@ -90,12 +90,12 @@ float max_magnitude(std::span<const float> values) {
   return max;
 }
 
-// The scale search of half-quadratic quantization, which is the part of it that torchao uses.
+// The search for a scale in half-quadratic quantization (HQQ). torchao uses only this part of HQQ.
 class Hqq {
  public:
   Hqq(QuantRange range, size_t group) : range_(range), products_(group), squares_(group) {}
 
-  // Returns the scale of a group and sets `quantized` to its quantized values.
+  // Returns the scale of a group and sets `quantized` to the quantized values of the group.
   float scale_of(std::span<const float> values, std::span<float> quantized) {
     float scale = std::max(max_magnitude(values) / -range_.min, kEpsilon);
     for (int step = 0; step < kHqqSteps; ++step) {

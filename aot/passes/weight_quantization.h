@@ -1,8 +1,8 @@
 // Quantizes float matrices like torchao: symmetrically, in groups along the rows, to 2, 4 or 8
 // bits.
 //
-// The results equal torchao's bit for bit (docs/language_models.md). Scales are computed in f32,
-// and sums have the order of PyTorch on x86 with AVX2.
+// The results equal torchao's bit for bit (docs/language_models.md). Computes scales in f32, and
+// sums in the order of PyTorch on x86 with AVX2.
 #pragma once
 
 #include <cstdint>

@@ -32,14 +32,14 @@ bool is_mutation(const OutputSpec& output) {
          output.kind == OutputSpec::Kind::kUserInputMutation;
 }
 
-// True if the value is already in the input's memory.
+// True if the value is already in the input's memory, because a call wrote it there in place.
 bool writes_to(const Node& value, const Node& input) {
   return value.is_call() && is_in_place(value.target()) && !value.args().empty() &&
          value.args()[0].node() == &input;
 }
 
-// The input whose memory contains the value, or null. In-place calls return the tensor that they
-// write.
+// Returns the input whose memory contains the value, or null. In-place calls return the tensor that
+// they write.
 const Node* input_behind(const Node* value) {
   while (value != nullptr && value->is_call() && is_in_place(value->target())) {
     value = value->args().empty() ? nullptr : value->args()[0].node();
@@ -48,7 +48,7 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at the same time: each gets its new value from before any of
+// Writes all mutated inputs as if at the same time: each new value is the one from before all of
 // these writes.
 class BufferWriter {
  public:
@@ -132,7 +132,8 @@ class BufferWriter {
     return copy;
   }
 
-  // Copies the values in the memory of the write's input, so that the write need not wait for them.
+  // Copies the values that other writes read from the memory of this write's input, so that this
+  // write need not wait for them.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];
@@ -142,7 +143,7 @@ class BufferWriter {
     }
   }
 
-  // Allows the input that the write has read to be overwritten.
+  // Allows other writes to overwrite the input that this write has read.
   void release(Write& write) {
     const Node* read = std::exchange(write.reads, nullptr);
     if (read == nullptr) return;

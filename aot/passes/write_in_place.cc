@@ -1,5 +1,5 @@
-// Replaces auto_functionalized_v2 with calls that write to their arguments, or to copies of
-// arguments whose old values are read later.
+// Replaces each auto_functionalized_v2 call with a call of the operator that it wraps, which writes
+// to its arguments, or to copies of arguments whose old values are read later.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class InPlaceWriter {
   }
 
  private:
-  // Replaces the node. Moves `next` to the first node after the erased ones.
+  // Replaces the node. Moves `next` to the first node after the erased nodes.
   void replace(Node& node, Node*& next) {
     std::vector<Node*> bases;
     Node& call = insert_original_call(node, bases);
@@ -61,8 +61,8 @@ class InPlaceWriter {
     graph_.erase(&node);
   }
 
-  // True if the call may write to the base: it owns its memory, is written only once by the call,
-  // and nothing reads its old value later.
+  // True if the call may write to the base: the base owns its memory, the call writes it only once,
+  // and no later node reads its old value.
   bool can_write(const Node& base, const Node& node, std::ptrdiff_t num_writes) const {
     if (num_writes > 1 || !owns_memory(base)) return false;
     return std::ranges::none_of(

@@ -33,7 +33,8 @@ void for_each_input_size(const ExportedProgram& program, Visit visit) {
   }
 }
 
-// Returns the symbol that "s0" or "x.0" names; empty if there is none.
+// Returns the symbol that a text such as "s0" or "x.0" names, or an empty result if the program
+// does not have it.
 std::string symbol_of(const std::string& name, const ExportedProgram& program) {
   if (program.range_constraints.contains(name)) return name;
   std::string symbol;
@@ -101,7 +102,7 @@ std::vector<std::string> set_missing_bounds(ExportedProgram& program) {
   for_each_input_size(program, [&](const std::string& input, const SymInt& size) {
     if (size.is_static() || size.expression().kind() != Expression::Kind::kSymbol) return;
     Range& range = program.range_constraints[size.expression().name()];
-    // Some versions of torch write a number close to 2^63 for "no maximum".
+    // Some versions of torch write a number close to 2^63 to say that a size is unbounded.
     if (range.max && *range.max <= std::numeric_limits<int32_t>::max()) return;
     range.max = std::max(kDefaultMaxSize, range.min.value_or(0));
     notes.push_back(

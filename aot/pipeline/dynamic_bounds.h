@@ -16,17 +16,18 @@ struct DynamicBound {
   int64_t max = 0;
 };
 
-// Parse "x.0=1:8" and "x.0=8". Errors name the option.
+// The first function parses "x.0=1:8" (--dynamic), and the second parses "x.0=8" (--max-size).
+// Errors name the option.
 DynamicBound parse_dynamic_bound(const std::string& text);
 DynamicBound parse_max_size(const std::string& text);
 
-// Sets the bounds of a size. Returns false if the program has no symbol or input of this name.
-// Throws AotError if the size is not dynamic, or if the bounds are wider than those of the export,
-// which is valid only within its bounds.
+// Sets the bounds of a size. Returns false if the program does not have the named symbol or input.
+// Throws AotError if the size is not dynamic, or if the new bounds exceed those of the export,
+// because the exported graph is valid only within them.
 bool apply(const DynamicBound& bound, ExportedProgram& program);
 // Assumed maximum of a dynamic input size that was exported without one (Dim.DYNAMIC, Dim.AUTO).
 inline constexpr int64_t kDefaultMaxSize = 512;
-// Sets the assumed maximum where it is missing. Returns a note for each such size.
+// Sets the assumed maximum for sizes without a maximum. Returns a note for each such size.
 std::vector<std::string> set_missing_bounds(ExportedProgram& program);
 // Returns "s0 (x.0): 1 to 8" for each symbol, separated by semicolons.
 std::string describe_dynamic_sizes(const ExportedProgram& program);

@@ -75,7 +75,7 @@ NodeNames names_of(Graph& graph) {
   return names;
 }
 
-// Erases rejections of nodes that are no longer in the graph.
+// Erases rejections of nodes that a pass has removed from the graph.
 void erase_removed(const NodeNames& before, const NodeNames& after,
                    std::vector<Rejection>& rejections) {
   std::erase_if(rejections, [&](const Rejection& rejection) {
@@ -86,8 +86,8 @@ void erase_removed(const NodeNames& before, const NodeNames& after,
   });
 }
 
-// Flattens caches in all methods if one method has flattened them, since methods that share a
-// buffer need the same shape.
+// If one method has flattened a cache, flattens the cache in all methods, because methods that
+// share a buffer must use the same shape.
 void flatten_in_all_methods(Methods& methods,
                             const std::map<std::string, std::set<std::string>>& flat) {
   std::set<std::string> all;
@@ -101,7 +101,8 @@ void flatten_in_all_methods(Methods& methods,
   }
 }
 
-// Replaces attention by llama::custom_sdpa, and writes to its caches by llama::update_cache.
+// Replaces attention with llama::custom_sdpa, and writes to the caches of attention with
+// llama::update_cache.
 void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
   const bool all = options.attention == AttentionOperator::kCustomSdpa;
   const AttentionChoice choice = all ? AttentionChoice::kAll
@@ -185,7 +186,7 @@ class Lowering {
     if (options_.progress) options_.progress(step, method);
   }
 
-  // Runs a step of a method. If there are several methods, errors name the method.
+  // Runs a step of lowering a method. If the model has several methods, errors name the method.
   template <class Step>
   void run_step(const std::string& name, Step step) const {
     try {
@@ -196,8 +197,8 @@ class Lowering {
     }
   }
 
-  // Int8 covers the linear layers that no rule gives another scheme, and is calibrated with
-  // quantized embeddings.
+  // Int8 quantizes the linear layers to which no rule gives another scheme. Embeddings are
+  // quantized first, so that calibration uses the quantized embeddings.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);
@@ -275,7 +276,8 @@ class Lowering {
     add_operators(*program.graph, operators_);
   }
 
-  // A method after lowering, in the forms that the record, the reports and the emitter need.
+  // One attempt at lowering a method, in the forms that the record, the reports and the emitter
+  // need.
   struct Attempt {
     ExportedProgram edge;  // set only if make_record
     ExportedProgram delegated;
@@ -314,7 +316,7 @@ class Lowering {
     return partitioners_.empty() ? optimizations & ~kMerging & 0xff : optimizations;
   }
 
-  // Keeps the first set of optimizations whose memory plan is not larger than without
+  // Keeps the first set of optimizations with which planned memory is not larger than without
   // optimizations.
   void optimize(const std::string& name, const ExportedProgram& program) {
     Attempt stock = attempt(name, program.copy(), kNoOptimization);

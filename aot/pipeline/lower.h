@@ -21,21 +21,21 @@
 
 namespace vitrine::aot {
 
-// The operators that compute attention: ATen's products, or llama::custom_sdpa
+// The choice of operators that compute attention: ATen's matrix products, or llama::custom_sdpa
 // (replace_attention.h).
 enum class AttentionOperator : uint8_t {
   kAten,
   kCustomSdpa,  // custom_sdpa for all attention that it supports; an error if there is none
   kAuto,        // custom_sdpa where it gives equal results and is known to be faster
 };
-// Parses "aten", "custom_sdpa" or "auto"; empty for any other name.
+// Parses "aten", "custom_sdpa" or "auto". Returns an empty optional for any other name.
 std::optional<AttentionOperator> attention_operator(std::string_view name);
 
 struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  // Applied before all other steps:
+  // Lowering applies these options before all other steps:
   std::vector<const Operator*> operators;  // custom operators from parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
   Quantization quantize;
@@ -43,12 +43,14 @@ struct LowerOptions {
   // If emit.external_constants is set, weights that delegates store by name are also external.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
-  // Applies the optimizations of aot/optimize that do not increase the method's planned memory.
+  // If set, applies the optimizations of aot/optimize that do not increase the method's planned
+  // memory.
   bool optimize = false;
   bool make_record = false;
-  // Receives the program's bytes in order. If null, they are in LoweredModel::emitted.
+  // Receives the program's bytes in order. If this is null, the bytes are in LoweredModel::emitted.
   ByteSink sink;
-  // Called when a step starts, for one method or, if `method` is empty, for all. May be null.
+  // Called at the start of each step. `method` is the step's method, or empty if the step covers
+  // all methods. May be null.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 
@@ -56,20 +58,20 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless it was requested
-  // Layers that were not quantized and attention that was not replaced, with reasons; also the
-  // assumed maxima of sizes.
+  // Notes for the user: layers that were not quantized and attention that was not replaced, with
+  // reasons, and the assumed maxima of sizes.
   std::vector<std::string> notes;
   // The methods after delegation, for reports. The nodes of `rejections` belong to their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
-  // Changes of `attention` and `optimize`, by method.
+  // The changes that the options `attention` and `optimize` made, by method.
   std::map<std::string, std::vector<Change>, std::less<>> changes;
-  // Results of quantization to int8, by method. Empty without it.
+  // Results of quantization to int8, by method. Empty if no method was quantized to int8.
   std::map<std::string, Int8Result, std::less<>> int8;
 };
 
-// Imports a .pt2 or .ptn file per method. A single .ptn gives all its methods, under its own names.
-// ImportErrors name the file.
+// Imports a .pt2 or .ptn file for each method. A single .ptn file provides all its methods, under
+// the names in the file. ImportErrors name the file.
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files);
 
 // Lowers `exported`. Throws AotErrors that name the method and the node, or the option that does

@@ -34,7 +34,8 @@ void hide(Graph& graph, const OpFilter& filter) {
   for (auto& [name, subgraph] : graph.subgraphs()) hide(*subgraph, filter);
 }
 
-// Copies tags from the copy to the graph, and replaces nodes in rejections by the graph's nodes.
+// Copies tags from `copy` to `graph`, and replaces nodes of `copy` in rejections with nodes of
+// `graph`.
 void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
                   std::vector<Rejection>& rejections) {
   for (Node& node : graph.nodes()) {

@@ -16,11 +16,12 @@ namespace vitrine::aot {
 class OpFilter {
  public:
   OpFilter() = default;
-  // Allows the operators in `only`, or all if it is empty, except those in `excluded`.
+  // Allows the operators in `only` (or all operators if `only` is empty), except the operators in
+  // `excluded`.
   OpFilter(std::vector<std::string> only, std::vector<std::string> excluded);
 
   bool is_empty() const { return only_.empty() && excluded_.empty(); }
-  // `op` is a full name: "aten.add.Tensor".
+  // True if the filter allows `op`, which is a full name: "aten.add.Tensor".
   bool allows(std::string_view op) const;
   // Throws AotError if a name of the filter matches none of `operators`.
   void require_known(const std::set<std::string>& operators) const;
@@ -30,7 +31,8 @@ class OpFilter {
   std::vector<std::string> excluded_;
 };
 
-// Returns a partitioner that hides the operators that the filter forbids from `partitioner`.
+// Returns a partitioner that works like `partitioner` but cannot delegate operators that the filter
+// forbids.
 std::shared_ptr<const Partitioner> filtered(std::shared_ptr<const Partitioner> partitioner,
                                             const OpFilter& filter);
 

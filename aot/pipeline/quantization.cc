@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Returns -1 if the text is not a number of 0 or more.
+// Parses an integer of 0 or more. Returns -1 for any other text.
 int64_t parse_count(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -61,7 +61,8 @@ void parse_rest(std::span<const std::string_view> parts, WeightScheme& scheme) {
   scheme.scale_rule = rule->rule;
 }
 
-// Parses "int8", "int8_dynamic" or "int8:per_tensor". Empty for other schemes.
+// Parses "int8" or "int8_dynamic", optionally with ":per_channel" or ":per_tensor". Empty for other
+// schemes.
 std::optional<Int8Scheme> int8_scheme(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
   if (parts[0] != "int8" && parts[0] != "int8_dynamic") return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<ScalarType> half_dtype(std::string_view item) {
   return std::nullopt;
 }
 
-// Parses "8da4w:32" or "embedding:4:32", and sets one member of the result.
+// Parses a weight scheme such as "8da4w:32" or "embedding:4:32", and sets one member of the result.
 WeightRule weight_schemes(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
   std::span<const std::string_view> rest = std::span(parts).subspan(1);

@@ -1,4 +1,4 @@
-// Quantizes weights (--quantize).
+// Parses --quantize and --keep, and quantizes weights accordingly.
 #pragma once
 
 #include <optional>

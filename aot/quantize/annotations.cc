@@ -31,13 +31,13 @@ constexpr std::string_view kAdds[] = {"aten.add.Tensor", "aten.add_.Tensor"};
 constexpr std::string_view kMuls[] = {"aten.mul.Tensor", "aten.mul_.Tensor"};
 constexpr std::string_view kCats[] = {"aten.cat.default"};
 
-// The operators by which set_operator_type() selects a pattern.
+// Operators whose names select a pattern in PyTorch's set_operator_type().
 constexpr std::string_view kConvolutionKeys[] = {"aten.conv1d.default", "aten.conv2d.default",
                                                  "aten.convolution.default"};
 constexpr std::string_view kAddKeys[] = {"aten.add.Tensor"};
 constexpr std::string_view kMulKeys[] = {"aten.mul.Tensor"};
 
-// Calls whose result has the scale of their input.
+// Operators whose result has the same scale as their input.
 constexpr std::string_view kPropagating[] = {
     "aten.relu.default",       "aten.hardtanh.default",     "aten.hardtanh_.default",
     "aten.max_pool2d.default", "aten.mean.default",         "aten.mean.dim",
@@ -100,7 +100,7 @@ class Annotator {
 
   // ---- Which nodes a pass may annotate
 
-  // True unless a rule with a scheme names the module of the call.
+  // True if no rule with a scheme names the call's module.
   bool is_outside_rules(const Node& node) const {
     return std::ranges::none_of(rules_, [&](const KnownRule& each) {
       return each.rule->scheme && each.kind != PartKind::kOperator &&
@@ -108,7 +108,8 @@ class Annotator {
     });
   }
 
-  // Returns the reason why a call stays float, if a rule or the caller gives one.
+  // Returns the reason why a call stays float, or an empty text if neither a rule nor the caller
+  // demands this.
   std::string kept_float(const Node& node) const {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;
     for (const KnownRule& each : rules_) {
@@ -122,15 +123,15 @@ class Annotator {
     return "";
   }
 
-  // True if the pass may annotate all nodes. Otherwise records why the first rejected one stays
-  // float.
+  // True if the pass may annotate all these nodes. Otherwise records why the first node that it may
+  // not annotate stays float.
   bool may(std::initializer_list<Node*> nodes) {
     Node* call = *nodes.begin();
     for (Node* node : nodes) {
       if (node == nullptr) continue;
       std::string reason = kept_float(*node);
       if (reason.empty() && !filter_(*node)) {
-        // Stored tensors belong to no module, so that passes over modules never accept them.
+        // A stored tensor does not belong to a module, so a pass over a module never accepts it.
         reason = is_stored(program_, *node)
                      ? "a scheme for a module does not reach the weights of convolutions and of "
                        "linear layers with relu, as in PyTorch"
@@ -208,7 +209,8 @@ class Annotator {
     }
   }
 
-  // Annotates a call with a weight. `last` has the output: the call, or a relu after it.
+  // Annotates a call that has a weight. `last`, the call itself or a relu after it, produces the
+  // output.
   void annotate_layer(Node& call, Node& last, int64_t axis) {
     Annotation& annotation = made_.calls[&call];
     add_input(annotation, &call.need_node(0), input_spec());
@@ -231,7 +233,7 @@ class Annotator {
            call.args()[1].node() != nullptr;
   }
 
-  // Returns the call before a relu if only the relu uses it.
+  // Returns the call before a relu if only the relu uses the call's result, and otherwise null.
   static Node* only_input(const Node& relu, Names names) {
     if (!calls_one_of(&relu, kRelus)) return nullptr;
     Node* input = relu.need(0).node();
@@ -402,7 +404,8 @@ class Annotator {
       skip(call, "it concatenates tensors that are not f32, f16 or bf16");
       return;
     }
-    // PyTorch's passes annotate every concatenation, even passes for one module.
+    // Does not filter concatenations by module, because PyTorch's passes annotate every
+    // concatenation, even in a pass for one module.
     if (std::string reason = kept_float(call); !reason.empty()) {
       skip(call, std::move(reason));
       return;

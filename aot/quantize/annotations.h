@@ -14,17 +14,17 @@
 
 namespace vitrine::aot {
 
-// A use of a tensor by a call, or, if `user` is null, the tensor itself.
+// The use of a tensor by the call `user`. If `user` is null, this is the tensor as a result.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;
   friend auto operator<=>(const TensorUse&, const TensorUse&) = default;
 };
 
-// A spec, or another use whose observer this use shares.
+// The int8 spec of a use, or another use whose observer this use shares.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
-// The int8 inputs and the output of a call.
+// The inputs and the output of a call that become int8.
 struct Annotation {
   std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
   std::optional<UseSpec> output = std::nullopt;
@@ -35,7 +35,7 @@ struct Annotation {
 struct ObserverGroup {
   Int8Spec spec;
   std::vector<TensorUse> uses;
-  // The tensors that the observer sees, in graph order.
+  // The tensors that the group's observer sees, in graph order.
   std::vector<Node*> tensors;
 };
 
@@ -55,11 +55,12 @@ struct Annotations {
 // True if the node is a stored tensor, such as a weight.
 bool is_stored(const ExportedProgram& program, const Node& node);
 
-// True for calls whose result has the scale of their input, if that is int8.
+// True for calls whose result has the scale of their input if the input is int8.
 bool keeps_scale(const Node& call);
 
-// `program` must be in training IR (torch.export's default) and prepared (prepare.h). `excluded`
-// has calls that stay float, with the reason. Throws AotError if a rule matches nothing.
+// Decides which tensors of `program` become int8. `program` must be in training IR (torch.export's
+// default) and prepared (prepare.h). `excluded` maps calls that must stay float to the reason.
+// Throws AotError if a rule matches nothing.
 Annotations annotate(const ExportedProgram& program, const Int8Options& options,
                      const std::map<const Node*, std::string>& excluded = {});
 

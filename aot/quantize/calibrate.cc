@@ -18,14 +18,14 @@
 namespace vitrine::aot {
 namespace {
 
-// A tensor that a step of the executable program computes.
+// Identifies a tensor by the step of the executable program that computes it.
 struct StepResult {
   uint32_t handle = 0;  // the debug handle of the call
   size_t index = 0;     // for calls with several results
   friend auto operator<=>(const StepResult&, const StepResult&) = default;
 };
 
-// Converts a dense tensor to f32, in the order of its memory.
+// Converts the elements of a dense tensor to f32, in their order in memory.
 std::vector<float> floats_of_memory(const Tensor& tensor) {
   TensorData data;
   data.dtype = tensor.dtype();
@@ -56,7 +56,7 @@ class Observer {
     if (!min_max_) min_max_.emplace(channels);
     min_max_->observe(values, inner);
   }
-  // For activations: the order of their elements does not matter.
+  // Observes a tensor during a run. The order of the elements matters only for weights.
   void observe(const Tensor& tensor) {
     if (spec_.is_weight()) return observe(copy_of(tensor));
     if (spec_.kind == Int8Spec::Kind::kDynamicActivation) return;
@@ -103,7 +103,8 @@ class Calibrator {
     for (size_t i = 0; i < annotations.groups.size(); ++i) {
       for (Node* tensor : annotations.groups[i].tensors) groups_[tensor].push_back(i);
     }
-    // Uses graph order, so that observers of several tensors see them in PyTorch's order.
+    // Sorts the observed tensors in graph order, so that an observer of several tensors sees them
+    // in PyTorch's order.
     for (const Node& node : program.graph->nodes()) {
       if (groups_.contains(&node)) order_.push_back(&node);
     }
@@ -176,7 +177,7 @@ class Calibrator {
     }
   }
 
-  // Lowers a copy of the program whose steps can be told apart by their debug handles.
+  // Lowers a copy of the program in which each step has its own debug handle.
   void make_method() {
     ExportedProgram copy = program_.copy();
     Graph& graph = *copy.graph;
@@ -205,7 +206,7 @@ class Calibrator {
     }
   }
 
-  // False for results of control flow, which several steps compute.
+  // True if a single step computes the node's result. False for results of control flow.
   static bool has_step(const Node& node) {
     const Node* call = &node;
     while (call->calls(getitem()) && call->args()[0].node() != nullptr)
@@ -219,7 +220,8 @@ class Calibrator {
     return clone;
   }
 
-  // Removes the outputs of observed tensors and finds the steps that compute them.
+  // Finds the steps that compute the observed tensors, and removes the outputs that were added for
+  // these tensors.
   void find_steps(ExportedProgram& edge, const std::vector<const Node*>& observed) {
     uint32_t handle = 0;
     for (Node& node : edge.graph->nodes()) node.meta.debug_handle = ++handle;
@@ -243,7 +245,7 @@ class Calibrator {
       steps_[step].push_back(observed[i]);
       if (source->kind() == Node::Kind::kPlaceholder)
         inputs_[source->name()].push_back(observed[i]);
-      // Keeps a call that only the output uses.
+      // Keeps the output of a call that nothing else uses, so that the call is not removed.
       if (source->users().size() == 1 && source->users().front() == &output) {
         kept.push_back(all[first + i]);
         specs.push_back(edge.signature.outputs[first + i]);
@@ -278,7 +280,8 @@ class Calibrator {
       }
     }
     for (const auto& [name, nodes] : inputs_) {
-      // Calls that lowering removed, such as a conversion to the same dtype.
+      // Observes tensors that became inputs because lowering removed their calls, such as
+      // conversions to the same dtype.
       for (const Node* node : nodes) {
         if (const auto found = given.find(name); found != given.end()) {
           observe(*node, *found->second);
@@ -298,7 +301,7 @@ class Calibrator {
     bool wants_values() const override { return !error; }
     void record_value(const TracedValue& traced) override {
       if (error || traced.is_method_output) return;
-      // Exceptions must not pass through the runtime.
+      // Catches exceptions, because they must not pass through the runtime.
       try {
         owner_.visit_value(traced);
       } catch (const AotError& thrown) {

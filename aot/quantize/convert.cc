@@ -77,7 +77,7 @@ class Converter {
   }
 
  private:
-  // The int8 tensor of a group, and the arguments that dequantize it.
+  // An int8 tensor, and the call that dequantizes it.
   struct Quantized {
     const Int8Spec* spec = nullptr;
     ArgumentList args;  // arguments of the call that dequantizes
@@ -120,8 +120,8 @@ class Converter {
     }
   }
 
-  // Makes the users read dequantized values instead of `tensor`: annotated calls have their own
-  // dequantized tensor, and the others share one, which is returned. It is null if it is not
+  // Makes the users read dequantized values instead of `tensor`. Each annotated call gets its own
+  // dequantized tensor; the other users share one. Returns the shared tensor, or null if it is not
   // needed.
   Node* dequantize_for(const std::vector<Node*>& users, const Quantized& made, Node& tensor,
                        bool needs_shared) {
@@ -131,7 +131,7 @@ class Converter {
     };
     Node* shared = nullptr;
     if (needs_shared || !std::ranges::all_of(users, has_own)) shared = dequantize(made, nullptr);
-    // Inserts each copy in front of the earlier ones, as PyTorch does.
+    // Inserts each dequantize call in front of those inserted before, as PyTorch does.
     for (size_t i = users.size(); i-- > 0;) {
       Node* dequantized = has_own(users[i]) ? dequantize(made, users[i]) : shared;
       users[i]->replace_input(&tensor, dequantized);
@@ -155,11 +155,11 @@ class Converter {
     return node;
   }
 
-  // The first place at which calls may use the node.
+  // Returns the node before which to insert calls that use `node`.
   Node* first_after(const Node& node) const {
     Node* next = node.next();
     while (next != nullptr && next->kind() == Node::Kind::kPlaceholder) next = next->next();
-    // Calls of this pass keep the order in which they were inserted.
+    // Skips calls that this pass inserted, so that they stay in the order of insertion.
     while (next != nullptr && made_.contains(next)) next = next->next();
     return next;
   }

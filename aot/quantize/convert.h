@@ -1,4 +1,4 @@
-// Inserts the calls that quantize and dequantize, like convert_pt2e.
+// Inserts calls that quantize and dequantize, like PyTorch's convert_pt2e.
 #pragma once
 
 #include "aot/quantize/annotations.h"
@@ -6,8 +6,9 @@
 
 namespace vitrine::aot {
 
-// Quantizes stored tensors now. Other tensors are quantized at run time, once, and dequantized for
-// each annotated call that uses them. Calls that are not annotated also read dequantized values.
+// Quantizes stored tensors ahead of time. For any other tensor, inserts one call that quantizes it
+// at run time, and a call that dequantizes it for each annotated call that uses it. Calls without
+// annotations read dequantized values, too.
 void convert(ExportedProgram& program, const Annotations& annotations,
              const Calibration& calibration);
 

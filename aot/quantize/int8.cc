@@ -15,7 +15,7 @@
 namespace vitrine::aot {
 namespace {
 
-// A mask adds a number below this to values that softmax must ignore.
+// Numbers below this mask values: a mask adds them to values that softmax must ignore.
 constexpr float kMaskValue = -1e4F;
 
 constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tensor",
@@ -23,8 +23,8 @@ constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tenso
 
 using Exclusions = std::map<const Node*, std::string>;
 
-// Int8 cannot represent infinities: a mask of 0 and -inf would become all 0. Calls that add or
-// multiply them therefore stay float. Returns false if there are none.
+// Excludes calls that add or multiply infinities, which int8 cannot represent: a mask of 0 and -inf
+// would become all 0. Returns false if no call was added to `exclusions`.
 bool exclude_infinite(const Annotations& annotations, const Calibration& calibration,
                       Exclusions& exclusions) {
   bool has_new = false;
@@ -43,8 +43,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// An int8 sum of values and a mask such as -1e9 would lose the values, because all of them are
-// within one step of its scale. Such sums also stay float.
+// Excludes sums of values and a mask such as -1e9. An int8 sum would lose the values, because all
+// of them are within one step of its scale.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;
@@ -82,7 +82,7 @@ std::string module_of(const Node& node) {
              : node.meta.origin->module_stack.back().path;
 }
 
-// True for calls that compute floats: they could matter for speed and size.
+// True for calls that compute floats and could therefore matter for speed and size.
 bool computes_float(const Node& node) {
   if (!node.is_call() || node.target() == getitem() || node.tensor() == nullptr) return false;
   const ScalarType dtype = node.tensor()->dtype;

@@ -1,4 +1,5 @@
-// Quantizes models to int8 after training, like PyTorch's PT2E with ExecuTorch's XNNPACKQuantizer.
+// Quantizes trained models to int8, like PyTorch's PT2E quantization with ExecuTorch's
+// XNNPACKQuantizer.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@
 
 namespace vitrine::aot {
 
-// A scheme that turns layers into int8.
+// A scheme for quantizing layers to int8.
 struct Int8Scheme {
-  // False: activations have one scale, chosen from calibration data. True: only the inputs of
-  // linear layers and convolutions become int8, with scales that are chosen at run time.
+  // If false, each activation has one scale, chosen from calibration data. If true, only the inputs
+  // of linear layers and convolutions become int8, with scales that are chosen at run time.
   bool is_dynamic = false;
   bool is_per_channel = true;  // weights: a scale for each output channel, or one for the tensor
   friend bool operator==(const Int8Scheme&, const Int8Scheme&) = default;
 };
 
-// A part of the model with its own scheme.
+// A rule that gives a part of the model its own scheme.
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // Used without an int8 scheme: "float", or the scheme of another pass, such as "8da4w:32". The
-  // other pass applies only to the linear layers of the part.
+  // If `scheme` is empty: "float", or the scheme of another pass, such as "8da4w:32", which applies
+  // only to the linear layers of the part.
   std::string kept_as = "float";
 };
 
@@ -36,7 +37,7 @@ struct Int8Options {
   friend bool operator==(const Int8Options&, const Int8Options&);
 };
 
-// The int8 form of a tensor.
+// Specifies how a tensor is quantized to int8.
 struct Int8Spec {
   enum class Kind : uint8_t { kActivation, kDynamicActivation, kWeight, kChannelWeight };
   Kind kind = Kind::kActivation;
@@ -48,24 +49,24 @@ struct Int8Spec {
   static constexpr int64_t quant_max() { return 127; }
 };
 
-// One call of the model.
+// The inputs of one call of the model during calibration.
 struct CalibrationSample {
   std::string name;                // for errors: a file
   std::vector<TensorData> inputs;  // one for each user input that is a tensor
 };
 
-// Samples are read one at a time, in order.
+// Calibration reads samples one at a time, in order.
 struct CalibrationData {
   size_t count = 0;
   std::function<CalibrationSample(size_t index)> read;
 };
 
-// The result of an observer. It has no scales for dynamic activations.
+// The result of an observer. `scales` is empty for dynamic activations.
 struct ObservedRange {
   std::vector<float> scales;  // one, or one per channel
   int64_t zero_point = 0;
   bool has_infinite = false;
-  // For histograms only:
+  // These members are set only for histograms:
   float low = 0;
   float high = 0;
   size_t first_bin = 0;
@@ -97,14 +98,14 @@ struct Int8Result {
   std::vector<std::string> notes;  // differences from PyTorch: masks that stay float
 };
 
-// Thrown if no call of the model becomes int8.
+// Thrown if int8 does not apply to any call of the model.
 class NothingToQuantize : public AotError {
  public:
   using AotError::AotError;
 };
 
-// `program` must be as it was imported, in training IR. Throws AotErrors that name the option, the
-// sample or the tensor.
+// Quantizes `program`, which must be in training IR and unchanged since its import. Throws
+// AotErrors that name the option, the sample or the tensor.
 Int8Result quantize_to_int8(ExportedProgram& program, const Int8Options& options,
                             const CalibrationData& data,
                             const std::function<void(size_t sample)>& progress = nullptr);

@@ -23,7 +23,7 @@ class Grouping {
   }
 
  private:
-  // True if the call writes in place to a buffer of the model; such a buffer stays float.
+  // True if the call writes in place to a buffer of the model. Such a buffer stays float.
   bool is_written_buffer(const Node& tensor, const Node& call) const {
     return is_in_place(call.target()) && is_stored(program_, tensor) && !call.args().empty() &&
            call.args()[0].node() == &tensor;
@@ -52,7 +52,8 @@ class Grouping {
     if (use.user != nullptr) by_tensor_[use.tensor].push_back(uses_.size() - 1);
   }
 
-  // Follows shared specs. Loops cannot occur in annotations that annotate() makes.
+  // Follows uses that share an observer until one has a spec. Annotations that annotate() makes do
+  // not contain loops.
   const Int8Spec& root_spec(size_t at) const {
     for (size_t steps = 0; steps <= uses_.size(); ++steps) {
       if (const auto* spec = std::get_if<Int8Spec>(&specs_[at])) return *spec;

@@ -1,11 +1,11 @@
-// Joins uses of tensors into groups that share an observer.
+// Joins uses of tensors into groups. All uses in a group share an observer.
 #pragma once
 
 #include "aot/quantize/annotations.h"
 
 namespace vitrine::aot {
 
-// Fills `groups` and `group_of` from `calls`.
+// Computes the members `groups` and `group_of` of annotations from the member `calls`.
 void find_groups(const ExportedProgram& program, Annotations& annotations);
 
 }  // namespace vitrine::aot

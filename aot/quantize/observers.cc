@@ -24,7 +24,7 @@ struct Extent {
 };
 
 Extent extent_of(std::span<const float> values) {
-  // With several lanes, compilers vectorize the loop.
+  // Uses several independent lanes, so that compilers vectorize the loop.
   constexpr size_t kLanes = 16;
   std::array<float, kLanes> low;
   std::array<float, kLanes> high;
@@ -50,7 +50,7 @@ void require_narrow(float low, float high) {
       fmt::format("values from {:g} to {:g} are too far apart for a histogram in f32", low, high));
 }
 
-// torch.linspace(first, last, count)[i].
+// Returns torch.linspace(first, last, count)[i].
 class Linspace {
  public:
   Linspace(float first, float last, size_t count)
@@ -70,7 +70,7 @@ class Linspace {
   float step_;
 };
 
-// Python's floor division.
+// Divides like Python's operator //, which rounds down.
 float floor_divide(float x, float y) {
   const float mod = std::fmod(x, y);
   float quotient = (x - mod) / y;
@@ -81,7 +81,7 @@ float floor_divide(float x, float y) {
   return floor;
 }
 
-// The integral of density * x^2 from `begin` to `end`.
+// Returns the integral of density * x^2 over x from `begin` to `end`.
 float squared_error(float density, float begin, float end) {
   return density * (((end * end) * end - (begin * begin) * begin) / 3.0F);
 }
@@ -151,7 +151,7 @@ void HistogramObserver::observe(std::span<const float> values) {
   if (!is_first) {
     Counts before = counts_;
     if (low == low_ && high == high_) {
-      // The bins stay.
+      // The range is unchanged, so the bins stay the same.
     } else if (low_ == high_) {
       before = count({&low_, 1}, low, high);
       const float total = torch_sum(counts_);
@@ -173,8 +173,8 @@ HistogramObserver::Counts HistogramObserver::count(std::span<const float> values
     counts[kBins / 2] = std::min(static_cast<float>(values.size()), 0x1p24F);
     return counts;
   }
-  // Bins of a block are computed together. Neighbors are counted in different tables, because they
-  // often belong to the same bin.
+  // Computes the bins of a block of values together. Counts neighboring values in different tables,
+  // because they often belong to the same bin.
   constexpr size_t kBlock = 1024;
   constexpr size_t kTables = 4;
   constexpr int32_t kLastBin = kBins - 1;
@@ -194,7 +194,7 @@ HistogramObserver::Counts HistogramObserver::count(std::span<const float> values
   for (size_t i = 0; i < kBins; ++i) {
     uint64_t sum = 0;
     for (const auto& table : tables) sum += table[i];
-    // PyTorch counts in f32, where 2^24 + 1 rounds to 2^24.
+    // Counts saturate at 2^24, because PyTorch counts in f32, in which 2^24 + 1 rounds to 2^24.
     counts[i] = static_cast<float>(std::min<uint64_t>(sum, uint64_t{1} << 24));
   }
   return counts;

@@ -1,7 +1,7 @@
 // Observers of PyTorch's PT2E quantization: they watch tensors and choose scales and zero points.
 //
-// The results equal torchao's bit for bit: all arithmetic is in f32, and in the order that
-// PyTorch uses on x86 with AVX2.
+// The results equal torchao's bit for bit: all arithmetic is in f32, in the order that PyTorch uses
+// on x86 with AVX2.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ struct AffineParameters {
   int64_t zero_point = 0;
 };
 
-// Returns the parameters for values from `low` to `high`. Zero is always representable. Throws
-// AotError if the range is too wide for f32.
+// Returns the quantization parameters for values from `low` to `high`. They can always represent
+// zero. Throws AotError if the difference of the bounds is too large for f32.
 AffineParameters affine_parameters(float low, float high, int64_t quant_min, int64_t quant_max);
-// Returns the scale for a zero point of 0.
+// Returns the scale for values from `low` to `high` if the zero point is 0.
 float symmetric_scale(float low, float high, int64_t quant_min, int64_t quant_max);
 
-// Keeps the least and the greatest value of each channel. With one channel, it observes the whole
-// tensor.
+// Keeps the smallest and the largest value of each channel. With a single channel, observes the
+// whole tensor.
 class MinMaxObserver {
  public:
   explicit MinMaxObserver(size_t channels);
@@ -40,8 +40,8 @@ class MinMaxObserver {
   std::vector<float> high_;
 };
 
-// Counts values in a histogram, and then searches for the range with the least squared error of
-// quantization to 256 levels.
+// Counts values in a histogram, and then searches for the range for which quantization to 256
+// levels has the smallest squared error.
 class HistogramObserver {
  public:
   static constexpr size_t kBins = 2048;
@@ -52,7 +52,8 @@ class HistogramObserver {
     size_t last_bin = 0;
   };
 
-  // Ignores infinite values. Throws AotError for NaN, and for a range that is too wide for f32.
+  // Adds values to the histogram. Ignores infinite values. Throws AotError for NaN, and if the
+  // range of values is too large for f32.
   void observe(std::span<const float> values);
   // True if no finite value was observed.
   bool is_empty() const { return high_ < low_; }
@@ -67,7 +68,8 @@ class HistogramObserver {
  private:
   using Counts = std::array<float, kBins>;
   static Counts count(std::span<const float> values, float low, float high);
-  // Splits each bin into 16 parts and moves them to the bins of the range from `low` to `high`.
+  // Splits each bin into 16 parts, and adds the parts to the bins of the new range from `low` to
+  // `high`.
   Counts rescaled(float low, float high) const;
   float error_of(size_t first_bin, size_t last_bin) const;
 

@@ -46,14 +46,14 @@ const LayerRow* layer_row(const Node* node) {
   return found == std::end(kLayers) ? nullptr : &*found;
 }
 
-// Rounds a result to the dtype in which PyTorch computes it.
+// Rounds a value to the dtype in which PyTorch computes it.
 float rounded_to(ScalarType dtype, float value) {
   if (dtype == ScalarType::kHalf) return static_cast<float>(static_cast<Half>(value));
   if (dtype == ScalarType::kBFloat16) return static_cast<float>(static_cast<BFloat16>(value));
   return value;
 }
 
-// The values of a batch norm, each with an element per channel.
+// The values of a batch norm. Each vector has one element per channel.
 struct NormValues {
   std::vector<float> factor;  // the norm's weight
   std::vector<float> offset;  // the norm's bias
@@ -89,7 +89,8 @@ class NormFolder {
   }
 
  private:
-  // The nodes that have the normed tensor. Empty if something uses other results.
+  // Returns the nodes whose value is the normalized tensor. Empty if a node uses another result of
+  // the norm.
   static std::vector<Node*> results_of(Node& norm) {
     if (norm.target().is(kNorms[0])) return {&norm};
     for (const Node* user : norm.users()) {
@@ -106,7 +107,8 @@ class NormFolder {
     return node != nullptr && is_stored(program_, *node) && is_float(data_of(*node)->dtype);
   }
 
-  // Empty if the values are not stored, or if there are not `channels` of them.
+  // Returns the values of a batch norm. Empty if they are not stored, or if their number is not
+  // `channels`.
   std::optional<NormValues> values_of(const Node& norm, size_t channels, bool needs_affine) const {
     const Call call(norm);
     NormValues values;
@@ -137,7 +139,7 @@ class NormFolder {
   }
 
   bool fold(const Node& norm, Node& layer, const LayerRow& row, Node& weight, Node* bias) {
-    // Layers that share the weight and the norm also share the folded weight.
+    // Layers that share both the weight and the norm also share the folded weight.
     std::vector<const Node*> key = {&weight, bias};
     for (size_t i = 1; i < 5; ++i) key.push_back(norm.need(i).node());
     if (const auto found = folded_.find(key); found != folded_.end()) {
@@ -191,7 +193,7 @@ class NormFolder {
     return true;
   }
 
-  // Replaces the data of a weight, or adds a weight if other calls need the old data.
+  // Replaces the data of a weight, or adds a new weight if other calls need the old data.
   Node* put(Node& weight, TensorData data) {
     const InputSpec spec = *program_.input_of(weight.name());
     const bool is_shared =

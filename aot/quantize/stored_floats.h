@@ -1,4 +1,4 @@
-// Reads stored tensors as f32, and makes f32 tensors.
+// Converts stored float tensors to f32 values and back.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace vitrine::aot {
 
-// True for f32, f16 and bf16.
+// True if the dtype is f32, f16 or bf16.
 bool is_float(ScalarType dtype);
-// Returns the elements in row-major order. Throws AotError unless is_float(data.dtype).
+// Returns the elements of a tensor in row-major order. Throws AotError unless is_float(data.dtype).
 std::vector<float> floats_of(const TensorData& data);
-// Makes a tensor of the dtype, to which the values are rounded.
+// Makes a tensor of the given dtype. Rounds the values to the dtype.
 TensorData tensor_of(ScalarType dtype, std::vector<int64_t> sizes,
                      const std::vector<float>& values);
 

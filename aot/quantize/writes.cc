@@ -3,12 +3,12 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the result may share the memory of the first argument.
+// True if the call's result may share memory with its first argument.
 bool may_share_memory(const Node& node) {
   const Target target = node.target();
   if (target == getitem() || is_in_place(target)) return true;
   const Operator* op = operator_of(target);
-  // Dropout returns its input in evaluation mode.
+  // In evaluation mode, dropout returns its input.
   return op == nullptr || op->may_alias() || target.op().find("dropout") != std::string_view::npos;
 }
 

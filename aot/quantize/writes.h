@@ -7,13 +7,14 @@
 
 namespace vitrine::aot {
 
-// Valid until the graph changes.
+// The writes to each tensor of a graph. Valid until the graph changes.
 class Writes {
  public:
   explicit Writes(const ExportedProgram& program);
-  // True if a call writes to the tensor or to memory that it may share.
+  // True if a call writes to the tensor or to memory that the tensor may share.
   bool is_written(const Node& tensor) const { return last_write_of(tensor) != 0; }
-  // True if a call writes to it after the tensor was computed.
+  // True if a call writes to the tensor, or to memory that it may share, after the tensor was
+  // computed.
   bool is_written_later(const Node& tensor) const {
     return last_write_of(tensor) > positions_.at(&tensor);
   }

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Enumerators that signatures name as defaults.
+// Enumerators that occur as default values in signatures.
 struct NamedDefault {
   std::string_view name;
   Argument (*value)();

@@ -13,7 +13,7 @@ namespace {
 
 using Infer = Value (*)(const Call& call);
 
-// A row of the operator table. Only its RESULT column is read.
+// A row of the operator table. This file reads only the column RESULT.
 struct Row {
   Infer infer = nullptr;
 
@@ -26,14 +26,14 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Null if the table has no RESULT for the target.
+// Returns the target's function from the column RESULT, or null if the column is empty.
 Infer find(std::string_view target) {
   const Operator* found = find_operator(target);
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// "aten.permute_copy.default" -> "aten.permute.default". Empty if the target is not the copy of a
-// view.
+// Returns the view operator of a copying operator: "aten.permute_copy.default" ->
+// "aten.permute.default". Empty if the target does not copy a view.
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
   if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";
@@ -50,7 +50,8 @@ void make_contiguous(Value& value) {
   }
 }
 
-// The same limit as for imported tensors. Without it, calls that add dims could grow without end.
+// The maximum rank, which is the same as for imported tensors. It bounds the work for calls that
+// add dims.
 constexpr size_t kMaxRank = 64;
 
 void check_rank(const Call& call, const Value& value) {
@@ -134,7 +135,7 @@ std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec
     for (size_t i = 0; i < operand->rank(); ++i) {
       SymInt& size = sizes[i + added];
       if (operand->sizes[i] == SymInt(1) || size == operand->sizes[i]) continue;
-      // If a number and a symbol must be equal, the result has the number.
+      // If a static and a symbolic size must be equal, the result has the static size.
       if (size.is_static() && size.value() != 1) {
         if (operand->sizes[i].is_static()) {
           call.refuse(fmt::format("sizes {} and {} cannot be broadcast", to_text(size),

@@ -17,7 +17,7 @@ ScalarType result_dtype(ScalarType operands, Result result) {
   return operands;
 }
 
-// The result of an element-wise operator whose operands are its first `count` arguments.
+// Returns the result of an element-wise operator whose operands are its first `count` arguments.
 TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSame) {
   ArgumentList operands;
   std::vector<const TensorSpec*> tensors;
@@ -65,7 +65,8 @@ Value where(const Call& call) {
   return spec;
 }
 
-// masked_fill and similar operators: the result has the dtype of self, whatever the value's dtype.
+// Infers the result of masked_fill and similar operators, which has the dtype of self, whatever the
+// dtype of the value is.
 Value binary_dtype_of_self(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;

@@ -5,7 +5,7 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Returns the dimension that a real transform halves: the last one in the list.
+// Returns the dim that a real transform halves: the last dim in the list.
 size_t halved_dim(const Call& call) {
   const std::vector<int64_t> dims = call.integers("dim");
   if (dims.empty()) call.refuse("dim must not be empty");

@@ -11,7 +11,7 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Resizes the last `dims` dims.
+// Infers the result of resizing the last `dims` dims.
 template <size_t dims>
 Value resized(const Call& call) {
   const TensorSpec& self = call.self();

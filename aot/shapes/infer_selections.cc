@@ -62,8 +62,9 @@ Value stacked(const Call& call) {
   return contiguous_spec(result_type(tensors), std::move(sizes));
 }
 
-// x[i, j]: the dims of the broadcast indices replace the indexed dims. They are at the position of
-// the first indexed dim if the indexed dims are adjacent, and otherwise at the front.
+// Infers the result of x[i, j]: the dims of the broadcast indices replace the indexed dims. The new
+// dims are at the position of the first indexed dim if the indexed dims are adjacent, and otherwise
+// at the front.
 Value indexed(const Call& call) {
   const TensorSpec& self = call.self();
   const Argument* list = call.find("indices");

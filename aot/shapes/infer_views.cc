@@ -64,7 +64,7 @@ Value t(const Call& call) {
 
 namespace {
 
-// Returns a view if the strides allow one, otherwise a contiguous copy.
+// Returns the spec of a view if the strides allow one, and otherwise the spec of a contiguous copy.
 TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
   const std::optional<std::vector<SymInt>> strides = view_strides(self, sizes);
   TensorSpec spec = self;
@@ -131,7 +131,7 @@ Value expand(const Call& call) {
     }
   }
   // A new leading dim of size 1 gets the stride that it would have in a contiguous tensor. Other
-  // new dims repeat the elements and have stride 0.
+  // new dims repeat the elements, so their stride is 0.
   for (size_t i = added; i-- > 0;) {
     if (spec.sizes[i] == SymInt(1) && i + 1 < spec.sizes.size()) {
       spec.strides[i] = spec.sizes[i + 1] * spec.strides[i + 1];
@@ -181,7 +181,7 @@ Value select(const Call& call) {
 
 namespace {
 
-// Resolves an index that may be negative, which counts from the end, and clamps it to [0, size].
+// Clamps an index to [0, size]. A negative index counts from the end.
 SymInt clamped(const SymInt& index, const SymInt& size) {
   if (!index.is_static()) return index;
   if (!size.is_static()) {
@@ -223,7 +223,7 @@ Value narrow(const Call& call) {
 
 namespace {
 
-// Splits `dim` into chunks of these sizes.
+// Infers the results of splitting `dim` into chunks of these sizes.
 Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
   for (const SymInt& size : sizes) {
@@ -234,7 +234,8 @@ Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   return items;
 }
 
-// Larger than any model needs. It bounds the work for a small file.
+// Maximum number of chunks, which is larger than any model needs. It bounds the work for a small
+// file.
 constexpr int64_t kMaxChunks = 1 << 14;
 
 // Returns the static size of the dim to split.

@@ -13,7 +13,7 @@ void promote_into(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
 }
 
-// The common dtype of each kind of operand, by decreasing priority.
+// The common dtype of the operands of each kind. The kinds are in order of decreasing priority.
 struct OperandGroups {
   std::optional<ScalarType> with_dims;
   std::optional<ScalarType> without_dims;

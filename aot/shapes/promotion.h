@@ -9,11 +9,12 @@ namespace vitrine::aot {
 
 // Implements torch.promote_types. Throws AotError if PyTorch rejects the pair.
 ScalarType promote(ScalarType a, ScalarType b);
-// Implements torch.result_type. Tensors with dims have priority over 0-d tensors, and these over
-// numbers. A kind of lower priority changes the dtype only if its category (bool, integer, float,
-// complex) is higher. Returns f32 if there are no operands.
+// Implements torch.result_type. Tensors with dims have priority over 0-d tensors, which have
+// priority over numbers. A kind of operand with a lower priority changes the dtype only if its
+// category is higher, in the order bool, integer, float, complex. Returns f32 if there are no
+// operands.
 ScalarType result_type(std::span<const TensorSpec* const> tensors);
-// The same for operands that are tensors or numbers.
+// Implements torch.result_type for operands that are tensors or numbers.
 ScalarType result_type(std::span<const Argument> operands);
 
 }  // namespace vitrine::aot

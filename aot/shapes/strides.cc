@@ -25,7 +25,8 @@ bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// Returns -1 if dim `a` is inside dim `b`, 1 if it is outside, and 0 if undecided.
+// Returns -1 if dim `a` is inside dim `b` in memory, 1 if it is outside, and 0 if this is
+// undecided.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];
@@ -41,7 +42,7 @@ int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   return 0;
 }
 
-// The tensor broadcast to these sizes. Repeated dims have stride 0.
+// Returns the spec of a tensor that is broadcast to these sizes. Repeated dims have stride 0.
 TensorSpec broadcast(const TensorSpec& spec, const std::vector<SymInt>& sizes) {
   TensorSpec expanded;
   expanded.sizes = sizes;

@@ -1,4 +1,5 @@
-// Memory layouts, and the layouts that PyTorch's operators choose for their results.
+// Recognizes memory layouts, and computes the layouts that PyTorch's operators choose for their
+// results.
 #pragma once
 
 #include <optional>
@@ -11,16 +12,18 @@ namespace vitrine::aot {
 
 // True if the tensor is row-major. Dims of size 1 may have any stride.
 bool is_contiguous(const TensorSpec& spec);
-// True if the tensor has rank 4 or 5, its channels are innermost, and it is not row-major, too.
+// True if the tensor has rank 4 or 5 and its channels are innermost in memory. False if it is also
+// row-major.
 bool is_channels_last(const TensorSpec& spec);
 std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes);
-// True if the elements fill their memory without gaps or overlap. False if unknown.
+// True if the elements are known to fill their memory without gaps or overlaps.
 bool is_dense(const TensorSpec& spec);
-// Strides of a view with other sizes, computed like ATen's computeStride. Empty if no such view
-// exists.
+// Returns the strides of a view with other sizes, like ATen's computeStride. Empty if such a view
+// does not exist.
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
                                                 const std::vector<SymInt>& sizes);
-// The strides of an element-wise result. Its dim order follows those of its inputs.
+// Returns the strides of an element-wise result, whose dim order follows the dim orders of the
+// inputs.
 std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> inputs,
                                         const std::vector<SymInt>& sizes);
 
