@@ -1,4 +1,4 @@
-// Digests of bytes, to tell files apart. They do not protect against forgery.
+// Computes digests of bytes, which distinguish files but do not protect against forgery.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace vitrine {
 
-// Returns the 64-bit FNV-1a hash as "fnv1a64:0123456789abcdef".
+// Returns the 64-bit FNV-1a hash of the bytes as "fnv1a64:0123456789abcdef".
 std::string digest_of(std::span<const std::byte> bytes);
 
 }  // namespace vitrine

@@ -5,7 +5,7 @@
 
 namespace vitrine {
 
-// what() names the file or node, the position in it, and the error.
+// what() names the file or node, the position in the file, and the error.
 class HostError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

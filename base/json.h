@@ -13,17 +13,18 @@ namespace vitrine {
 
 class JsonValue;
 
-// A parsed JSON text. `source` names it in errors.
+// A parsed JSON text. `source` names the text in errors.
 class JsonDocument {
  public:
-  // Throws FormatError if the text is not JSON or nests deeper than `max_depth`. Accepts the
-  // numbers NaN, Infinity and -Infinity, which Python writes.
+  // Parses a text. Throws FormatError if the text is not JSON or its nesting exceeds `max_depth`.
+  // Accepts NaN, Infinity and -Infinity, which Python writes.
   JsonDocument(std::string_view text, std::string source, size_t max_depth = 200);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonValue root() const;
-  // Returns the path of a value, "model.json: nodes[3].name". Slow; only for errors.
+  // Returns the path of a value, such as "model.json: nodes[3].name". This is slow, so only errors
+  // use it.
   std::string path_of(const nlohmann::json& value) const;
 
  private:
@@ -31,8 +32,9 @@ class JsonDocument {
   std::string source_;
 };
 
-// A value in a document, which must outlive the JsonValue. Holds two pointers; the path is searched
-// for only to report an error. The accessors throw FormatError if the value has another type.
+// A value in a document, which must outlive the JsonValue. Holds only two pointers, and searches
+// for its path only to report an error. The accessors throw FormatError if the value has another
+// type.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)
@@ -61,7 +63,7 @@ class JsonValue {
   }
   size_t size() const;  // number of items in a list
 
-  // Returns the only key of an object, and its value.
+  // Returns the key and the value of an object that has exactly one key.
   std::pair<const std::string&, JsonValue> variant() const;
 
   // Calls visit(item) for each item of a list.

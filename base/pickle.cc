@@ -15,8 +15,8 @@ using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
 // Maximum length of the names of a module and its member together. Five bytes of a pickle can make
-// a global from two texts in the memo, so without a limit a small pickle could copy long texts
-// often.
+// a global from two texts in the memo, so without this limit a small pickle could make many copies
+// of long texts.
 constexpr size_t kMaxGlobalBytes = 512;
 // Maximum number of nodes, and of memo entries. One byte of a pickle can make a node of about 100
 // bytes or a memo entry of about 50.
@@ -89,7 +89,7 @@ class Unpickler {
     }
     return pickle_.nodes[stack_.back()];
   }
-  // Removes the last mark and the values above it. Returns the values.
+  // Removes the last mark and the values above the mark from the stack. Returns these values.
   std::vector<size_t> pop_to_mark() {
     size_t mark = stack_.size();
     while (mark > 0 && pickle_.nodes[stack_[mark - 1]].kind != Kind::kMark) --mark;
@@ -205,7 +205,8 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
-  // Drops the attributes of an object or an OrderedDict, which are not part of the data.
+  // Drops the Python attributes of an object or an OrderedDict, because they are not part of the
+  // data.
   void build() {
     pop();
     if (stack_.empty() || pickle_.nodes[stack_.back()].kind != Kind::kCall) top(Kind::kDict);

@@ -1,4 +1,4 @@
-// Reads archives of torch.save without running their pickles.
+// Reads archives that torch.save wrote, without executing their pickles.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// A strided view into a storage. The fields are not checked against each other.
+// A strided view of a storage. The reader does not check the fields against each other.
 struct SavedTensor {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int64_t> sizes;
@@ -23,16 +23,16 @@ struct SavedTensor {
   SharedBytes storage;  // shared with the archive if stored uncompressed
 };
 
-// The objects of one archive, indexed by their position in its pickle. Not thread-safe. Errors are
-// FormatErrors that begin with `source`.
+// The objects in one archive, indexed by their position in the archive's pickle. Not thread-safe.
+// Errors are FormatErrors that begin with `source`.
 class SavedObjects {
  public:
-  // A storage larger than `max_storage_bytes` is an error when a tensor of it is read.
+  // Reading a tensor is an error if the tensor's storage is larger than `max_storage_bytes`.
   SavedObjects(SharedBytes archive, std::string source, uint64_t max_storage_bytes);
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
-  // Fails with the message `what` if the node has another kind.
+  // Throws a FormatError with the message `what` if the node has another kind.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
   // True if `value` is a call that makes a tensor or parameter.
   bool is_tensor(const PickleNode& value) const;

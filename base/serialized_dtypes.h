@@ -1,4 +1,4 @@
-// Numbers of dtypes in serialized graphs. They differ from the values of ScalarType.
+// Numbers of dtypes in serialized graphs, which differ from the values of ScalarType.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace vitrine {
 
-// The two numberings agree up to 13 (bfloat16).
+// The numberings of dtypes in the serialized graphs of torch.export and ExecuTorch. They agree up
+// to 13 (bfloat16).
 enum class DtypeNumbering : uint8_t {
   kTorchExport,  // torch.export's schema: a `.pt2`
   kExir,         // ExecuTorch's copy of it: the graph in an ETRecord
 };
 
-// Returns nullopt if no dtype has the number.
+// Returns the dtype with this number, or nullopt if no dtype has it.
 std::optional<ScalarType> dtype_of_number(DtypeNumbering numbering, int64_t number);
-// Returns 0 ("unknown") if the dtype has no number.
+// Returns the number of a dtype, or 0 ("unknown") if the dtype does not have a number.
 int64_t number_of_dtype(DtypeNumbering numbering, ScalarType dtype);
 
 }  // namespace vitrine

@@ -30,11 +30,11 @@ constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
 constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that the extra field holds in 64 bits
 
-// Maximum compression ratio, as a guard against zip bombs. JSON shrinks to a thirtieth, weights
-// hardly at all.
+// Maximum compression ratio, as a guard against zip bombs. Compression makes JSON about 30 times
+// smaller, and weights hardly smaller.
 constexpr uint64_t kMaxRatio = 200;
 
-// Reads a little-endian number. The caller has checked the range.
+// Reads a little-endian number. The caller must check that the range is inside the bytes.
 template <class T>
 T number_at(std::span<const std::byte> bytes, size_t offset) {
   T value = 0;
@@ -156,7 +156,8 @@ ZipArchive::DirectoryEntry ZipArchive::read_entry(std::span<const std::byte> dir
   return entry;
 }
 
-// Reads the extra field with the sizes and the offset that do not fit into 32 bits.
+// Reads the extra field of a member, which has the sizes and the offset that do not fit into 32
+// bits.
 void ZipArchive::read_sizes64(std::span<const std::byte> extra, DirectoryEntry& entry) const {
   for (size_t field = 0; range_fits(field, 4, extra.size());) {
     const size_t length = number_at<uint16_t>(extra, field + 2);
@@ -236,14 +237,15 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   } else if (member.method == kDeflated) {
     inflate_member(name, member, packed, to);
   } else {
-    fail(name, fmt::format("is compressed by method {}, which is not supported", member.method));
+    fail(name, fmt::format("uses compression method {}, which is not supported", member.method));
   }
   if (crc32_z(0, reinterpret_cast<const Bytef*>(to.data()), to.size()) != member.crc) {
     fail(name, "CRC error");
   }
 }
 
-// Decompresses `packed`, one deflate stream, in pieces, so that a false size costs little memory.
+// Decompresses `packed`, which is one deflate stream. Works in pieces, so that a false size costs
+// little memory.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {
@@ -263,7 +265,7 @@ void ZipArchive::inflate_member(std::string_view name, const Member& member,
       packed = packed.subspan(piece);
     }
     const size_t have = to.size();
-    // Space for one byte more than the member's size reveals a stream that is too long.
+    // Provides space for one byte more than the member's size, to detect a stream that is too long.
     to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
     stream.next_out = reinterpret_cast<Bytef*>(to.data() + have);
     stream.avail_out = static_cast<uInt>(to.size() - have);

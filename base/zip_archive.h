@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// Bytes and the owner that keeps them in memory.
+// A span of bytes, and the owner that keeps the bytes in memory.
 struct SharedBytes {
   std::span<const std::byte> span;
   std::shared_ptr<const void> owner;
@@ -23,24 +23,26 @@ struct SharedBytes {
   }
 };
 
-// Maps a file into memory. Throws a FormatError that names it. The file must not change while its
-// bytes are in use.
+// Maps a file into memory. Throws a FormatError that names the file. The file must not change while
+// its bytes are in use.
 SharedBytes map_shared(const std::filesystem::path& file);
 
 // Reads zip archives (format: PKWARE's APPNOTE 6.3): parses the directory itself and decompresses
 // with zlib. Not thread-safe. Errors are FormatErrors that begin with `source`.
 class ZipArchive {
  public:
-  // Uncompressed members share `bytes.owner`. Throws if members repeat or overlap.
+  // Reads the directory of an archive in memory. Uncompressed members share `bytes.owner`. Throws
+  // if members repeat or overlap.
   ZipArchive(SharedBytes bytes, std::string source);
-  // Maps the file into memory. The file must not change while its bytes are in use.
+  // Maps an archive file into memory and reads its directory. The file must not change while its
+  // bytes are in use.
   static ZipArchive open(const std::filesystem::path& file);
 
   const std::string& source() const { return source_; }
   // Names of the members, in archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
-  // Size of a member's content in bytes; 0 if the member is absent.
+  // Returns the size of a member's content in bytes, or 0 if the member is absent.
   uint64_t size_of(std::string_view name) const;
   // Returns a member's content. Throws if the member is absent or larger than `max_bytes`. Checks
   // the CRC of compressed members only.

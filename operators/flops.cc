@@ -11,7 +11,7 @@ double product(auto begin, auto end) {
   return std::accumulate(begin, end, 1.0, std::multiplies<double>());
 }
 
-// The name of the signature's tensor argument number `index`, counting only tensors.
+// Returns the name of tensor argument number `index` in the signature, counting only tensors.
 std::string_view tensor_name(const Operator& op, size_t index) {
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.type == ArgumentType::kTensor && index-- == 0) return argument.name;
@@ -33,9 +33,10 @@ std::optional<double> per_index(const Operator&, const CallSizes& call) {
   return call.elements("index");
 }
 
-// The weight is [out, in / groups, kernel...]; each element of the result uses one element of each
-// dim but the first. In a transposed convolution, the weight is [in, out / groups, kernel...], and
-// the same holds for each element of the input.
+// The weight is [out, in / groups, kernel...]. Each element of the result is a sum over all dims of
+// the weight except the first. In a transposed convolution, the weight is [in, out / groups,
+// kernel...], and each element of the input is multiplied by all elements in the dims except the
+// first.
 std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   const std::vector<double> weight = call.sizes("weight");
   const std::vector<int64_t> transposed = call.integers("transposed");
@@ -46,8 +47,8 @@ std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   return *positions * product(weight.begin() + 1, weight.end());
 }
 
-// [..., m, k] x [..., k, n]: every element of the result is a sum over k, the last dim of the left
-// matrix. `left` is the index of that matrix among the tensor arguments.
+// Counts a product [..., m, k] x [..., k, n]. Each element of the result is a sum over k, the last
+// dim of the left matrix. `left` is the index of that matrix among the tensor arguments.
 std::optional<double> matrix_product(const Operator& op, const CallSizes& call, size_t left) {
   const std::vector<double> sizes = call.sizes(tensor_name(op, left));
   const std::optional<double> results = call.result_elements();
@@ -63,7 +64,7 @@ std::optional<double> added_product(const Operator& op, const CallSizes& call) {
   return matrix_product(op, call, 1);
 }
 
-// Counts one window per element of the result, because windows may overlap.
+// Counts the elements of one window for each element of the result, because windows may overlap.
 std::optional<double> pooling(const Operator&, const CallSizes& call) {
   const std::vector<int64_t> kernel = call.integers("kernel_size");
   const std::optional<double> results = call.result_elements();

@@ -12,23 +12,24 @@
 
 namespace vitrine {
 
-// The properties of a call that the rules read. Arguments are identified by name.
+// The properties of a call that the FLOP rules read. Names identify arguments.
 class CallSizes {
  public:
   virtual ~CallSizes() = default;
-  // Number of elements of the first result, or of a tensor argument. Empty if the number is unknown
-  // or the call omits the argument.
+  // These functions return the number of elements of the first result, or of a tensor argument.
+  // Empty if the number is unknown or the call omits the argument.
   virtual std::optional<double> result_elements() const = 0;
   virtual std::optional<double> elements(std::string_view argument) const = 0;
-  // Sizes of a tensor argument. Empty if they are unknown, the call omits the argument, or it is
-  // 0-d.
+  // Returns the sizes of a tensor argument. Empty if the sizes are unknown, the call omits the
+  // argument, or the tensor is 0-d.
   virtual std::vector<double> sizes(std::string_view argument) const = 0;
-  // The values of an argument that is a list of integers, an integer or a bool (as 0 or 1). Empty
-  // if the call omits it.
+  // Returns the values of an argument that is a list of integers, an integer or a bool (as 0 or 1).
+  // Empty if the call omits the argument.
   virtual std::vector<int64_t> integers(std::string_view argument) const = 0;
 };
 
-// Returns an empty optional if the operator has no rule or a size that its rule needs is unknown.
+// Returns the number of floating point operations of a call. Returns an empty optional if the
+// operator does not have a rule, or if a size that the rule needs is unknown.
 std::optional<double> count_flops(const Operator& op, const CallSizes& call);
 
 }  // namespace vitrine

@@ -43,7 +43,8 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// "aten::add.Tensor" -> "aten.add.Tensor", "aten::view" -> "aten.view.default"
+// Converts an operator's name to a target: "aten::add.Tensor" -> "aten.add.Tensor", "aten::view" ->
+// "aten.view.default".
 std::string target_of(std::string_view name) {
   const size_t colons = name.find("::");
   if (colons == std::string_view::npos) return std::string(name);
@@ -130,7 +131,7 @@ Operator make_operator(const Row& row) {
   return op;
 }
 
-// "aten.view.default" -> "aten.view_copy.default"
+// Returns the target of a view's copying operator: "aten.view.default" -> "aten.view_copy.default".
 std::string copy_target(std::string_view target) {
   std::string name(target);
   return name.insert(name.rfind('.'), "_copy");

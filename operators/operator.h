@@ -18,7 +18,7 @@ enum class Promotion : uint8_t {
   kIntToFloat,  // to their common dtype, or to f32 if that is integral
 };
 
-// The items by which the floating point operations of a call are counted.
+// The quantities with which the rules count the floating point operations of a call.
 enum class FlopsRule : uint8_t {
   kUnknown,
   kNone,          // none, because the operator only moves data
@@ -42,8 +42,9 @@ struct Operator {
   std::vector<OperatorArgument> results;
 
   std::string kernel;  // "aten::add.out"; empty if the operator has no kernel
-  // Arguments of the kernel, in the order in which a program passes them. The out arguments are
-  // written and keyword-only. They replace the operator's arguments for dtype, layout and device.
+  // Arguments of the kernel, in the order in which a program passes them. The kernel writes the out
+  // arguments, which are keyword-only and replace the operator's arguments for dtype, layout and
+  // device.
   std::vector<OperatorArgument> kernel_arguments;
   bool is_core = false;  // true if it has a kernel and belongs to core ATen
 
@@ -51,18 +52,18 @@ struct Operator {
   bool is_never_kept = false;
   bool is_nondeterministic = false;
   std::string same_as;  // the target for which this is another name; empty if not an alias
-  // The operator that copies instead, if this one is a view ("aten::view_copy"). Null if there is
-  // none.
+  // If this operator returns a view, the operator that returns a copy instead ("aten::view_copy").
+  // Null if there is none.
   const Operator* copy = nullptr;
   Flops flops;
 
-  // Null if the operator does not have the argument.
+  // Finds an argument by name. Null if the operator does not have the argument.
   const OperatorArgument* argument(std::string_view argument_name) const;
   // True if a result may share memory with an argument that is not written.
   bool may_alias() const;
   // True if the operator returns a view and another operator returns the same elements as a copy.
   bool is_view() const { return copy != nullptr; }
-  // The out arguments of the kernel: tensors for which the caller provides memory.
+  // Returns the out arguments of the kernel: tensors for which the caller provides memory.
   std::vector<const OperatorArgument*> outs() const;
   // True if the operator writes its first argument and returns it, like ATen's in-place operators.
   bool is_in_place() const {
@@ -71,20 +72,22 @@ struct Operator {
   }
 };
 
-// All operators, in the order of their rows. This and the functions below are thread-safe, and the
-// operators that they return are never freed.
+// Returns all operators, in the order of the table's rows. This and the functions below are
+// thread-safe, and the operators that they return are never freed.
 std::span<const Operator> operators();
-// Finds an operator by its target, "aten.add.Tensor". Null if it is not in the table.
+// Finds an operator by its target, such as "aten.add.Tensor". Null if the operator is not in the
+// table.
 const Operator* find_operator(std::string_view target);
 // Finds the functional form of an in-place target: "aten.add.Tensor" for "aten.add_.Tensor". Both
-// have the same arguments. Null if the target is not in-place or the table lacks its functional
-// form.
+// operators have the same arguments. Null if the target is not in-place or the table lacks the
+// functional form.
 const Operator* find_functional(std::string_view target);
 
-// Declares an operator that need not be in the table and returns it. Calls with the same text
-// return the same operator. Its kernel is named by rule: "my::op.out" for "my::op",
-// "my::op.one_out" for "my::op.one", and the name of the operator itself if it has no results.
-// Throws std::invalid_argument if parse_signature() does, or if a result is not a new tensor.
+// Declares an operator that need not be in the table, and returns the operator. Calls with the same
+// text return the same operator. The operator's name determines the name of its kernel:
+// "my::op.out" for "my::op", "my::op.one_out" for "my::op.one", and the same name for an operator
+// without results. Throws std::invalid_argument if parse_signature() does, or if a result is not a
+// new tensor.
 const Operator& declared_operator(std::string_view signature);
 
 }  // namespace vitrine

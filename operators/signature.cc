@@ -64,7 +64,7 @@ class Parser {
   }
 
  private:
-  // Reads "int[2] padding=0", "Tensor?[] indices" or "Tensor(a!) out".
+  // Reads an argument, such as "int[2] padding=0", "Tensor?[] indices" or "Tensor(a!) out".
   OperatorArgument argument() {
     int64_t length = 1;
     OperatorArgument argument = type(length);
@@ -77,7 +77,7 @@ class Parser {
     return argument;
   }
 
-  // Reads "Tensor(a)[]" or "Tensor values".
+  // Reads a result, such as "Tensor(a)[]" or "Tensor values".
   OperatorArgument result() {
     int64_t length = 1;
     OperatorArgument result = type(length);
@@ -85,8 +85,8 @@ class Parser {
     return result;
   }
 
-  // Reads a type. Sets `length` to 2 for "int[2]", and keeps it if the type does not state a
-  // length.
+  // Reads a type. Sets `length` to 2 for "int[2]", and leaves it unchanged if the type does not
+  // state a length.
   OperatorArgument type(int64_t& length) {
     const std::string_view name = word();
     const auto found = std::ranges::find(kTypes, name, &TypeName::name);

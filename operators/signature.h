@@ -24,8 +24,8 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// None (std::monostate) or a value. A number that gives every item of a list ("int[2]
-// padding=0") is expanded to a list. Enumerators ("long", "contiguous_format") are text.
+// A default value: None (std::monostate) or a value. A number that gives every item of a list
+// ("int[2] padding=0") is expanded to a list. Enumerators ("long", "contiguous_format") are texts.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
 
@@ -51,8 +51,8 @@ struct Signature {
   std::vector<OperatorArgument> results;
 };
 
-// `text` must outlive the result. Throws std::invalid_argument, which names the position, if it is
-// invalid.
+// Parses a signature. `text` must outlive the result. Throws std::invalid_argument, which names the
+// position, if `text` is invalid.
 Signature parse_signature(std::string_view text);
 
 }  // namespace vitrine

@@ -67,7 +67,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
     const size_t named = labels.size() - (has_ellipsis ? 1 : 0);
     const size_t rank = operands[i]->tensor()->rank();
     if (named > rank || (!has_ellipsis && named < rank)) {
-      to.refuse("an operand has more or fewer dims than labels in the equation");
+      to.refuse(
+          "the number of dims of an operand differs from the number of its labels in the equation");
     }
     expand_ellipsis(labels, rank - named);
     covered = std::max(covered, rank - named);

@@ -195,7 +195,8 @@ void rms_norm(Decomposition& to) {
   const size_t rank = x->tensor()->rank();
   const size_t count = to.integers("normalized_shape").size();
   if (count == 0 || count > rank)
-    to.refuse("normalized_shape must have 1 to as many items as the input has dims");
+    to.refuse(
+        "normalized_shape must have at least one item, and at most one for each dim of the input");
   Dims dims;
   for (size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
   Argument eps = to.arg("eps");

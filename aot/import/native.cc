@@ -206,8 +206,9 @@ NativeMethods read(const NativePackage& package) {
                                  fmt::format("{}: {}", package.source, native::kGraphMember));
   const FlatTable root = file.root();
   if (root.text(0) != kVersion) {
-    throw ImportError(fmt::format("{}: version {} of the format; this build reads version {}",
-                                  package.source, root.text(0).substr(0, 80), kVersion));
+    throw ImportError(
+        fmt::format("{}: has version {} of the format, but this build reads version {}",
+                    package.source, root.text(0).substr(0, 80), kVersion));
   }
   NativeMethods methods;
   for (const FlatTable& method : root.tables(1)) {

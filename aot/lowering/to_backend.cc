@@ -181,7 +181,7 @@ class Lowering {
     const InputSpec* spec = is_top ? program_.input_of(node.name()) : nullptr;
     if (spec == nullptr || program_.data_of(*spec) == nullptr) {
       throw AotError(
-          fmt::format("node {}: is tagged {}, but of the inputs only weights may be tagged",
+          fmt::format("node {}: is tagged {}, but it is a user input; only weights may be tagged",
                       node.name(), node.meta.delegation_tag));
     }
     for (const Node* user : node.users()) {

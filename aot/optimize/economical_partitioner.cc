@@ -71,7 +71,7 @@ class EconomicalPartitioner final : public Partitioner {
       std::erase_if(nodes, [&](Node* node) {
         if (!is_free_outside(*node) || !is_outermost(node)) return false;
         node->meta.delegation_tag.clear();
-        rejections.push_back({"a view costs nothing outside of a delegate", "", node});
+        rejections.push_back({"a view costs nothing outside a delegate", "", node});
         return found = true;
       });
     }

@@ -187,12 +187,12 @@ void remove_safe_softmax(ExportedProgram& program, Changes& changes) {
     if (!have_same_layout(*softmax->tensor(), *node.tensor()) || !can_replace(node, *softmax))
       return;
     if (!analysis.has_unmasked_rows(scores)) return;
-    changes.remove("safe softmax of never fully masked rows simplified", node);
+    changes.remove("safe softmax simplified, because no row is fully masked", node);
     replace_node(program, node, *softmax);
   });
   const size_t before = program.graph->nodes().size();
   program.graph->remove_dead_code();
-  changes.add("call removed that only a safe softmax needed",
+  changes.add("call removed, because only a safe softmax needed it",
               before - program.graph->nodes().size(), before - program.graph->nodes().size());
 }
 

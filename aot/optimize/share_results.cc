@@ -52,8 +52,7 @@ class ResultSharer {
       return;
     }
     if (!can_replace(node, **same)) return;
-    if (!(node.target() == getitem()))
-      changes_.remove("call removed that repeats an earlier one", node);
+    if (!(node.target() == getitem())) changes_.remove("repeated call removed", node);
     replace_node(program_, node, **same);
   }
 

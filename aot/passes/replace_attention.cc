@@ -92,7 +92,7 @@ std::string set_start_without_mask(Attention& of) {
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
   if (queries == keys) return "";
   const bool has_keys = queries.is_static() && keys.is_static() && keys.value() > queries.value();
-  if (!has_keys) return "it is unknown if there is a key for each query";
+  if (!has_keys) return "the graph does not show that each query has a key";
   if (!of.is_causal) of.start = keys.value() - queries.value();
   return "";
 }

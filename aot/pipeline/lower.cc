@@ -227,8 +227,8 @@ class Lowering {
     const CalibrationData& data = options_.calibration;
     if (data.count != 0 && model_.methods.size() > 1) {
       throw AotError(fmt::format(
-          "--calibrate: the data can be for one method only, but the program has {}; quantize them "
-          "in programs of their own",
+          "--calibrate: the data can be for only one method, but the program has {}; quantize each "
+          "method in a separate program",
           model_.methods.size()));
     }
     for (auto& method : model_.methods) {
@@ -296,7 +296,7 @@ class Lowering {
     if (!partitioners_.empty()) {
       const SparedViews spared = delegate(name, program, optimizations, made.rejections);
       changes.add("view moved out of a delegate", spared.views);
-      changes.add("delegate removed that contained only views", spared.delegates, spared.delegates);
+      changes.add("delegate with only views removed", spared.delegates, spared.delegates);
     }
     report_progress("preparing for execution", name);
     run_step(name, [&] {

@@ -314,7 +314,7 @@ class Annotator {
     const bool is_module = pool.meta.origin != nullptr && !pool.meta.origin->module_stack.empty() &&
                            pool.meta.origin->module_stack.back().type_name == kAdaptivePoolModule;
     if (!is_module) {
-      skip(pool, "it is a function call; nn.AdaptiveAvgPool2d becomes int8");
+      skip(pool, "it is a function call; use the module nn.AdaptiveAvgPool2d, which becomes int8");
       return;
     }
     Node* input = pool.need(0).node();

@@ -171,7 +171,7 @@ class Calibrator {
     }
     if (has_computed_weight) {
       throw AotError(
-          "a linear layer or a convolution computes its weight, so that int8 needs calibration "
+          "the weight of a linear layer or a convolution is computed, so int8 needs calibration "
           "data "
           "(--calibrate)");
     }

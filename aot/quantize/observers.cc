@@ -94,7 +94,8 @@ AffineParameters affine_parameters(float low, float high, int64_t quant_min, int
   AffineParameters made;
   made.scale = std::max((max - min) / static_cast<float>(quant_max - quant_min), kMinScale);
   if (!(low <= high) || !std::isfinite(made.scale)) {
-    throw AotError(fmt::format("values from {:g} to {:g} have no scale in f32", low, high));
+    throw AotError(
+        fmt::format("values from {:g} to {:g} are too far apart for a scale in f32", low, high));
   }
   const auto offset = static_cast<int64_t>(std::nearbyint(min / made.scale));
   made.zero_point = std::clamp(quant_min - offset, quant_min, quant_max);

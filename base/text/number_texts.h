@@ -1,4 +1,4 @@
-// Formats figures for reports.
+// Formats numbers with units for reports.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct Unit {
 Unit unit_for(double ns);
 // Returns a unit for ticks of unknown length: "kticks". `ns` is then a number of ticks.
 Unit unit_for_ticks(double ticks);
-// Returns a unit for all rows of a table. Its last digit is at most 1/1000 of the wall time, if
-// that is 10 us or more.
+// Returns a unit for all rows of a table. If the wall time is at least 10 us, the last digit in
+// this unit is at most 1/1000 of the wall time.
 Unit unit_for_rows(double wall_ns);
 
 std::string percent(double share);                         // 0.123 -> "12.3"

@@ -37,11 +37,11 @@ size_t width_of(uint32_t value) {
   return is_in(kWide, value) ? 2 : 1;
 }
 
-// A part of a dotted path.
+// A part of a dotted path, such as "layers" or "0".
 struct PathPart {
   std::string_view text;
-  // Parts with a low weight are left out first: 0 without digits, 1 with some, 2 for numbers. The
-  // last part has the highest weight.
+  // Parts with a low weight are left out first. The weight is 0 for a part without digits, 1 for a
+  // part with some digits, and 2 for a number. The last part has the highest weight.
   int weight = 0;
   bool is_kept = true;
 };
@@ -80,7 +80,8 @@ std::string join_kept(const std::vector<PathPart>& parts) {
   return text;
 }
 
-// A text that cannot be broken, with the text between it and the previous one on the same line.
+// A text that cannot be broken, and the separator before it if the previous text is on the same
+// line.
 struct Piece {
   std::string_view separator, text;
 };

@@ -9,13 +9,13 @@
 
 namespace vitrine::inspector {
 
-// Limits and separators that reports share.
+// Limits and separators that several reports use.
 inline constexpr size_t kMinWidth = 40;  // minimum width of a report, in cells
 inline constexpr size_t kLongOp = 60;    // wider lists of ops are abbreviated in every report
 inline constexpr std::string_view kDot = " · ";
 inline constexpr std::string_view kBetween = "   ";
 
-// Replaces control characters and bytes that are not UTF-8 by '?', so that no name can control a
+// Replaces control characters and bytes that are not UTF-8 with '?', so that no name can control a
 // terminal.
 std::string printable(std::string_view text);
 
@@ -27,12 +27,13 @@ size_t display_width(std::string_view text);
 std::string cut_left(std::string_view text, size_t width);
 std::string cut_right(std::string_view text, size_t width);
 
-// Cuts out the middle of a text, for names that differ at either end.
+// Cuts a text to at most `width` cells by removing its middle, for names that differ at either end.
 std::string cut_middle(std::string_view text, size_t width);
 
 // Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells:
-// "…0…apply". Leaves out whole parts, first those without digits from the left. Keeps the last part
-// and, while at least four cells of the last part fit, the numbers, which tell layers apart.
+// "…0…apply". Leaves out whole parts, from the left, and first the parts without digits. Keeps the
+// last part. Also keeps the numbers, which distinguish layers, while at least four cells of the
+// last part fit.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.
@@ -45,17 +46,18 @@ std::string align_right(std::string_view text, size_t width);
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width);
 
-// Wraps running text in the same way, with line breaks at spaces.
+// Wraps running text like the function above, but breaks lines at spaces.
 std::string wrap_words(std::string_view first, std::string_view text, size_t width);
 
-// Returns separate lines "note: ..." for each note. Makes the notes printable.
+// Returns "note: ..." on separate lines for each note. Makes the notes printable.
 std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
 
 // Keeps the first `max` names and puts "3 more" in place of the others. Keeps one name beyond
 // `max`, because "1 more" is not shorter.
 std::vector<std::string> first_names(std::vector<std::string> names, size_t max);
 
-// Returns a bar of block characters, as wide as `share` of `width` cells, to an eighth of a cell.
+// Returns a bar of block characters whose width is share * width cells, rounded to an eighth of a
+// cell.
 std::string bar(double share, size_t width);
 
 }  // namespace vitrine::inspector

@@ -16,7 +16,7 @@ constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-// How far names are cut to make a table fit. Stages are tried in turn.
+// The rules for cutting names to make a table fit. The table tries one stage after another.
 struct CuttingStage {
   size_t min_name;           // names are not cut below this width
   bool keeps_different;      // different names of a column stay different
@@ -105,8 +105,8 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   return width == 0 ? 0 : std::max(width, width_of(columns_[column].title));
 }
 
-// Returns the smallest width at which different abbreviated names of the column are different, or 0
-// if that takes more than `max`.
+// Returns the smallest width to which the column's abbreviated names can be cut so that different
+// names stay different. Returns 0 if this width exceeds `max`.
 size_t TextTable::distinct_width(size_t column, size_t max) const {
   std::set<std::string_view> names;
   for (const Row& row : rows_) names.insert(brief_of(row.cells[column]));
@@ -120,8 +120,8 @@ size_t TextTable::distinct_width(size_t column, size_t max) const {
   return 0;
 }
 
-// A label spans the columns up to the first figure of its row. Widens the label column if these are
-// too narrow.
+// Widens the label column if labels do not fit. A label spans the columns up to the first figure of
+// its row.
 void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
     size_t available = layout.widths[row.label_column];
@@ -136,8 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells, including those that cut paths do not fill: first to names that are
-// cut, then to names that are abbreviated, if that shows more of them in full.
+// Distributes the free cells, including cells that cut paths do not fill, to columns of names. Cut
+// names come first, and then abbreviated names if the cells are enough to show more of these in
+// full.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -174,8 +175,8 @@ void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t
   }
 }
 
-// Returns a layout with the shown columns in which no name is narrower than its minimum, or
-// nullopt if that takes more than `width`.
+// Returns a layout of the shown columns in which each column of names has at least its minimum
+// width, or nullopt if the layout exceeds `width`.
 std::optional<TextTable::Layout> TextTable::fit(const std::vector<bool>& is_shown,
                                                 const NaturalWidths& natural,
                                                 const std::vector<size_t>& min_widths,
@@ -245,7 +246,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // Names that differ only far from their ends are not worth more than two thirds of the width.
+    // Keeping different names distinct may take at most two thirds of the table's width.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }
@@ -263,7 +264,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // The figures alone are wider than the table should be.
+  // The figures alone are wider than the table may be.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

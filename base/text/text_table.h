@@ -1,6 +1,6 @@
-// Formats a table of aligned columns for a given width. Names are abbreviated and cut to fit;
-// figures are not. A table that is too wide first loses columns that matter little. Then names are
-// cut, but different names of a column stay different as long as the width allows it.
+// Formats a table of aligned columns for a given width. Abbreviates and cuts names to make the
+// table fit, but never figures. If a table is too wide, leaves out unimportant columns first. Then
+// cuts names, but keeps different names of a column different while the width allows.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,11 @@ class TextTable {
     std::string brief = {};  // used if `text` does not fit; if empty, `text` is cut
   };
 
-  // A column without any text is left out. If names would get too short, the table leaves out the
-  // columns with a rank above 0, highest rank first. It keeps a column of names without which rows
-  // would look the same, unless nothing else is left.
+  // Adds a column. The table leaves out columns without any text. If names would get too short, it
+  // also leaves out columns with a rank above 0, highest rank first. It keeps a column of names
+  // without which rows would look the same, unless no other column is left to leave out.
   void add_column(Cell title, Kind kind, size_t rank = 0);
-  // `cells` has one cell for each column.
+  // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);
   // Adds a row below a rule, for sums over rows. `label` spans the columns from `label_column`,
   // which must have the rank 0, to the first figure; `figures` fill the columns from `first_figure`
@@ -67,7 +67,7 @@ class TextTable {
     size_t gap(size_t column) const;
   };
 
-  // Widths at which no name of a column is cut; 0 for a column without text.
+  // The widths at which no name of a column is cut, or 0 for a column without text.
   struct NaturalWidths {
     std::vector<size_t> full, brief;
   };

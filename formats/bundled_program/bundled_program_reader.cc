@@ -20,11 +20,11 @@ namespace wire = ::vitrine::schema::bundled_program;
 constexpr std::align_val_t kAlignment{64};
 constexpr size_t kIdentifierOffset = 4;
 constexpr size_t kIdentifierBytes = 4;
-// ExecuTorch's alignment of `program`.
+// The alignment, in bytes, that ExecuTorch gives the field `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// Minimum size of a table in bytes. A file that refers to more tables than it has room for shares
-// them, and could expand to many test sets. Such files are rejected.
+// Minimum size of a table in bytes. If a file has more references to tables than room for tables,
+// it shares tables, and could expand to many test sets. The reader rejects such files.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {
@@ -117,7 +117,7 @@ class Reader {
                          .sizes = {},
                          .dim_order = {},
                          .data = bytes_of(from.data())};
-    // Checks before copying, since many tensors may share one vector.
+    // Checks the number of dimensions before copying, since many tensors may share one long vector.
     const auto length = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (length(from.sizes()) > kMaxRank || length(from.dim_order()) > kMaxRank) {
       fail(location, fmt::format("has more than {} dimensions", kMaxRank));

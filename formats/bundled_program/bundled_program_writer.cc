@@ -13,10 +13,12 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
 
-// The schema's alignment. The generated functions leave it to the caller that creates the vector.
+// The alignment of tensor data in the schema. The generated functions do not apply it, so the code
+// that creates the vector must.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Upper bounds of the bytes that the builder writes for a value and a test set, without data.
+// Maximum number of bytes that the builder writes for a value and for a test set, without tensor
+// data.
 constexpr uint64_t kMaxValueBytes = 512;
 constexpr uint64_t kMaxSetBytes = 256;
 
@@ -120,7 +122,8 @@ class Writer {
                              wire::CreateBool(builder_, value).Union());
   }
   fb::Offset<wire::Value> write_value(double value) {
-    // FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+    // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
+    // 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const auto body = wire::CreateDouble(builder_, value).Union();
     builder_.ForceDefaults(false);

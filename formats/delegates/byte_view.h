@@ -19,7 +19,7 @@ inline std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Returns bytes [offset, offset + size). `what` names them in the error.
+// Returns bytes [offset, offset + size) of the payload. `what` names these bytes in the error.
 inline Bytes range_of(Bytes bytes, uint64_t offset, uint64_t size, std::string_view what) {
   if (offset > bytes.size() || size > bytes.size() - offset) {
     throw FormatError(fmt::format("{}: {} bytes at offset {} do not fit in {} bytes", what, size,
@@ -37,7 +37,8 @@ inline bool has_text_at(Bytes bytes, size_t offset, std::string_view text) {
   return offset <= bytes.size() && text_of(bytes.subspan(offset)).starts_with(text);
 }
 
-// Rounds up; `alignment` is a power of two. The value must be far from 2^64.
+// Rounds a value up to a multiple of `alignment`, a power of two. The result must be less than
+// 2^64.
 constexpr uint64_t round_up(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

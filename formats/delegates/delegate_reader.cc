@@ -7,7 +7,7 @@
 namespace vitrine::delegates {
 namespace {
 
-// The order in which readers are tried: those with long identifiers come first.
+// The readers in the order in which they are tried. Readers that check long identifiers come first.
 constexpr const DelegateReader* kReaders[] = {
     &kEthosUReader,   &kVulkanReader,  &kMlxReader,        &kTosaReader,
     &kNativeReader,   &kVgfReader,     &kMpsReader,        &kOpenVinoReader,

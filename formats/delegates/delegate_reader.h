@@ -1,8 +1,8 @@
 // Reads the payloads of backends that Vitrine does not run.
 //
 // Each backend has a DelegateReader in its own file. A payload is untrusted: readers check every
-// offset, index and count, and throw a FormatError that names the position of the damage. They open
-// no file and execute nothing that a payload names.
+// offset, index and count, and throw a FormatError that names the position of the damage. Readers
+// never open a file that a payload names, and never execute code in a payload.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct CompileOption {
   std::span<const std::byte> value;
 };
 
-// A payload and what belongs to it. Everything must outlive the description.
+// A payload with its compile options and named data, all of which must outlive the description.
 struct PayloadInput {
   std::string_view backend = {};  // empty for a bare file
   std::span<const std::byte> bytes = {};
@@ -33,20 +33,22 @@ struct PayloadInput {
 struct DelegateReader {
   std::span<const std::string_view> backends;
   std::string_view name;  // of a bare file: "Vulkan delegate payload"
-  // True if the bytes alone show that they are such a payload. Null if they cannot.
+  // A function that returns true if the bytes alone identify a payload of this backend. Null if
+  // bytes alone never suffice.
   bool (*recognizes)(std::span<const std::byte> bytes);
   PayloadDescription (*read)(const PayloadInput& input);
 };
 
-// Returns null for an unknown backend or unknown bytes.
+// Find the reader for a backend, or the reader that recognizes a payload's bytes. Return null if
+// there is none.
 const DelegateReader* find_reader(std::string_view backend);
 const DelegateReader* recognize_payload(std::span<const std::byte> bytes);
 
-// Describes the payload, with its options. A payload of an unknown backend has only its size.
-// Throws a FormatError if the payload is damaged.
+// Describes a payload and its options. For an unknown backend, the description has only the
+// payload's size. Throws a FormatError if the payload is damaged.
 PayloadDescription describe_payload(const PayloadInput& input);
 
-// The readers. Each is defined in the file of its backend.
+// The readers of all backends. The file of each backend defines its reader.
 extern const DelegateReader kVulkanReader, kMlxReader, kCoreMlReader, kEthosUReader, kVgfReader,
     kTosaReader, kOpenVinoReader, kQnnReader, kNeutronReader, kMpsReader, kNeuropilotReader,
     kEnnReader, kAotInductorReader, kNativeReader, kExecutorReader, kCompilerDemoReader;

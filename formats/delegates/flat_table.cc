@@ -24,7 +24,7 @@ void FlatFile::fail(std::string_view what) const {
 }
 
 void FlatFile::fail_outside(uint64_t at) const {
-  fail(fmt::format("flatbuffer: byte {} lies outside of its {} bytes", at, bytes_.size()));
+  fail(fmt::format("flatbuffer: byte {} is outside its {} bytes", at, bytes_.size()));
 }
 
 uint32_t FlatFile::follow(uint64_t at) const {
@@ -62,7 +62,7 @@ uint64_t FlatTable::field(size_t slot) const {
   if (offset == 0) return 0;
   if (offset >= table_bytes_) {
     file_->fail(
-        fmt::format("flatbuffer: field {} lies outside of the table at byte {}", slot, position_));
+        fmt::format("flatbuffer: field {} is outside the table at byte {}", slot, position_));
   }
   return uint64_t{position_} + offset;
 }

@@ -1,8 +1,8 @@
-// Reads flatbuffers by the numbers of their fields, with a check at every access.
+// Reads fields of flatbuffers by number, and checks every access.
 //
-// The readers of foreign payloads use it instead of code that flatc generates: a schema may have
-// grown since this build, tables of operators list their fields as text, and only the parts that
-// are read need to be valid. Format: https://flatbuffers.dev/internals.
+// The readers of foreign payloads use this instead of code that flatc generates, for three reasons:
+// a schema may have grown since this build, the readers' operator tables list fields as text, and
+// only the parts that are read need to be valid. Format: https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ namespace vitrine::delegates {
 
 class FlatTable;
 
-// A flatbuffer. Reading is charged to a budget that grows with its size, because tables and vectors
-// may be shared, so that a small file could expand to any size.
+// A flatbuffer with a budget for reading, which grows with the flatbuffer's size. The budget is
+// necessary because tables and vectors may be shared, so that a small file could expand to any
+// size.
 class FlatFile {
  public:
-  // Errors begin with `name`.
+  // Error texts begin with `name`.
   FlatFile(Bytes bytes, std::string name);
   FlatFile(const FlatFile&) = delete;
   FlatFile& operator=(const FlatFile&) = delete;
@@ -35,7 +36,7 @@ class FlatFile {
 
  private:
   friend class FlatTable;
-  // Returns the target of the offset that is stored at `at`.
+  // Returns the position to which the offset that is stored at position `at` points.
   uint32_t follow(uint64_t at) const;
   template <class T>
   T number(uint64_t at) const {
@@ -50,8 +51,8 @@ class FlatFile {
   mutable Budget steps_;
 };
 
-// A table in a FlatFile, which must outlive it. Slots are numbered from 0; a union takes two. All
-// functions throw a FormatError if the field is not inside the file.
+// A table in a FlatFile. The FlatFile must outlive the table. Slots are numbered from 0; a union
+// takes two slots. All functions throw a FormatError if the field is not inside the file.
 class FlatTable {
  public:
   bool has(size_t slot) const { return field(slot) != 0; }
@@ -64,15 +65,16 @@ class FlatTable {
   bool flag(size_t slot, bool absent = false) const {
     return number<uint8_t>(slot, absent ? 1 : 0) != 0;
   }
-  // Empty if the field is absent.
+  // Returns the text of a field, which is empty if the field is absent.
   std::string_view text(size_t slot) const;
   std::optional<FlatTable> table(size_t slot) const;
-  // Throws a FormatError with `what` if the field is absent.
+  // Returns a table that the file must have. Throws a FormatError with the text `what` if the field
+  // is absent.
   FlatTable needed_table(size_t slot, std::string_view what) const;
   std::vector<FlatTable> tables(size_t slot) const;
   std::vector<std::string_view> texts(size_t slot) const;
   Bytes bytes(size_t slot) const { return elements(slot, 1).data; }
-  // The bytes of a vector of numbers.
+  // Returns the bytes of a vector of numbers.
   Bytes bytes_of(size_t slot, size_t element_bytes) const {
     return elements(slot, element_bytes).data;
   }

@@ -1,4 +1,4 @@
-// The content of a delegate's payload, in the same words for every backend.
+// Describes the content of a delegate's payload in the same terms for every backend.
 //
 // Names come from files and may contain any bytes.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace vitrine::delegates {
 
-// The sizes that a dimension may have. max is -1 if it is unbounded.
+// The range of sizes that a dimension may have. `max` is -1 if the dimension is unbounded.
 struct Dim {
   int64_t min = 0;
   int64_t max = 0;
 };
 
-// The size and the place of a constant.
+// The size and the location of a constant.
 struct ConstantData {
   uint64_t bytes = 0;
   std::string location;     // "payload", "named data 67a7/q.weight", "weights/weight.bin"
@@ -73,7 +73,8 @@ struct PayloadDescription {
   // A program inside the payload. The bytes belong to the payload.
   std::span<const std::byte> program;
 
-  // Totals, which finish() computes from the tensors. A reader adds weights that are not tensors.
+  // Totals, which finish() computes from the tensors. Readers add the bytes of weights that are not
+  // tensors.
   size_t operators = 0;
   size_t constants = 0;
   uint64_t constant_bytes = 0;
@@ -83,7 +84,7 @@ struct PayloadDescription {
 // Computes the totals. Constants with the same key of named data count once.
 void finish(PayloadDescription& description);
 
-// "f32[1,3,1..16]"; a dimension without upper bound is "1..".
+// Returns a text such as "f32[1,3,1..16]". A dimension without upper bound is "1..".
 std::string tensor_text(const PayloadTensor& tensor);
 
 }  // namespace vitrine::delegates

@@ -1,4 +1,4 @@
-// Texts, dtypes and constants that several readers share.
+// Functions for texts, dtypes and constants that several readers share.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,24 +13,26 @@
 
 namespace vitrine::delegates {
 
-// A number of a format's enum and its name.
+// A number in an enum of a format, and the name of the number.
 struct NumberName {
   int64_t number;
   std::string_view name;
 };
 
-// Returns "dtype 77" for a number that the table lacks, with `noun` "dtype".
+// Returns the name of a number. If the table lacks the number, returns it after `noun`: "dtype 77".
 std::string name_of(std::span<const NumberName> names, int64_t number, std::string_view noun);
 
-// Bytes per element of a dtype name as readers write it ("f32"); 0 if unknown or below one byte.
+// Returns the bytes per element of a dtype by its name in descriptions ("f32"). Returns 0 if the
+// dtype is unknown or has less than one byte.
 size_t bytes_of_dtype(std::string_view dtype);
-// The name of a dtype that is numbered as in programs; "dtype 77" for an unknown number.
+// Returns the name of a dtype by its number in programs, or "dtype 77" for an unknown number.
 std::string program_dtype(int64_t number);
 
-// Returns nullopt if the product overflows or the shape has a dimension without upper bound.
+// Returns the product of the shape's upper bounds. Returns nullopt if it overflows or a dimension
+// is unbounded.
 std::optional<uint64_t> element_count(const std::vector<Dim>& shape);
 
-// "[1, 2, … 40 in all]"
+// Returns a text such as "[1, 2, … 40 in all]".
 template <class List, class Text>
 std::string list_text(const List& items, const Text& item_text) {
   constexpr size_t kShown = 8;
@@ -50,12 +52,13 @@ std::string numbers_text(const std::vector<T>& items) {
   });
 }
 
-// "%3"; the index of a tensor.
+// Returns the index of a tensor as a text such as "%3".
 inline std::string tensor_name(size_t index) { return fmt::format("%{}", index); }
 
-// Returns the size of a key of named data. `data` may be null.
+// Returns the size of the named data with this key. `data` may be null.
 std::optional<uint64_t> size_of_named(const NamedDataMap* data, std::string_view key);
-// Describes a constant that is stored under a key. `expected` is its size if the key is absent.
+// Describes a constant that is stored under a key of named data. `expected` is the size to use if
+// the key is absent.
 ConstantData named_constant(const NamedDataMap* data, std::string_view key, uint64_t expected);
 
 // How the value of a compile option is stored.
@@ -64,10 +67,11 @@ struct OptionFormat {
   std::string_view key;
   OptionKind kind;
 };
-// Prints options. A key that the table lacks is printed as text if it is printable, else by size.
+// Prints compile options. If the table lacks a key, prints the value as text if it is printable,
+// and otherwise only its size.
 std::vector<PayloadArgument> options_text(const PayloadInput& input,
                                           std::span<const OptionFormat> formats = {});
-// Returns the text of an option; empty if it is absent or not printable.
+// Returns the text of a compile option, or an empty text if the option is absent or not printable.
 std::string_view option_of(const PayloadInput& input, std::string_view key);
 
 bool is_printable(std::string_view text);

@@ -1,4 +1,4 @@
-// Values in an ETDump's debug events, and the tensor data that they refer to. Host side.
+// The values in the debug events of an ETDump, and the tensor data to which they refer. Host side.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,24 @@
 
 namespace vitrine::etdump {
 
-// Strides count elements. Sizes and strides have the same length, at most kMaxRank; none is
-// negative.
+// A logged tensor. Strides count elements. Sizes and strides have the same length, at most
+// kMaxRank, and are not negative.
 struct DebugTensor {
   ScalarType dtype = ScalarType::kByte;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   int64_t offset = -1;  // into the debug buffer; -1 if there are no elements
-  // Bytes from the tensor's first element in memory to its last. Empty before attach_debug_data();
-  // then it points into EtDump::debug_data.
+  // The bytes from the tensor's first element in memory to its last. Empty until
+  // attach_debug_data() makes this span point into EtDump::debug_data.
   std::span<const std::byte> data = {};
 };
 
-// The alternatives, in order: no value, Int, Bool, Float, Double, Tensor, TensorList.
+// A logged value. The alternatives are, in order: no value, Int, Bool, Float, Double, Tensor,
+// TensorList.
 using DebugValue = std::variant<std::monostate, int64_t, bool, float, double, DebugTensor,
                                 std::vector<DebugTensor>>;
 
-// Returns the elements in row-major order. `tensor` must have its data.
+// Returns the elements of a tensor in row-major order. The tensor's data must be attached.
 std::vector<std::byte> row_major_bytes(const DebugTensor& tensor);
 
 }  // namespace vitrine::etdump

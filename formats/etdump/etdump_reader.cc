@@ -25,8 +25,8 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// Minimum size of a table in bytes. A file that refers to more tables than it has room for shares
-// them, and could expand to a large trace. Such files are rejected.
+// Minimum size of a table in bytes. If a file has more references to tables than room for tables,
+// it shares tables, and could expand to a large trace. The reader rejects such files.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -55,8 +55,8 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Returns the number of bytes from the first element to the last. Empty if the sizes or strides
-// overflow, or if elements overlap: a small buffer could then expand to a large tensor.
+// Returns the number of bytes from a tensor's first element to its last. Empty if this overflows,
+// or if elements overlap, because a small buffer could then expand to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory
@@ -80,7 +80,7 @@ std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   return bytes;
 }
 
-// Calls visit(tensor, index of the block, position of the event) for each tensor.
+// Calls visit(tensor, block index, event index) for each tensor in the dump.
 template <class Visit>
 void for_each_tensor(EtDump& dump, Visit visit) {
   for (size_t b = 0; b < dump.blocks.size(); ++b) {
@@ -139,7 +139,8 @@ class Reader {
     }
     if (buffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) fail("size", "is 2 GiB or more");
     Budget steps(buffer.size() / kMinTableBytes);
-    // Fields are aligned relative to the start of the file, so the prefix must stay.
+    // Fields are aligned relative to the start of the file, so the reader must not strip the size
+    // prefix.
     if (!verify_tables(buffer, wire::kTableShapes, steps, has_prefix ? kPrefixBytes : 0)) {
       fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
@@ -248,7 +249,7 @@ class Reader {
   }
 
   DebugTensor debug_tensor(const wire::Tensor& from, const std::string& location) const {
-    // Checks before copying, since many tensors may share one vector.
+    // Checks the number of dimensions before copying, since many tensors may share one long vector.
     const auto rank_of = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (rank_of(from.sizes()) > kMaxRank || rank_of(from.sizes()) != rank_of(from.strides())) {
       fail(location,

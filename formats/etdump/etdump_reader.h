@@ -1,7 +1,8 @@
 // Reads the bytes of an ETDump into plain structs (docs/formats/etdump.md).
 //
-// Reads dumps of this project and of stock ExecuTorch, with or without size prefix. The bytes are
-// untrusted and verified first; an EtDumpError names the file, the field and the error. Host side.
+// Reads dumps of this project and of stock ExecuTorch, with or without a size prefix. Verifies the
+// bytes first, because they are untrusted; an EtDumpError names the file, the field and the error.
+// Host side.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +23,12 @@ class EtDumpError : public HostError {
   using HostError::HostError;
 };
 
-// An unset chain index, integer identifier of a delegate's operator, or bundled input index.
+// The value of an unset chain index, an unset integer identifier of a delegate's operator, or an
+// unset bundled input index.
 inline constexpr int32_t kUnset = -1;
 
-// The texts below point into EtDump::bytes, which the last copy of the EtDump frees, or into memory
-// of the code that filled in the struct.
+// The texts in this and the next structs point into EtDump::bytes, which the last copy of the
+// EtDump frees, or into memory that belongs to the code that filled in the struct.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
@@ -49,7 +51,7 @@ struct AllocationEvent {
   size_t position = 0;  // among all events of its block
 };
 
-// A logged value. Tensor data are in a separate buffer; see attach_debug_data().
+// A logged value. Tensor data are in a separate buffer, which attach_debug_data() adds.
 struct DebugEvent {
   int64_t chain_index = 0;  // kUnset outside instructions
   int32_t instruction_id = kUnset;

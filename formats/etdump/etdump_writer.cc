@@ -22,8 +22,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Upper bounds of the bytes that the builder writes for an event, a block and a value, without
-// their texts.
+// Maximum number of bytes that the builder writes for an event, for a block and for a value,
+// without their texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -32,7 +32,7 @@ constexpr int64_t kNoDebugData = -1;
 
 constexpr std::string_view kNamespaceMark = "::";
 
-// ExecuTorch registers these by hand, without the wrapper that logs native_call_.
+// True for operators that ExecuTorch registers by hand, without the wrapper that logs native_call_.
 bool is_prim_op(std::string_view name) {
   return name.starts_with("executorch_prim::") || name == "aten::sym_size.int" ||
          name == "aten::_local_scalar_dense";
@@ -139,7 +139,7 @@ class Writer {
                                        record.end_ns));
   }
 
-  // Omits empty metadata.
+  // Adds a profile event. Omits the field for metadata if `metadata` is empty.
   void add_event(const TraceRecord& record, std::string_view name, std::string_view metadata) {
     const auto name_offset = builder_.CreateSharedString(name.data(), name.size());
     fb::Offset<fb::Vector<uint8_t>> metadata_offset = 0;
@@ -153,7 +153,7 @@ class Writer {
     events_.push_back(wire::CreateEvent(builder_, event));
   }
 
-  // Writes the first value of `entries`. Returns the entries after it.
+  // Writes the first value in `entries`. Returns the entries that follow this value.
   Entries add_value(Entries entries) {
     const Entry& entry = entries.front();
     Entries rest = entries.subspan(1);
@@ -177,7 +177,8 @@ class Writer {
                                   wire::CreateInt(builder_, entry.integer));
         break;
       case Entry::Kind::kDouble: {
-        // FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+        // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
+        // 0.0.
         builder_.ForceDefaults(std::signbit(entry.real));
         const auto number = wire::CreateDouble(builder_, entry.real);
         builder_.ForceDefaults(false);
@@ -198,7 +199,7 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // In a buffer of summaries, the offset is that of the summary.
+    // If the buffer contains summaries, the offset is the position of the tensor's summary.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -211,8 +212,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // The field is unsigned. Outside instructions it holds -1 converted to unsigned, as in stock
-  // dumps.
+  // The field for the instruction is unsigned. For events outside instructions, it holds -1
+  // converted to unsigned, as in stock dumps.
   void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
     const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
@@ -255,14 +256,15 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes each text once, recognized by its address.
+  // Writes each text only once. Recognizes a text by its address.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // Writes equal texts once. For texts composed here, whose addresses change.
+  // Writes equal texts only once. Compares the content, because texts that are composed here do not
+  // have fixed addresses.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);
@@ -284,7 +286,7 @@ class Writer {
   std::string name_;
 };
 
-// Upper bound of the file's size in bytes, as if no texts were shared.
+// Returns an upper bound of the file's size in bytes, as if no texts were shared.
 uint64_t max_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {

@@ -1,15 +1,15 @@
-// Names of events and blocks that extend ETDump with information for which it has no field. Other
-// readers see ordinary events outside instructions. See docs/formats/etdump.md, "Extensions".
+// Names of events and blocks that extend ETDump with information for which the format lacks fields.
+// Other readers see ordinary events outside instructions (docs/formats/etdump.md, "Extensions").
 #pragma once
 
 namespace vitrine::etdump {
 
-// Events whose metadata is a count, as decimal text.
+// Names of events whose metadata is a count, as decimal text.
 inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
 inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
-// An event in the block of a warm-up run, from the start of the run to its end.
+// An event in the block of a warm-up run. It lasts from the start of the run to the end of the run.
 inline constexpr char kWarmUp[] = "vitrine::warm_up";
 
 // The block that holds kDroppedBlocks.

@@ -1,5 +1,5 @@
-// The operator and the quantization of a value that was logged inside a delegate, as text in the
-// name of its debug event (docs/formats/etdump.md, "Extensions"). Host side.
+// The operator and the quantization of a value that was logged inside a delegate, as a text in the
+// name of the value's debug event (docs/formats/etdump.md, "Extensions"). Host side.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace vitrine::etdump {
 
-// The parameters with which the delegate stored a tensor. The dump has the real numbers.
+// The quantization parameters with which the delegate stored a tensor. The dump has the dequantized
+// numbers.
 struct StoredAs {
   ScalarType dtype = ScalarType::kChar;  // kChar or kByte
   size_t rows = 1;                       // parts of the tensor with parameters of their own
@@ -26,9 +27,10 @@ struct ValueOrigin {
   std::optional<StoredAs> stored_as;
 };
 
-// "operator 12 result 0", or "operator 12 result 0 int8 scale 0.025 zero_point -3 rows 1".
+// Returns a text such as "operator 12 result 0" or "operator 12 result 0 int8 scale 0.025
+// zero_point -3 rows 1".
 std::string format_origin(const ValueOrigin& origin);
-// Empty for any other text.
+// Parses a text that format_origin() wrote. Empty for any other text.
 std::optional<ValueOrigin> parse_origin(std::string_view text);
 
 }  // namespace vitrine::etdump

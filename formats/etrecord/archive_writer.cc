@@ -26,7 +26,7 @@ constexpr uint16_t kDeflated = 8;
 constexpr uint16_t kSizes64Field = 1;
 constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that is stored in the 64-bit form
 constexpr uint16_t kCountIn64 = 0xffff;
-// The earliest time that a zip can store, in local time: 1 January 1980.
+// January 1, 1980 in local time, the earliest time that a zip archive can store.
 constexpr uint16_t kDosTime = 0;
 constexpr uint16_t kDosDate = (1 << 5) | 1;
 
@@ -43,7 +43,7 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// Returns the content as a raw deflate stream. Empty if that is not smaller.
+// Returns the content as a raw deflate stream. Empty if the stream is not smaller than the content.
 std::string deflated(std::string_view content, int strategy) {
   if (content.empty() || content.size() > std::numeric_limits<uInt>::max()) return {};
   z_stream stream{};
@@ -64,15 +64,16 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members that unpack to a large multiple of their size (base/zip_archive.h), so
-// very repetitive content gets codes for single bytes only, which shorten it at most 8 times.
+// Readers refuse members that unpack to a large multiple of their size (base/zip_archive.h), so the
+// writer uses only codes for single bytes for very repetitive content. This makes the content at
+// most 8 times smaller.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);
   return content.size() > kMaxRatio * packed.size() ? deflated(content, Z_HUFFMAN_ONLY) : packed;
 }
 
-// Writes the fields that a local header and a directory entry share, up to the sizes.
+// Writes the fields, up to the sizes, that a local header and a directory entry have in common.
 void put_common(std::vector<std::byte>& to, uint16_t version, uint16_t method, uint32_t crc) {
   put(to, version);
   put(to, kUtf8);
@@ -101,7 +102,7 @@ void ArchiveWriter::add(const std::string& name, std::string_view content) {
   put_entry(member);
 }
 
-// Writes the header that precedes the content.
+// Writes the local header, which precedes a member's content.
 void ArchiveWriter::put_local(const Member& member) {
   const bool is_64 = member.size >= limit_;
   put(bytes_, kLocalSignature);

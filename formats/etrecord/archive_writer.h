@@ -10,16 +10,17 @@
 
 namespace vitrine::etrecord {
 
-// Format: PKWARE's APPNOTE 6.3. Errors are FormatErrors. All members have the same fixed time.
+// Writes a zip archive (format: PKWARE's APPNOTE 6.3). Errors are FormatErrors. All members get the
+// same fixed time.
 class ArchiveWriter {
  public:
   // Sizes, offsets and counts of `limit` or more are stored in the 64-bit form. Only tests pass a
   // lower limit.
   explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
-  // Copies `content`. A duplicate name is an error.
+  // Adds a member with a copy of `content`. A duplicate name is an error.
   void add(const std::string& name, std::string_view content);
-  // Returns the archive's bytes. No member may be added afterwards.
+  // Completes the archive and returns its bytes. The caller must not add members afterward.
   std::vector<std::byte> finish();
 
  private:

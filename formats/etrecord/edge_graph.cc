@@ -16,16 +16,16 @@ namespace {
 constexpr std::string_view kTargetPrefixes[] = {
     "executorch.exir.dialects.edge.ops.", "executorch.exir.dialects.backend.ops.", "torch.ops."};
 constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
-// Folders of PyTorch's own Python files.
+// Parts of paths by which to recognize PyTorch's own Python files.
 constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
 // Argument kinds that hold integers.
 constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
-// Kinds of a program's inputs that are constants to the caller.
+// Kinds of inputs that the program stores, so that the caller does not pass them.
 constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constant"};
-// A lowered module may hold lowered modules.
+// Maximum nesting of lowered modules, which may contain lowered modules.
 constexpr int kMaxNesting = 4;
 
-// Argument and output kinds that name values, and the JSON form of the names.
+// Kinds of arguments and outputs that name values, and the JSON form of the names for each kind.
 enum class NameForm : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
 struct NamingKind {
   const char* tag;
@@ -83,7 +83,8 @@ struct Module {
   std::string type;
 };
 
-// "key,path,type;key,path,type", outermost first. A path may contain commas.
+// Reads the innermost module of a stack "key,path,type;key,path,type", outermost first. A path may
+// contain commas.
 Module innermost_module(std::string_view stack) {
   const size_t semicolon = stack.rfind(';');
   const std::string_view last =
@@ -93,7 +94,7 @@ Module innermost_module(std::string_view stack) {
   if (first_comma == last_comma) return {};
   const std::string_view key = last.substr(0, first_comma);
   const std::string_view path = last.substr(first_comma + 1, last_comma - first_comma - 1);
-  // Passes write this placeholder if a node has no module.
+  // Passes write this placeholder if a node does not belong to a module.
   if (path == key && path.starts_with("_empty_nn_module_stack")) return {};
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }
@@ -269,7 +270,8 @@ class GraphReader {
     }
   }
 
-  // Returns false if the call does not contain its module.
+  // Reads the nodes of a lowered module's original program. Returns false if the call does not
+  // contain the module.
   bool read_lowered_module(const JsonValue& call, const std::string& prefix, int nesting) {
     bool found = false;
     call.at("inputs").each_item([&](const JsonValue& input) {
@@ -320,7 +322,7 @@ std::string innermost_model_line(std::string_view trace) {
 }
 
 std::string normalized_module_path(std::string_view path) {
-  // getattr(L['s'].blocks, '0').conv  ->  L['s'].blocks.0.conv
+  // Replaces getattr() calls: getattr(L['s'].blocks, '0').conv  ->  L['s'].blocks.0.conv
   std::string text(path);
   erase_all(text, "getattr(");
   for (size_t at = text.find(", '"); at != std::string::npos; at = text.find(", '", at)) {

@@ -4,9 +4,10 @@
 
 namespace vitrine::etrecord {
 
-// The record itself.
+// Key of the record's bytes.
 inline constexpr char kEmbeddedRecordKey[] = "vitrine.etrecord";
-// The record's digest, as text. A record in a separate file has the same digest (EtRecord::digest).
+// Key of the record's digest, as text. A record in a separate file has the same digest
+// (EtRecord::digest).
 inline constexpr char kRecordDigestKey[] = "vitrine.record_digest";
 
 }  // namespace vitrine::etrecord

@@ -1,7 +1,7 @@
 // Reads from an ETRecord archive the maps and graphs that join a trace to its source model.
 //
-// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Only the members that the
-// join needs are read, so a record with large weights opens fast. The archive is untrusted: a
+// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Reads only the members
+// that the join needs, so a record with large weights opens fast. The archive is untrusted: a
 // FormatError names the file, the member and the path of the value. Host side.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace vitrine::etrecord {
 
 using DebugHandle = uint32_t;  // 0 if unset
 
-// A tensor of the edge program.
+// A value of the edge program that is a tensor.
 struct EdgeValue {
   std::optional<ScalarType> dtype;  // unset if the dtype is unknown
   std::vector<int64_t> sizes;
@@ -30,7 +30,8 @@ struct EdgeValue {
   bool is_constant = false;  // true for a parameter, buffer or constant of the program
 };
 
-// An argument of a call. Only the kinds that determine the cost of the call are kept.
+// An argument of a call. The reader keeps only kinds of arguments that determine the cost of the
+// call.
 struct EdgeArgument {
   std::string name;               // its name in the op's schema: "weight"
   std::vector<size_t> values;     // tensors, as indices into EdgeGraph::values
@@ -47,7 +48,7 @@ struct EdgeNode {
   std::string module_class;  // "torch.nn.modules.conv.Conv2d"
   std::string source_line;   // innermost frame of the stack trace, "model.py:167"; may be empty
   // The innermost frame outside PyTorch's own files, with its folder: "models/mobilenetv2.py:167".
-  // If all frames are PyTorch's, the innermost of all.
+  // If all frames are in PyTorch's files, this is the innermost frame.
   std::string model_line;
   std::vector<size_t> inputs;  // nodes whose results this node uses, each once, in argument order
   std::vector<EdgeArgument> arguments;
@@ -69,8 +70,8 @@ struct DelegateEntry {
 };
 
 struct MethodRecord {
-  // Instruction -> handle of the kernel call's node, or handles of all nodes of the delegate (in
-  // graph order, with repeats).
+  // Maps each instruction to the handle of a kernel call's node, or to the handles of all nodes of
+  // a delegate, in graph order and with repetitions.
   std::map<int32_t, std::vector<DebugHandle>> handles_of_instruction;
   std::map<int32_t, DelegateEntry> delegates;  // keyed by instruction
   std::map<int32_t, int64_t> num_outputs;      // by instruction; delegate calls only
@@ -79,7 +80,8 @@ struct MethodRecord {
 
 struct EtRecord {
   std::map<std::string, MethodRecord, std::less<>> methods;
-  // Digest that identifies the program of the record. Empty if another tool wrote the record.
+  // Digest that identifies the program to which the record belongs. Empty if another tool wrote the
+  // record.
   std::string digest;
 };
 

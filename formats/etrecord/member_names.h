@@ -17,14 +17,14 @@ inline constexpr char kRepresentativeInputs[] = "representative_inputs";
 inline constexpr char kExportGraphId[] = "export_graph_id";
 inline constexpr char kOnlyMethod[] = "forward";  // method of a record with a single edge program
 
-// Suffixes that name the side files of a program.
+// Suffixes in the names of a program's side files.
 inline constexpr char kStateDict[] = "_state_dict";
 inline constexpr char kConstants[] = "_constants";
 inline constexpr char kExampleInputs[] = "_example_inputs";
 inline constexpr std::array<std::string_view, 3> kSideFiles = {kStateDict, kConstants,
                                                                kExampleInputs};
 
-// Names of other programs must not contain these.
+// Texts that the names of other programs must not contain.
 inline constexpr std::array<std::string_view, 10> kReserved = {
     kIdentifier, kExportedProgram, kExportGraphId, kEdgeProgram,      "et_dialect_graph_module",
     kHandleMap,  kDelegateMap,     kNumOutputsMap, kReferenceOutputs, kRepresentativeInputs};

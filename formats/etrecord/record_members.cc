@@ -14,7 +14,7 @@
 namespace vitrine::etrecord {
 namespace {
 
-// Maximum size of a member, which may hold weights.
+// Maximum size of a member in bytes. It is large, because members may hold weights.
 constexpr uint64_t kMaxMemberBytes = uint64_t{2} << 30;
 
 using Text = std::optional<std::string> RecordMembers::*;
@@ -117,7 +117,8 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // ExecuTorch adds a method name if the name has none. Readers recognize side files by suffix.
+  // ExecuTorch adds a method name to a program's name that lacks one. Readers recognize side files
+  // by their suffix.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
         fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "
@@ -126,7 +127,8 @@ void check_name(const std::string& name) {
   }
 }
 
-// Returns JSON of the form {method: {"instruction": value}}. make(method, json) fills in a method.
+// Returns JSON of the form {method: {"instruction": value}}. make(method, json) fills in the object
+// of one method.
 template <class Make>
 std::string map_json(const std::map<std::string, MethodRecord, std::less<>>& methods, Make make) {
   nlohmann::json json = nlohmann::json::object();

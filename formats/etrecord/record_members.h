@@ -1,4 +1,5 @@
-// Reads and writes the members of an ETRecord archive, to write, copy or repack records.
+// Reads and writes the members of an ETRecord archive. Tools that write, copy or repack records use
+// this.
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
 // Does not parse programs and torch.save archives; etrecord.h parses what the join needs. Host
@@ -34,20 +35,20 @@ struct RecordMembers {
   std::map<std::string, ProgramMembers> edge_programs;   // by method; at least one
   std::optional<ProgramMembers> exported_program;        // in the ATen dialect, of "forward"
   std::map<std::string, ProgramMembers> other_programs;  // "edge_after_transform/forward"
-  // JSON, in the form that the functions below write.
+  // JSON texts in the form that the functions below write.
   std::string debug_handle_map;
   std::optional<std::string> delegate_map;
   std::optional<std::string> num_outputs_map;
   std::optional<std::string> export_graph_id;
-  // torch.save archives; ExecuTorch up to 0.7 wrote plain pickles.
+  // Archives that torch.save wrote, or plain pickles in records of ExecuTorch 0.7 and earlier.
   std::optional<std::string> reference_outputs;
   std::optional<std::string> representative_inputs;
 
   bool operator==(const RecordMembers&) const = default;
 };
 
-// Throws FormatError if a member is missing, repeated, or larger than the limits of
-// docs/formats/etrecord.md. Does not check the contents of members.
+// Reads all members of a record. Throws FormatError if a member is missing, repeated, or larger
+// than the limits in docs/formats/etrecord.md. Does not check the contents of members.
 RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
@@ -57,8 +58,8 @@ RecordMembers parse_record_members(std::span<const std::byte> bytes,
 // is missing, or a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
-// Return the JSON maps of `methods`. A delegate call's handles are always a list; a kernel call's
-// single handle is a number.
+// The next functions return JSON maps of `methods`. The handles of a delegate call are always a
+// list; the single handle of a kernel call is a number.
 std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);

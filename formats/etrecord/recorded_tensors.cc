@@ -13,9 +13,9 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-// Limits on the total size of all values. Values may be larger than the archive, because tensors
-// and lists may overlap or repeat: up to kMaxGrowth times its size plus kAlwaysAllowed bytes, but
-// not more than the machine can address.
+// Limits of the total size of all values. Values may be larger than the archive, because tensors
+// and lists may overlap or repeat. The maximum is kMaxGrowth times the archive's size plus
+// kAlwaysAllowed bytes, but not more than the machine can address.
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
@@ -84,7 +84,7 @@ class ValueReader {
     budget_ -= bytes;
   }
 
-  // Copies the elements in row-major order.
+  // Copies the elements of a tensor in row-major order.
   RecordedTensor elements(const SavedTensor& from) {
     RecordedTensor to = {.dtype = from.dtype, .sizes = from.sizes, .data = {}};
     const std::vector<int64_t>& strides = from.strides;

@@ -1,4 +1,4 @@
-// Reads the example inputs and expected outputs in an ETRecord, which are torch.save archives.
+// Reads the example inputs and the expected outputs in an ETRecord. Both are torch.save archives.
 //
 // Reads only the types that ExecuTorch writes: lists, tuples, dicts, numbers, None and tensors.
 // Never calls a function that an archive names. Host side.

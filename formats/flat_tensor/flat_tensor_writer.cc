@@ -16,12 +16,12 @@ namespace fb = ::flatbuffers;
 namespace fbs = schema::flat_tensor;
 
 constexpr uint32_t kHeaderBytes = 40;
-// Size of the header with padding, which keeps the following bytes aligned to 16.
+// Size in bytes of the header with padding, which keeps the bytes after the header aligned to 16.
 constexpr uint32_t kInsertedBytes = 48;
 constexpr size_t kInsertedAt = 8;  // the header follows root offset and identifier
 constexpr char kHeaderMagic[] = "FH01";
 constexpr size_t kSegmentAlignment = 128;
-// Upper bound of the bytes that the builder writes for an entry and its segment, without the key.
+// Maximum number of bytes that the builder writes for an entry and its segment, without the key.
 constexpr uint64_t kMaxEntryBytes = 256;
 
 struct Segment {

@@ -127,7 +127,7 @@ class TensorFile {
   std::map<std::string, StoredTensor, std::less<>> tensors_;
 };
 
-// Adds the tensors that share the bytes of another one.
+// Adds aliases: tensors that share the bytes of another tensor.
 void add_aliases(const ZipArchive& archive, NativePackage& package) {
   const std::string label = fmt::format("{}: {}", archive.source(), kAliasMember);
   const JsonDocument document(archive.read(kAliasMember, kMaxJsonBytes).text(), label,

@@ -16,7 +16,7 @@
 
 namespace vitrine::native {
 
-// A contiguous tensor of a package. Its bytes are as valid as the package.
+// A contiguous tensor of a package. Its bytes are valid while the package is alive.
 struct StoredTensor {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int64_t> sizes;
@@ -27,13 +27,13 @@ struct NativePackage {
   std::string source;  // names the package in errors
   SharedBytes graph;   // a flatbuffer with the identifier NPTG, not yet verified
   SharedBytes data;    // program.safetensors; empty if the package has no weights
-  // By data key. Aliases are separate entries with the same bytes.
+  // Tensors by data key. Aliases are separate entries with the same bytes.
   std::map<std::string, StoredTensor, std::less<>> tensors;
 };
 
 inline constexpr std::string_view kGraphMember = "program.ptg";
 
-// True for a .ptg, by its identifier, and for an archive that contains one.
+// True for bytes with the identifier of a .ptg, and for an archive that contains a .ptg.
 bool is_native_model(std::span<const std::byte> bytes);
 
 // Reads a .ptn or .ptg. Throws a FormatError that begins with `source` if the archive, the

@@ -10,7 +10,7 @@
 
 namespace vitrine::native {
 
-// The members of the union of arguments.
+// Numbers of the members of the schema's union of arguments.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,
@@ -27,7 +27,7 @@ enum class ArgumentKind : uint8_t {
   kGraph = 13,
 };
 
-// Above 15, the numbers differ from those of programs.
+// Numbers of dtypes in the schema. Above 15, they differ from the numbers in programs.
 inline constexpr std::pair<int64_t, ScalarType> kDtypes[] = {
     {0, ScalarType::kByte},      {1, ScalarType::kChar},    {2, ScalarType::kShort},
     {3, ScalarType::kInt},       {4, ScalarType::kLong},    {5, ScalarType::kHalf},

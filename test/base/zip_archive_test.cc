@@ -117,7 +117,7 @@ TEST(ZipArchive, RejectsUnsupportedCompressionMethods) {
   EXPECT_THAT(
       [&] { changed("abc", [](std::byte* entry, std::byte*) { entry[kMethod] = std::byte{12}; }); },
       ThrowsMessage<FormatError>(
-          "test.zip: a: is compressed by method 12, which is not supported"));
+          "test.zip: a: uses compression method 12, which is not supported"));
 }
 
 // Writers that stream put the sizes after the data.

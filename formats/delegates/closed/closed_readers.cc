@@ -1,4 +1,4 @@
-// Payloads of backends whose formats are closed, or that hold a native library.
+// Reads payloads in closed formats, and payloads that contain a native library.
 #include <algorithm>
 
 #include "formats/delegates/byte_view.h"
@@ -76,7 +76,8 @@ constexpr LibraryKind kLibraries[] = {{"\x7f"
                                       {"\xcf\xfa\xed\xfe", "Mach-O library"},
                                       {"\xca\xfe\xba\xbe", "Mach-O library"}};
 
-// A library that PyTorch's AOTInductor made, and its weights, under two keys of named data.
+// Reads the payload of PyTorch's AOTInductor: two keys of named data, one for the library and one
+// for its weights.
 PayloadDescription read_aot_inductor(const PayloadInput& input) {
   PayloadDescription result;
   result.kind = "AOTInductor library";

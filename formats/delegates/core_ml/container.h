@@ -15,21 +15,23 @@ struct PackedFile {
   Bytes data;
 };
 
-// Reads the index at the end of the payload: JSON whose characters are in reverse order. Paths are
-// relative to the root folder. Throws a FormatError if the index is damaged.
+// Lists the files in a payload. Reads the index at the end of the payload, which is JSON with its
+// characters in reverse order. Paths are relative to the root folder. Throws a FormatError if the
+// index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// True if the payload ends like a container, which has no identifier at its start.
+// True if the payload ends like a container, because containers do not begin with an identifier.
 bool may_be_container(Bytes payload);
 
-// Returns the file whose path ends with `suffix`, or null.
+// Returns the file whose path ends with `suffix`, or null if there is none.
 const PackedFile* find_file(const std::vector<PackedFile>& files, std::string_view suffix);
 
-// One constant of a file of weights, named by the position of its record.
+// A constant in a file of weights. The offset of its record identifies it.
 struct WeightBlob {
   std::string_view dtype;
   uint64_t bytes = 0;
 };
-// Throws a FormatError if no valid record is at `offset`.
+// Reads the record at `offset` of a file of weights. Throws a FormatError if the record is not
+// valid.
 WeightBlob read_weight(Bytes file, uint64_t offset);
 
 }  // namespace vitrine::delegates::core_ml

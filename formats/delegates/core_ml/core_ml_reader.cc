@@ -1,4 +1,5 @@
-// Payloads of the Core ML backend: a container of files, or the key of one in named data.
+// Reads payloads of the Core ML backend: a container of files, or the key of a container in named
+// data.
 #include <algorithm>
 #include <map>
 
@@ -56,7 +57,8 @@ std::string names_in(JsonValue names) {
   return list_text(list, [](const std::string& name) { return name; });
 }
 
-// Adds the names in call order: {"inputNames", "outputNames"}, or the same for each method.
+// Adds the names of inputs and outputs, in call order, from {"inputNames", "outputNames"} or from
+// an object of this form for each method.
 void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   const JsonDocument document(text_of(file.data), "Core ML " + file.path, 32);
   const JsonValue root = document.root();
@@ -73,7 +75,8 @@ void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   }
 }
 
-// Debug handles by symbol: the name of an operation's first result, and its type, "y:mul".
+// Debug handles of operations, keyed by symbol: the name of the operation's first result and the
+// operation's type, as in "y:mul".
 using HandlesOfSymbol = std::map<std::string, std::vector<uint32_t>>;
 
 HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescription& result) {
@@ -89,7 +92,7 @@ HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescript
   return handles;
 }
 
-// The type may have a prefix: "ios17.conv".
+// The type of an operation may have a prefix: "ios17.conv".
 void add_debug_handles(const HandlesOfSymbol& handles, PayloadDescription& result) {
   for (PayloadGraph& graph : result.graphs) {
     for (PayloadOperator& op : graph.operators) {
@@ -123,7 +126,7 @@ void read_files(Bytes container, PayloadDescription& result) {
   add_debug_handles(handles, result);
 }
 
-// Reads the container that a reference names. The DataBuffer keeps its bytes in memory.
+// Reads the container that a reference names. The DataBuffer keeps the container's bytes in memory.
 void read_reference(const PayloadInput& input, PayloadDescription& result) {
   const JsonDocument document(text_of(input.bytes.subspan(kReference.size())), "Core ML reference",
                               32);

@@ -1,4 +1,4 @@
-// Programs in Core ML's model intermediate language: as a protobuf and as text.
+// Reads programs in Core ML's model intermediate language (MIL), as a protobuf or as text.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace vitrine::delegates::core_ml {
 
-// Adds the functions of a model (.mlmodel) to `description`. Constants that are small are printed
-// as arguments; others become tensors. Throws a FormatError if the model is damaged.
+// Adds the functions of a model (.mlmodel) to `description`. Prints small constants as arguments;
+// other constants become tensors. Throws a FormatError if the model is damaged.
 void read_model(Bytes model, const std::vector<PackedFile>& files, PayloadDescription& description);
 
-// Adds the functions of a compiled model's text (model.mil).
+// Adds the functions in the text of a compiled model (model.mil).
 void read_mil_text(std::string_view text, PayloadDescription& description);
 
 }  // namespace vitrine::delegates::core_ml

@@ -1,4 +1,4 @@
-// Reads a model as a protobuf (.mlmodel).
+// Reads a model that is stored as a protobuf (.mlmodel).
 #include <algorithm>
 #include <map>
 
@@ -26,7 +26,7 @@ constexpr NumberName kModelTypes[] = {
 constexpr NumberName kOpsets[] = {
     {6, "iOS15"}, {7, "iOS16"}, {8, "iOS17"}, {9, "iOS18"}, {10, "iOS26"}};
 
-// A value that a function can name.
+// The value of a name in a function: a tensor or a small constant.
 struct NamedValue {
   size_t tensor = SIZE_MAX;
   std::string text;  // text of a small constant
@@ -67,7 +67,7 @@ PayloadTensor read_type(Bytes type, size_t depth = 0) {
   return tensor;
 }
 
-// The content of a const operation.
+// The value of a const operation.
 struct Literal {
   PayloadTensor tensor;
   std::string text;  // text of a small immediate value
@@ -169,7 +169,7 @@ class ModelReader {
   }
 
  private:
-  // Adds a named value and returns the index of its tensor.
+  // Adds a value with its name and returns the index of the value's tensor.
   size_t define(Bytes named_type) {
     PayloadTensor tensor = read_type(find_field(named_type, 2).data);
     tensor.name = find_field(named_type, 1).text();
@@ -180,7 +180,8 @@ class ModelReader {
   }
 
   void read_block(Bytes block, PayloadGraph graph, size_t depth) {
-    if (depth > kMaxMessageDepth) throw FormatError("Core ML model: blocks nest 64 deep");
+    if (depth > kMaxMessageDepth)
+      throw FormatError("Core ML model: blocks are nested more than 64 deep");
     const size_t position = result_.graphs.size();
     result_.graphs.emplace_back();
     std::vector<Bytes> operations;
@@ -278,13 +279,13 @@ class ModelReader {
     if (file == nullptr) return {expected, location, true};
     const WeightBlob blob = read_weight(file->data, literal.offset);
     if (element != 0 && blob.bytes != expected) {
-      throw FormatError(fmt::format("{}: {} bytes, but {} takes {}", location, blob.bytes,
+      throw FormatError(fmt::format("{}: has {} bytes, but {} takes {}", location, blob.bytes,
                                     tensor_text(tensor), expected));
     }
-    // A table of bool values is stored as u8.
+    // Files store a table of bool values as u8.
     if (!blob.dtype.empty() && blob.dtype != tensor.dtype && tensor.dtype != "bool") {
-      throw FormatError(
-          fmt::format("{}: {} values, but the constant is {}", location, blob.dtype, tensor.dtype));
+      throw FormatError(fmt::format("{}: has {} values, but the constant is {}", location,
+                                    blob.dtype, tensor.dtype));
     }
     return {blob.bytes, location, false};
   }

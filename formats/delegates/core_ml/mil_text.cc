@@ -21,8 +21,9 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// Splits the text at separators outside of brackets and quotes, and calls visit(part) for each
-// part. Stops at a bracket that closes one before the text. Returns its position, or the end.
+// Splits the text at separators outside brackets and quotes, and calls visit(part) for each part.
+// Stops at a closing bracket whose opening bracket is before the text, and returns the position of
+// the closing bracket, or the end of the text.
 template <class Visit>
 size_t split(std::string_view text, char separator, const Visit& visit) {
   size_t depth = 0, begin = 0;
@@ -67,7 +68,8 @@ class TextReader {
  private:
   PayloadGraph& graph() { return result_.graphs[graph_]; }
 
-  // "main<ios16>(tensor<fp16, [1, 10]> x, tensor<fp16, [1, 10]> y) {"
+  // Reads the first line of a function: "main<ios16>(tensor<fp16, [1, 10]> x, tensor<fp16, [1, 10]>
+  // y) {".
   void begin_function(std::string_view text) {
     const size_t open = text.find('(');
     if (open == std::string_view::npos)
@@ -79,7 +81,7 @@ class TextReader {
           [&](std::string_view argument) { graph().inputs.push_back(define(argument)); });
   }
 
-  // Adds a value from "tensor<fp16, [1, 10]> x".
+  // Adds a value that is declared as "tensor<fp16, [1, 10]> x".
   size_t define(std::string_view text) {
     const size_t space = text.rfind(' ');
     if (space == std::string_view::npos) {
@@ -121,7 +123,7 @@ class TextReader {
     return tensor;
   }
 
-  // "tensor<fp16, [1, 10]> var_3 = mul(x = x, y = y)[name = ...];"
+  // Reads a statement: "tensor<fp16, [1, 10]> var_3 = mul(x = x, y = y)[name = ...];".
   void statement(std::string_view text) {
     const size_t equals = find_assignment(text);
     if (equals == std::string_view::npos) return;
@@ -152,7 +154,7 @@ class TextReader {
     }
   }
 
-  // Returns the position of the '=' between the results and the call.
+  // Returns the position of the '=' between the results and the call in a statement.
   static size_t find_assignment(std::string_view text) {
     size_t depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {

@@ -25,7 +25,8 @@ struct ProtoField {
 class ProtoReader {
  public:
   explicit ProtoReader(Bytes message) : rest_(message) {}
-  // Returns false at the end. Throws a FormatError if a field does not fit.
+  // Reads the next field. Returns false at the end of the message. Throws a FormatError if a field
+  // exceeds the message.
   bool next(ProtoField& field);
   uint64_t varint();
   bool at_end() const { return rest_.empty(); }
@@ -35,9 +36,10 @@ class ProtoReader {
   Bytes rest_;
 };
 
-// Returns the last field with this number; its data and value are empty if it is absent.
+// Returns the last field with this number. If the message does not have the field, the result's
+// data and value are empty.
 ProtoField find_field(Bytes message, uint32_t number);
-// Appends the numbers of a repeated field, packed or not.
+// Appends the numbers in a repeated field, which may be packed.
 void add_varints(const ProtoField& field, std::vector<int64_t>& numbers);
 
 // Calls visit(key, value) for each entry of a map whose keys are strings.

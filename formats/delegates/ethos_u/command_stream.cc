@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kHasPayload = 1u << 14;
 constexpr uint32_t kCodeMask = kHasPayload | (kHasPayload - 1);
 
-// Actions of the driver, by their low byte.
+// Actions of the driver, identified by the low byte of a word.
 constexpr uint8_t kConfigure = 1, kCommandStream = 2, kNothing = 5;
 
 // Registers.
@@ -161,7 +161,7 @@ class StreamReader {
     stream_.commands.push_back(std::move(op));
   }
 
-  // Returns 0 if the product overflows, since registers may have any value.
+  // Returns the product, or 0 if it overflows, since registers may have any value.
   static uint64_t multiply(std::initializer_list<uint64_t> factors) {
     uint64_t product = 1;
     for (const uint64_t factor : factors) {

@@ -1,4 +1,4 @@
-// The command stream of an Ethos-U NPU.
+// Reads the command stream of an Ethos-U NPU.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace vitrine::delegates::ethos_u {
 
-// Height, width and depth.
+// The height, width and depth of a feature map.
 using Shape = std::array<uint64_t, 3>;
 
 struct Command {
@@ -28,7 +28,7 @@ struct CommandStream {
   size_t unknown_commands = 0;
 };
 
-// Reads a cmd_data block. Throws a FormatError if it is damaged.
+// Reads a cmd_data block. Throws a FormatError if the block is damaged.
 CommandStream read_command_stream(Bytes block);
 
 }  // namespace vitrine::delegates::ethos_u

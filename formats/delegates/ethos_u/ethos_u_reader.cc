@@ -1,4 +1,4 @@
-// Payloads of the Ethos-U backend: the blocks that the Vela compiler writes.
+// Reads payloads of the Ethos-U backend, which consist of blocks that the Vela compiler writes.
 #include <map>
 
 #include "formats/delegates/ethos_u/command_stream.h"
@@ -76,7 +76,7 @@ class VelaReader {
     use(block.name, block.data, "");
   }
 
-  // Reads a block whose content is named data. The data of `block` are the key.
+  // Reads a block whose content is in named data. The bytes of `block` are the key.
   void read_external(const Block& block) {
     const std::string key(text_of(block.data.first(kKeyBytes)));
     if (input_.data != nullptr) {
@@ -103,10 +103,10 @@ class VelaReader {
   void read_tensors(Bytes data, const std::string& name, std::vector<size_t>& list) {
     const auto count = number_at<uint32_t>(data, 0, "Ethos-U block " + name);
     if (count > kMaxTensors) {
-      throw FormatError(
-          fmt::format("Ethos-U block {}: {} tensors, the limit is {}", name, count, kMaxTensors));
+      throw FormatError(fmt::format("Ethos-U block {}: {} tensors are more than the maximum of {}",
+                                    name, count, kMaxTensors));
     }
-    // Up to ExecuTorch 0.7, shapes have 4 entries; later ones have 6.
+    // Shapes have 4 entries in files of ExecuTorch 0.7 and earlier, and 6 entries in later files.
     const bool is_long = data.size() >= 4 + uint64_t{count} * 36;
     const size_t rank = is_long ? 6 : 4;
     for (uint32_t i = 0; i < count; ++i) {
@@ -117,7 +117,8 @@ class VelaReader {
       tensor.dtype = fmt::format("{}-byte", size);
       for (size_t k = 0; k < rank; ++k) {
         const auto dim = load_little<int32_t>(entry.data() + k * 4);
-        if (dim < 0) throw FormatError(fmt::format("Ethos-U block {}: size {}", name, dim));
+        if (dim < 0)
+          throw FormatError(fmt::format("Ethos-U block {}: size {} is negative", name, dim));
         tensor.shape.push_back({dim, dim});
       }
       tensor.storage =

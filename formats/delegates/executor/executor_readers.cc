@@ -1,4 +1,5 @@
-// Payloads of ExecuTorch's demo backends: a program inside a program, and operators as text.
+// Reads payloads of ExecuTorch's demo backends: a program inside a program, or a text that lists
+// operators.
 #include "formats/delegates/byte_view.h"
 #include "formats/delegates/payload_text.h"
 
@@ -21,8 +22,9 @@ PayloadDescription read_executor(const PayloadInput& input) {
   return result;
 }
 
-// "1version:0#op:demo::aten.add.Tensor, numel:4, dtype:torch.float32<debug_handle>1#": parts that
-// end with '#', of which those that begin with "op:" are operators.
+// Reads a text such as "1version:0#op:demo::aten.add.Tensor, numel:4,
+// dtype:torch.float32<debug_handle>1#". Each part ends with '#'; a part that begins with "op:" is
+// an operator.
 PayloadDescription read_text(const PayloadInput& input) {
   std::string_view text = text_of(input.bytes);
   while (text.ends_with('\0')) text.remove_suffix(1);

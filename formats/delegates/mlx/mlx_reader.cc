@@ -1,4 +1,4 @@
-// Payloads of the MLX backend: chains of instructions.
+// Reads payloads of the MLX backend, which consist of chains of instructions.
 #include <algorithm>
 #include <array>
 
@@ -15,12 +15,13 @@ constexpr size_t kHeaderBytes = 24;
 constexpr uint32_t kMaxCount = 1000000;
 constexpr size_t kMaxRank = 16;
 
-// Slots of the root table.
+// Slots of the payload's root table.
 constexpr size_t kVersion = 0, kNumValues = 6, kChains = 7, kMainChain = 8, kInitChain = 9,
                  kInputMap = 10, kOutputMap = 11, kBufferMap = 12, kNamedSlots = 13,
                  kTensorMeta = 14;
 
-// The tensors in the order of their ids. The count of kind k is in slot k + 1.
+// The kinds of tensors in the order of their ids. Slot k + 1 of the root table has the number of
+// tensors of kind k.
 enum Kind : uint8_t { kConstant, kInput, kOutput, kBuffer, kTemporary, kKinds };
 constexpr std::string_view kKindNames[] = {"constant", "input", "output", "mutable buffer",
                                            "temporary"};
@@ -105,7 +106,7 @@ class FieldReader {
     }
   }
 
-  // The tensors that the field names.
+  // Returns the tensors that a field names.
   std::vector<size_t> tensors(const FlatTable& op, size_t slot, const Field& field) const {
     std::vector<size_t> found;
     if (field.type == "T") found.push_back(op.number<uint32_t>(slot));
@@ -173,14 +174,15 @@ class MlxGraph {
     for (size_t kind = 0; kind < kKinds; ++kind) {
       counts_[kind] = root_.number<uint32_t>(kind + 1);
       if (counts_[kind] > kMaxCount) {
-        file_.fail(fmt::format("{} {} tensors: the limit is {}", counts_[kind], kKindNames[kind],
-                               kMaxCount));
+        file_.fail(fmt::format("{} {} tensors are more than the maximum of {}", counts_[kind],
+                               kKindNames[kind], kMaxCount));
       }
     }
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // Temporaries take no bytes in the file. Those that no operator uses are not listed.
+    // Temporary tensors do not take bytes in the file. Does not list temporary tensors that no
+    // operator uses.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));
@@ -205,22 +207,24 @@ class MlxGraph {
       const auto min = dim.number<int32_t>(1);
       const auto max = dim.number<int32_t>(2, -1);
       if (value < -1 || (value == -1 && (min < 0 || max < -1 || (max >= 0 && max < min)))) {
-        file_.fail(
-            fmt::format("tensor_meta[{}]: dimension {} with bounds {} to {}", id, value, min, max));
+        file_.fail(fmt::format(
+            "tensor_meta[{}]: a dimension has the size {} and the invalid bounds {} to {}", id,
+            value, min, max));
       }
       tensor.shape.push_back(value >= 0 ? Dim{value, value} : Dim{min, max});
     }
     if (tensor.shape.size() > kMaxRank) {
-      file_.fail(fmt::format("tensor_meta[{}]: rank {}, the limit is {}", id, tensor.shape.size(),
-                             kMaxRank));
+      file_.fail(fmt::format("tensor_meta[{}]: rank {} is more than the maximum of {}", id,
+                             tensor.shape.size(), kMaxRank));
     }
     return tensor;
   }
 
-  // Adds the temporaries up to `id`. The file's size limits them, since each use takes bytes.
+  // Adds the temporary tensors up to `id`. The file's size limits their number, since each use
+  // takes bytes.
   void need_tensor(size_t id) {
     if (id > input_.bytes.size())
-      file_.fail(fmt::format("temporary tensor {} has an index beyond what the file can hold", id));
+      file_.fail(fmt::format("the index of temporary tensor {} exceeds the size of the file", id));
     while (result_.tensors.size() <= id) {
       PayloadTensor& tensor = result_.tensors.emplace_back();
       tensor.dtype = "?";
@@ -248,7 +252,7 @@ class MlxGraph {
       tensor.constant = tensor.name.empty()
                             ? ConstantData{bytes, "unknown: the tensor has no name", true}
                             : named_constant(input_.data, tensor.name, bytes);
-      // The payload does not say where in its data a constant is.
+      // The payload does not state the offset of a constant in its data.
       if (embedded_ != 0 && tensor.constant->is_missing) {
         tensor.constant = ConstantData{bytes, "payload data", false};
       }

@@ -17,7 +17,7 @@ struct OperatorFormat {
   std::string_view fields;
 };
 
-// Sorted by number.
+// The operators, sorted by number.
 std::span<const OperatorFormat> operator_formats();
 
 }  // namespace vitrine::delegates::mlx

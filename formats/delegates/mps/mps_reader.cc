@@ -1,4 +1,5 @@
-// Payloads of the MPS backend (deprecated): a flatbuffer of nodes and values.
+// Reads payloads of the deprecated MPS backend, which consist of a flatbuffer with nodes and
+// values.
 #include <iterator>
 
 #include "formats/delegates/flat_table.h"
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"MPSBackend"};
 constexpr size_t kHeaderBytes = 24;
 
-// By their number in the union, from 1.
+// Names of nodes, by their number in the union of nodes, from 1.
 constexpr std::string_view kNodes[] = {
     "HardTanh",
     "ReLU",
@@ -106,7 +107,8 @@ constexpr std::string_view kNodes[] = {
 };
 static_assert(std::size(kNodes) == 90);
 
-// Nodes whose slots are known: "i" is the id of an input, "o" of the output, "." is unused.
+// The meaning of the slots of known nodes: "i" is the id of an input, "o" is the id of the output,
+// and "." is unused.
 struct NodeSlots {
   uint8_t first, last;
   std::string_view slots;
@@ -212,7 +214,8 @@ class MpsGraph {
   size_t unread_ = 0;
 };
 
-// With a header, bytes 0 to 3 are zero. Without one, the flatbuffer's root offset is there.
+// Bytes 0 to 3 are zero if the payload has a header. Otherwise they contain the flatbuffer's root
+// offset.
 PayloadDescription read_mps(const PayloadInput& input) {
   const Bytes bytes = input.bytes;
   if (!has_text_at(bytes, 4, "MP00")) throw FormatError("MPS payload: no \"MP00\" at byte 4");
@@ -221,7 +224,9 @@ PayloadDescription read_mps(const PayloadInput& input) {
   const auto size = number_at<uint64_t>(bytes, 16, "MPS header");
   const Bytes constants = size == 0 ? Bytes() : range_of(bytes, data, size, "MPS constants");
   const uint64_t end = size == 0 ? bytes.size() : data;
-  if (end < kHeaderBytes) throw FormatError(fmt::format("MPS header: constants at byte {}", data));
+  if (end < kHeaderBytes)
+    throw FormatError(
+        fmt::format("MPS header: the constants begin inside the header, at byte {}", data));
   return MpsGraph(input, range_of(bytes, kHeaderBytes, end - kHeaderBytes, "MPS flatbuffer"),
                   constants)
       .read();

@@ -1,4 +1,5 @@
-// Payloads of ExecuTorch's native backend: a functional graph with named values (.ptg).
+// Reads payloads of ExecuTorch's native backend, which contain a functional graph with named values
+// (.ptg).
 #include <map>
 
 #include "formats/delegates/flat_table.h"
@@ -96,7 +97,8 @@ class NativeProgram {
     tensor.constant = named_constant(input_.data, from.text(1), bytes);
   }
 
-  // Returns the index of a value. Adds the value if the file has no shape for it.
+  // Returns the index of a value. Adds a value without a shape if the file does not describe the
+  // value.
   size_t value_of(std::string_view name, Names& names) {
     PayloadTensor tensor;
     tensor.dtype = "?";
@@ -105,7 +107,8 @@ class NativeProgram {
   }
 
   void read_graph(const FlatTable& from, const std::string& name, Names& names, size_t depth) {
-    if (depth == kMaxDepth) file_.fail(fmt::format("graphs nest {} deep, the limit", kMaxDepth));
+    if (depth == kMaxDepth)
+      file_.fail(fmt::format("graphs are nested more than {} deep", kMaxDepth));
     const size_t position = result_.graphs.size();
     result_.graphs.emplace_back();
     PayloadGraph graph;

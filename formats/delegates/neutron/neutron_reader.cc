@@ -1,4 +1,4 @@
-// Payloads of NXP's Neutron backend: an open header, then closed microcode.
+// Reads payloads of NXP's Neutron backend, which consist of an open header and closed microcode.
 #include "formats/delegates/byte_view.h"
 #include "formats/delegates/payload_text.h"
 
@@ -10,7 +10,7 @@ constexpr std::string_view kBackends[] = {"NeutronBackend"};
 constexpr uint32_t kMagic = 0x64434D6E;  // "nMCd"
 constexpr size_t kAlignment = 16;
 
-// Numbers of words in the header of the microcode.
+// Positions of fields in the header of the microcode, in words.
 struct Layout {
   size_t scratch, sram, inputs, outputs;
 };

@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kDtypes[] = {
     {"I16", "i16"},  {"I32", "i32"},  {"I64", "i64"},   {"U8", "u8"},       {"U16", "u16"},
     {"U32", "u32"},  {"U64", "u64"},  {"BOOL", "bool"}, {"boolean", "bool"}};
 
-// The start or end of an element.
+// A tag, which starts or ends an XML element.
 struct Tag {
   std::string_view name;
   bool is_start = false, is_end = false;  // both for <a/>
@@ -34,12 +34,12 @@ struct Tag {
   }
 };
 
-// Splits XML into tags and the text before each. Expands only the five predefined entities.
+// Splits XML into tags and the text before each tag. Expands only XML's five predefined entities.
 class XmlReader {
  public:
   explicit XmlReader(std::string_view text) : rest_(text), size_(text.size()) {}
 
-  // Returns false at the end. `text` is the text before the tag.
+  // Reads the next tag, and the text before it into `text`. Returns false at the end of the XML.
   bool next(Tag& tag, std::string_view& text) {
     for (;;) {
       const size_t open = rest_.find('<');
@@ -66,7 +66,7 @@ class XmlReader {
         continue;
       }
       const std::string key(take_name());
-      if (!take('=')) fail("an attribute without a value");
+      if (!take('=')) fail("an attribute does not have a value");
       tag.attributes[key] = take_value();
     }
     return true;
@@ -84,12 +84,12 @@ class XmlReader {
   }
   void skip_past(std::string_view end) {
     const size_t at = rest_.find(end);
-    if (at == std::string_view::npos) fail("the XML ends inside of a comment");
+    if (at == std::string_view::npos) fail("the XML ends inside a comment");
     rest_.remove_prefix(at + end.size());
   }
   bool take(char c) {
     skip_spaces();
-    if (rest_.empty()) fail("the XML ends inside of a tag");
+    if (rest_.empty()) fail("the XML ends inside a tag");
     if (rest_.front() != c) return false;
     rest_.remove_prefix(1);
     return true;
@@ -110,7 +110,7 @@ class XmlReader {
     skip_spaces();
     if (rest_.empty() || (rest_[0] != '"' && rest_[0] != '\'')) fail("expected a quoted value");
     const size_t end = rest_.find(rest_[0], 1);
-    if (end == std::string_view::npos) fail("the XML ends inside of a value");
+    if (end == std::string_view::npos) fail("the XML ends inside a value");
     std::string value = expand(rest_.substr(1, end - 1));
     rest_.remove_prefix(end + 1);
     return value;
@@ -153,11 +153,12 @@ class IrReader {
         start(tag);
       }
       if (!tag.is_end) continue;
-      if (open.empty() || open.back() != tag.name) xml_.fail("an element ends that did not begin");
+      if (open.empty() || open.back() != tag.name)
+        xml_.fail("an end tag does not match a start tag");
       end(tag.name, text);
       open.pop_back();
     }
-    if (!open.empty()) xml_.fail("the XML ends inside of an element");
+    if (!open.empty()) xml_.fail("the XML ends inside an element");
     finish_graph();
   }
 

@@ -1,5 +1,5 @@
-// Payloads of the OpenVINO backend: the CPU plugin's are masked XML, those of other devices are
-// closed.
+// Reads payloads of the OpenVINO backend. Payloads of the CPU plugin contain masked XML; payloads
+// of other plugins are closed.
 #include <array>
 
 #include "formats/delegates/byte_view.h"
@@ -19,7 +19,8 @@ bool is_cpu_model(Bytes bytes) {
   return bytes.size() >= kHeaderBytes && load_little<uint64_t>(bytes.data()) == kHeaderBytes;
 }
 
-// True if the three regions follow each other to the end of the file.
+// True if the three regions of a payload follow each other without gaps and end at the end of the
+// file.
 bool is_whole_model(Bytes bytes) {
   if (!is_cpu_model(bytes)) return false;
   uint64_t end = kHeaderBytes;

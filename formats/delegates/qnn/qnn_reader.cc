@@ -1,4 +1,5 @@
-// Payloads of the QNN backend: a closed context binary behind a small header, and open options.
+// Reads payloads of the QNN backend, which consist of a small header and a closed context binary,
+// and reads their options.
 #include <set>
 
 #include "formats/delegates/flat_table.h"
@@ -33,7 +34,7 @@ constexpr NumberName kSocs[] = {
     {58, "SSG2125P"}, {69, "SM8750"},   {72, "SA8797"},   {75, "SXR2330P"}, {77, "QCS9100"},
     {87, "SM8850"},   {93, "QCM6490"},  {95, "SAR2230P"}, {96, "SW6100"},   {97, "SM8845"}};
 
-// Options that are one flag: their slots and names.
+// Slots and names of the options that are a single flag.
 constexpr NumberName kFlags[] = {{4, "online_prepare"},
                                  {5, "dump_intermediate_outputs"},
                                  {7, "shared_buffer"},
@@ -92,7 +93,7 @@ bool is_name_char(char c) {
          c == '@' || c == '.' || c == '-';
 }
 
-// Returns true for names of inputs and outputs as the exporter writes them: "input_0_x@0".
+// True for the names that the exporter gives inputs and outputs, such as "input_0_x@0".
 bool is_argument_name(std::string_view text) {
   const size_t at = text.rfind('@');
   const bool is_numbered = at != std::string_view::npos && at + 1 < text.size() &&
@@ -100,7 +101,7 @@ bool is_argument_name(std::string_view text) {
   return is_numbered && (text.starts_with("input_") || text.starts_with("output_"));
 }
 
-// Collects the names of inputs and outputs among the readable strings of the context.
+// Collects the names of inputs and outputs among the readable strings in the context binary.
 std::vector<std::string> find_names(Bytes context) {
   const std::string_view text = text_of(context);
   std::set<std::string_view> seen;

@@ -1,4 +1,4 @@
-// The operators of TOSA, which TOSA and VGF payloads number in the same order.
+// The names of TOSA's operators, which TOSA payloads and VGF payloads number in the same order.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace vitrine::delegates::tosa {
 
-// The name of operator `number` of the SPIR-V instruction set TOSA.001000.1; a TOSA flatbuffer has
-// numbers that are larger by 1. "operator 99" for an unknown number.
+// Returns the name of an operator by its number in the SPIR-V instruction set TOSA.001000.1, or
+// "operator 99" for an unknown number. Numbers in TOSA flatbuffers are larger by 1.
 std::string operator_name(uint32_t number);
 
 }  // namespace vitrine::delegates::tosa

@@ -1,5 +1,5 @@
-// Payloads of the TOSA backend: a TOSA flatbuffer. Only tests run this backend. The compilers of
-// Ethos-U and VGF payloads start from its graphs.
+// Reads payloads of the TOSA backend, which are TOSA flatbuffers. Only tests run this backend. The
+// compilers for Ethos-U and VGF start from TOSA graphs.
 #include <map>
 
 #include "formats/delegates/flat_table.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"TOSABackend"};
 constexpr uint32_t kConst = 67;
 
-// The released schema dropped the unsigned types of the drafts.
+// Numbers of dtypes in the released schema and in its drafts, which also have unsigned types.
 constexpr NumberName kDtypes[] = {{1, "bool"}, {2, "i4"},  {3, "i8"},  {4, "i16"},  {5, "i32"},
                                   {6, "i48"},  {7, "f32"}, {8, "f16"}, {9, "bf16"}, {10, "shape"}};
 constexpr NumberName kDraftDtypes[] = {{1, "bool"}, {2, "u8"},   {3, "i4"},    {4, "i8"},
@@ -75,7 +75,7 @@ class TosaGraph {
     add(std::move(tensor));
   }
 
-  // A list of sizes, which is an operand of RESHAPE and others.
+  // Reads the lists of sizes that are operands of RESHAPE and other operators.
   void read_shapes(const FlatTable& block) {
     for (const FlatTable& from : block.tables(5)) {
       PayloadTensor tensor;

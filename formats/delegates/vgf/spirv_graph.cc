@@ -70,7 +70,7 @@ class ModuleReader {
         if (has(2)) scalars_[word(at + 1)] = "bool";
         break;
       case kTypeInt:
-        // TOSA's integers are signed, although the type says that they have no sign.
+        // TOSA's integers are signed, although their SPIR-V types say that they are unsigned.
         if (has(4)) scalars_[word(at + 1)] = fmt::format("i{}", word(at + 2));
         break;
       case kTypeFloat:

@@ -1,4 +1,4 @@
-// The graph in a SPIR-V module of the extension SPV_ARM_graph.
+// Reads the graph in a SPIR-V module that uses the extension SPV_ARM_graph.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace vitrine::delegates::vgf {
 
-// Reads the TOSA operators of a module; its tensors are added to `tensors`. `words` is
+// Reads the TOSA operators of a module, and adds the module's tensors to `tensors`. `words` is
 // little-endian. Throws a FormatError if an instruction is damaged.
 PayloadGraph read_spirv(Bytes words, std::vector<PayloadTensor>& tensors);
 

@@ -1,4 +1,5 @@
-// Payloads of the VGF backend: modules, resources and constants for Vulkan's ML extensions.
+// Reads payloads of the VGF backend, which contain modules, resources and constants for Vulkan's ML
+// extensions.
 #include <array>
 
 #include "formats/delegates/flat_table.h"

@@ -1,4 +1,4 @@
-// Payloads of the Vulkan backend, which the WebGPU runtime also reads.
+// Reads payloads of the Vulkan backend. ExecuTorch's WebGPU runtime reads the same payloads.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +14,7 @@ constexpr size_t kHeaderBytes = 30;
 constexpr size_t kMagicOffset = 4;
 constexpr uint64_t kIsNamed = UINT64_MAX;  // VkBytes::offset of named data
 
-// Slots of the tables.
+// Slots of the payload's root table.
 constexpr size_t kVersion = 0, kChain = 1, kValues = 2, kInputIds = 3, kOutputIds = 4,
                  kConstants = 5;
 
@@ -79,7 +79,7 @@ Framing read_framing(Bytes bytes) {
   if (header < kHeaderBytes || graph < header || graph_bytes == 0) {
     throw FormatError(fmt::format(
         "Vulkan header: length {}, flatbuffer of {} bytes at byte {}: expected a length of 30 or "
-        "more, and a flatbuffer behind it",
+        "more, and a flatbuffer after it",
         header, graph_bytes, graph));
   }
   if (constants < uint64_t{graph} + graph_bytes) {
@@ -87,7 +87,7 @@ Framing read_framing(Bytes bytes) {
         "Vulkan header: the constants at byte {} begin before the flatbuffer ends at {}", constants,
         uint64_t{graph} + graph_bytes));
   }
-  // The runtime takes the rest of the payload if the size is 0.
+  // If the size of the constants is 0, the runtime uses the rest of the payload.
   if (constant_bytes == 0 && constants < bytes.size()) constant_bytes = bytes.size() - constants;
   if (constant_bytes == 0) return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"), {}};
   return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"),
@@ -198,7 +198,7 @@ class VulkanGraph {
     return values_[static_cast<size_t>(id)];
   }
 
-  // Adds the tensor, or the tensors of a list.
+  // Adds the tensor, or all tensors of the list, that a value id refers to.
   void add_tensors(int64_t id, const std::string& what, std::vector<size_t>& tensors) const {
     const FlatTable& value = value_of(id, what);
     const auto type = value.number<uint8_t>(0);

@@ -168,7 +168,7 @@ TEST(ImportNative, AliasesShareTheStoredBytesOfTheirOwner) {
 }
 
 TEST(ImportNative, RejectsGraphsThatItCannotLower) {
-  expect_error({.version = "2"}, "version 2 of the format; this build reads version 1");
+  expect_error({.version = "2"}, "version 2 of the format, but this build reads version 1");
   expect_error({.method = ""}, "a method has an empty name");
   expect_error({.operand = "relu"}, "value \"relu\" is not defined before its use");
   expect_error({.output = "none"}, "value \"none\" is not defined before its use");

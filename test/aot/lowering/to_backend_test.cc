@@ -69,7 +69,7 @@ TEST(ToBackend, RejectsUnlistedTagsAndTagsOnInputsOrOutputs) {
       [&] {
         to_backend(program, tagging({{"x", "t"}, {"aten_relu_default", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("node x: is tagged t, but of the inputs only weights")));
+      ThrowsMessage<AotError>(HasSubstr("node x: is tagged t, but it is a user input")));
   EXPECT_THAT(
       [&] {
         to_backend(program, tagging({{"output", "t"}}));

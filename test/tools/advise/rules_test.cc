@@ -163,7 +163,7 @@ TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   const LoweredProgram lowered = model.lower(advice[0].change->lowering);
   size_t removed = 0;
   for (const aot::Change& change : lowered.model.changes.at("forward")) {
-    if (change.what == "call removed that repeats an earlier one") removed += change.calls;
+    if (change.what == "repeated call removed") removed += change.calls;
   }
   EXPECT_EQ(removed, 2u);
 }
