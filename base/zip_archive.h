@@ -39,7 +39,7 @@ class ZipArchive {
   static ZipArchive open(const std::filesystem::path& file);
 
   const std::string& source() const { return source_; }
-  // Names of the members, in archive order.
+  // Returns the names of the members, in archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
   // Returns the size of a member's content in bytes, or 0 if the member is absent.

@@ -10,7 +10,7 @@
 namespace vitrine {
 namespace {
 
-// A row of the table, built by the macros of operators.inc.
+// A row of the operator table. The macros of operators.inc build the rows.
 struct Row {
   std::string_view signature;
   std::optional<std::string_view> kernel_name = {};  // empty text: named by rule

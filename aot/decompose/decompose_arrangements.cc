@@ -45,8 +45,8 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of the matrices that dims `dim1` (rows) and `dim2` (columns) of a tensor form. Both
-// members of the struct broadcast with that tensor.
+// A diagonal of a tensor's matrices, whose rows are in dim `dim1` and whose columns are in dim
+// `dim2`. Both members of the struct broadcast with the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal

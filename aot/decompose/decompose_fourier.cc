@@ -46,8 +46,9 @@ Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
 
 }  // namespace
 
-// Cuts the signal into windows of n_fft elements, hop_length apart, multiplies each with the window
-// function, and transforms it. The result is [batch?, frequencies, windows].
+// Cuts the signal into windows of n_fft elements that begin hop_length apart, multiplies each
+// window by the window function, and transforms the products. The result is [batch?, frequencies,
+// windows].
 void short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);
@@ -67,8 +68,8 @@ void short_time_transform(Decomposition& to) {
   to.replace(x);
 }
 
-// Transforms [batch?, frequencies, windows] back, multiplies each window with the window function,
-// adds up the windows, and divides by the sum of the squared window functions.
+// Transforms [batch?, frequencies, windows] back to signals, multiplies each window by the window
+// function, adds up the windows, and divides by the sum of the squared window functions.
 void inverse_short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

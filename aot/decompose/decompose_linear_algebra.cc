@@ -250,7 +250,8 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
 
 }  // namespace
 
-// Arguments: (self, ord, dim, keepdim, *, dtype).
+// Decomposes linalg_norm and linalg_matrix_norm, whose arguments are (self, ord, dim, keepdim, *,
+// dtype).
 void linalg_norm(Decomposition& to) {
   Node* x = to.convert(to.self(), to.spec().dtype);
   const Argument order = to.arg("ord");
@@ -273,7 +274,7 @@ void linalg_norm(Decomposition& to) {
   to.replace(vector_norm(to, x, order.is_none() ? Argument(2) : order, dims, keepdim));
 }
 
-// Arguments: (self, dim, keepdim).
+// Decomposes frobenius_norm, whose arguments are (self, dim, keepdim).
 void frobenius_norm(Decomposition& to) {
   to.replace(vector_norm(to, to.self(), 2, to.arg("dim"), to.boolean("keepdim")));
 }

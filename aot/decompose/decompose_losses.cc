@@ -211,7 +211,7 @@ Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
 
 }  // namespace
 
-// Arguments: (self, target, weight, reduction, ignore_index).
+// Decomposes nll_loss, whose arguments are (self, target, weight, reduction, ignore_index).
 void negative_log_likelihood(Decomposition& to) {
   const ClassLoss found = loss_of_classes(to, to.self(), to.tensor("target"),
                                           to.optional_tensor("weight"), to.integer("ignore_index"));
@@ -257,7 +257,8 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
 
 }  // namespace
 
-// Arguments: (self, target, weight, reduction, ignore_index, label_smoothing).
+// Decomposes cross_entropy_loss, whose arguments are (self, target, weight, reduction,
+// ignore_index, label_smoothing).
 void cross_entropy(Decomposition& to) {
   Node* x = to.self();
   Node* target = to.tensor("target");

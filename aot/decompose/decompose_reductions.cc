@@ -313,8 +313,8 @@ Node* interpolated(Decomposition& to, Node* sorted, Node* position) {
 
 }  // namespace
 
-// Interpolates between the sorted elements at the position q * (length - 1). Arguments: (self, q,
-// dim, keepdim, *, interpolation).
+// Interpolates between the sorted elements at the position q * (length - 1). The call's arguments
+// are (self, q, dim, keepdim, *, interpolation).
 void quantile(Decomposition& to) {
   const ScalarType dtype = to.self()->tensor()->dtype;
   const QuantileDim along = quantile_dim(to);

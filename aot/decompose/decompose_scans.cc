@@ -107,7 +107,7 @@ void trapezoid(Decomposition& to) {
   if (has_x) {
     dim = to.integer("dim");
   } else {
-    // The arguments are (y, *, dx, dim).
+    // The arguments of this overload are (y, *, dx, dim).
     const Argument value = to.value("dim");
     dim = value.get<int64_t>() == nullptr ? -1 : *value.get<int64_t>();
   }

@@ -14,7 +14,7 @@ void reshape(Decomposition& to) {
                         spec.sizes));
 }
 
-// flatten of a vector returns its input.
+// Flattening a vector returns the vector itself.
 void flatten(Decomposition& to) {
   const Sizes sizes = to.spec().sizes;
   Node* x = to.self();

@@ -74,8 +74,8 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& projecti
 
 }  // namespace
 
-// Arguments: (query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias,
-// mask, need_weights, average_attn_weights, mask_type).
+// The call's arguments are (query, key, value, embed_dim, num_head, qkv_weight, qkv_bias,
+// proj_weight, proj_bias, mask, need_weights, average_attn_weights, mask_type).
 void multi_head_attention(Decomposition& to) {
   Node* x = to.self();
   if (to.tensor("key") != x || to.tensor("value") != x)

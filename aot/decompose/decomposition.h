@@ -1,4 +1,4 @@
-// The builder with which decompositions are written.
+// The class with which decompositions build calls.
 #pragma once
 
 #include <fmt/format.h>
@@ -73,7 +73,8 @@ class Decomposition {
   std::vector<Node*> tensors(std::string_view name) const;  // AotError if the list is empty
   // Returns the keyword arguments of the call that have one of these names.
   ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
-  // The spec of the result. After use_opmath(), its dtype is f32 instead of f16 or bf16.
+  // Returns the spec of the call's result. After use_opmath(), the dtype is f32 instead of f16 or
+  // bf16.
   const TensorSpec& spec() const;
   // Throws an AotError that names the replaced node and the reason `why`.
   [[noreturn]] void refuse(std::string_view why) const;
@@ -90,7 +91,7 @@ class Decomposition {
   Node* permute(Node* input, const Dims& dims);
   Node* transpose(Node* input, int64_t a, int64_t b);
   Node* expand(Node* input, const Sizes& sizes);
-  // The common sizes of broadcast operands. AotError if they cannot be broadcast.
+  // Returns the common sizes of broadcast operands. AotError if the operands cannot be broadcast.
   Sizes broadcast_sizes(std::span<Node* const> operands) const;
   // Calls aten.view, after a copy if the strides do not allow a view. Inserts the call even if the
   // sizes do not change.
@@ -183,7 +184,7 @@ class Decomposition {
     return program_.add_constant(name, std::move(data));
   }
 
-  // The keyword arguments of calls that create tensors.
+  // Returns the keyword arguments for a call that creates a tensor.
   static ArgumentMap creation_kwargs(ScalarType dtype) {
     return {{"dtype", dtype},
             {"layout", Layout::kStrided},

@@ -338,7 +338,7 @@ class ProgramWriter {
                                     all_operators, all_delegates, memory);
   }
 
-  // ---- The file
+  // ---- Assembly of the file
 
   void assemble(const ByteSink& sink) const {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));

@@ -12,7 +12,7 @@
 
 namespace vitrine::aot {
 
-// Python's division, which rounds down. Precondition: b > 0.
+// Divides like Python's operator //, which rounds down. Precondition: b > 0.
 constexpr int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // A factor that is not a sum or product: a symbol, or a call such as FloorDiv(s0, 2) with arguments

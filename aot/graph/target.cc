@@ -23,7 +23,7 @@ constexpr std::array kPrefixes = {
     Prefix{Dialect::kAten, "torch.ops."},
 };
 
-// The text that FX prints for the target.
+// Returns the text that FX prints for a target.
 std::string fx_text(std::string_view name, Dialect dialect) {
   for (const Prefix& prefix : kPrefixes) {
     if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);

@@ -76,7 +76,7 @@ bool is_in_place(Target target);
 // argument. The name of an unknown ATen operator shows if it writes its first argument.
 bool has_unknown_effects(Target target);
 
-// The target of nodes that select one of several results.
+// Returns the target of getitem nodes, which select one of several results.
 Target getitem();
 
 }  // namespace vitrine::aot

@@ -1,7 +1,7 @@
 // Imports models of ExecuTorch Native (.ptn, or .ptg without weights).
 //
 // Reads version "1" of the format (docs/formats/native.md), which is experimental in ExecuTorch
-// 1.6. The graph is functional core ATen with static shapes. The file is untrusted: ImportErrors
+// 1.6. The graph is functional core ATen with static shapes. The file is untrusted; ImportErrors
 // name the file, the method and the node. Weights are views into the mapped file.
 #pragma once
 

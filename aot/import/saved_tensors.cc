@@ -15,8 +15,9 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
-// Maximum nesting of subclasses. torchao nests at most three: a weight, a weight in it, and an
-// implementation in that. A limit is necessary because a pickled object can contain itself.
+// Maximum nesting of subclasses. torchao nests at most three subclasses: a weight contains a
+// weight, which contains an implementation. A limit is necessary because a pickled object can
+// contain itself.
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 

@@ -44,8 +44,8 @@ bool comes_before(std::string_view a, std::string_view b) {
   return a.empty() == b.empty() ? full_a < full_b : a.empty();
 }
 
-// Compares a graph with a copy from before partitioning. Throws AotError if they differ in more
-// than tags.
+// Compares a graph with a copy from before partitioning. Throws AotError if anything other than
+// tags differs.
 class GraphComparison {
  public:
   GraphComparison(const Graph& before, const Graph& after) {

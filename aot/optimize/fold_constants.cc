@@ -138,7 +138,7 @@ class Folder {
       part.signature.outputs.push_back(std::move(spec));
     }
     part.graph->output()->set_args({Argument::tuple(std::move(outputs))});
-    // Removes all other nodes, even those with effects.
+    // Removes all nodes that the outputs do not need, even nodes with effects.
     Node* previous = nullptr;
     for (Node* node = part.graph->output()->previous(); node != nullptr; node = previous) {
       previous = node->previous();

@@ -7,7 +7,7 @@ namespace vitrine::aot {
 
 struct FoldOptions {
   // Maximum number of bytes by which a folded result may exceed the weights from which it is
-  // computed. Weights that other calls use, too, count as 0 bytes, because they stay in the
+  // computed. A weight that other calls also use counts as 0 bytes, because it stays in the
   // program.
   size_t max_growth = size_t{1} << 20;
   // If set, does not fold quantize and dequantize calls, by which backends recognize quantized

@@ -125,7 +125,7 @@ class VmapInliner {
     return make(at, "aten.permute.default", {tensor, dims});
   }
 
-  // Arguments: (tensor, dim, level).
+  // Replaces _add_batch_dim, whose arguments are (tensor, dim, level).
   void add_batch_dim(Node& node) {
     Batched made = batched(&node.need_node(0));
     const int64_t level = integer(node, 2);
@@ -141,7 +141,7 @@ class VmapInliner {
     replaced_.push_back(&node);
   }
 
-  // Arguments: (tensor, level, batch size, dim).
+  // Replaces _remove_batch_dim, whose arguments are (tensor, level, batch size, dim).
   void remove_batch_dim(Node& node) {
     Batched made = batched(&node.need_node(0));
     const int64_t level = integer(node, 1);

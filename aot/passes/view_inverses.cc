@@ -70,7 +70,8 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
 }
-// Inverse of slice and select. The scatter operators have the same arguments after the first.
+// The inverse of slice and of select. The scatter operators take the same arguments after the
+// tensors.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
   ArgumentList args = {&input, &value};
   args.insert(args.end(), view.args().begin() + 1, view.args().end());
@@ -89,7 +90,7 @@ Node* from_diagonal(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
   return scattered(at, "aten.select_scatter.default", view, input, value);
 }
-// Inverse of a result of split_with_sizes.
+// The inverse of one result of split_with_sizes.
 Node* from_split(Node& at, const Node& view, Node& input, Node& value) {
   const Node& tuple = view.need_node(0);
   const Call of_tuple(tuple);

@@ -65,7 +65,7 @@ float sum_by_vectors(std::span<const float> values) {
   return sum;
 }
 
-// ---- A group
+// ---- Quantization of a group
 
 // Rounds to the nearest integer, with ties to even. Precondition: |x| < 2^22. Compilers vectorize
 // this.
@@ -142,7 +142,7 @@ float affine_scale(std::span<const float> values, QuantRange range, std::span<fl
   return scale;
 }
 
-// ---- A weight
+// ---- Quantization of a weight
 
 std::vector<std::byte> bytes_of(const auto& values) {
   const auto bytes = std::as_bytes(std::span(values));

@@ -56,7 +56,7 @@ bool exclude_masks(const Annotations& annotations, const Calibration& calibratio
       continue;
     }
     const float step = calibration.ranges[output->second].scales.at(0);
-    // clang 14 cannot capture structured bindings without initializers.
+    // Captures structured bindings with initializers, because clang 14 requires this.
     const auto range_of = [&, call = call,
                            &inputs = annotation.inputs](size_t i) -> const ObservedRange& {
       return calibration.ranges[annotations.group_of.at({inputs[i].first, call})];

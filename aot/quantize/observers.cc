@@ -1,4 +1,5 @@
-// This file is compiled with -ffp-contract=off, because PyTorch rounds products and sums.
+// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum,
+// whereas a fused multiply-add would round only once.
 #include "aot/quantize/observers.h"
 
 #include <fmt/format.h>

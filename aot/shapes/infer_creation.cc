@@ -156,7 +156,7 @@ Value dequantized(const Call& call) {
   apply_memory_format(call, spec);
   return spec;
 }
-// The results are a scale and a zero point.
+// Infers the results of choose_qparams: a scale and a zero point.
 Value quantization_parameters(const Call&) {
   return Value::Items{contiguous_spec(ScalarType::kDouble, {SymInt(1)}),
                       contiguous_spec(ScalarType::kLong, {SymInt(1)})};

@@ -264,7 +264,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // The figures alone are wider than the table may be.
+  // Even the figures alone are wider than the table may be.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

@@ -12,7 +12,7 @@ inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 // An event in the block of a warm-up run. It lasts from the start of the run to the end of the run.
 inline constexpr char kWarmUp[] = "vitrine::warm_up";
 
-// The block that holds kDroppedBlocks.
+// Name of the block that holds the event kDroppedBlocks.
 inline constexpr char kDroppedBlock[] = "vitrine::dropped";
 
 }  // namespace vitrine::etdump

@@ -1,4 +1,4 @@
-// The files inside a Core ML payload.
+// Reads the files inside a Core ML payload.
 #pragma once
 
 #include <optional>
