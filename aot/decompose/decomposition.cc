@@ -229,7 +229,8 @@ Argument Decomposition::size(const SymInt& size) {
   const auto found = std::ranges::find(kOperators, expression.name(), &PythonOperator::function);
   if (expression.kind() != Expression::Kind::kFunction || found == kOperators.end() ||
       expression.arguments().empty()) {
-    refuse(fmt::format("size {} is not the size of any tensor", to_text(size)));
+    refuse(fmt::format("cannot compute the size {}, because no tensor has a dim of this size",
+                       to_text(size)));
   }
   SymInt value(expression.arguments().front());
   Argument result = this->size(value);

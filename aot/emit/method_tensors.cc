@@ -245,15 +245,16 @@ void MethodTensors::add_call(const Node& node) {
     // arithmetic is not exact.
     uint64_t& held = storages_[base.storage].bytes;
     if (const std::optional<uint64_t> begin = part_offset(node)) {
-      if (base.data != nullptr) fail_at(node, "views a part of a constant");
+      if (base.data != nullptr)
+        fail_at(node, "is a view of a part of a constant, which is not supported");
       if (*begin > held || base.begin > held - *begin || bytes > held - *begin - base.begin) {
-        fail_at(node, "views more bytes than its base has");
+        fail_at(node, "is a view of more bytes than its base has");
       }
       tensors_[id].begin = *begin;
     }
     tensors_[id].begin += base.begin;
     if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
-      fail_at(node, "views more bytes than its base has");
+      fail_at(node, "is a view of more bytes than its base has");
     }
     held = std::max(held, bytes);
     tensors_[id].storage = base.storage;
@@ -351,7 +352,7 @@ void MethodTensors::add_scratch(const Node& delegate_call) {
   for (const uint64_t bytes : lowered_module_of(delegate_call).scratch_sizes) {
     if (bytes == 0 || bytes > uint64_t{1} << 59) {
       fail_at(delegate_call,
-              fmt::format("its backend asks for scratch memory of {} bytes; expected "
+              fmt::format("its backend requests {} bytes of scratch memory; expected "
                           "1 to 2^59",
                           bytes));
     }

@@ -144,7 +144,8 @@ TensorSpec read_native_meta(const FlatTable& meta, const std::string& place) {
       fail(fmt::format("dim {} is dynamic ({} to {}); only static shapes are supported",
                        sizes.size(), min, max < 0 ? "any size" : fmt::to_string(max)));
     }
-    if (min < 0 || min >= kMaxDim) fail(fmt::format("dim {} has the size {}", sizes.size(), min));
+    if (min < 0 || min >= kMaxDim)
+      fail(fmt::format("dim {} has the invalid size {}", sizes.size(), min));
     sizes.emplace_back(min);
   }
   TensorSpec spec = contiguous_spec(*dtype, std::move(sizes));

@@ -92,7 +92,7 @@ class IndexReader {
       if (position >= index) child.fail("is not the index of an earlier entry");
       if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
           name.find('\0') != std::string::npos) {
-        child.fail("has a name that is not the name of a file");
+        child.fail("has a name that is not a valid file name");
       }
       add(position, path.empty() ? name : path + "/" + name, depth + 1);
     });

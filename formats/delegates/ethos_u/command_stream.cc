@@ -95,7 +95,7 @@ class StreamReader {
       const uint32_t code = head & kCodeMask;
       const uint32_t parameter = head >> 16;
       if ((code & kHasPayload) != 0) {
-        if (at >= end) throw FormatError("Ethos-U cmd_data: the last command is cut");
+        if (at >= end) throw FormatError("Ethos-U cmd_data: the last command is truncated");
         registers_[code] = word(at++);
       } else if (code >= kFirstRegister) {
         registers_[code] = parameter;
@@ -115,8 +115,8 @@ class StreamReader {
 
   void command(uint32_t code, uint32_t parameter) {
     if (stream_.commands.size() == kMaxCommands) {
-      throw FormatError(
-          fmt::format("Ethos-U cmd_data: more than {} commands, the limit", kMaxCommands));
+      throw FormatError(fmt::format("Ethos-U cmd_data: it has more than the maximum of {} commands",
+                                    kMaxCommands));
     }
     Command op;
     switch (code) {

@@ -370,8 +370,8 @@ PayloadDescription read_mlx(const PayloadInput& input) {
   const auto data = number_at<uint64_t>(bytes, 8, "MLX header");
   const auto data_bytes = number_at<uint64_t>(bytes, 16, "MLX header");
   if (data <= kHeaderBytes || data > bytes.size()) {
-    throw FormatError(
-        fmt::format("MLX header: data at byte {}: expected 25 to {}", data, bytes.size()));
+    throw FormatError(fmt::format("MLX header: the data begin at byte {}, expected 25 to {}", data,
+                                  bytes.size()));
   }
   range_of(bytes, data, data_bytes, "MLX data");
   return MlxGraph(input, range_of(bytes, kHeaderBytes, data - kHeaderBytes, "MLX flatbuffer"),

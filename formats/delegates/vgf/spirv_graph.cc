@@ -160,7 +160,8 @@ class ModuleReader {
 
   void read_operator(size_t at, size_t length) {
     if (result_.operators.size() == kMaxOperators) {
-      throw FormatError(fmt::format("SPIR-V: more than {} operators, the limit", kMaxOperators));
+      throw FormatError(fmt::format("SPIR-V: the graph has more than the maximum of {} operators",
+                                    kMaxOperators));
     }
     PayloadOperator op;
     op.name = tosa::operator_name(word(at + 4));
