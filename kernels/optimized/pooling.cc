@@ -120,10 +120,9 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const int64_t y = line % window.output[0];
     float* const sums = out.unchecked_mutable_data<float>() + line * width;
-    runs.for_each(plane, y,
-                 [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
-                   simd::sums_of_windows(windows, count, sums + x);
-                 });
+    runs.for_each(plane, y, [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
+      simd::sums_of_windows(windows, count, sums + x);
+    });
     const float height = size(window.range(0, y));
     if (divisor_override) {
       const auto divisor = static_cast<float>(*divisor_override);
