@@ -39,8 +39,8 @@ HWY_INLINE V squared(V x) {
   return hn::Mul(x, x);
 }
 
-// 1 / sqrt(x). AVX-512 has an estimate with an error below 2^-14, also for subnormal numbers. A step
-// of Newton's method leaves an error below one unit in the last place.
+// 1 / sqrt(x). AVX-512 has an estimate with an error below 2^-14, also for subnormal numbers. A
+// step of Newton's method leaves an error below one unit in the last place.
 template <class D, class V>
 HWY_INLINE V reciprocal_root(D d, V x) {
   const V one = hn::Set(d, 1.0F);

@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// How the elements of a vector of windows are read: as contiguous elements, as every second element,
-// or as every second element without reading anything after the last one.
+// How the elements of a vector of windows are read: as contiguous elements, as every second
+// element, or as every second element without reading anything after the last one.
 enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>
