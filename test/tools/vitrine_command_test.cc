@@ -69,7 +69,8 @@ TEST(VitrineCommand, RefusesToReplaceDelegatesWithAnotherModel) {
   const CommandResult run = vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") +
                                     " --replace_delegates " + sample(kExported));
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("--replace_delegates: is another model: input 0 is f32["));
+  EXPECT_THAT(run.err,
+              HasSubstr("--replace_delegates: the replacement is another model: input 0 is f32["));
 }
 
 TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {

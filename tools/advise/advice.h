@@ -18,10 +18,10 @@ enum class Confidence : uint8_t {
   kRule,      // known to help in general; the gain is not known
 };
 
-// The quantity that advice saves. kPrompt is the time of a token of the prompt.
+// The quantity that advice saves. kPrompt is the time per token of a prompt.
 enum class Gain : uint8_t { kTime, kPrompt, kMemory, kLoading, kFile };
 
-// The difference of the outputs from those of the baseline.
+// The difference between the changed program's outputs and the baseline's.
 struct OutputChange {
   std::string text;      // "equal", "equal to 1e-6", "SQNR 43.1 dB"; empty if unknown
   bool is_safe = false;  // the outputs are equal or differ by rounding
@@ -33,10 +33,10 @@ struct Advice {
   std::string why = {};           // the figures that lead to it
   std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
   std::string how = {};           // what to write in the model's source; empty if `change` says all
-  // The change, if options can make it.
+  // The change as options of `vitrine lower` and `vitrine run`; nullopt if no options make it.
   std::optional<Variant> change = {};
-  // Not empty: the change needs something from the user, such as calibration data. Trials use a
-  // stand-in, so the gain is modeled.
+  // Data that the user must supply, such as calibration data; empty if none. Trials use a stand-in
+  // for such data, so the gain is modeled.
   std::string needs = {};
 
   Gain gain = Gain::kTime;
@@ -44,21 +44,21 @@ struct Advice {
   // if unknown.
   std::optional<Interval> saved = {};
   double of = 0;  // the figure of the baseline that `saved` is a part of
-  // Ratio of the times with and without the change, as measured.
+  // Measured ratio: the time with the change, divided by the time without it.
   std::optional<Interval> ratio = {};
   std::string method = {};  // how `saved` was found
   Confidence confidence = Confidence::kRule;
   OutputChange outputs = {};
   std::optional<double> memory_change = {};  // bytes of planned memory, workspace, packed weights
   std::optional<double> file_change = {};    // bytes
-  // Numbers of lines that cannot be applied together with this one.
+  // Numbers of the lines of advice that cannot be applied together with this one.
   std::vector<size_t> excludes = {};
 
   // True if the change is certain to save something.
   bool is_gain() const { return saved.has_value() && saved->low > 0; }
 };
 
-// A change that brings nothing, or that was not tried.
+// A change that saves nothing, or that was not tried.
 struct Dismissed {
   std::string name;
   std::string why;

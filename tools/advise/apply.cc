@@ -33,8 +33,8 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   if (error == std::errc() && stop == end) {
     if (number >= 1 && number <= advice.size()) return number - 1;
     throw ToolError(
-        fmt::format("--apply {}: expected a number from 1 to {}, because there are so "
-                    "many lines of advice",
+        fmt::format("--apply {}: expected a number from 1 to {}, the number of lines of "
+                    "advice",
                     text, advice.size()));
   }
   const auto found = std::ranges::find(advice, text, &Advice::name);
@@ -44,7 +44,8 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   return static_cast<size_t>(found - advice.begin());
 }
 
-// A program that was made from a variant. `lowered` is empty if it has the bytes of the baseline.
+// A program made from a variant. `lowered` is empty if the variant's program file equals the
+// baseline's.
 struct MadeProgram {
   Variant variant;
   std::optional<LoweredProgram> lowered;
@@ -52,7 +53,7 @@ struct MadeProgram {
   const LoweredProgram* program() const { return lowered ? &*lowered : nullptr; }
 };
 
-// Makes the baseline with `change`.
+// Makes the program of the baseline with `change` applied.
 MadeProgram make(const Baseline& baseline, const Variant& change) {
   MadeProgram made{.variant = merged(baseline.context().baseline, change), .lowered = {}};
   if (!change.lowering.empty()) made.lowered = baseline.lower(made.variant);
@@ -64,10 +65,10 @@ void write_program(const Baseline& baseline, const MadeProgram& made,
   if (output.empty()) return;
   if (made.lowered) return write_file(output, made.lowered->bytes);
   if (!baseline.context().is_file) return write_file(output, baseline.lowered().bytes);
-  print_note(fmt::format("{} is not written: the program does not change", output.string()));
+  print_note(fmt::format("{} was not written: the program does not change", output.string()));
 }
 
-// The commands that make and run the same program.
+// The shell commands that make and run the program `made`.
 std::string commands(const Baseline& baseline, const MadeProgram& made,
                      const std::filesystem::path& output) {
   const Context& context = baseline.context();
@@ -121,7 +122,8 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// The ratio of all lines together, if it was measured; else from their own ratios.
+// Returns the measured time ratio of all lines together; if it was not measured, combines the
+// ratios of the single lines.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);
@@ -130,7 +132,7 @@ Interval predicted_together(std::vector<size_t> lines, std::span<const Interval>
   return combined_ratio(ratios);
 }
 
-// The change of all lines.
+// Returns the changes of all lines, merged into one.
 Variant combination(const std::vector<size_t>& lines, const std::vector<Advice>& advice) {
   Variant change;
   for (const size_t line : lines) change = merged(std::move(change), *advice[line].change);

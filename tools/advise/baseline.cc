@@ -106,7 +106,8 @@ void Baseline::open() {
   context_.exported = &source_->program();
 }
 
-// Lowers the source as the baseline says. If only the backend prevents that, goes on without it.
+// Lowers the source as the baseline says. If only the backend prevents that, lowers without the
+// backend.
 void Baseline::lower_first() {
   if (!source_) return;
   try {
@@ -217,13 +218,14 @@ void Baseline::run_profile() {
   if (device) use_device(std::move(*device));
 }
 
-// Replaces the profile of this machine by that of the device.
+// Replaces this machine's profile with the device's.
 void Baseline::use_device(DeviceProfile device) {
   inspector::Profile& here = context_.profile;
   const std::string difference = program_difference(device.profile, here);
   if (!difference.empty()) {
     throw ToolError(fmt::format(
-        "--profile {}: the profile is not of {}: {}; give the options with which the device's "
+        "--profile {}: the profile does not belong to {}: {}; give the options with which the "
+        "device's "
         "program was lowered (--baseline) and the same --inputs, or profile this program there",
         options_.profile.string(),
         context_.is_file
@@ -241,7 +243,8 @@ void Baseline::use_device(DeviceProfile device) {
     here.run.limits = limits_for_profile(static_cast<uint32_t>(threads_here_), notes_);
   } else {
     notes_.emplace_back(
-        "the profile has no limits of the device's arithmetic and memory, so intervals are wider: "
+        "the profile lacks the limits of the device's arithmetic and memory, so intervals are "
+        "wider: "
         "record it with --roofline");
   }
   device_.emplace(device.profile, here);
@@ -254,7 +257,7 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // The device's run had the inputs of the options, too.
+  // With a device's profile, keeps the inputs of the options, because the device's run used them.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -323,7 +326,7 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
         DecoderShape shape = whole;
         shape.tokens[1] = static_cast<int32_t>(tokens);
-        // One position is that of the first token.
+        // A program that takes a single position takes that of the first token.
         if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
         return decoder_inputs(method, shape, 0);
       });
@@ -340,7 +343,7 @@ void Baseline::compare_batches(Method& method) {
   notes_.push_back("time of a sample, by batch: " + item_times_text(context_.batch_times));
 }
 
-// Random inputs have the largest sizes, which real inputs may seldom have.
+// Random inputs have the maximum sizes, which real inputs may rarely reach.
 void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;

@@ -27,27 +27,29 @@ class Baseline {
   Baseline& operator=(const Baseline&) = delete;
 
   const Context& context() const { return context_; }
-  // Null without an exported model.
+  // Null if no exported model was given.
   const SourceModel* source() const { return source_ ? &*source_ : nullptr; }
-  // Empty without an exported model.
+  // Empty if no exported model was given.
   const LoweredProgram& lowered() const { return lowered_; }
   RunnableProgram program() const;
   const InputSet& inputs() const { return *inputs_; }
-  // The inputs of the run as calibration data.
+  // Returns the inputs of the run, to stand in for calibration data.
   aot::CalibrationData stand_in() const;
-  // The reason why times on this machine cannot be trusted now; else empty.
+  // The reason why times on this machine cannot be trusted now; empty if they can.
   const std::string& disturbance() const { return disturbance_; }
   // Sentences about the build and about what was left out.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Lowers `variant`, if it differs from the baseline in that. Throws HostError.
+  // Lowers the model as `variant` says, if its lowering differs from the baseline's. Throws
+  // HostError.
   LoweredProgram lower(const Variant& variant) const;
-  // Runs the program of `variant`, with the bytes of `lowered` or, if it is null, of the baseline,
-  // in turn with the baseline.
+  // Alternates runs of the baseline and of `variant`, whose program is `lowered` or, if that is
+  // null, the baseline's.
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
   // True if advice is for the device of options.profile.
   bool is_for_device() const { return device_.has_value(); }
-  // Predicts the ratio of times on the device, after compare(). Precondition: is_for_device().
+  // Predicts the ratio of times on the device from the runs of compare(), which must come first.
+  // Precondition: is_for_device().
   DevicePrediction predict(const LoweredProgram& lowered, const Interval& ratio);
   Pools& pools() { return pools_; }
 
@@ -76,7 +78,7 @@ class Baseline {
   std::vector<std::string> notes_;
 };
 
-// Returns the number of threads of a variant, which is `threads` if it does not name one.
+// Returns the number of threads that a variant sets, or `threads` if it sets none.
 size_t threads_of(const Variant& variant, size_t threads);
 
 }  // namespace vitrine::tools

@@ -128,7 +128,7 @@ ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
     const auto tensor = owner.tensors().find(operand->attribute());
     if (tensor != owner.tensors().end()) made.graph->tensors().insert(*tensor);
   }
-  // A copy of an operand that is written, so that no input of the program changes.
+  // Copies an operand that the call writes, so that no input of the program changes.
   if (aot::is_in_place(node.target())) {
     for (auto& [operand, input] : inputs) {
       if (input->tensor() == nullptr) continue;
@@ -164,12 +164,12 @@ ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
   return made;
 }
 
-// True if the call means something only together with its neighbors.
+// True if the call is meaningful only together with its neighbors.
 bool is_marker(const Node& node) {
   return node.target() == aot::getitem() || node.target().name().starts_with("torch._functorch.");
 }
 
-// Returns the error of lowering for kernels; empty if there is none.
+// Returns the error from lowering for kernels; empty if lowering succeeds.
 std::string error_of(ExportedProgram program) {
   aot::Methods methods;
   methods.emplace("forward", std::move(program));
@@ -256,7 +256,7 @@ class BlockerSearch {
     if (!line.empty() && std::ranges::count(same->lines, line) == 0) same->lines.push_back(line);
   }
 
-  // The model in which inputs take the place of the results of blocked calls.
+  // A copy of the model in which inputs replace the results of blocked calls.
   ExportedProgram without_blocked() const {
     ExportedProgram rest = program_.copy();
     for (const std::string& name : removed_) {

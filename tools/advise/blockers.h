@@ -1,4 +1,4 @@
-// Finds the calls that prevent the lowering of an exported model, and what to write instead.
+// Finds the calls that prevent the lowering of an exported model, and suggests replacements.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace vitrine::tools {
 
-// Calls of one operator that fail for one reason.
+// Calls to one operator that all fail for the same reason.
 struct Blocker {
   std::string op;                  // "aten.bincount.default"
   std::string reason;              // the error of lowering, without the place
@@ -28,11 +28,11 @@ struct Blockers {
   bool is_incomplete = false;
 };
 
-// Lowers each call of `program` alone, for kernels, and then the model without the calls that fail.
-// Stops checking calls after `seconds`.
+// Lowers each call of `program` by itself, for kernels, and then the model without the calls that
+// fail. Stops checking calls after `seconds`.
 Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
 
-// Returns what to write instead of a call of `op` that fails with `error`.
+// Returns a suggestion that replaces a call to `op` that fails with `error`.
 std::string remedy_for(std::string_view op, std::string_view error);
 
 }  // namespace vitrine::tools

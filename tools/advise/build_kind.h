@@ -1,4 +1,4 @@
-// The kind of this build, because times of debug-like builds say little about a release build.
+// The kind of this build. Times measured in debug-like builds say little about a release build.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ BuildKind this_build();
 
 // Returns sentences about the build, for notes.
 std::vector<std::string> build_notes(const BuildKind& build);
-// Returns the reason why times of the build cannot be trusted; empty if they can.
+// Returns the reason why times measured with this build cannot be trusted; empty if they can.
 std::string build_disturbance(const BuildKind& build);
 
 }  // namespace vitrine::tools

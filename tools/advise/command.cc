@@ -32,15 +32,16 @@ int run_advise(const AdviseOptions& options) {
   if (!baseline.disturbance().empty()) {
     if (!options.is_forced && options.has_trials) {
       throw ToolError(
-          fmt::format("no advice: {} (--force advises nevertheless)", baseline.disturbance()));
+          fmt::format("no advice: {} (--force gives advice anyway)", baseline.disturbance()));
     }
     if (options.has_trials) print_warning("the machine is busy: the intervals may be wrong");
   }
   const std::filesystem::path file = advice_file(baseline.context());
   if (!options.apply.empty()) {
     if (const std::optional<StoredAdvice> stored = stored_advice(file)) {
-      print_note(fmt::format(
-          "uses the advice of {}; without --apply, 'vitrine advise' makes it anew", stored->date));
+      print_note(
+          fmt::format("uses the advice of {}; without --apply, 'vitrine advise' makes new advice",
+                      stored->date));
       return apply_advice(baseline, stored->findings, options);
     }
   }

@@ -32,7 +32,7 @@ struct ModelFacts {
   ScalarType cache_dtype = ScalarType::kFloat;
   int64_t cache_values = 0;  // values of a head, the last size
 
-  // A size that is dynamic in an input.
+  // A dynamic size of an input.
   struct DynamicSize {
     std::string name;  // "x.0"
     size_t input = 0;  // index among the user's inputs
@@ -51,7 +51,7 @@ struct SizeTime {
 };
 using SizeTimes = std::vector<SizeTime>;
 
-// Times of a decoder for one token, at the first and the last position of its context.
+// Times that a decoder takes for one token at the first and the last position of its context.
 struct PositionTimes {
   double first_ns = 0;
   double last_ns = 0;
@@ -72,7 +72,7 @@ struct Context {
   bool is_file = false;          // the baseline is a .pte as it is
   inspector::Profile profile;    // of the baseline
   ModelFacts facts;              // of `source`
-  // `source` lowered as `baseline` says; without `source`, empty.
+  // The result of lowering `source` as `baseline` says; empty without `source`.
   const aot::LoweredModel* lowered = nullptr;
   const aot::ExportedProgram* exported = nullptr;  // `source` before lowering; null without it
   SizeTimes batch_times;                           // by batch; empty unless the batch is dynamic
@@ -95,8 +95,8 @@ struct Context {
   bool is_delegated() const { return !profile.delegate_calls.empty(); }
 };
 
-// Returns the part of the wall time that a row has. The sum over all rows is at most the wall time,
-// which is not true of medians of rows if runs were disturbed.
+// Returns a row's part of the wall time. The parts of all rows add up to at most the wall time; the
+// rows' medians can exceed it if runs were disturbed.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
   return row.share * context.wall_ns();
 }

@@ -1,5 +1,5 @@
 // Inputs for the decoder of a language model: one token in the middle of the context. Random inputs
-// would be as many tokens as the program accepts, at the start of an empty cache.
+// would instead have as many tokens as the program accepts, at the start of an empty cache.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct DecoderShape {
   std::vector<int32_t> positions;  // sizes of the input of positions
 };
 
-// Returns nullopt if the method is not a decoder with caches, token ids and a position: two inputs
-// of integers, and a context length that the program or `facts` tells.
+// Returns nullopt unless the method is a decoder with caches: it has two integer inputs, token ids
+// and a position, and the program or `facts` gives the context length.
 std::optional<DecoderShape> decoder_shape(const std::shared_ptr<const Program>& program,
                                           const Method& method, const ModelFacts& facts);
 
-// Returns the two inputs. Throws ToolError.
+// Returns the token ids and the position. Throws ToolError.
 std::vector<Array> decoder_inputs(const Method& method, const DecoderShape& shape,
                                   int64_t position);
 

@@ -28,7 +28,7 @@ std::string key_of(const inspector::ProfileRow& row) {
   return key;
 }
 
-// The number of times that a run enters a kernel or a delegate.
+// Returns how often a run enters a kernel or a delegate.
 size_t entries_of(const inspector::Profile& profile) {
   const auto kernels = std::ranges::count_if(profile.rows, [](const inspector::ProfileRow& row) {
     return row.where != inspector::Where::kDelegate;
@@ -130,7 +130,8 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
   }
   result.removed = rows_.size() - result.kept;
 
-  // Entering kernels and delegates: by their number, and as measured here.
+  // The overhead of entering kernels and delegates is scaled by their number and by measurements on
+  // this machine.
   const size_t entries = entries_of(changed);
   Interval overhead{overhead_there_, overhead_there_};
   if (entries != entries_ && entries_ > 0) {

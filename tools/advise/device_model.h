@@ -25,11 +25,12 @@ class DeviceModel {
   // Profiles of one program, on the device and on this machine.
   DeviceModel(const inspector::Profile& there, const inspector::Profile& here);
 
-  // `changed` was profiled on this machine, `ratio` is that of its time and the baseline's here.
+  // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's, both on
+  // this machine.
   DevicePrediction predict(const inspector::Profile& changed, const Interval& ratio) const;
 
  private:
-  // Rows of one operator, or all rows.
+  // Sums over the rows of one operator, or over all rows.
   struct Group {
     double there = 0, here = 0;   // shares of a run
     double sum = 0, squares = 0;  // of the logarithms of there / here, weighted by `weight`
@@ -40,7 +41,7 @@ class DeviceModel {
     double factor() const { return there > 0 && here > 0 ? there / here : 1; }
     double deviation() const;
   };
-  // A row of the baseline as a row of another program is compared with it.
+  // The facts about a baseline row that comparisons with rows of another program need.
   struct BaselineRow {
     std::string key;
     double there = 0;

@@ -36,7 +36,7 @@ void read_device_facts(const std::filesystem::path& file, DeviceProfile& device)
   if (facts.holds("cores")) device.processors = facts.at("cores").size();
 }
 
-// The rows that both runs have even if their processors need other layouts.
+// Returns the rows without inserted layout changes, which depend on the processor.
 std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile& profile) {
   std::vector<const inspector::ProfileRow*> rows;
   for (const inspector::ProfileRow& row : profile.rows) {
@@ -45,7 +45,7 @@ std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile
   return rows;
 }
 
-// The name of a row without the choice of a kernel, which depends on the processor.
+// Returns the name of a row without the chosen kernel variant, which depends on the processor.
 std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   if (row.where == inspector::Where::kKernel) return row.kernel;
   if (has_ops) return full_op_of(row);

@@ -15,14 +15,14 @@ struct DeviceProfile {
   inspector::Profile profile;
 };
 
-// Reads profile.json in a folder of tools/device/profile_on_device.py, or such a file. The name of
-// the device comes from device.json beside it, or else is the processor of the profile. Throws
-// HostError.
+// Reads a profile.json file, or the one in a folder that tools/device/profile_on_device.py wrote.
+// The device's name comes from device.json in the same folder, or else is the processor that the
+// profile names. Throws HostError.
 DeviceProfile read_device_profile(const std::filesystem::path& file);
 
-// Returns "" if `device`, recorded elsewhere, and `here` are of the same program; else what
-// differs. Programs are the same if their digests are equal, or their inputs, outputs, operators
-// and work.
+// Returns "" if the profiles `device`, recorded elsewhere, and `here` are of the same program; else
+// says how the programs differ. Programs are the same if their digests are equal, or if their
+// inputs, outputs, operators and work are.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

@@ -33,13 +33,13 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   return error.what();
 }
 
-// True if the model of the gain says that the change saves too little for a line.
+// True if the modeled gain is too small for a line of advice.
 bool is_negligible(const Advice& advice) {
   constexpr double kMinShare = 0.01;
   return advice.gain == Gain::kTime && advice.saved && advice.saved->high < kMinShare * advice.of;
 }
 
-// Keeps what rules can predict without a trial.
+// Keeps the advice whose gain can be predicted without a trial.
 Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
   Findings findings;
   for (Advice& advice : all) {
@@ -54,7 +54,7 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "saves less than 1 % by the model of its gain (--no_trials)";
     }
-    // A change of the model or of the machine may have no figure.
+    // Advice that changes the model or the machine is kept even without a figure.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

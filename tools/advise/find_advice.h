@@ -10,7 +10,7 @@
 
 namespace vitrine::tools {
 
-// The lines that keep the outputs and help one another, found one by one, best first.
+// The lines that keep the outputs and save time together, added one by one, best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
   Advice advice;                   // the change of all lines, as measured in one program
@@ -25,15 +25,16 @@ struct Findings {
   bool is_interrupted = false;
 };
 
-// Runs trials for at most about options.seconds. Ctrl-C ends them; the advice so far is kept.
+// Runs trials for at most about options.seconds. Ctrl-C ends the trials but keeps the advice so
+// far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
-// Returns the advice of all rules. Advice with equal changes becomes one.
+// Returns the advice of all rules. Merges advice with equal changes.
 std::vector<Advice> collect_advice(const Context& context);
 
-// Puts advice about time first, then advice about loading, memory and files. Each part is sorted by
-// the middle of the interval of what it saves; advice that needs something from the user comes
-// after the rest. Sets Advice::excludes.
+// Puts advice about time first, then advice about loading, memory and files. Sorts each group by
+// the midpoint of the saved interval, with advice that needs something from the user at the end.
+// Sets Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,5 @@
-// Intervals of gains: from blocks of paired runs, and of several changes together.
+// Computes intervals of gains from blocks of paired runs, and combines the intervals of several
+// changes.
 #pragma once
 
 #include <span>
@@ -14,8 +15,9 @@ struct Interval {
   double middle() const { return (low + high) / 2; }
 };
 
-// Relative difference of two measurements of equal programs that blocks of runs do not show,
-// because the data of a program keep their addresses (docs/benchmarks.md, "False alarms").
+// Relative difference between measurements of two equal programs that the blocks of one measurement
+// do not show, because a program's data stay at the same addresses (docs/benchmarks.md, "False
+// alarms").
 inline constexpr double kBetweenMeasurements = 0.05;
 
 // Returns the interval in which a second measurement of the same ratio is expected. `blocks` has

@@ -9,13 +9,14 @@
 namespace vitrine::tools {
 namespace {
 
-// The least that it costs to hand work to another thread.
+// Minimum time to hand work to another thread.
 constexpr double kDispatchNs = 1000;
 
-// The least that it costs to quantize the activations of a layer.
+// Minimum time to quantize the activations of a layer.
 constexpr double kConversionNs = 200;
 
-// Delegates and products divide their work; other kernels often run on one thread.
+// Delegates and matrix products divide their work among threads; other kernels often run on one
+// thread.
 bool can_be_divided(const inspector::ProfileRow& row) {
   return row.where == inspector::Where::kDelegate || (row.cost && row.cost->flops > 0);
 }

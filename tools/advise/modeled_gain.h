@@ -1,5 +1,5 @@
-// Models of what a change saves, without a trial. The intervals are wide: they reach from no gain
-// to what the model of the machine allows. docs/advice.md has the formulas.
+// Estimates what a change saves without a trial. The intervals are wide: from no gain to the most
+// that the model of the machine allows. docs/advice.md has the formulas.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace vitrine::tools {
 
-// Returns what `threads` threads save, more than now: at best, rows that can be divided take
-// context.threads / threads of their time, and a microsecond for each call to wake the threads. At
-// worst, they only wake.
+// Returns what `threads` threads save; precondition: more than now. At best, rows that can be
+// divided take context.threads / threads of their time, and a microsecond per call to wake the
+// threads. At worst, the threads only cost the time to wake.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns what smaller weights save in these rows: at best, their
-// time shrinks like the bytes, to `ratio`; nothing if that is less than the time of converting the
-// activations. At worst, the time of products stays, and the conversions take a tenth of it too.
+// Returns what smaller weights save in these rows. At best, the rows' time shrinks to `ratio`, as
+// the bytes do; nothing is saved if converting the activations takes longer than that saves. At
+// worst, the products take as long as before, and the conversions take a tenth of that time too.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the cheapest
@@ -26,8 +26,8 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 // most expensive calls plus the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets the ratio that follows from `saved`, so that --verify can check it. It is wider by the
-// difference of two measurements.
+// Sets the ratio that follows from `saved`, so that --verify can check it, and widens its interval
+// by the difference between two measurements.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

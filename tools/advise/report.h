@@ -13,7 +13,8 @@ namespace vitrine::tools {
 
 std::string advice_text(const Baseline& baseline, const Findings& findings, size_t width);
 std::string advice_json(const Baseline& baseline, const Findings& findings);
-// The page of the baseline's profile. Its lines of advice mark their rows in the table.
+// The page with the baseline's profile and the advice. Each line of advice marks its rows in the
+// table.
 std::string advice_html(const Baseline& baseline, const Findings& findings);
 
 // A fact below the name of a line: "why", "how", "risk" and so on. No text is empty.
@@ -26,7 +27,7 @@ std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& adv
 // "vitrine lower --backend xnnpack", or "as it is" for a .pte
 std::string baseline_text(const Baseline& baseline);
 
-// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty without a combination
+// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty if no lines were combined
 std::string together_title(const Findings& findings);
 
 // Adds "    why      CONTENT", wrapped; nothing if `content` is empty.

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The interval as a part of the baseline's figure, for a bar.
+// Returns the saved interval as fractions of the baseline's figure, for a bar of the page.
 Json part_json(const Advice& advice) {
   if (!advice.saved || advice.of <= 0) return {};
   const double low = std::clamp(advice.saved->low / advice.of, 0.0, 1.0);

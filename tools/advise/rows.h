@@ -33,11 +33,11 @@ std::string op_of(const inspector::ProfileRow& row);
 // The full name, as --exclude-op takes it: "aten.convolution.default". Empty if it is unknown.
 std::string full_op_of(const inspector::ProfileRow& row);
 
-// Returns the range of the ratio of an operator's time inside an XNNPACK delegate to that of the
+// Returns the range of an operator's time inside an XNNPACK delegate, divided by the time of the
 // optimized kernel (docs/performance.md, "Operators").
 Interval delegate_ratio(const std::string& op);
 
-// Returns what delegating the rows would save, by delegate_ratio().
+// Predicts, with delegate_ratio(), how much time delegating the rows would save.
 Interval saved_by_delegating(const Context& context, const RowSum& rows);
 
 }  // namespace vitrine::tools

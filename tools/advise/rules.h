@@ -17,7 +17,7 @@ struct Rule {
   std::vector<Advice> (*advise)(const Context& context);
 };
 
-// In the order in which trials are made: the most promising first.
+// All rules in the order of their trials: the most promising first.
 std::span<const Rule> all_rules();
 
 // The rules, one per file.

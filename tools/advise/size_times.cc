@@ -62,7 +62,7 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
            .runs = static_cast<size_t>(runs)});
       times.push_back({.size = size, .rounds = {}});
     } catch (const ToolError&) {
-      // The size is out of bounds, or the method has other conditions.
+      // The method refuses this size: it is out of bounds or violates another condition.
     }
   }
   for (int round = 0; round < kRounds; ++round) {

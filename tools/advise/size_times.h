@@ -23,8 +23,8 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
                         double seconds = 0.6);
 
-// Returns the sizes 1, 2, 4 and 8 within the bounds of the batch, and the batch in use. Empty
-// unless dim 0 of each user input is dynamic, which makes it a batch.
+// Returns those of the batch sizes 1, 2, 4 and 8 that are within the bounds, and the batch size in
+// use. Empty unless each user input has a dynamic dim 0, which is then the batch.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
 // Returns random inputs like `inputs`, with another size of dim 0. Throws ToolError.
@@ -33,7 +33,7 @@ std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch)
 // Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.
 std::vector<int64_t> chunk_sizes(int64_t max);
 
-// Returns the ratio of the times per item of two sizes in `times`.
+// Returns the ratio between the times per item of two sizes in `times`.
 Interval item_ratio(const SizeTime& changed, const SizeTime& reference);
 
 // Returns the size with the shortest time per item. Precondition: `times` is not empty.

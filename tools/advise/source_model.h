@@ -1,4 +1,4 @@
-// An exported model that is lowered in several variants, in memory.
+// An exported model that can be lowered in memory, in several variants.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
-// Keeps the last advice for a model, so that the numbers of --apply are those that the user saw,
-// and
-// --verify compares with a prediction that was made before.
+// Stores the last advice for a model, so that the numbers given to --apply mean the lines that the
+// user saw, and --verify checks a prediction made earlier.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +11,8 @@
 
 namespace vitrine::tools {
 
-// The file for this model, method, baseline and number of threads, in the folder of the machine's
-// limits. Empty without such a folder.
+// Returns the path of the stored advice for this model, method, baseline and number of threads, in
+// the folder that stores the machine's limits. Empty if that folder has no path.
 std::filesystem::path advice_file(const Context& context);
 
 // Writes the text of advice_json(). Ignores a file that cannot be written.

@@ -57,8 +57,8 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
   return change;
 }
 
-// Runs one side for a sample. If the sides have different pools, waits until the workers of the
-// other one sleep, and wakes its own by a run that does not count.
+// Measures one sample of the program `side`. If the two programs have different thread pools, first
+// waits until the other pool's workers sleep, and wakes its own pool with an unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);
@@ -121,11 +121,12 @@ TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
     const bool has_other_pool = one->pool() != other->pool();
     double run_ns = one->run(1) + other->run(1);
     if (block == 0) {
-      // The first runs of both programs start from the same state.
+      // Outputs are compared only after the first runs, because both programs then started from the
+      // same state.
       result.outputs = describe_change(compare_outputs(one->method(), other->method()));
       result.memory_change = memory_of(other->method()) - memory_of(one->method());
     }
-    // Slow programs run less often.
+    // Slow programs skip the second warm-up run.
     const bool is_slow = 2 * kMinPairs * run_ns > block_ns;
     if (!is_slow) run_ns = one->run(1) + other->run(1);
     run_ns = std::max(run_ns / 2, 1.0);

@@ -23,7 +23,8 @@ struct RunnableProgram {
   size_t threads = 0;
 };
 
-// One pool for each number of threads, because idle workers of other pools would disturb runs.
+// Thread pools by number of threads. Programs share a pool, because idle workers of a second pool
+// would disturb runs.
 class Pools {
  public:
   std::shared_ptr<ThreadPool> get(size_t threads);
@@ -62,10 +63,10 @@ struct TrialResult {
   Interval ratio() const { return predict_ratio(blocks); }
 };
 
-// The bytes that a loaded method holds.
+// Returns the bytes of memory that a loaded method holds.
 double memory_of(const Method& method);
 
-// Runs A and B on the same inputs in pairs of random order, for about `seconds`, and at least six
+// Runs A and B on the same inputs in pairs of random order, for about `seconds` but at least six
 // pairs. The pairs are divided into blocks. Each block loads both programs again if that is quick,
 // so that the addresses of their data differ between blocks. Ctrl-C ends the trial after a pair.
 // Throws ToolError if a program cannot run.

@@ -21,9 +21,9 @@ namespace {
 
 constexpr double kTrialSeconds = 0.7;     // at most
 constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
-// Smaller gains are not worth a line.
+// Smaller relative gains are not worth a line of advice.
 constexpr double kMinGain = 0.01;
-// A change with a larger upper bound may cost time.
+// A change whose time ratio has a larger upper bound may cost time.
 constexpr double kMaxEqualRatio = 1.06;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
@@ -48,13 +48,13 @@ std::string changes_text(const std::vector<aot::Change>& changes) {
   return text;
 }
 
-// Shortens a message to what fits a line of the list.
+// Shortens a message so that it fits on a line of the list.
 std::string first_line(std::string text) {
   text = text.substr(0, text.find('\n'));
   return text.substr(0, text.find(';'));
 }
 
-// A new folder for packed weights, which is removed with the object.
+// A new folder for packed weights, which the destructor removes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -78,7 +78,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Tries one change after the other within the time.
+// Tries one change after another until the time is used up.
 class Trials {
  public:
   Trials(Baseline& baseline, const AdviseOptions& options, Findings& findings)
@@ -114,7 +114,7 @@ class Trials {
   // The baseline's median time in each trial.
   const std::vector<double>& baseline_times() const { return baseline_times_; }
 
-  // Adds one line after the other that keeps the outputs, and keeps those that help.
+  // Combines lines that keep the outputs: adds them one by one, and keeps each that saves time.
   void try_together() {
     constexpr size_t kMaxLines = 5;
     Combination all;
@@ -128,7 +128,7 @@ class Trials {
       all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
     if (all.lines.empty()) return;
-    // All lines are relative to one time of the baseline.
+    // The combination is relative to the same baseline time as all lines.
     Advice& advice = all.advice;
     advice.of = findings_.advice.front().of;
     advice.saved =
@@ -263,7 +263,7 @@ class Trials {
     keep(std::move(advice));
   }
 
-  // Loads with a cache file that does not exist, and then again.
+  // Loads the program twice: first to create the cache file, then to use it.
   void try_loading(Advice advice, const Variant& variant) {
     constexpr int kLoads = 5;
     const TemporaryFolder folder;
@@ -298,8 +298,8 @@ class Trials {
   std::vector<double> baseline_times_;
 };
 
-// The time of the baseline may change between trials, with the load of the machine. Relates all
-// lines to one time, the median over the trials, so that they can be compared.
+// The baseline's time may change between trials, with the machine's load. Relates all lines to one
+// baseline time, the median over the trials, so that the lines can be compared.
 void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
   if (times.empty() || profiled <= 0) return;
   const double common = median_of(times);
@@ -338,12 +338,12 @@ void set_predicted(const DevicePrediction& prediction, const Context& context, A
   advice.saved =
       Interval{advice.of * (1 - prediction.ratio.high), advice.of * (1 - prediction.ratio.low)};
   advice.confidence = Confidence::kModeled;
-  advice.method = fmt::format("for {}: {} with their times there", context.device,
+  advice.method = fmt::format("for {}: {} with the device's times", context.device,
                               inspector::counted(prediction.kept, "row"));
   if (prediction.removed > 0)
     advice.method += fmt::format(", without {} others", prediction.removed);
   if (prediction.added > 0) {
-    advice.method += fmt::format(", and {} whose shares here count {:.2f} to {:.2f} times",
+    advice.method += fmt::format(", and {} with {:.2f} to {:.2f} times the share measured here",
                                  inspector::counted(prediction.added, "new row"),
                                  prediction.factor.low, prediction.factor.high);
   }
@@ -368,7 +368,7 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
                           : fmt::format("undecided for {}: {}", context.device, of_time)});
     return;
   }
-  // The time stays the same. Then a smaller file or less memory counts.
+  // If the time stays the same, a smaller file or less memory still makes the change useful.
   const auto saves = [&](Gain gain, double change, double of) {
     if (-change <= kMinShareOfBytes * of) return false;
     advice.gain = gain;

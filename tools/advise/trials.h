@@ -16,14 +16,14 @@ namespace vitrine::tools {
 void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
                 Findings& findings);
 
-// Moves a tried change to where it belongs by its ratio: advice if it saves time for certain, or
-// memory or a part of the file without costing time; else a line about why it is useless.
+// Sorts a tried change by its time ratio into `findings`: as advice if it certainly saves time, or
+// saves memory or file size without costing time; else as useless, with the reason.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
-// Sets the ratio and what follows from it.
+// Sets the measured ratio and the figures that follow from it.
 void set_measured(const TrialResult& trial, Advice& advice);
 
-// Replaces the ratio of this machine by that of the device whose profile the context has.
+// Replaces the ratio measured on this machine with the prediction for the context's device.
 void set_predicted(const DevicePrediction& prediction, const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

@@ -32,7 +32,8 @@ std::string where_text(const Blocker& blocker) {
 
 // A sentence about the model without the blocked calls.
 std::string rest_text(const Blockers& blockers) {
-  if (blockers.is_incomplete) return "Not all calls were checked, because that takes too long.";
+  if (blockers.is_incomplete)
+    return "Not all calls were checked, because checking them takes too long.";
   if (!blockers.other_error.empty()) {
     return fmt::format("{}: {}",
                        blockers.all.empty() ? "Each call alone can be lowered, but not the model"

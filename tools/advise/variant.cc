@@ -16,13 +16,13 @@ constexpr std::array<std::string_view, 10> kRepeatable = {
     "--backend",  "--backend-option", "--only-op",  "--exclude-op", "--dynamic",
     "--max-size", "--operator",       "--metadata", "--calibrate",  "--keep"};
 
-// A change that names backends replaces those of the baseline. The order of several backends
+// --backend is not repeatable: backends that a change names replace the baseline's. Their order
 // matters, so all of them together are one value.
 bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }
 
-// True if `settings` leave out backends.
+// True if `settings` ask for no backend (--backend none).
 bool has_no_backend(const Settings& settings) {
   return std::ranges::count(settings, Setting{"--backend", "none"}) != 0;
 }

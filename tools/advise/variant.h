@@ -31,7 +31,7 @@ Settings parse_settings(std::string_view text);
 // that can be repeated, such as --exclude-op, have no such conflict, except with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
-// Returns `base` with the settings of `change`, which replace those of the same option.
+// Returns `base` with the settings of `change`, which replace settings of the same options.
 Variant merged(Variant base, const Variant& change);
 
 // Returns the value of an option, or an empty text if it is not set.

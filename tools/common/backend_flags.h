@@ -20,7 +20,8 @@ struct BackendFlags {
 
   // Loads the libraries. Throws ToolError.
   void load_libraries() const;
-  // The result refers to the texts above. Throws ToolError for an option of another form.
+  // Returns the parsed `options`; the result refers to their texts. Throws ToolError for a text
+  // without KEY=VALUE.
   std::vector<BackendOption> parsed() const;
 };
 

@@ -14,7 +14,8 @@ void load_extension(const std::string& path);
 // Adds a backend and its profile. Both must live until the process ends. Not thread-safe.
 void add_backend(const BackendInterface& backend, const inspector::DelegateProfile& profile);
 
-// The result lives until the process ends.
+// Returns the backends of this build and the added ones. The reference stays valid until the
+// process ends.
 const BackendRegistry& all_backends();
 inspector::DelegateProfiles all_delegate_profiles();
 

@@ -22,8 +22,8 @@ bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
                         const std::function<void()>& check, int* exit_code);
 
 // Runs the main function of a tool: calls `run`, which returns the exit code, and checks that all
-// output was written. Prints an exception to stderr. The exit code is then kExitFailed; if Ctrl-C
-// canceled an execution, SIGINT ends the process instead. `name` becomes the program's name in
+// output was written. Prints an exception to stderr and then returns kExitFailed. If Ctrl-C
+// canceled an execution, ends the process with SIGINT instead. `name` becomes the program's name in
 // messages, unless one is set.
 int run_tool(const char* name, const std::function<int()>& run);
 
@@ -46,7 +46,7 @@ class OptionGroup {
   const char* heading_;
 };
 
-// Checks that a number is `min` or more. The error names no upper limit.
+// Checks that a number is `min` or more. Unlike between(), its error does not name an upper limit.
 CLI::Validator at_least(int min);
 // Checks that a number is in [min, max].
 CLI::Validator between(int min, int max);

@@ -6,14 +6,14 @@
 
 namespace vitrine::tools {
 
-// Times, summed over all threads of the process.
+// Wall time of a measurement, and processor times summed over all threads of the process.
 struct CpuUse {
   double wall_ns = 0;
   double cpu_ns = 0;
   double waited_ns = 0;  // time that ready threads waited for a processor; 0 if unknown
 };
 
-// Measures from its construction on.
+// Measures the process's use of processors from the construction of the object on.
 class CpuMeter {
  public:
   CpuMeter();
@@ -27,8 +27,8 @@ class CpuMeter {
 // groups.
 size_t allowed_processors();
 
-// Returns a warning for the top of a report if runs on `threads` threads, one of which always
-// computes, got too little processor time; else an empty text. Ignores losses of less than 5 ms,
+// Returns a warning for the top of a report if runs got too little processor time on `threads`
+// threads, one of which always computes; else an empty text. Ignores losses of less than 5 ms,
 // about one time slice.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 

@@ -29,7 +29,7 @@ constexpr size_t kMaxLines = 32;
 
 using Counts = std::map<std::string, size_t>;
 
-// The names with their counts, the most frequent first.
+// Formats names with their counts, the most frequent first.
 std::string counts_text(const Counts& counts) {
   std::vector<std::pair<std::string, size_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted,

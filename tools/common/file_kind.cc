@@ -64,9 +64,9 @@ constexpr KindRow kKinds[] = {
      "lower it with 'vitrine lower {0} --backend xnnpack -o {1}', or run it with 'vitrine run "
      "{0}'"},
     {FileKind::kProfile, "stored profile (.json)", "a",
-     "compare it with another one by 'vitrine compare {0} OTHER.json'"},
+     "compare it with another one: 'vitrine compare {0} OTHER.json'"},
     {FileKind::kTokenProfile, "stored token profile (.json)", "a",
-     "compare it with another one by 'vitrine compare {0} OTHER.json'"},
+     "compare it with another one: 'vitrine compare {0} OTHER.json'"},
     {FileKind::kArchive, "zip archive without a model or record", "a",
      "if it is a checkpoint or a TorchScript model, export the model with torch.export.save"},
     {FileKind::kNumpyArray, "NumPy array (.npy)", "a", "give it with --inputs"},

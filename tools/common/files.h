@@ -15,13 +15,13 @@
 
 namespace vitrine::tools {
 
-// Returns the bytes of a file, a pipe or a device; of the latter two, at most 256 MiB. Throws
-// ToolError, which names the file.
+// Returns the bytes of a file, a pipe or a device. Throws ToolError, which names the file; pipes
+// and devices may have at most 256 MiB.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 // Writes a temporary file in the same folder and renames it (platform::NewFile). Readers never see
-// a partial file, and a failed run leaves the old file unchanged. Follows links. Writes directly to
-// a path that is not a regular file, such as /dev/null or a pipe.
+// a partial file, and a failed run leaves the old file unchanged. Follows symbolic links. Writes
+// directly to a path that is not a regular file, such as /dev/null or a pipe.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
@@ -39,8 +39,8 @@ void flush_standard_output();
 // terminal (see make_printable()). Tools print all messages and values with it.
 void print_text(std::FILE* file, std::string text);
 
-// Writes a file piece by piece, otherwise like write_file(). The destructor removes an uncommitted
-// file. Throws ToolError, which names the file.
+// Writes a file like write_file(), but piece by piece. The destructor removes an uncommitted file.
+// Throws ToolError, which names the file.
 class NewFile {
  public:
   explicit NewFile(const std::filesystem::path& path);
@@ -69,10 +69,10 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// Files that belong together. None gets its final name before all are written.
+// Files that belong together. No file gets its final name before all files are written.
 class NewFiles {
  public:
-  // The reference stays valid.
+  // Returns the new file. The reference stays valid when more files are added.
   NewFile& add(const std::filesystem::path& path) { return files_.emplace_back(path); }
   // Writes all buffered bytes to the files.
   void finish();

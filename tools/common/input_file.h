@@ -13,12 +13,13 @@
 
 namespace vitrine::tools {
 
-// "a.bin" or, for an input smaller than its bound, "a.bin:2x16". "-" is standard input.
+// A file of input data: "a.bin" or, for an input with a dynamic shape, "a.bin:2x16". "-" is
+// standard input.
 struct InputSpec {
   std::filesystem::path file;
   std::optional<std::vector<int32_t>> sizes;
 };
-// `option` is the name of the option in errors. Throws ToolError.
+// Parses an input of the command line. `option` is the option's name in errors. Throws ToolError.
 InputSpec parse_input_spec(const std::string& text, const char* option);
 
 // Converts an array to input `index`. Its dtype and rank must be those of `info`. `label` names the

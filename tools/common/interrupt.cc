@@ -9,7 +9,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The signal handler reads these, so they need no memory from the heap.
+// The signal handler reads these variables, so they must not use the heap.
 struct TemporaryFile {
   std::atomic<bool> is_used = false;
   char path[PATH_MAX];

@@ -5,16 +5,18 @@
 
 namespace vitrine::tools {
 
-// MethodOptions::cancel_flag for all methods that sessions load. It is false until Ctrl-C.
+// The MethodOptions::cancel_flag of all methods that sessions load. It is false until
+// cancel_executions().
 std::atomic<bool>& cancel_flag();
 
-// Sets the flag. The next Ctrl-C ends the process at once. Signal handlers may call this.
+// Sets cancel_flag(). The next Ctrl-C ends the process at once. Signal handlers may call this.
 void cancel_executions();
 
 // Makes Ctrl-C call cancel_executions().
 void cancel_on_interrupt();
 
-// True after Ctrl-C: measurements end after the current run. Another Ctrl-C cancels that run.
+// True after the first Ctrl-C: measurements end after the current run. A second Ctrl-C cancels that
+// run.
 std::atomic<bool>& stop_flag();
 
 // Makes the first Ctrl-C set stop_flag(), and the second one call cancel_executions().
@@ -24,11 +26,12 @@ void stop_on_interrupt();
 // process.
 void remove_files_on_interrupt();
 
-// Makes the first Ctrl-C set stop_flag(), and the second one do the same as above. SIGTERM does so
-// at once.
+// Makes the first Ctrl-C set stop_flag(). The second Ctrl-C, or SIGTERM, removes the temporary
+// files and ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// Adds or removes a file that an interrupt deletes. At most eight files are kept.
+// Add or remove a path in the list of files that an interrupt deletes. The list holds at most eight
+// files.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);
 

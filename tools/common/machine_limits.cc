@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr int kVersion = 2;  // of the cache file; version 1 could have figures measured under load
 constexpr int kTrials = 30;
 constexpr double kMaxNs = 2e9;  // time limit for all trials of a figure
-// Short enough that many trials are not interrupted even on a busy machine.
+// Duration of a trial: short enough that even on a busy machine, many trials are not interrupted.
 constexpr double kTrialNs = 4e6;
 constexpr double kMinCpuShare = 0.97;
 constexpr size_t kCopyBufferBytes = size_t{64} << 20;  // larger than most processors' caches
@@ -94,7 +94,7 @@ json read_cache(const std::filesystem::path& file) {
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     cache = json::parse(text, text + bytes.size(), nullptr, false);
   } catch (const ToolError&) {
-    // An unreadable cache counts as empty.
+    // A cache file that cannot be read counts as empty.
   }
   const bool is_ours = cache.is_object() && cache.value("version", json()) == json(kVersion) &&
                        cache.contains("machines") && cache.at("machines").is_object();

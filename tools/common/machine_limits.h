@@ -15,8 +15,9 @@ namespace vitrine::tools {
 // Returns the processor's name, or its architecture if the name is unknown.
 std::string machine_name();
 
-// Returns the multiplications and additions per second on `threads` threads, by the instructions of
-// tools/common/multiply_add.h for f32, f16, bf16 or i8; 0 if the processor has no such instruction.
+// Measures multiplications and additions per second on `threads` threads, with the instructions of
+// tools/common/multiply_add.h for f32, f16, bf16 or i8. Returns 0 if the processor lacks the
+// instruction.
 double measure_operations(uint32_t threads, ScalarType dtype);
 
 // Measures on `threads` threads. This takes about half a second, and up to four seconds on a busy

@@ -28,7 +28,7 @@ class PlanReader {
     for (const int64_t bytes : *plan_.non_const_buffer_sizes()) {
       result_.buffers.push_back(static_cast<uint64_t>(bytes));
     }
-    // The first buffer is reserved.
+    // Drops the first buffer, which the format reserves.
     if (!result_.buffers.empty()) result_.buffers.erase(result_.buffers.begin());
     for (const fbs::Chain* chain : *plan_.chains()) read_chain(*chain);
     result_.num_instructions = next_;

@@ -6,9 +6,9 @@
 
 namespace vitrine::tools {
 
-// A tensor is alive from the first instruction that names it to the last. Inputs and state are
+// A tensor is alive from the first to the last instruction that names it. Inputs and state are
 // alive from the start, outputs and state to the end. A tensor that is alive at any instruction of
-// a loop is alive during the loop. Instructions are counted over all chains of the method. The
+// a loop is alive during the loop. Instruction numbers count through all chains of the method. The
 // program must be verified.
 inspector::MemoryPlan memory_plan(const MethodMeta& method);
 

@@ -14,10 +14,12 @@
 namespace vitrine::tools {
 namespace {
 
-// Enough chains to hide the latency of two units, few enough for 16 registers.
+// Number of independent chains: enough to hide the latency of two arithmetic units, few enough for
+// 16 registers.
 constexpr size_t kChains = 12;
 
-// Initial bits of vectors of narrow numbers. As two f16, they are 0.5 and 0.5.
+// Initial bits of vectors of f16, bf16 or i8 numbers. Read as two f16 numbers, they are 0.5 and
+// 0.5.
 template <class T>
 volatile T g_factor = 0x38003800;
 template <>
@@ -94,7 +96,7 @@ bool has_feature() {
   return (registers[part] >> bit & 1U) != 0;
 }
 
-// For each dtype, the widest variant comes first.
+// For each dtype, the variant with the widest vectors comes first.
 constexpr Variant kVariants[] = {
     {ScalarType::kFloat, 16, has_avx512, run_f32_avx512},
     {ScalarType::kFloat, 8, has_avx2, run_f32_avx2},

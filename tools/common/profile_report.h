@@ -39,11 +39,11 @@ using GraphDrawing = std::string (*)(const std::filesystem::path& program,
                                      const std::filesystem::path& etrecord,
                                      const inspector::Profile& profile,
                                      const inspector::RowFigures& figures);
-// Lets tools add the graph of a program to pages of reports. Small programs do not call it; their
-// pages have no graph. Not thread-safe.
+// Sets the function that adds a program's graph to the pages of reports. Small programs do not call
+// this, so their pages have no graph. Not thread-safe.
 void set_graph_drawing(GraphDrawing drawing);
 // Returns the value for ReportOptions::graph: empty if the format is not kHtml or if this program
-// cannot draw.
+// cannot draw graphs.
 std::string graph_for(const ReportOptions& options, const std::filesystem::path& program,
                       const std::filesystem::path& etrecord, const inspector::Profile& profile,
                       const inspector::RowFigures& figures = {});
@@ -74,18 +74,18 @@ std::string make_report(const inspector::Profile& profile, const ReportOptions& 
 std::string make_report(const inspector::Comparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
-// Formats a comparison of values in the same formats.
+// Formats a comparison of values as a table, JSON, CSV or HTML.
 std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
 // Returns the value of RunInfo::memory. State that methods share counts as planned memory.
 inspector::MemoryInfo memory_info(const MemoryUsage& usage);
 
-// Writes to options.file or standard output. Throws ToolError.
+// Writes a report to options.file or standard output. Throws ToolError.
 void write_report(std::string_view text, const ReportOptions& options);
 
-// Returns names for two compared files: file names, or longer parts of their paths if those are
-// equal.
+// Returns names for two compared files: the file names or, if these are equal, longer parts of the
+// paths.
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the names of the operators of a payload that has one graph.
+// Returns the operators' names in a payload that has one graph.
 std::vector<std::string> operators_of(const Program& program,
                                       const fbs::BackendDelegate& delegate) {
   std::vector<std::string> names;

@@ -110,7 +110,7 @@ class MethodCheck {
       if (id.empty()) continue;
       const auto handles = record_.handles_of_instruction.find(index);
       if (handles == record_.handles_of_instruction.end()) {
-        return fmt::format("instruction {} calls {}, but the record has nothing about it", index,
+        return fmt::format("instruction {} calls {}, but the record does not mention it", index,
                            id);
       }
       if (id != xnnpack::kBackendId) continue;
@@ -119,8 +119,8 @@ class MethodCheck {
     return "";
   }
 
-  // Checks that each node of the payload has a debug handle of the call, and that its output is as
-  // large as a result of one of the record's nodes with that handle.
+  // Checks that each node of the payload has a debug handle of the call, and that its output has
+  // the size of a result of one of the record's nodes with that handle.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -199,7 +199,7 @@ class MethodCheck {
   }
 
   // Checks that kernels with the same name as a node have a result of the same size. Other kernels
-  // may differ from the record, because lowering decomposes ops after it was made.
+  // may differ from the record, because lowering decomposes ops after it makes the record.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -222,7 +222,7 @@ class MethodCheck {
                        wrong, compared);
   }
 
-  // In the record, the graph returns the buffers that the method writes before its outputs.
+  // The record's graph returns, before its outputs, the buffers that the method writes.
   std::string check_outputs() {
     const std::vector<size_t>& outputs = record_.graph.outputs;
     if (record_.graph.nodes.empty()) return "";  // the record has only the maps of the method
@@ -291,7 +291,7 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;
-  // The digest is that of the embedded record, which `vitrine strip` moves to a file.
+  // Compares the digest of the embedded record, which `vitrine strip` moves to a file.
   if (record.digest.empty() && !expected.empty() && digest_of(read_file(file)) == expected) {
     return record;
   }

@@ -15,7 +15,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `done` of `all` parts are done. Cheap if nothing is printed.
+  // Reports that `done` of `all` parts of the work are done. Cheap if nothing is printed.
   void update(size_t done, size_t all);
   // Removes the line.
   void clear();

@@ -16,7 +16,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options);
 // given. A file "-" is standard output.
 void choose_format(const CLI::App& app, ReportOptions& options);
 
-// Adds --legend, which explains the terms of reports. It works without other arguments.
+// Adds --legend, which explains the terms of reports. --legend works without other arguments.
 void add_legend(const OptionGroup& group);
 
 // Adds --fail_above, the limit for exceeds().
@@ -28,7 +28,7 @@ double parse_db(const std::string& text);
 // Throws ValidationError unless the format is kTable or kJson. `what` begins the message: "with
 // --verify".
 void check_is_table_or_json(const ReportOptions& options, const char* what);
-// Throws ValidationError if an option is set that comparisons would ignore.
+// Throws ValidationError if the command line sets an option that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);
 
 }  // namespace vitrine::tools

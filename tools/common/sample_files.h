@@ -1,8 +1,8 @@
 // Finds samples of a model's inputs in files, folders and lists.
 //
 // A file is a sample if the model has one input. For models with several inputs, a sample is a .npz
-// file with an array per input, a folder, or files whose names differ only in the end: an input's
-// name or number ("3_ids.npy", "3_mask.npy"; "calib_3_0.bin", "calib_3_1.bin").
+// file with an array per input, a folder, or files whose names differ only at the end, in an
+// input's name or number ("3_ids.npy", "3_mask.npy"; "calib_3_0.bin", "calib_3_1.bin").
 #pragma once
 
 #include <cstddef>

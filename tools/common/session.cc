@@ -49,7 +49,7 @@ Session::Session(const SessionOptions& options)
   load_ns_ = platform::now_ns() - start - lowering_ns_;
 }
 
-// For a bundled program, returns the source of the program inside.
+// For a bundled program, returns the data source of the program inside it.
 std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
   if (!options.program.empty()) return check(view_buffer(options.program));
   const std::filesystem::path& path = options.model;

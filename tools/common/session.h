@@ -16,7 +16,7 @@
 
 namespace vitrine::tools {
 
-// The backend of options that do not name one.
+// The backend that tools use if the command line does not name one.
 extern const char* const kDefaultBackend;
 
 // Lowers an exported model to a program in memory, for a backend of `pte_lower --backend`, or for
@@ -24,8 +24,8 @@ extern const char* const kDefaultBackend;
 // HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
-// Lets tools lower exported models (.pt2, .ptn). Programs without the ahead-of-time half do not
-// call it; they refuse such files. Not thread-safe.
+// Sets the function with which sessions lower exported models (.pt2, .ptn). Programs without the
+// ahead-of-time half do not call this, and refuse such files. Not thread-safe.
 void set_model_lowering(ModelLowering lowering);
 ModelLowering model_lowering();  // null if this program cannot lower
 
@@ -36,7 +36,7 @@ struct SessionOptions {
   std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
   bool optimized_kernels = true;
   MethodLimits limits = {};
-  // Allows methods with outputs that nothing writes. load_method() then prints a warning.
+  // Allows methods with outputs that no instruction writes. load_method() then prints a warning.
   bool accept_unwritten_outputs = false;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
   bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways

@@ -12,7 +12,8 @@ namespace vitrine::tools {
 // read.
 bool is_stored_profile(const std::filesystem::path& file);
 
-// Reads such a file. `etrecord` is the ETRecord of a trace, or empty. Throws HostError.
+// Reads a stored profile or a trace. `etrecord` is the path of the trace's ETRecord, or empty.
+// Throws HostError.
 inspector::Profile read_stored_profile(const std::filesystem::path& file,
                                        const std::filesystem::path& etrecord,
                                        const std::string& method);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Offsets in the extended header (docs/formats/program.md).
+// Positions of fields in the extended header (docs/formats/program.md).
 constexpr size_t kHeaderLengthAt = 12;
 constexpr size_t kSegmentBytesAt = 32;
 constexpr uint32_t kLengthWithSegmentBytes = 32;
@@ -77,7 +77,7 @@ class Stripper {
   }
 
  private:
-  // A segment behind the record. Offsets count from the base of the segments.
+  // A segment after the record. Offsets count from the base of the segments.
   struct Move {
     uint32_t index;
     uint64_t from;
@@ -113,7 +113,7 @@ class Stripper {
     }
   }
 
-  // Finds the new places of the segments behind the record.
+  // Computes the new offsets of the segments after the record.
   void plan_moves() {
     const fbs::DataSegment& record = *root_->segments()->Get(record_);
     const uint64_t end = record.offset() + record.size();
@@ -142,7 +142,8 @@ class Stripper {
     segment_bytes_ = written;
   }
 
-  // The record's segment stays in the list, without bytes, so that indices of segments are valid.
+  // The record's segment stays in the list with size 0, so that the indices of other segments stay
+  // valid.
   void change_head() {
     set_segment(record_, kept_, 0);
     for (const Move& move : moves_) set_segment(move.index, move.to, move.size);

@@ -12,8 +12,8 @@
 namespace vitrine::tools {
 
 // Passes the bytes of a program without its record to `sink`, piece by piece. `file` has the bytes
-// of `program`. Segments keep their index, bytes and alignment; those after the record move
-// forward. The digest of the record stays, so that tools recognize the record in another file.
+// of `program`. Segments keep their index, bytes and alignment; those after the record move toward
+// the start. The record's digest stays, so that tools recognize the record in another file.
 //
 // Returns the record's bytes in `file`. If the program does not contain a record, returns nullopt
 // and passes nothing. Throws ToolError, before it passes anything, if segments overlap or

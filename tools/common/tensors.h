@@ -1,4 +1,4 @@
-// Helpers of tools for tensors: create inputs, read elements, describe types.
+// Functions of tools that create input tensors, read elements and describe types.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace vitrine::tools {
 
 // Returns zeros with the dtype, sizes and dim order of an input or output. Throws ToolError.
 Array zeros_like(const TensorInfo& info);
-// Fills with uniform floats in [-1, 1), or integers and bools of 0 or 1 (valid as indices of most
-// tables).
+// Fills a tensor with uniform floats in [-1, 1), or with integers or bools 0 and 1 (valid indices
+// in most tables).
 void fill_random(Array& array, std::mt19937_64& generator);
 
 // Returns the elements in row-major order. Throws ToolError if the tensor has no data.

@@ -14,7 +14,7 @@ class ToolError : public HostError {
   // "InvalidProgram (0x23): execution_plan[0]..."
   explicit ToolError(const Error& error);
   ToolError(const std::string& text, ErrorCode code) : HostError(text), code_(code) {}
-  // The code of the runtime's error; kInternal if there was none.
+  // The code of the runtime's error; kInternal if the error is not from the runtime.
   ErrorCode code() const { return code_; }
 
  private:

@@ -77,7 +77,7 @@ def split_input(text):
 
 
 class Files:
-    """The files to copy to the device, each under a unique name, and the runner's arguments that name them."""
+    """Returns the files to copy to the device, each under a unique name, and the runner's arguments that name them."""
 
     def __init__(self, options, model, etrecord=None):
         self.pushed = {"model.pte": model}
@@ -233,7 +233,7 @@ def compare(inspect, earlier, folder, fail_above):
 
 
 def keep_results(partial, options, files, info):
-    """Completes the results and moves them to their folder. If anything fails, the folder is not created."""
+    """Completes the results and moves them to the results folder, which is not created if anything fails."""
     profile = read_json(partial / "profile.json")
     info["threads"] = profile.get("threads")
     (partial / "device.json").write_text(json.dumps(info, indent=1) + "\n")

@@ -42,7 +42,7 @@ def find_vitrine(given):
 
 
 def is_measurable(line):
-    """True if the line changes the program, and predicts its time without anything from the user."""
+    """True if the line of advice changes the program and predicts its time, and needs nothing from the user."""
     return bool(line["program"] and line["ratio"] and not line.get("needs")) and line.get("gain", "time") == "time"
 
 
@@ -78,7 +78,7 @@ def lower(vitrine, model, words, output):
 
 
 def make_programs(options, advice, lines, folder):
-    """Returns the program of the baseline and those of the lines."""
+    """Returns the baseline's program and one program per line of advice."""
     source = options.source or options.model
     if advice["is_program"] and options.source is None:
         raise DeviceError("--source: the advice is about a program (.pte), so give the exported model from which the "

@@ -22,9 +22,9 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs A and B in pairs. The order within a pair is random, so the time slices of another process
-// cannot keep hitting the same program, and the sign test of the ratios holds for equal programs
-// whatever the runs have in common.
+// Runs A and B in pairs. The order within a pair is random, so that another process's time slices
+// cannot keep hitting the same program, and so that the sign test of the ratios holds for equal
+// programs even if runs are correlated.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);

@@ -27,7 +27,7 @@ class InputSet {
   // Reads a file for each tensor input, or the arrays of a .npz file. Throws ToolError.
   InputSet(const Method& method, const SampleFiles& sample, const SampleQuery& query);
 
-  // Takes the values as they are, one for each input. All inputs must be tensors.
+  // Takes the given values unchanged, one for each input. All inputs must be tensors.
   InputSet(std::vector<Array> values, std::string source);
 
   // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.
@@ -36,16 +36,18 @@ class InputSet {
   // Sets the inputs. Call this before each execution, because the method may reuse their memory.
   void apply(Method& method);
 
-  // The origin of the values: "random (seed 0)", "2 files", "1 file, 1 random (seed 0)" or the name
-  // of a test set. Empty if the method has no tensor inputs.
+  // The origin of the inputs' values: "random (seed 0)", "2 files", "1 file, 1 random (seed 0)" or
+  // the name of a test set. Empty if the method has no tensor inputs.
   const std::string& source() const { return source_; }
-  // One text per input, such as "f32[1,3,224,224]".
+  // The type of each input, such as "f32[1,3,224,224]".
   std::vector<std::string> descriptions() const;
-  // The values, indexed by input. The array of an input that is not a tensor is empty.
+  // The values of the inputs, indexed by input. The array of an input that is not a tensor is
+  // empty.
   const std::vector<Array>& arrays() const { return arrays_; }
 
  private:
-  // Indexed by input. An input that is not a tensor has an empty array, a kind and perhaps a value.
+  // The inputs by index. An input that is not a tensor has an empty array, a kind and perhaps a
+  // value.
   std::vector<Array> arrays_;
   std::vector<std::string> kinds_;
   std::vector<EValue> constants_;  // None if the input has no value
@@ -54,8 +56,8 @@ class InputSet {
 
 SessionOptions session_options(const RunnerOptions& options);
 
-// Makes the inputs from --inputs, else from the test set of a bundled program, else at random.
-// Stores the index of the test set in `trace`. Throws ToolError.
+// Makes the inputs from --inputs, else from the test set of a bundled program, else from random
+// numbers. Stores the index of the test set in `trace`. Throws ToolError.
 InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
                      TraceBuffer& trace);
 

@@ -21,7 +21,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Names the folders, lists or archives that the samples are from.
+// Returns the names of the folders, lists or archives that contain the samples.
 void name_samples(NumericsResult& result, size_t samples, const RunnerOptions& options) {
   std::vector<std::string> paths;
   for (const InputSpec& input : options.inputs) paths.push_back(input.file.string());
@@ -63,7 +63,7 @@ std::string comparison_report(const NumericsResult& a, const NumericsResult& b,
   }
 }
 
-// The options of the second program.
+// Returns the options for the second program, which --compare names.
 RunnerOptions options_of_compared(const RunnerOptions& options) {
   RunnerOptions other = options;
   other.model = options.compare;

@@ -28,14 +28,14 @@ struct NumericsResult {
   uint64_t dropped_values = 0;
 };
 
-// One set of inputs.
+// A sample: one set of inputs.
 struct NumericsSample {
   std::string name;  // empty if it is the only one and has no name
   std::function<InputSet(TracedProgram& program)> make_inputs;
 };
 
 // Returns the samples of options.inputs, or the inputs of a plain run. `options` and `session` must
-// outlive them. Errors name `option`. Throws ToolError.
+// outlive the result. Throws ToolError, which names `option`.
 std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
                                                   const SessionOptions& session,
                                                   const char* option = "--inputs");
@@ -52,7 +52,7 @@ class NumericsRun {
               std::span<const std::byte> lowered)
       : options_(options), session_(session), lowered_(lowered) {}
 
-  // Runs the program once and the reference twice. If `inputs` is empty, sets it to those that
+  // Runs the program once and the reference twice. If `inputs` is empty, sets it to the inputs that
   // `sample` makes. Throws HostError.
   NumericsResult measure(const NumericsSample& sample, std::unique_ptr<InputSet>& inputs) const;
   // Profiles the program without keeping values.
@@ -66,8 +66,8 @@ class NumericsRun {
   std::span<const std::byte> lowered_;
 };
 
-// Runs all programs on the same inputs. Returns the result of each over all samples. With `times`,
-// also profiles the programs on the last sample. Throws HostError.
+// Runs all programs on the same inputs. Returns each program's result over all samples. With
+// `times`, also profiles the programs on the last sample. Throws HostError.
 std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
                                              std::span<const NumericsSample> samples, bool times);
 

@@ -226,11 +226,11 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
                   "keep each op's outputs, for --compare or in the trace");
   verify
       .add_option("--debug_buffer_path", options.debug_buffer,
-                  "file for these outputs (default: the trace's name plus .data)")
+                  "file for the ops' outputs (default: the trace's name plus .data)")
       ->type_name("FILE");
   verify
       .add_option("--debug_buffer_size", options.debug_buffer_bytes,
-                  "limit of these outputs in bytes; outputs that do not fit are counted")
+                  "limit of the ops' outputs in bytes; outputs that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -239,7 +239,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
   RunnerOptions& options = line.options;
   const OptionGroup numerics(app, "Numerics");
   numerics.add_flag("--numerics", options.numerics,
-                    "print the error that each operator makes, and that it inherits");
+                    "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
                   "exact model: .pte, or .pt2 for portable kernels (only vitrine)")

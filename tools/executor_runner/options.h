@@ -34,7 +34,8 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
-  // The program whose delegates `model` replaces; empty without --replace_delegates.
+  // The program that `model` replaces because its backends are missing; empty without
+  // --replace_delegates.
   std::filesystem::path replaced;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;

@@ -16,7 +16,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Times the first run, when caches are cold and memory is not mapped yet.
+// Times the first run, while caches are cold and memory is not mapped yet.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace,
                         const RunnerOptions& options) {
   inputs.apply(method);
@@ -37,7 +37,7 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer,
   return platform::now_ns() - start;
 }
 
-// With fewer runs, a single disturbed or cold run would decide the overhead of tracing.
+// With fewer runs, a single disturbed or cold run would dominate the measured overhead of tracing.
 constexpr size_t kMinRunsForOverhead = 5;
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace vitrine::tools {
 
 inline constexpr double kSecond = 1e9;  // in nanoseconds
 
-// Number of runs of `run_ns` that fit into `budget_ns`, clamped to min_runs and max_runs.
+// Returns how many runs of `run_ns` each fit into `budget_ns`, clamped to min_runs and max_runs.
 size_t num_runs_within(double budget_ns, uint64_t run_ns, size_t min_runs, size_t max_runs);
 
 // Returns the number of warm-up runs if a run takes `run_ns`.
@@ -29,14 +29,15 @@ std::string interrupted_text(size_t done, size_t runs);
 
 struct ProfiledRuns {
   size_t warmup = 0;
-  // Median traced time / median untraced time - 1. Unset if there were too few runs.
+  // Overhead of tracing: median traced time / median untraced time - 1. Unset after too few runs.
   std::optional<double> trace_overhead;
   platform::ResidentMemory memory;  // memory of the process after the last run
   CpuUse cpu;                       // processor use of the runs after the warm-up
   std::string interrupted;          // a warning if Ctrl-C ended the runs; else empty
 };
 
-// `method` must have been loaded with `trace` as its tracer. Throws ToolError.
+// Runs `method` for a profile; it must have been loaded with `trace` as its tracer. Throws
+// ToolError.
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                           const RunnerOptions& options);
 

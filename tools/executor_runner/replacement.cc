@@ -37,10 +37,10 @@ void check_same(const char* kind, const std::vector<std::string>& wanted,
     const std::string a = i < wanted.size() ? wanted[i] : "missing";
     const std::string b = i < found.size() ? found[i] : "missing";
     if (a == b) continue;
-    throw ToolError(fmt::format(
-        "--replace_delegates: is another model: {} {} is {} in the program, but {} in the "
-        "replacement",
-        kind, i, a, b));
+    throw ToolError(
+        fmt::format("--replace_delegates: the replacement is another model: {} {} is {} in the "
+                    "program, but {} in the replacement",
+                    kind, i, a, b));
   }
 }
 

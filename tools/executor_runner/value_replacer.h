@@ -1,4 +1,4 @@
-// Gives each op of a reference the values that another program computed
+// Replaces results of a reference's ops with the values that another program computed
 // (inspector/compare/numerics.h).
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace vitrine::tools {
 
-// Keeps each result of the reference that has a replacement, and then replaces it.
+// Stores each result of the reference that has a replacement, and then overwrites it.
 class ValueReplacer final : public EventTracer {
  public:
   using Values = std::map<inspector::ReferenceResult, const etdump::DebugTensor*>;

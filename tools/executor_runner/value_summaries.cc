@@ -17,10 +17,11 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the values of the run in order. `values` are those of `program`.
+// Returns the summarized values of the run in order. `values` are the summaries that the run
+// recorded.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
-  // The tensors of the dump are those of the buffer, in the same order.
+  // The dump and the buffer have the same tensors in the same order.
   std::vector<const DebugTensor*> tensors;
   for (const etdump::Block& block : run.trace.blocks) {
     for (const etdump::DebugEvent& event : block.debug_events) {
@@ -35,14 +36,15 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   for (const ValueBuffer::Entry& entry : values.entries()) {
     if (entry.kind == ValueBuffer::Entry::Kind::kTensor) entry_of[tensors.at(next++)] = &entry;
   }
-  // The record is not given, because it would repeat a value for each node that it may be.
+  // Passes no record, because with one, a value would be repeated for each node that it may come
+  // from.
   const inspector::ValueRun of_run = run.values(method);
   inspector::SummarizedValues result;
   const inspector::RecordedValues recorded =
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // An output of a delegate is also the value of an operator.
+    // A delegate's output repeats a value of one of its operators.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

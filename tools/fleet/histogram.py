@@ -1,4 +1,4 @@
-"""Computes percentiles of times from histograms with logarithmic bins, which can be merged in any order."""
+"""Computes percentiles of times from histograms. The bins are logarithmic, so histograms can be merged in any order."""
 import numpy
 
 # A bin is 1 % wide, so a percentile has an error of at most 0.5 %.

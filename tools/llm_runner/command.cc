@@ -94,7 +94,7 @@ class PrefillProgress : public GenerationObserver {
   void end_step(const GenerationStep& step) override {
     if (next_ != nullptr) next_->end_step(step);
   }
-  // Call this before the first text is printed.
+  // Removes the line of progress. Must be called before the first text is printed.
   void finish() { progress_.reset(); }
 
  private:
@@ -108,7 +108,7 @@ int64_t wall_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// The same ids in each process.
+// Returns random ids, which are the same in each process.
 std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   std::mt19937_64 generator;
   std::vector<TokenId> ids(count);
@@ -164,8 +164,8 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. A model with features can do without a
-  // prompt: it then begins with its start id.
+  // Reads --encoder_input and passes it to the encoder. With an encoder's input, the prompt may be
+  // empty: the answer then begins with the start id.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;
@@ -206,7 +206,8 @@ class LlmRunner {
     print_statistics(result);
   }
 
-  // The file for the text: stderr if a report in a format for programs goes to stdout, else stdout.
+  // Returns the stream for the generated text: stderr if stdout gets a report in a format for
+  // programs, else stdout.
   std::FILE* text_file() const {
     const ReportOptions& report = options_.report;
     const bool has_report = options_.profile && report.format != ReportFormat::kTable;

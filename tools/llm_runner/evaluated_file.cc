@@ -21,10 +21,11 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// Most tokenizers drop a line break at the end, and some join spaces.
+// Smaller differences from the text are not noted: most tokenizers drop a line break at the end,
+// and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
-// Returns the offset of the first byte that does not belong to a character.
+// Returns the offset of the first byte that is not part of a valid UTF-8 character.
 std::optional<size_t> first_invalid(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = first_code_point(text.substr(at));
@@ -45,7 +46,7 @@ std::string read_start(const std::filesystem::path& path, size_t count, bool& is
   text.resize(static_cast<size_t>(file.gcount()));
   is_complete = text.size() <= count;
   if (is_complete) return text;
-  // Ends before a space, so that the cut divides neither a character nor a word.
+  // Cuts the text before a space, so that the cut divides neither a character nor a word.
   const size_t space = text.find_last_of(" \n", count);
   text.resize(space == std::string::npos || space == 0 ? count : space);
   return text;
@@ -58,7 +59,7 @@ std::string read_all(const std::filesystem::path& path, bool& is_complete) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Bytes of the text that each id adds.
+// Returns how many bytes of text each id adds.
 std::vector<double> decoded_bytes(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   std::vector<double> bytes;
   bytes.reserve(ids.size());

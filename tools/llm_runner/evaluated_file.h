@@ -21,14 +21,14 @@ struct EvaluatedFile {
   std::vector<std::string> notes;
 };
 
-// Encodes the file as plain text: names of special tokens in it are ordinary characters. Reads not
-// much more of the file than `max_tokens` need. If the tokenizer does not reproduce the text,
-// scales token_bytes so that their sum is right. Throws ToolError if the file is empty or cannot be
-// read, and TokenizerError.
+// Encodes the file as plain text: names of special tokens in it are ordinary characters. Reads
+// little more of the file than `max_tokens` need. If the tokenizer does not reproduce the text,
+// scales token_bytes so that their sum is the file's size. Throws ToolError if the file is empty or
+// cannot be read, and TokenizerError.
 EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
                                   size_t max_tokens);
 
-// Returns the text of the tokens [begin, end) of a longer text.
+// Returns the part of the text that the tokens [begin, end) of `ids` add.
 std::string text_of(const Tokenizer& tokenizer, std::span<const TokenId> ids, size_t begin,
                     size_t end);
 

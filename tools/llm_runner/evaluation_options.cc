@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kHeading = "Evaluation";
 
-// Options without effect on an evaluation.
+// Options that have no effect on an evaluation.
 constexpr const char* kForeign[] = {"--profile",  "--etdump_path", "--fail_above",
                                     "--group_by", "--top",         "--filter",
                                     "--roofline", "--costs",       "--ids"};
@@ -27,9 +27,10 @@ void add_perplexity_flags(CLI::App& app, LlmOptions& options) {
     perplexity->excludes(other);
   }
   group
-      .add_option("--stride", options.stride,
-                  "tokens that each window scores after the first one; less than the context gives "
-                  "each token more context (default: as many as fit)")
+      .add_option(
+          "--stride", options.stride,
+          "tokens that each window but the first scores; with fewer, each token has more context "
+          "(default: as many as fit)")
       ->check(at_least(1))
       ->type_name("N")
       ->needs(perplexity);

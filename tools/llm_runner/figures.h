@@ -1,4 +1,4 @@
-// Helpers of reports with figures that may be infinite or NaN.
+// Functions for reports whose figures may be infinite or NaN.
 #pragma once
 
 #include <cmath>

@@ -12,14 +12,15 @@
 
 namespace vitrine::tools {
 
-// The tracer for loading the method with this index; may return null. It is removed after loading.
+// Returns the tracer for loading the method with this index, or null. The tracer is removed after
+// loading.
 using LoadTracer = std::function<EventTracer*(size_t method)>;
 
 // Returns the session's options for the model that `options` names.
 SessionOptions session_options(const LlmOptions& options);
 
-// Returns null without a tokenizer. Throws ToolError if options name none and the default file does
-// not exist.
+// Loads the tokenizer, or returns null if options.tokenizer is empty. Throws ToolError if it has
+// its default and that file does not exist.
 std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options);
 
 class LoadedDecoder {
@@ -27,13 +28,13 @@ class LoadedDecoder {
   explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
 
   // Loads the methods that `options` names; call it once, before decoder(). `tokenizer`, which may
-  // be null, has the placeholder token of an encoder's rows. Prints the decoder's notes. Throws
-  // ToolError or GenerationError.
+  // be null, provides the placeholder token for an encoder's rows. Prints the decoder's notes.
+  // Throws ToolError or GenerationError.
   void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 
   Session& session() { return session_; }
   MethodDecoder& decoder() { return *decoder_; }
-  // The first method decodes.
+  // All loaded methods. The first method decodes.
   const std::vector<std::unique_ptr<Method>>& methods() const { return methods_; }
   Method* encoder() const { return encoder_; }   // one of methods(), or null
   uint64_t init_ns() const { return init_ns_; }  // time to load the methods

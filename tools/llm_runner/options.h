@@ -14,7 +14,7 @@
 
 namespace vitrine::tools {
 
-// The file that ExecuTorch's runner reads if no tokenizer is given.
+// The tokenizer file that ExecuTorch's runner reads by default.
 inline constexpr const char* kDefaultTokenizer = "tokenizer.bin";
 
 struct LlmOptions {

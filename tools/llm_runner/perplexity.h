@@ -20,7 +20,7 @@ struct ModelFigures {
   uint64_t model_ns = 0;  // time inside of the model
 };
 
-// B minus A, from the differences of the same tokens.
+// The mean differences B minus A, estimated from the difference at each token.
 struct PairFigures {
   RatioEstimate nats, bits, top;
   RatioEstimate kl;                         // mean divergence of B from A
@@ -39,16 +39,17 @@ struct Perplexity {
   std::optional<PairFigures> pair;
 };
 
-// Returns the figures of an evaluation. `models` are their names.
+// Returns the figures of an evaluation. `models` are the names of the models.
 Perplexity summarize(EvaluatedFile file, EvaluatedText scores, const Tokenizer& tokenizer,
                      const std::vector<std::string>& models);
 
-// Returns the exit code. Throws ToolError, TokenizerError or GenerationError.
+// Runs the evaluation that the options ask for and reports it. Returns the exit code. Throws
+// ToolError, TokenizerError or GenerationError.
 int run_perplexity(const LlmOptions& options);
 
 std::string report_perplexity(const Perplexity& result, const inspector::TableOptions& options);
 std::string report_perplexity_json(const Perplexity& result);
-// One line for each scored token.
+// Returns a CSV text with one line for each scored token.
 std::string report_perplexity_csv(const Perplexity& result, const Tokenizer& tokenizer);
 
 }  // namespace vitrine::tools

@@ -58,7 +58,7 @@ int write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
   return exceeds(comparison.tokens, options.fail_above) ? kExitBeyondLimit : 0;
 }
 
-// Adds up the memory of the methods. Packed weights, workspaces and state that they share count
+// Adds up the memory of the methods. Packed weights, workspaces and state that methods share count
 // once.
 inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
   MemoryUsage sum;

@@ -18,14 +18,14 @@ int compare_saved(const LlmOptions& options);
 
 class RunnerProfile {
  public:
-  // Returns null if the options ask for neither a profile nor a trace.
+  // Returns a new object, or null if the options ask for neither a profile nor a trace.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
   // Throws HostError if the profile to compare with cannot be read.
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }
   // Reports the steps since the profiler was attached to the methods. `methods[i]` must be the
-  // method of `profiler().tracer(i)`. `init_ns` is the time it took to load the methods. Returns
+  // method of `profiler().tracer(i)`. `init_ns` is the time that loading the methods took. Returns
   // the exit code.
   int report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
              const DecoderInfo& info, uint64_t init_ns);

@@ -1,4 +1,4 @@
-// Says for each call of a model if the XNNPACK backend takes it, or why not.
+// Says for each call of a model if the XNNPACK backend takes it and, if not, why.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
 inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
 
-// Returns a line for each reason, with its ops if there are several reasons. Empty without calls.
+// Returns a line for each reason, with the ops it applies to if there are several reasons. Empty
+// without calls.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

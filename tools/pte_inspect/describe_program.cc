@@ -61,8 +61,8 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
-// The payloads of a program that were described so far. Each is described once: if many delegates
-// name one payload, a small file could otherwise expand to any size.
+// The payloads of a program described so far. Each payload is described once, because the
+// description of a small file could otherwise have any size if many delegates name one payload.
 class DescribedPayloads {
  public:
   using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;
@@ -116,7 +116,7 @@ class MethodDescriber {
   }
 
  private:
-  // The calls of one operator.
+  // The number of calls to one operator, with its dtypes.
   struct OperatorCalls {
     size_t count = 0;
     std::set<std::string> dtypes;
@@ -222,7 +222,8 @@ class MethodDescriber {
     return list;
   }
 
-  // Returns true if the payload has a value for this argument, or if the payload is unknown.
+  // Returns true if the delegate's payload has a value for this argument, or if the payload is
+  // unknown.
   bool defines(int32_t delegate, size_t argument) const {
     const auto known = externals_.find(delegate);
     if (known == externals_.end()) return true;
@@ -241,7 +242,7 @@ class MethodDescriber {
     return false;
   }
 
-  // A range of planned memory; empty if the tensor has none.
+  // A tensor's range of planned memory; empty if the tensor has none.
   struct MemoryRange {
     uint32_t memory = 0;
     uint64_t begin = 0;
@@ -255,8 +256,8 @@ class MethodDescriber {
     return {info->memory_id(), begin, begin + bytes_of(tensor)};
   }
 
-  // Limits the total work: calls may share their argument lists, so that a small file could have
-  // any number of arguments.
+  // Limits the total work: calls may share argument lists, so a small file could otherwise cause
+  // any amount of work.
   void count_arguments(size_t count) {
     arguments_ += count;
     if (arguments_ <= kMaxArguments) return;

@@ -16,7 +16,8 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-// Returns the nodes of an instruction, each once, in graph order of their handles.
+// Returns the source nodes of an instruction, without duplicates, in the graph order of their
+// handles.
 std::vector<const etrecord::EdgeNode*> nodes_of(const etrecord::MethodRecord& record,
                                                 int32_t instruction) {
   std::vector<const etrecord::EdgeNode*> nodes;

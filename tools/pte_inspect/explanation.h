@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// Returns the instructions of each method in order: delegates with the source ops that they took,
-// and the kernels between them. The record must belong to the program.
+// Returns a text with each method's instructions in order: delegates with the source ops that they
+// took, and the kernels between them. The record must belong to the program.
 std::string explanation_text(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

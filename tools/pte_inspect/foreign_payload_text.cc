@@ -63,7 +63,7 @@ class PayloadPrinter {
     line("", head, kDot);
   }
 
-  // The arguments of the first graph, which is the entry.
+  // Returns the inputs or outputs of the first graph, which is the payload's entry point.
   std::vector<std::string> tensors(const char* which) const {
     std::vector<std::string> parts;
     if (payload_["graphs"].empty()) return parts;

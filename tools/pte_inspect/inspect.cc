@@ -52,7 +52,7 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
-// The files of --data_path.
+// The files with external weights that --data_path names.
 class ExternalData {
  public:
   explicit ExternalData(const std::vector<std::filesystem::path>& paths) {
@@ -75,7 +75,7 @@ class ExternalData {
   const NamedDataMap* all_ = nullptr;
 };
 
-// Reads an ETRecord, or the one that a program contains.
+// Reads an ETRecord file, or the record that a program contains.
 etrecord::EtRecord read_record(const std::filesystem::path& path) {
   const MappedFile file(path);
   const OpenedFile opened = file.opened();
@@ -113,13 +113,13 @@ class NoProfile : public ToolError {
   using ToolError::ToolError;
 };
 
-// Returns the file that belongs to a trace; empty if none was given.
+// Returns the file that belongs to the trace with this index; empty if no file was given.
 std::filesystem::path file_of(size_t trace, const std::vector<std::filesystem::path>& files) {
   if (files.empty()) return {};
   return files[std::min(trace, files.size() - 1)];
 }
 
-// Adds the delegates and the embedded record of the trace's program.
+// Adds to `run` and `facts` the delegates and the embedded record of the trace's program.
 void add_program(const std::filesystem::path& path, TracedRun& run,
                  inspector::ProfileOptions& facts) {
   const MappedFile file(path);
@@ -135,7 +135,7 @@ void add_program(const std::filesystem::path& path, TracedRun& run,
   }
 }
 
-// `index` is the number of the trace among those of the command line.
+// Reads a trace or a stored profile. `index` is its index among the files on the command line.
 TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t index,
                      const InspectOptions& options) {
   const std::filesystem::path etrecord = file_of(index, options.etrecords);
@@ -229,7 +229,8 @@ Inspection compare(const InspectOptions& options) {
   }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  // CSV and pages hold one comparison: of values if an option asks for them, otherwise of times.
+  // A CSV file or a page holds one comparison: of values if an option asks for values, otherwise of
+  // times.
   const bool has_both = report.format == ReportFormat::kTable || json;
   const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;

@@ -17,8 +17,8 @@
 
 namespace vitrine::tools {
 
-// Bytes at an address that is aligned for programs: a view of the given bytes if they are aligned,
-// else a copy.
+// Bytes with the alignment that programs need: a view of the given bytes if they are aligned, else
+// a copy.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);
@@ -39,8 +39,8 @@ struct XnnpackGraph {
   xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Throws a ToolError that begins with `label`. `steps` is the budget of the whole file
-// (default_load_steps), because a payload may declare scales outside of it.
+// Loads a payload. Throws a ToolError that begins with `label`. `steps` is the budget of the whole
+// file (default_load_steps), because a payload may refer to scales elsewhere in the file.
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);

@@ -18,15 +18,15 @@
 
 namespace vitrine::tools {
 
-// Draws each method, and the graph inside each delegate that can be read. `record`, which may be
-// null, gives source ops, modules and lines. `profile`, which may be null, gives the times of the
-// method that it measured. `reasons`, by method, say why kernels are not delegated.
+// Draws each method, and the graph inside each delegate whose payload can be read. `record`, which
+// may be null, gives source ops, modules and lines. `profile`, which may be null, gives the times
+// of the method that it measured. `reasons`, by method, say why kernels are not delegated.
 inspector::GraphPicture picture_of_program(
     const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
     const inspector::Profile* profile = nullptr,
     const std::map<std::string, DelegationReasons>& reasons = {});
 
-// `reasons`, which may be null, say which calls XNNPACK takes.
+// Draws an exported model. `reasons`, which may be null, say which calls XNNPACK takes.
 inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model,
                                          const DelegationReasons* reasons = nullptr);
 inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);
@@ -43,7 +43,7 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
 // operator that is not in the table.
 std::string schema_text(std::string_view target);
 
-// Cuts the text of a fact, which may be long in hostile files.
+// Shortens the text of a fact, which may be very long in hostile files.
 std::string short_fact(std::string text);
 
 }  // namespace vitrine::tools

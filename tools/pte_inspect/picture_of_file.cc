@@ -21,7 +21,8 @@ namespace vitrine::tools {
 
 namespace {
 
-// Adds a warning instead if the model cannot be converted.
+// Returns XNNPACK's reasons for a model. If the model cannot be converted, adds a warning and
+// returns nullopt.
 std::optional<DelegationReasons> reasons_of(const aot::ExportedProgram& model,
                                             std::vector<std::string>& warnings) {
   try {

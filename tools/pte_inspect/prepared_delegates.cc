@@ -17,12 +17,13 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Packed weights can be several times as large as the stored ones, which are compressed or few.
-// Intermediate tensors do not depend on the size of the file.
+// The limit on memory grows with the file, because packed weights can be several times as large as
+// stored weights. Its constant part is for intermediate tensors, which do not depend on the file's
+// size.
 constexpr uint64_t kMemoryPerFileByte = 8;
 constexpr uint64_t kMemoryPerFile = uint64_t{1} << 30;
 
-// Many delegates of a hostile file may share one long id.
+// Limits the printed backend id, because many delegates of a hostile file may share a long one.
 constexpr size_t kMaxIdBytes = 80;
 constexpr size_t kMaxReasons = 32;
 

@@ -19,8 +19,8 @@ namespace vitrine::tools {
 
 class DelegatePreparer {
  public:
-  // Both must outlive this object; `external` may be null. Throws ToolError if no thread pool can
-  // be made.
+  // `program` and `external`, which may be null, must outlive this object. Throws ToolError if the
+  // thread pool cannot be created.
   DelegatePreparer(const Program& program, const NamedDataMap* external);
 
   // Returns the memory of the method's delegates while all of them are loaded:

@@ -138,8 +138,8 @@ class MethodGraph {
     }
   }
 
-  // Limits the text of the graph. Instructions may share lists, so a small file could have a text
-  // of any size.
+  // Limits the size of the graph's text. Instructions may share lists, so a small file could
+  // otherwise produce a text of any size.
   void charge(size_t bytes) {
     if (bytes > kMaxGraphBytes - charged_) {
       throw ToolError(fmt::format("method {}: the text of the graph exceeds the limit of {} bytes",
@@ -172,7 +172,7 @@ class MethodGraph {
     defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // The last argument is the result of the kernel, which repeats its `out` arguments.
+  // A kernel's last argument is its result, which repeats the `out` arguments.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
                              GraphInstruction& instruction) {
     if (args.empty()) return;
@@ -192,7 +192,7 @@ class MethodGraph {
     }
   }
 
-  // A tensor that nothing has written yet is an output of the delegate.
+  // An argument that no instruction has written yet is an output of the delegate.
   void read_delegate(const fbs::DelegateCall& call, GraphInstruction& instruction) {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
     instruction.name = printable(delegate.id()->str());
@@ -239,7 +239,7 @@ class MethodGraph {
       charge(line.size());
       instruction.inside.push_back(std::move(line));
     }
-    // Each graph has a copy of the tensors.
+    // Each graph gets a copy of the tensors' names, which counts toward the limit.
     charge(json["payload"]["graphs"].size() * json["payload"]["tensors"].size() *
            sizeof(std::string));
     instruction.payload = graphs_of_payload(json["payload"]);

@@ -72,7 +72,7 @@ class ProgramPicture {
   }
 
  private:
-  // The node that wrote each value last; kNone if none did.
+  // The last node that wrote each value; kNone if no node did.
   using Producers = std::vector<size_t>;
 
   size_t add_node(NodeKind kind, std::string label, size_t parent) {
@@ -91,14 +91,14 @@ class ProgramPicture {
     if (from != kNone && from != to) picture_.edges.push_back({from, to, type});
   }
 
-  // The rows of a node, and their time.
+  // The profile rows of a node and the sum of their times.
   struct MeasuredRows {
     double ns = 0;
     std::vector<inspector::RowOfQueue> rows;
   };
   using RowTimes = std::map<std::pair<int32_t, std::string>, MeasuredRows>;
 
-  // Rows of the first queue also give device times; those of others only lead to nodes.
+  // Adds a device queue's rows to the nodes. Only the first queue's rows also add device times.
   void add_queue(const inspector::Profile& queue) {
     if (picture_.device_queue.empty()) {
       picture_.device_queue = queue.queue;
@@ -114,7 +114,8 @@ class ProgramPicture {
     }
   }
 
-  // Gives the node the rows with this instruction and identifier, once.
+  // Moves the rows with this instruction and identifier to the node, so that no other node gets
+  // them.
   void take_rows(const GraphInstruction& instruction, const std::string& identifier, size_t node) {
     if (!has_times_ || !instruction.instruction) return;
     const auto found = times_.find({*instruction.instruction, identifier});
@@ -207,7 +208,8 @@ class ProgramPicture {
     for (const EdgeNode* source : sources) {
       const auto found = reasons_->of_handle.find(source->debug_handle);
       if (found == reasons_->of_handle.end()) continue;
-      // A source node may have been decomposed into ops that share its handle.
+      // Lowering may have decomposed a source node into ops that share its handle, so this also
+      // compares op names.
       std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
         return call.op == source->target && inspector::short_name(call.op) == node.label;
       });
@@ -278,7 +280,7 @@ class ProgramPicture {
     return node;
   }
 
-  // Adds the rows of a device, and the source ops with which they were joined.
+  // Adds the profile rows of a device, and the source ops that these rows were joined with.
   void add_device_rows(const GraphInstruction& call, size_t index, GraphPicture::Node& op) const {
     if (!has_times_ || !call.instruction) return;
     const auto found = device_rows_.find({*call.instruction, std::to_string(index)});
@@ -293,7 +295,7 @@ class ProgramPicture {
     add_fact(op, "kernel", row.kernel);
   }
 
-  // Adds the edges from the inputs, the constants and the type of the result.
+  // Adds to the node the edges from its inputs, its constants and the type of its result.
   void connect(const ProgramGraph& graph, const GraphInstruction& instruction, size_t node,
                Producers& producers) {
     GraphPicture::Node& op = picture_.nodes[node];
@@ -322,7 +324,7 @@ class ProgramPicture {
     delegate.backend = call.name;
     add_fact(delegate, "position", call.id);
     add_sources(nodes_of_instruction(call), delegate);
-    // The graph of the payload connects to the rest if it has a value for each argument.
+    // Connects the payload's graph to the rest only if it has a value for each argument.
     const ProgramGraph* inside = call.payload.size() == 1 ? &call.payload.front() : nullptr;
     if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
     const Producers before = producers;

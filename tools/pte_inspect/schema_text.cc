@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxFact = 1000;  // bytes
 
-// In the order of ArgumentType.
+// Names of types in the order of ArgumentType.
 constexpr std::array<std::string_view, 12> kTypeNames = {
     "Any", "Tensor", "int",    "float",  "bool",         "Scalar",
     "str", "dtype",  "Layout", "Device", "MemoryFormat", "Generator"};

@@ -119,8 +119,8 @@ class Verifier {
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
         }
-        // Only this code is a problem of the program. Other warnings depend on the machine, for
-        // example that a cache cannot be written.
+        // Only kInvalidProgram indicates a faulty program. Other warnings depend on the machine,
+        // such as a cache file that cannot be written.
         const Error& warning = (*method)->warning();
         if (warning.code() == ErrorCode::kInvalidProgram) throw ToolError(warning);
       });

@@ -1,4 +1,4 @@
-// Runs all checks that loading a file makes and reports each result.
+// Runs all checks that loading a file would run, and reports each result.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct CheckResult {
 
 // Reads a program and the payloads of its delegates, and loads every method with the kernels and
 // backends of this build. `data` has the external tensors of a program; it may be null. Other files
-// are read in full. Reports errors in the file as results and does not throw because of them.
+// are read in full. Reports errors in the file as results, without throwing.
 std::vector<CheckResult> verify_file(const OpenedFile& file, const NamedDataMap* data);
 
 }  // namespace vitrine::tools

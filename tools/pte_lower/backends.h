@@ -11,7 +11,7 @@
 
 namespace vitrine::tools {
 
-// Options of backends (--backend-option). A row ignores those that it does not list.
+// Options of backends (--backend-option). A backend ignores options that its row does not list.
 using BackendOptions = std::span<const std::string>;
 
 struct BackendRow {
@@ -24,9 +24,10 @@ struct BackendRow {
 // Not thread-safe.
 void add_lowering_backend(const BackendRow& row);
 
-// The result is valid until a backend is added.
+// Returns the rows of all backends. The result is valid until a backend is added.
 std::span<const BackendRow> lowering_backends();
-// Throws a ToolError that lists the known backends if no backend has this name.
+// Returns the row of the backend with this name, or throws a ToolError that lists the known
+// backends.
 const BackendRow& lowering_backend(std::string_view name);
 // Makes one partitioner for each backend, in order. Throws a ToolError for an unknown backend, and
 // for an option that none of the backends has.

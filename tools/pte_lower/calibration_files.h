@@ -1,4 +1,4 @@
-// Calibration data in files. tools/common/sample_files.h describes the layouts.
+// Reads calibration data from files. tools/common/sample_files.h describes the file layouts.
 #pragma once
 
 #include <filesystem>

@@ -67,7 +67,8 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
   return paths;
 }
 
-// Chooses the precision of each part and puts it into `lowering`. Returns 0 or the exit code.
+// Chooses the precision of each part (--quantize auto) and stores it in `lowering`. Returns 0, or
+// the exit code if that fails.
 int choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
                       aot::LowerOptions& lowering) {
   AutoOptions search = *options.search;

@@ -1,4 +1,4 @@
-// Loads a program that was just lowered, before it gets its name.
+// Loads a newly lowered program as a check, before its file gets its final name.
 #pragma once
 
 #include <filesystem>

@@ -43,12 +43,12 @@ struct LoweringOptions {
 // Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
 // which is reported on stderr.
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
-// The same for arguments without the name of the program.
+// Like the function above, for arguments without the name of the tool.
 std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
                                                       int* exit_code);
 
-// The options of aot::lower(), without calibration data, progress and sink. `options` must outlive
-// the call of aot::lower().
+// Converts the options for aot::lower(), except calibration data, progress and sink. `options` must
+// outlive the call to aot::lower().
 aot::LowerOptions to_lower_options(const LoweringOptions& options);
 
 }  // namespace vitrine::tools

@@ -23,7 +23,7 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, kUnits[unit]);
 }
 
-// The name of the method as a heading, or nothing if there is a single method.
+// Returns the method's name as a heading, or nothing if the model has only one method.
 std::string heading(const aot::LoweredModel& model, const std::string& method) {
   return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
 }
@@ -38,7 +38,7 @@ std::string for_each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// The changes that --optimize made. Empty without --optimize.
+// Lists the changes that --optimize made. Empty without --optimize.
 std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
   const auto found = model.changes.find(method);
   if (found == model.changes.end()) return "";
@@ -46,7 +46,7 @@ std::string changes_text(const aot::LoweredModel& model, const std::string& meth
   return "Optimized:\n" + aot::format_changes(found->second);
 }
 
-// The calls that --quantize int8 left in float, by reason. Empty without int8.
+// Lists the calls that --quantize int8 left in float, by reason. Empty without int8.
 std::string float_calls_text(const aot::LoweredModel& model, const std::string& method,
                              bool with_calls) {
   const auto found = model.int8.find(method);

@@ -31,7 +31,8 @@ constexpr const char* kHelp =
     "  of traces and profiles:    vitrine inspect --help\n"
     "  of token profiles:         vitrine chat --help\n";
 
-// Returns nullopt for an unknown kind: the tool that compares reports such a file.
+// Returns the kind of the file, or nullopt if it is unknown; the comparing tool reports such a
+// file.
 std::optional<FileKind> kind_of(const char* path) {
   const std::unique_ptr<DataSource> file = check(map_file(path));
   const DataBuffer bytes = check(file->read(0, file->size()));

@@ -3,8 +3,7 @@
 
 namespace vitrine::tools {
 
-// Passes the two files and the options to the tool that compares files of their kind. Returns the
-// exit code.
+// Passes the two files and the options to the tool that compares such files. Returns the exit code.
 int compare(int argc, char** argv);
 
 }  // namespace vitrine::tools

@@ -130,7 +130,7 @@ int run_command(const Command& command, int argc, char** argv) {
   set_program_name(fmt::format("vitrine {}", command.name));
   std::string first = command.first_argument == nullptr ? "" : command.first_argument;
   std::vector<char*> arguments = {argv[0]};
-  // `vitrine profile --numerics` shows errors instead of times.
+  // `vitrine profile --numerics` shows numerical errors instead of times.
   const bool is_numerics = command.name == "profile" &&
                            std::any_of(argv + 2, argv + argc, [](std::string_view argument) {
                              return argument == "--numerics";

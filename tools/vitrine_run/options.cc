@@ -105,8 +105,8 @@ CommandLine parse_run_options(int argc, char** argv, RunOptions& options) {
       }
     }
     if (option->list == nullptr) continue;
-    // The values end at the next option. A single dash does not start one: a number may be
-    // negative.
+    // The list of values ends at the next option, which starts with two dashes: a value may be a
+    // negative number.
     while (i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
       (options.*option->list).emplace_back(argv[++i]);
     }

@@ -19,7 +19,8 @@ struct RunOptions {
 
 enum class CommandLine : unsigned char { kRun, kHelp, kWrong };
 
-// Parses the command line. Returns kWrong after it has printed the reason to standard error.
+// Parses the command line. If the command line is wrong, prints the reason to standard error and
+// returns kWrong.
 CommandLine parse_run_options(int argc, char** argv, RunOptions& options);
 
 }  // namespace vitrine::tools

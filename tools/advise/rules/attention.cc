@@ -1,5 +1,5 @@
-// Attention by one operator, llama::custom_sdpa, instead of products and a softmax. It does not
-// write the scores to memory, and with a cache it reads only the part that is filled.
+// Attention by one operator, llama::custom_sdpa, instead of products and a softmax. The operator
+// does not write the scores to memory, and reads only the filled part of a cache.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -6,7 +6,8 @@
 namespace vitrine::tools {
 namespace {
 
-// A program with delegates may come from another version, or from another partitioner.
+// A program that already has delegates may come from another version of Vitrine or from another
+// partitioner.
 std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",

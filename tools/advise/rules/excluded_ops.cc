@@ -1,6 +1,6 @@
-// Operators that are slower inside a delegate than in Vitrine's kernels, for example softmax, or
-// operators whose image XNNPACK transposes; and small models, for which entering a delegate costs
-// more than it saves.
+// Operators that are slower inside a delegate than in Vitrine's kernels, for example softmax or
+// operators whose image XNNPACK must transpose. Also small models, for which entering a delegate
+// costs more than the delegate saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
-    // A linear layer that is excluded is decomposed, and its parts are then delegated.
-    // Without a record, rows have names of XNNPACK.
+    // Excluding a linear layer does not help: lowering decomposes the layer and delegates its
+    // parts. Without a record, rows have XNNPACK's operator names.
     const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
     if (is_known) times[op] += time_of(context, row);
   }

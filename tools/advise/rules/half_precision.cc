@@ -21,7 +21,8 @@ Advice delegate_bf16(const Context& context) {
   return advice;
 }
 
-// A rule without a figure: the gain depends on the model's share of bandwidth.
+// This advice has no figure, because its gain depends on how much of the model's time memory
+// bandwidth limits.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {.name = "f16",
           .what = "weights and activations in f16",

@@ -15,9 +15,7 @@ Advice missing(const char* name, const char* what, const std::string& why, const
           .what = what,
           .why = why,
           .rows = rows.numbers,
-          .how =
-              "no option of this machine: measure on a processor that has them if that is your "
-              "target",
+          .how = "no option changes this; if your target has these instructions, measure there",
           .method = "the instructions of this processor, and the kernels that XNNPACK has"};
 }
 

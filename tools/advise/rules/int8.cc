@@ -1,6 +1,6 @@
 // Static int8: a quarter of the bytes and, with VNNI or dot products, several times as many
 // operations per second. The scales of activations come from calibration data; with random data,
-// the outputs would be wrong although the times are right.
+// the times are right but the outputs are wrong.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,4 +1,4 @@
-// Outputs that the caller has already: inputs that the model returns, and outputs that it returns
+// Outputs that the caller already has: inputs that the model returns, and outputs that it returns
 // twice. Each costs a copy and memory.
 #include <fmt/format.h>
 

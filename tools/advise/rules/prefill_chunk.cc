@@ -1,5 +1,5 @@
-// The number of a prompt's tokens that a decoder takes in a run: a run of several tokens reads the
-// weights once.
+// The number of prompt tokens that a decoder processes in one run. A run of several tokens reads
+// the weights only once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

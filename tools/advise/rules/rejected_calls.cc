@@ -1,4 +1,4 @@
-// Calls that a backend refused, with the change of the model that makes them delegable.
+// Calls that a backend refused, with the change to the model that makes them delegable.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
   if (found == lowered.rejections.end()) return all;
   for (const aot::Rejection& rejection : found->second) {
     if (rejection.node == nullptr || !rejection.node->is_call()) continue;
-    // An option makes these calls delegable, which the rule half_precision tries.
+    // The rule half_precision tries the option that makes these calls delegable.
     if (rejection.remedy.find("enable_bf16") != std::string::npos) continue;
     const std::string op = rejection.node->target().name();
     auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
@@ -107,7 +107,7 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // Rows of several calls share a handle if one call of the model was decomposed into them.
+    // Rows share a debug handle if lowering decomposed one call of the model into several calls.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

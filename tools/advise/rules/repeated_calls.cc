@@ -1,5 +1,5 @@
-// Calls that compute what an earlier call has computed, and calls that depend on weights only. The
-// source of the model can compute both once, and lowering can do it too.
+// Calls that repeat the computation of an earlier call, and calls that depend only on weights.
+// Either the model's source or lowering can compute both once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using aot::Node;
 
-// Calls of a graph in groups, for a sentence.
+// Counts of a graph's calls by op and source line, for a sentence.
 struct CallList {
   size_t calls = 0;
   std::map<std::string, size_t> ops;
@@ -48,17 +48,18 @@ struct CallList {
   }
 };
 
-// True if equal arguments give equal results, and the call takes time.
+// True if the call gives equal results for equal arguments and takes time to compute.
 bool is_computation(const Node& node) {
   if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) return false;
   if (node.target().dialect() != aot::Dialect::kAten || aot::is_view(node.target())) return false;
-  // Backends recognize quantized operators by calls that no other call uses.
+  // Backends recognize a quantized operator only if no other call shares its quantize and
+  // dequantize calls.
   if (aot::is_quantization(node.target())) return false;
   const Operator* op = aot::operator_of(node.target());
   return op != nullptr && !op->is_nondeterministic;
 }
 
-// A write changes what equal calls return.
+// True if a call of the graph writes memory, which can change the results of equal calls.
 bool has_writes(const aot::Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Node& node) {
     return node.is_call() && (aot::is_in_place(node.target()) || aot::writes_arguments(node));

@@ -1,5 +1,5 @@
-// The number of threads: small models do not gain from several, and a pool of as many threads as
-// processors suffers from other programs.
+// The number of threads. Small models do not gain from several threads, and a pool with one thread
+// per processor suffers from other programs.
 #include <fmt/format.h>
 
 #include <utility>
@@ -19,7 +19,7 @@ std::vector<Advice> advise_threads(const Context& context) {
         .what = fmt::format("run on {} thread{}", threads, threads == 1 ? "" : "s"),
         .why = fmt::format("it runs on {} of {} processors", context.threads, context.processors),
         .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // Fewer threads help against other programs, which no model knows.
+    // Fewer threads help when other programs run, which no model can predict.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method = "upper limit: delegates and products divide their work perfectly";

@@ -1,6 +1,5 @@
 // Weights of linear layers in int8 or int4, with scales of activations that are chosen at run time.
-// A layer with few rows of input reads each weight once, so its time is that of reading its
-// weights.
+// A layer with few input rows uses each weight once, so it takes as long as reading its weights.
 #include <fmt/format.h>
 
 #include "base/text/number_texts.h"
@@ -31,8 +30,8 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                        why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
                        bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  // The weights are the larger part of the bytes that these rows read. Convolutions compute as many
-  // times more int8 values at once as f32 values have bytes.
+  // Weights are most of the bytes that these rows read. Convolutions process four times as many
+  // int8 values as f32 values at once.
   constexpr double kInt8 = 0.25;
   constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
   const auto advice = [&](const char* name, const char* scheme, const char* what,

@@ -1,4 +1,4 @@
-// Packing of weights at load: a file of packed weights, which is mapped, takes its place.
+// Packing of weights at load time. Mapping a file with packed weights avoids it.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -21,12 +21,13 @@ bool has_single_elements(const Tensor& tensor) {
   return tensor.rank() != 0 && tensor.size(tensor.rank() - 1) == 1;
 }
 
-// Elements of a cache of rank 4 as real numbers.
+// Reads the elements of a rank-4 cache as real numbers.
 class CacheReader {
  public:
   explicit CacheReader(const DataCache& cache) : cache_(cache) {}
 
-  // The dimension of positions: 1 for ExecuTorch's operators, else the one of the context's size.
+  // Returns the dimension that counts positions: 1 for ExecuTorch's operators, else the dimension
+  // whose size is `context`.
   std::optional<size_t> position_dim(size_t context) const {
     const Tensor& values = *cache_.values.tensor;
     if (values.rank() != 4) return std::nullopt;
@@ -125,7 +126,8 @@ CacheError compare(const DataCache& a, const DataCache& b, size_t context,
   return error;
 }
 
-// Two caches are a layer. Their names are those of `layers`, as far as it has any.
+// Assumes that each pair of successive caches belongs to one layer. Takes the layers' names from
+// `layers` as far as it has any.
 void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> layers) {
   for (size_t i = 0; i < caches.size(); ++i) {
     const size_t layer = i / 2;
@@ -135,7 +137,8 @@ void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> 
   }
 }
 
-// Returns the layers in the order of their caches, if each of them has two; else nothing.
+// Returns the names of the layers in the order of their caches if each layer has two caches; else
+// nothing.
 std::vector<std::string> layers_of_two(std::span<const DataCache> caches) {
   std::vector<std::string> layers;
   for (const DataCache& cache : caches) {

@@ -24,8 +24,8 @@ struct FoundCache {
   CacheRole role = CacheRole::kUnknown;
 };
 
-// Finds the caches that a method writes: set it as tracer of one execution. The tensors are valid
-// while the method is loaded.
+// Finds the caches that a method writes; set this object as the tracer of one execution. The
+// tensors are valid while the method is loaded.
 class CacheFinder final : public EventTracer {
  public:
   void begin_block(const char*) override {}
@@ -46,8 +46,8 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins int8 caches with their scales and zero points: the caches with rows of one element, in the
-// same order. Leaves them apart if their numbers differ.
+// Joins int8 caches with their scales and zero points, which are the caches with rows of one
+// element, in the same order. Joins nothing if the counts differ.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // Positions [begin, end).
@@ -64,9 +64,9 @@ struct CacheError {
 
 // Compares the caches of A, the reference, with those of B, as real numbers. `context` is the
 // number of positions of the caches. Caches of a layer are paired by role. If roles are unknown,
-// the two caches of a layer are paired so that the noise is smaller, because programs write them in
-// different orders. Without names of layers, two caches are a layer. Returns an empty list and sets
-// `why_not` if the programs have different numbers of caches.
+// the two caches of a layer are paired so that the noise is smallest, because programs write them
+// in different orders. Without layer names, each two successive caches form a layer. Returns an
+// empty list and sets `why_not` if the programs have different numbers of caches.
 std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<const FoundCache> b,
                                        size_t context, std::span<const PositionRange> ranges,
                                        std::string& why_not);

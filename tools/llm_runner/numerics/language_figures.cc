@@ -13,8 +13,8 @@ using llm::CacheRole;
 using llm::LanguageNumerics;
 using llm::LayerErrors;
 
-// Returns the cache of keys or values of a layer. Without roles, they are the first and the second
-// one. Null if there is none.
+// Returns a layer's cache of keys or values, or null if the layer lacks it. Without roles, the
+// first cache counts as keys and the second as values.
 const CacheError* find_cache(const LayerErrors& layer, CacheRole role) {
   const auto found = std::ranges::find(layer.caches, role, &CacheError::role);
   if (found != layer.caches.end()) return &*found;
@@ -92,7 +92,7 @@ std::vector<std::string> notes_of(const LanguageNumerics& numerics) {
     }
   }
   if (numerics.dropped_values != 0) {
-    notes.push_back(fmt::format("{} values did not fit into memory and are not measured",
+    notes.push_back(fmt::format("{} values did not fit into memory and were not measured",
                                 numerics.dropped_values));
   }
   return notes;

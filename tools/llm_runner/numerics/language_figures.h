@@ -12,16 +12,16 @@
 
 namespace vitrine::tools {
 
-// The cache of keys or values of a layer, in all ranges of positions. Without roles, they are the
-// first and the second one.
+// Returns the errors of a layer's cache of keys or values over all positions. Without roles, the
+// first cache counts as keys and the second as values.
 std::optional<inspector::TensorDifference> cache_figures(const llm::LayerErrors& layer,
                                                          llm::CacheRole role);
-// The caches of all layers in one range of positions.
+// Returns the errors of all layers' caches in one range of positions.
 std::optional<inspector::TensorDifference> caches_in(const llm::LanguageNumerics& numerics,
                                                      llm::CacheRole role, size_t range);
 // Names of the caches of keys and values: "k cache" and "v cache", or "cache 1" and "cache 2".
 std::pair<const char*, const char*> cache_names(const llm::LanguageNumerics& numerics);
-// The logits at all positions.
+// Returns the errors of the logits at all positions.
 inspector::TensorDifference all_logits(const llm::LanguageNumerics& numerics);
 
 std::vector<std::string> notes_of(const llm::LanguageNumerics& numerics);

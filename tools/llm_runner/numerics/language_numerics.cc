@@ -19,7 +19,7 @@ using inspector::ProfileRow;
 constexpr std::array<std::string_view, 5> kAttentionModules = {"attention", "attn", "self_attn",
                                                                "self_attention", "SDPA"};
 
-// How well a value fits a column. Higher values win; of equal ones, the later value.
+// Rates how well a value fits a column. The highest rating wins; ties: the later value wins.
 enum Fit : uint8_t { kUnfit, kFits, kFitsWell };
 
 struct NamedValue {
@@ -80,7 +80,7 @@ LayerErrors& layer(LanguageNumerics& all, const std::string& name) {
   return all.layers.back();
 }
 
-// The node that computes a value, or null for a value of no node.
+// Returns the node that computes a value, or null if no node does.
 const etrecord::EdgeNode* producer_of(const etrecord::EdgeGraph& graph, size_t value) {
   for (const etrecord::EdgeNode& node : graph.nodes) {
     if (std::ranges::count(node.results, value) != 0) return &node;
@@ -101,7 +101,7 @@ bool is_update(const etrecord::EdgeNode& node) {
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
-    // The value may be the buffer itself, which an update writes in place.
+    // `value` may be the cache's buffer itself, which an update writes in place.
     for (const etrecord::EdgeNode& node : graph.nodes) {
       const std::vector<size_t>* cache = is_update(node) ? argument_of(node, "cache") : nullptr;
       if (cache != nullptr && cache->front() == value) return &node;
@@ -114,7 +114,7 @@ const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t v
   return nullptr;
 }
 
-// The roles of the caches that attention operators read, by the debug handle of their update.
+// Roles of the caches that attention operators read, by the debug handle of the cache's update.
 std::map<uint32_t, CacheRole> cache_roles(const etrecord::EdgeGraph& graph) {
   constexpr std::pair<std::string_view, CacheRole> kArguments[] = {{"key", CacheRole::kKeys},
                                                                    {"value", CacheRole::kValues}};
@@ -132,7 +132,7 @@ std::map<uint32_t, CacheRole> cache_roles(const etrecord::EdgeGraph& graph) {
 }
 
 bool is_below_limit(const std::optional<inspector::TensorDifference>& difference, double limit) {
-  // NaN counts as below.
+  // An SQNR of NaN counts as below the limit.
   return difference && !(difference->sqnr_db >= limit);
 }
 

@@ -13,10 +13,10 @@
 
 namespace vitrine::llm {
 
-// Figures of one layer, "layers.0". The reference is expected.
+// Errors of one layer, such as "layers.0". The reference's values are the expected ones.
 struct LayerErrors {
   std::string name;
-  // All recorded positions together, as if their values were one tensor.
+  // Errors over all recorded positions, as if their values were one tensor.
   std::optional<inspector::TensorDifference> attention, output;
   std::string attention_op, output_op;           // "custom_sdpa layers.0.attention.SDPA"
   std::vector<std::optional<double>> output_db;  // SQNR at each recorded position
@@ -43,19 +43,19 @@ struct LanguageNumerics {
   std::vector<std::string> notes;
 };
 
-// Adds the differences of a step. `index` is that of the recorded position.
+// Adds the differences of one step. `index` is the index of its position in `recorded`.
 //
-// The attention of a layer is the last value of an attention operator in it; without one, the last
-// value of a module attention, attn or self_attn. Its output is the last value of the layer's own
-// module; without one, the last value in the layer.
+// A layer's attention is the last value of an attention operator in the layer; without such an
+// operator, the last value of a module named attention, attn or self_attn. A layer's output is the
+// last value of the layer's own module; without one, the last value in the layer.
 void add_layers(LanguageNumerics& all, const inspector::ValueComparison& comparison,
                 const inspector::Profile& reference, size_t index);
 
-// Sets the layer of each cache, from the module whose instruction writes it. Sets its role if the
-// record shows that the keys or values of an attention operator come from it.
+// Sets the layer of each cache, from the module whose instruction writes it. Sets the cache's role
+// if the record shows that an attention operator takes its keys or values from the cache.
 void name_caches(std::vector<FoundCache>& caches, const inspector::ValueRun& run);
 
-// Adds each cache to its layer.
+// Adds the errors of each cache to its layer.
 void add_caches(LanguageNumerics& all, std::vector<CacheError> caches);
 
 // Splits [0, tokens) into at most `count` ranges of equal length.

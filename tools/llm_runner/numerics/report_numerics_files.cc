@@ -27,7 +27,8 @@ using nlohmann::ordered_json;
 constexpr int kLanguageNumericsJsonVersion = 1;
 constexpr int kNoIndent = -1;
 
-// Figures without a finite value are null; `equal` tells equal tensors from those with a NaN.
+// Figures that are not finite become null; `equal` distinguishes equal tensors from tensors with a
+// NaN.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};
   const bool has_figures = std::isfinite(difference->sqnr_db);

@@ -23,8 +23,8 @@ namespace {
 
 constexpr size_t kBlocks = 6;  // of positions
 
-// The bytes of the reference if it is an exported model, lowered for kernels only; empty if it is a
-// program.
+// If the reference is an exported model, lowers it for kernels only and returns the program's
+// bytes. Empty if the reference is a program.
 std::vector<std::byte> lower_reference(const LlmOptions& options) {
   const std::unique_ptr<DataSource> file = check(map_file(options.reference.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -92,7 +92,7 @@ class NumericsRun {
   }
 
  private:
-  // The tokens of the prompt, and those that the reference adds to them.
+  // Returns the tokens of the prompt and those that the reference adds to them.
   std::vector<TokenId> find_text() {
     std::vector<TokenId> text = options_.prompt_ids;
     if (text.empty() && tokenizer_) {
@@ -162,7 +162,7 @@ class NumericsRun {
       kl = kl_divergence(a, b);
       block.same_top += a.top == b.top ? 1 : 0;
     } catch (const GenerationError& error) {
-      // The layers show where a NaN comes from, so the run continues.
+      // Continues after a NaN in the logits, because the layers show where it comes from.
       if (result_.notes.empty()) {
         result_.notes.push_back(fmt::format("logits of the {}, first at position {}: {}", side,
                                             position, error.what()));
@@ -170,7 +170,7 @@ class NumericsRun {
     }
     const auto done = static_cast<double>(position - block.range.first);
     block.mean_kl = (block.mean_kl * done + kl) / (done + 1);
-    // A NaN is the largest value, and the first one wins.
+    // A NaN counts as the largest divergence; ties: the first position wins.
     if (position == block.range.first || (!std::isnan(block.max_kl) && !(kl <= block.max_kl))) {
       block.max_kl = kl;
       block.max_kl_at = position;

@@ -1,4 +1,4 @@
-// A language model whose single steps can be recorded with all values.
+// A language model that can record all values of a single step.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ class TracedDecoder {
   const std::vector<llm::FoundCache>& caches() const { return finder_.caches(); }
   // Feeds token `position` of the text and returns the logits after it.
   std::span<const float> feed(std::span<const TokenId> text, size_t position);
-  // Does the same, and records all values.
+  // Like feed(), and records all values.
   std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);
-  // Does the same, and finds the caches.
+  // Like feed(), and finds the caches.
   std::span<const float> feed_finding_caches(std::span<const TokenId> text, size_t position);
   // Returns the last recorded step.
   RecordedStep recorded();
-  // Values of recorded steps that did not fit into memory.
+  // Returns how many values of recorded steps did not fit into memory.
   uint64_t dropped_values() const { return dropped_values_; }
   std::shared_ptr<ThreadPool> pool() { return loaded_.session().pool(); }
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -22,16 +22,17 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// Sums are joined like times: each kind of sum is one run of the trace.
+// Each kind of sum becomes one run of a trace, so that sums are joined with the record like times.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
 constexpr double kMaxCorrelation = 0.95;
 
-// Added to the order of rows that ran only in prefill: puts them after decode's rows.
+// Added to the sort key of rows that ran only in prefill, which puts them after decode's rows.
 constexpr double kAfterDecode = 1e-9;
 
-// The times of a trace are integers, and errors of slopes are far below 1 ns per position.
+// Scales errors of slopes, which are far below 1 ns per position, because times of a trace are
+// integers.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -248,8 +249,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Nodes and operators have the same order. If some nodes were fused, the counts differ, and the
-  // longest operator gets all weights.
+  // Weights and operators have the same order. If nodes were fused, the counts differ, and the
+  // operator that takes longest gets all weights.
   static void assign_weights(const std::vector<double>& weights,
                              const std::vector<TokenRow*>& operators) {
     if (weights.size() == operators.size()) {
@@ -269,7 +270,7 @@ class TokenProfileMaker {
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
-  // The module of a kernel of the method that decodes, from the record. Empty if unknown.
+  // Returns the module of a kernel of the decoding method, from the record. Empty if unknown.
   std::string module_at(int32_t instruction) const {
     for (size_t i = 0; i < result_.rows.size(); ++i) {
       const ProfileRow& named = result_.names.rows[i];
@@ -281,8 +282,8 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets the layer of caches without a name. It is the module that writes or reads the cache or, if
-  // the record does not contain it, "attention <index>" for the attention that reads the cache.
+  // Sets the layer of caches without a name: the module that writes or reads the cache or, if the
+  // record lacks it, "attention <index>" after the attention call that reads the cache.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
     for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
@@ -324,8 +325,8 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Products with weights cost the same at every position, so their fitted slope is noise: this
-  // uses their mean.
+  // Compares attention with the mean time of products with weights, whose fitted slope is only
+  // noise: they cost the same at every position.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;
@@ -383,7 +384,8 @@ class TokenProfileMaker {
     result_.kept.push_back(std::move(runs));
   }
 
-  // Notes steps that took more than twice the median, the limit that the inspector's profiles use.
+  // Adds a note about steps that took more than twice the median. The inspector's profiles use the
+  // same limit.
   void note_disturbed() {
     size_t count = 0;
     double more = 0;

@@ -164,8 +164,8 @@ class MethodBytesReader {
     bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
   }
 
-  // True if the call reads or writes all positions. With a mask, kernels also compute the positions
-  // that the mask excludes.
+  // True if the call reads or writes all positions of a cache. With a mask, kernels also compute
+  // the positions that the mask excludes.
   bool reads_all(const fbs::KernelCall& call, const CacheOperator* known) const {
     return known == nullptr || known->writes_all || argument(call, known->mask_arg) != nullptr;
   }
@@ -209,7 +209,7 @@ class MethodBytesReader {
     }
   }
 
-  // True if no method has counted the constant yet. Only constants with a key can be shared.
+  // True if no method has counted the constant yet. Methods can share only constants with a key.
   bool is_uncounted(const xnnpack::Value& value, const schema::xnnpack::XNNGraph& graph) const {
     if (value.constant >= size_of(graph.constant_data())) return true;
     const auto* key = graph.constant_data()->Get(value.constant)->named_key();

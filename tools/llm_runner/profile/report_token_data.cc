@@ -1,4 +1,4 @@
-// The reports for programs: JSON, CSV and trace events.
+// The machine-readable reports: JSON, CSV and trace events.
 #include <fmt/format.h>
 
 #include "inspector/report/report_timeline.h"

@@ -41,7 +41,7 @@ Json head_json(const TokenProfile& profile) {
   return json;
 }
 
-// The parts of a kept step's time.
+// Returns the parts that make up a kept step's time.
 inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
   inspector::PageSteps::Parts parts = {{"rows", times.rows}, {"unattributed", times.unattributed}};
   for (size_t i = 0; i < kStepParts; ++i) {
@@ -50,7 +50,8 @@ inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
   return parts;
 }
 
-// All decode tokens. The kept ones among them refer to their run in the profile.
+// Returns the times of all decode tokens. Kept tokens also have the index of their run in the
+// profile.
 inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& kept) {
   inspector::PageSteps page;
   page.what = "time of each decode token by position";
@@ -64,7 +65,7 @@ inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& k
   return page;
 }
 
-// The kept steps of a method that does not decode.
+// Returns the times of the kept steps of a method that does not decode.
 inspector::PageSteps kept_steps(const inspector::Profile& kept) {
   inspector::PageSteps page;
   page.what = "time of each kept call in the model";

@@ -22,7 +22,7 @@ using inspector::wrap;
 
 constexpr double kThousand = 1000;
 
-// Ranks of columns: narrow tables leave out the highest first.
+// Ranks of columns: narrow tables leave out the columns with the highest rank first.
 enum Rank : size_t {
   kPeakRank = 1,
   kRateRank,
@@ -34,7 +34,7 @@ enum Rank : size_t {
   kRowsRank,
 };
 
-// The first column of a table by groups.
+// The first column of a table whose rows are grouped by `by`.
 struct NameColumn {
   GroupBy by;
   const char* title;
@@ -314,7 +314,8 @@ class TokenTable {
       std::ranges::nth_element(ns, ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2));
       medians.push_back(ns[ns.size() / 2]);
     }
-    // The limit keeps a disturbed stretch from flattening the others.
+    // Limits the curve's height to twice the median, so that a disturbed stretch does not flatten
+    // the others.
     const double top = std::min(std::ranges::max(medians), 2 * profile_.token.p50);
     std::string curve;
     for (const double ns : medians) {

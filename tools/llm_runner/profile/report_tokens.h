@@ -11,8 +11,8 @@ namespace vitrine::llm {
 
 inline constexpr int kTokenJsonVersion = 2;
 
-// Table with the phases side by side: rows of the model, then the time outside of the model, then
-// the wall time.
+// Table with prefill and decode side by side: rows of the model, then the time outside of the
+// model, then the wall time.
 std::string report_token_table(const TokenProfile& profile,
                                const inspector::TableOptions& options = {});
 // JSON with all rows. Times are in ns.

@@ -50,8 +50,8 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if the identity is the expected one. This is the fast path: most steps log the same hundreds
-// of records in the same order.
+// True if the next expected group has this identity. This is the fast path: most steps log the same
+// hundreds of records in the same order.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;
@@ -137,7 +137,8 @@ void StepTracer::end_step(const GenerationStep& step, const StepPartTimes& parts
   phase.last_position = std::max(phase.last_position, position);
 }
 
-// Finds or adds the group. Returns true if it is new; the caller must then add its records.
+// Finds or adds the group with this key. Returns true if the group is new; the caller must then add
+// its records.
 bool StepTracer::add_group(const GroupKey& key, size_t count, size_t* group) {
   std::vector<RecordGroup>& all = groups_[phase_];
   const auto [found, is_new] = indices_[phase_].try_emplace(key, all.size());
@@ -166,7 +167,8 @@ size_t StepTracer::find_group(const TraceRecord& record) {
   return group;
 }
 
-// Returns kNone if the list had another length when it was first logged.
+// Returns the group of a list of operators, or kNone if the list had another length when it was
+// first logged.
 size_t StepTracer::find_group(const TracedOperators& all) {
   size_t group = 0;
   if (add_group({identity_of(all), 0}, all.operators.size(), &group)) {

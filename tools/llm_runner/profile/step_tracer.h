@@ -1,5 +1,5 @@
-// StepTracer keeps what the executions of a method log, in bounded memory: sums over all steps of a
-// phase, and the records of a few steps.
+// StepTracer summarizes the records that executions of a method log, in bounded memory: it keeps
+// sums over all steps of a phase, and the records of a few steps.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ struct StepSums {
 };
 
 struct PhaseSums {
-  // The distinct records, in order of their first appearance.
+  // The distinct records of the phase's steps, in order of their first appearance.
   std::vector<TraceRecord> records;
   std::vector<StepSums> sums;  // one element for each record
   uint64_t steps = 0;
@@ -83,7 +83,7 @@ class StepTracer final : public EventTracer {
  public:
   // Limit on the records of a step, not counting those of Method::execute.
   static constexpr size_t kMaxRecordsPerStep = size_t{1} << 16;
-  // Limits on the steps of each phase whose records are kept.
+  // Limits on the number of steps per phase whose records are kept.
   static constexpr size_t kMaxSampled = 8;
   static constexpr size_t kMaxSlowest = 4;
 
@@ -91,9 +91,9 @@ class StepTracer final : public EventTracer {
   void record(const TraceRecord& record) override;
   void record_operators(const TracedOperators& all) override;
 
-  // Records between begin_step() and end_step() belong to the step.
+  // Begins a step, which gets the records up to end_step().
   void begin_step(Phase phase);
-  // `position` is the position of the last token fed.
+  // Ends the step. `position` is the position of the last token fed.
   void end_step(const GenerationStep& step, const StepPartTimes& parts, uint64_t position,
                 bool is_usual);
 
@@ -101,14 +101,14 @@ class StepTracer final : public EventTracer {
   uint64_t executed_ns() const { return executed_ns_; }
   const std::vector<TraceRecord>& loading() const { return loading_; }
   const PhaseSums& phase(Phase phase) const { return phases_[static_cast<size_t>(phase)]; }
-  // A regular sample of the steps and the slowest steps, without duplicates, in order of time. All
-  // tracers of a profiler keep the same steps.
+  // Returns the kept steps in chronological order: a regular sample and the slowest steps, without
+  // duplicates. All tracers of a profiler keep the same steps.
   std::vector<const KeptStep*> kept() const;
-  // Number of records that exceeded the limit.
+  // Number of records dropped because a step exceeded kMaxRecordsPerStep.
   uint64_t dropped() const { return dropped_; }
 
  private:
-  // Identifies what one logging call logs: a record, or the operators of a delegate call.
+  // Identifies the data of one logging call: a record, or the operators of a delegate call.
   struct Identity {
     const void* name;  // the record's name, or the address of the list of operators
     int32_t chain_index;
@@ -159,7 +159,7 @@ class StepTracer final : public EventTracer {
   size_t logged_count_ = 0;
   std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
   size_t count_ = 0;                     // of records
-  // The group that is expected next, and the end of the phase's groups. Null outside of steps.
+  // The group expected next and the end of the phase's groups; both null outside of steps.
   const RecordGroup* next_ = nullptr;
   const RecordGroup* end_ = nullptr;
   size_t phase_ = 0;

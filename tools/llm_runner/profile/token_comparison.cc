@@ -56,7 +56,8 @@ void read_decoded(const JsonValue& tokens, SavedTokens& result) {
   });
 }
 
-// True if the profile was joined with a record. Without one, every row counts as the root module's.
+// True if the profile was joined with a record. Without a record, every row belongs to the root
+// module.
 bool knows_modules(const SavedTokens& side) { return !side.record.empty(); }
 
 class Comparer {

@@ -60,13 +60,13 @@ struct ComparedTokens {
 struct TokenComparison {
   SavedTokens a, b;
   std::string matched_by;
-  // True if decode's figures cover usual (undisturbed) steps only; otherwise they cover all steps.
+  // True if decode's figures cover only usual (undisturbed) steps; otherwise they cover all steps.
   bool is_over_usual = false;
   std::vector<ComparedTokens> rows;  // in the order of A, then rows that only B has
   std::vector<ComparedTokens> outside;
   ComparedTokens wall;
-  // `wall` compares the times of decode tokens, at positions that both A and B have. It has no
-  // rows.
+  // A comparison without rows. Its `wall` compares the times of decode tokens at the positions that
+  // both A and B have.
   inspector::Comparison tokens;
   std::vector<std::string> notes;
 };
@@ -80,7 +80,7 @@ inline constexpr int kTokenComparisonJsonVersion = 1;
 // Writes one table for each phase, with the largest change first.
 std::string report_token_comparison(const TokenComparison& comparison,
                                     const inspector::TableOptions& options = {});
-// Times are in ns per token.
+// Returns the comparison as JSON. Times are in ns per token.
 std::string report_token_comparison_json(const TokenComparison& comparison);
 // Writes one line for each row, time outside of the model and wall time of each phase. Times are in
 // ns per token.
@@ -92,7 +92,7 @@ std::string report_token_comparison_html(const TokenComparison& comparison);
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
 // Returns the sides of a row as a ComparedOp, for the columns of comparisons.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
-// Returns the facts about a side: files and names, then speeds.
+// side_facts() returns the files and names of a side, side_speeds() its speeds.
 std::vector<std::string> side_facts(const SavedTokens& side);
 std::vector<std::string> side_speeds(const SavedTokens& side);
 

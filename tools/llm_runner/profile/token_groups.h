@@ -17,13 +17,13 @@ struct TokenGroup : TokenCost {
 };
 
 struct TokenGroups {
-  // The rows in run order if they are not grouped; otherwise by falling decode time.
+  // The groups, sorted by falling decode time; without grouping, the rows in run order.
   std::vector<TokenGroup> groups;
   TokenGroup others;  // sum of the groups beyond View::top and the rows that the filter excludes
 };
 TokenGroups group_tokens(const TokenProfile& profile, inspector::View view);
 
-// Caches of one layer. A cache of an unknown layer is grouped by its own name.
+// Caches of one layer. A cache whose layer is unknown forms a group under its own name.
 struct CacheLayer {
   std::string name;  // printable
   size_t buffers = 0;

@@ -28,11 +28,11 @@ namespace vitrine::llm {
 struct CostLine {
   double at_start = 0;
   double per_position = 0;
-  // The 95 % confidence interval of per_position is +- error. The error of a sum is the sum of the
-  // errors, which makes its interval too wide rather than too narrow.
+  // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
+  // of their errors, which makes its interval too wide rather than too narrow.
   double error = 0;
 
-  // False if the interval contains 0: then it is not known whether the time grows.
+  // False if the interval of per_position contains 0, so that the time may not grow at all.
   bool is_growth() const { return std::abs(per_position) > error; }
   double at(double position) const { return at_start + per_position * position; }
   CostLine& operator+=(const CostLine& other);
@@ -43,7 +43,7 @@ struct Times {
   double usual_ns = 0;               // total of decode's usual steps
   std::optional<CostLine> line;      // fit to decode; unset if there are too few usual steps
 
-  // The line if the time is known to grow. Reports show only such lines.
+  // Returns the line if the time is known to grow. Reports show only such lines.
   std::optional<CostLine> growth() const { return line && line->is_growth() ? line : std::nullopt; }
   Times& operator+=(const Times& other);
 };
@@ -65,12 +65,12 @@ struct TokenRow : TokenCost {
   bool is_lookup = false;
 };
 
-// Cost of a token's attention over a cache, compared with its products with weights.
+// Compares the cost of a token's attention over a cache with the cost of its products with weights.
 struct AttentionGrowth {
   CostLine attention;
   double weights = 0;  // mean time of the products, ns; it does not depend on the position
-  // The position at which attention takes as long as the products. Unset if it is not in the fitted
-  // range.
+  // The position at which attention takes as long as the products. Unset if that position is
+  // outside the fitted range.
   std::optional<double> passes_weights;
 };
 
@@ -135,20 +135,19 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
-// The names and times of what is outside of all rows, in the order of reports: unattributed time
-// and the parts.
+// Returns the times outside of all rows with their names, in the order of reports: unattributed
+// time, then the parts.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
 // "decode at 12"
 std::string step_name(Phase phase, const StepWall& step);
 
-// `methods[i]` is the method that `profiler.tracer(i)` traced. Throws InspectorError if no step
-// ran.
+// Makes the profile of all steps so far. `methods[i]` is the method that `profiler.tracer(i)`
+// traced. Throws InspectorError if no step ran.
 TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
                                 std::span<const MethodMeta> methods,
                                 const TokenProfileFacts& facts);
 
-// Serializes, as an ETDump, the trace of the method's loading and of the kept steps in which it
-// ran.
+// Returns an ETDump with the trace of loading the method, and of the kept steps in which it ran.
 std::vector<std::byte> kept_etdump(const TokenProfiler& profiler, size_t method = 0);
 
 }  // namespace vitrine::llm

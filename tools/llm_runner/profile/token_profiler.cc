@@ -41,7 +41,7 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   const uint64_t wall = prompt_ns_ + step.end_ns - last_end_ns_;
   const uint64_t position = static_cast<uint64_t>(step.position) + step.tokens - 1;
   const bool usual = is_usual(step, wall);
-  // Names in the order of StepPart.
+  // Names of the parts of a step, in the order of StepPart.
   const StepPartTimes ns = {
       prompt_ns_,
       between,
@@ -63,8 +63,8 @@ void TokenProfiler::end_step(const GenerationStep& step) {
 }
 
 // False for steps that do not enter the fit of costs: the first decode step, which sets up shapes;
-// the next few, for which there are too few steps to compare with; and disturbed steps, which took
-// more than twice the median of the recent ones.
+// the next few, which have too few steps to compare with; and disturbed steps, which took more than
+// twice the median of recent steps.
 bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {
   if (step.is_prefill) return true;
   const bool is_first = std::exchange(is_first_decode_, false);

@@ -1,5 +1,5 @@
-// TokenProfiler observes a TextGenerator and traces its methods. It sums where the time of the
-// steps went, inside and outside of the model.
+// TokenProfiler observes a TextGenerator and traces its methods. It sums the time that the steps
+// spend in each op of the model and outside of the model.
 //
 //   TokenProfiler profiler;
 //   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
@@ -39,7 +39,7 @@ class TokenProfiler final : public GenerationObserver {
   const StepSums& part(Phase phase, StepPart part) const {
     return parts_[static_cast<size_t>(phase)][static_cast<size_t>(part)];
   }
-  // The time in Method::execute and in all parts.
+  // Sums over the steps' wall times: Method::execute and all parts.
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
   // The wall times of all steps, 24 bytes each.
   const std::vector<StepWall>& walls(Phase phase) const {
