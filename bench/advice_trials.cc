@@ -2,10 +2,10 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. Each line of it that options
-// can apply runs in turn with the baseline, in this new process, for SECONDS each. So does every
-// other change that the rules know for the model. Prints one JSON object per change, with the
-// median ratio of the times with and without the change.
+// ADVICE.json is what `vitrine advise MODEL --format json` printed. In this new process, the
+// program of each line that options can apply runs alternately with the baseline for SECONDS. So
+// does the program of every other change that the rules propose for the model. Prints one JSON
+// object per change, with the median ratio of the times with and without the change.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,7 +58,7 @@ std::vector<Change> read_predicted(const char* file) {
   return changes;
 }
 
-// Adds the changes of all rules that do not need more than the model.
+// Adds the changes of all rules, except changes that need more than the model.
 void add_known(const Context& context, std::vector<Change>& changes) {
   for (const Advice& advice : collect_advice(context)) {
     if (!advice.change || !advice.needs.empty() || advice.gain != Gain::kTime) continue;

@@ -85,7 +85,7 @@ class Model:
 
 
 def short_names(paths):
-    """Returns the part of each path after the folder that all paths have in common."""
+    """Returns each path relative to the deepest folder that contains all paths."""
     parts = [path.resolve().parts for path in paths]
     common = 0
     while all(len(one) > common + 1 and one[common] == parts[0][common] for one in parts):

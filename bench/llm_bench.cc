@@ -6,9 +6,10 @@
 //
 // Without a model, the program builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
-// --keep keeps its file. Figures are medians over rounds, each of which visits every position. Each
-// number of threads has a new process. A given model must have a cache; its methods are chosen as
-// by llm_runner. With --trace, steps run alternately with and without the tracer of llm_runner.
+// --keep keeps the file of the built model. Figures are medians over rounds; each round visits
+// every position. Each number of threads runs in a new process. A given model must have a cache;
+// its methods are chosen as llm_runner chooses them. With --trace, steps run alternately with and
+// without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,7 +169,7 @@ class Decoder {
     }
   }
 
-  // Returns kPositions without duplicates. Positions that leave no room for kTokens are lowered.
+  // Returns kPositions, but lowers positions that leave no room for kTokens, and drops duplicates.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -202,8 +203,8 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Finds the most probable token, so that worker threads wait as long between two steps as they do
-  // while a generator selects a token.
+  // Finds the most probable token, so that worker threads wait between two steps as long as in a
+  // text generator.
   void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:

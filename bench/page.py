@@ -107,7 +107,7 @@ class Results:
         return result["section"], result["name"], result.get("work"), variant, result["threads"]
 
     def other(self, result, variant):
-        """The result of another variant of the same subject, or None if it has no time."""
+        """The result of another variant of the subject of `result`, or None if that variant was not timed."""
         return self.by_key.get(self.key(result, variant))
 
     def section(self, name):
@@ -206,7 +206,7 @@ def runtime_table(results):
 
 
 def counts_table(results):
-    """A row for each model and variant, from the result on the fewest threads."""
+    """Makes a row for each model and variant, from its result on the fewest threads."""
     groups = {}
     for each in results.all:
         if each["section"] == "models":
@@ -276,12 +276,12 @@ def page_markdown(results):
 
 
 def document_parts(results):
-    """Returns the texts by the names that marks in a document can use."""
+    """Returns a dict of texts, whose keys are the names in a document's marks."""
     return {"run": run_text(results), **{table[0].lower(): markdown_rows(table) for table in page_tables(results)}}
 
 
 def with_results(document, results):
-    """The document with its marked parts replaced."""
+    """Returns the document with new texts in its marked parts."""
     texts = document_parts(results)
     begin, *parts = document.split("<!-- bench ")
     if not parts:

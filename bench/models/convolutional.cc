@@ -94,7 +94,7 @@ constexpr const char* kHardsigmoid = "aten.hardsigmoid.default";
 constexpr const char* kSilu = "aten.silu.default";
 constexpr const char* kSigmoid = "aten.sigmoid.default";
 
-// Howard et al. 2019, table 2.
+// The blocks of MobileNetV3-Small: Howard et al. 2019, table 2.
 constexpr Inverted kMobileNetV3Small[] = {
     {3, 16, 16, 8, kRelu, 2},         {3, 72, 24, 0, kRelu, 2},
     {3, 88, 24, 0, kRelu, 1},         {5, 96, 40, 24, kHardswish, 2},
@@ -104,7 +104,7 @@ constexpr Inverted kMobileNetV3Small[] = {
     {5, 576, 96, 144, kHardswish, 1},
 };
 
-// Tan and Le 2019, table 1.
+// The blocks of EfficientNet-B0: Tan and Le 2019, table 1.
 struct Stage {
   int64_t expansion;
   int64_t kernel;

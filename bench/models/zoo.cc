@@ -20,7 +20,7 @@ aot::ExportedProgram dynamic_mlp() {
   return examples::quantized_mlp({.inputs = 256, .hidden = 512, .outputs = 64, .dynamic = true});
 }
 
-// Minimum SQNR in dB.
+// Minimum SQNR in dB of a model's outputs.
 constexpr double kFloat = 60;
 constexpr double kInt8 = 20;
 constexpr ZooModel kZoo[] = {

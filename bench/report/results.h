@@ -1,4 +1,4 @@
-// The results of a run of the suite, and their file (docs/benchmarks.md).
+// The results of a run of the suite, and the file format for them (docs/benchmarks.md).
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace vitrine::bench {
 
 inline constexpr int kResultsVersion = 1;
 
-// The figures of one variant of a subject on one number of threads.
+// The figures of one variant of a model, operator or step, measured with one number of threads.
 struct Result {
   std::string section;  // "models", "operators", "runtime"
   std::string name;     // "mobilenet_v2", "add", "step"
@@ -28,7 +28,7 @@ struct Result {
   std::optional<double> init_ns = {};
   std::optional<double> peak_bytes = {};
   std::optional<double> file_bytes = {};
-  // Counts that do not depend on the machine.
+  // Counts and sizes that do not depend on the machine.
   std::optional<double> instructions = {};
   std::optional<double> delegates = {};
   std::optional<double> planned_bytes = {};  // memory of activations
@@ -37,7 +37,8 @@ struct Result {
   std::optional<double> sqnr_db = {};  // SQNR of the outputs, relative to the portable kernels
   std::string note = {};
 
-  // Identifies the same figures in another file: "models/mobilenet_v2/xnnpack/2".
+  // Returns an id by which another file's result with the same subject is found:
+  // "models/mobilenet_v2/xnnpack/2".
   std::string id() const;
   bool has_time() const { return time.runs > 0; }
 };
@@ -55,12 +56,12 @@ struct Results {
   // The limits of the machine, by number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
-  // Multiply-adds in the other dtypes for which the processor has instructions: "f16", "bf16",
-  // "i8".
+  // Multiply-adds per second in those dtypes besides f32 that have instructions on the processor:
+  // "f16", "bf16", "i8".
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 
-  // Returns null if the result is absent.
+  // Returns the result with this id, or null if it is absent.
   const Result* find(std::string_view id) const;
 };
 
@@ -68,9 +69,10 @@ struct Results {
 std::vector<Crossing> crossings_of(const Results& results);
 
 std::string results_json(const Results& results);
-// Throws a FormatError that names the invalid member. `name` is the file's name in the error.
+// Parses the text of a results file. Throws a FormatError that names the invalid member. `name` is
+// the file's name in the error.
 Results parse_results(std::string_view text, const std::string& name);
-// Reads and parses a file. Also throws a HostError if the file cannot be read.
+// Reads and parses a file. Throws a FormatError, or a HostError if the file cannot be read.
 Results read_results(const std::filesystem::path& file);
 
 }  // namespace vitrine::bench

@@ -15,7 +15,8 @@ std::vector<double> sorted_copy(std::vector<double>::const_iterator begin,
   return sorted;
 }
 
-// Returns the medians of equal stretches in ascending order, or all samples if there are too few.
+// Divides the samples into equal stretches and returns their medians in ascending order. If there
+// are too few samples for that, returns the sorted samples.
 std::vector<double> stretch_medians(const std::vector<double>& samples) {
   if (samples.size() < 2 * kStretches) return sorted_copy(samples.begin(), samples.end());
   std::vector<double> medians;

@@ -12,21 +12,24 @@ struct Timing {
   double p90 = 0;
   double p99 = 0;
   double min = 0;
-  // The uncertainty of p50 as a share of p50: half of the range of the medians of ten stretches of
-  // the runs, without the lowest and the highest. That range contains the true median with a
-  // probability of 98 % (sign test). With fewer than 20 runs, it is half of the range of all runs.
+  // The uncertainty of p50, as a share of p50. The runs are divided into ten stretches; noise is
+  // half of the range of the stretches' medians, without the lowest and the highest median. That
+  // range contains the true median with a probability of 98 % (sign test). With fewer than 20 runs,
+  // noise is half of the range of all runs.
   double noise = 0;
   size_t runs = 0;
 };
 
-// `samples` are in the order of the runs. All members are zero without samples.
+// Computes the statistics of `samples`, which are in the order of the runs. All members are zero if
+// there are no samples.
 Timing timing_of(const std::vector<double>& samples);
 
 // Returns the element of rank p * (size - 1), interpolated linearly, as numpy does by default.
 // `sorted` must not be empty.
 double percentile(const std::vector<double>& sorted, double p);
 
-// Returns true if `ratio` of two medians differs from 1 by no more than the noise of both.
+// Returns true if `ratio`, the ratio of two medians, differs from 1 by no more than the noise of
+// both.
 bool within_noise(double ratio, double noise_a, double noise_b);
 
 }  // namespace vitrine::bench

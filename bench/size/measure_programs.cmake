@@ -1,5 +1,5 @@
-# Prints the sizes of the stripped programs in <root>/build/<preset>/bin. Fails if one exceeds its limit
-# in the file <limits>.
+# Prints the sizes of the stripped programs in <root>/build/<preset>/bin. Fails if a program exceeds its limit in the
+# file <limits>.
 #   cmake -Droot=. -Dpreset=release -Dlimits=programs.txt -P measure_programs.cmake
 find_program(strip strip REQUIRED)
 execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)

@@ -1,5 +1,4 @@
-// Runs the graph of a delegate with XNNPACK alone, which is the best time that the backend can
-// reach.
+// Runs a delegate's graph with XNNPACK alone. The backend cannot be faster than that.
 #pragma once
 
 #include <pthreadpool.h>
@@ -17,7 +16,8 @@ namespace vitrine::bench {
 // Returns the payloads of all delegates of the first method.
 std::vector<DataBuffer> delegate_payloads(const Program& program);
 
-// The constructor throws a ToolError if it fails. `program` and `payload` must outlive the object.
+// A delegate's graph, created directly with XNNPACK. The constructor throws a ToolError if it
+// fails. `program` and `payload` must outlive the object.
 class BareXnnpack {
  public:
   BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool);

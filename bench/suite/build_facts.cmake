@@ -1,4 +1,4 @@
-# Writes the compiler, the flags and the commit, which build_facts.h declares, to OUT if they changed.
+# Writes the compiler, flags and commit, which build_facts.h declares, to the file OUT if they changed.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short HEAD
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C ${SOURCE} diff --quiet HEAD RESULT_VARIABLE changed ERROR_QUIET)

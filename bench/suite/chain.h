@@ -11,16 +11,16 @@
 
 namespace vitrine::bench {
 
-// A program of `steps` additions of one-element tensors with the portable kernel. All functions
-// throw a ToolError if they fail.
+// A loaded program that adds one-element tensors `steps` times with the portable kernel. All
+// functions throw a ToolError if they fail.
 class Chain {
  public:
   explicit Chain(int steps, EventTracer* tracer = nullptr);
   Method& method() { return *method_; }
-  // Loads the method again.
+  // Loads the method again, in place of the loaded one.
   void load();
   void set_input(size_t index);
-  // Calls the kernel of the steps `times` times without an executor.
+  // Calls the steps' kernel `times` times, without the executor.
   void call_kernel(int times);
 
  private:

@@ -1,4 +1,4 @@
-// Facts about the machine and the build of a run of the suite.
+// Facts about the machine and the build on which the suite runs.
 #pragma once
 
 #include <map>

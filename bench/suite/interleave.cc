@@ -42,7 +42,8 @@ TaskState warm_up(TimedTask& task) {
 }
 
 // Runs a task for a millisecond, or once if a run takes longer. The first run follows another task,
-// so its data are not in the caches. It does not count if more runs follow.
+// so the data of this task are not in the caches. The first run therefore does not count if more
+// runs follow.
 void run_turn(TaskState& state) {
   const double begin = state.spent_ns;
   const double first = time_of(*state.task, state.batch);

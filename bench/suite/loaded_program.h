@@ -22,19 +22,19 @@ struct ProgramUse {
 
 class LoadedProgram {
  public:
-  // The inputs are random, and the same for all programs whose inputs have the same shapes and
-  // dtypes.
+  // Loads the program and makes random inputs, which are equal for all programs whose inputs have
+  // the same shapes and dtypes.
   LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
                 EventTracer* tracer = nullptr);
 
-  // Returns the task of executing the program, which must outlive the task.
+  // Returns a task that executes the program. The program must outlive the task.
   TimedTask timed_task();
   void set_inputs();
   void execute();
   Method& method() { return *method_; }
   const Program& program() const { return *session_.program(); }
   const tools::Session& session() const { return session_; }
-  // Sets the counts of instructions, delegates and planned bytes.
+  // Sets the result's counts of instructions, delegates and planned bytes.
   void set_counts(bench::Result& result) const;
   double argument_bytes() const;  // sum for all inputs and outputs
   // Returns true if the program consists of one delegate call.
@@ -46,9 +46,9 @@ class LoadedProgram {
   std::vector<Array> inputs_;
 };
 
-// Returns the lowest signal-to-noise ratio of the outputs in dB, which is infinite if they are
-// equal. If the outputs cannot be compared, returns nothing and sets `why_not` to the reason. Both
-// methods must have been executed.
+// Returns the lowest signal-to-noise ratio of all outputs in dB, which is infinite if the outputs
+// are equal. If the outputs cannot be compared, returns nothing and sets `why_not` to the reason.
+// Both methods must have been executed.
 std::optional<double> agreement(const Method& reference, const Method& other, std::string& why_not);
 
 }  // namespace vitrine::bench

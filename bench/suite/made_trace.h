@@ -1,4 +1,5 @@
-// Generates a trace of many runs of one delegate and its ETRecord, for measuring the inspector.
+// Generates a trace of many runs of one delegate, and the matching ETRecord, to measure the
+// inspector.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,11 @@
 
 namespace vitrine::bench {
 
-// Operators per run. A run has two more events: the delegate call and the run itself.
+// Number of operators per run. Each run also has two other events: the delegate call and the run
+// itself.
 inline constexpr int32_t kTraceOperators = 249;
 
-// Returns an ETDump.
+// Returns the trace of `runs` runs as an ETDump.
 std::vector<std::byte> make_trace(int runs);
 etrecord::EtRecord make_record();
 // Reads the trace, joins it with the record and groups the rows. Throws a HostError if rows are

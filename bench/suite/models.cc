@@ -27,7 +27,7 @@ struct Subject {
   fs::path program = {};                       // a program that another tool lowered; may be empty
   double min_sqnr_db = kFloatSqnrDb;
   bool is_dynamic = false;  // activations are quantized at run time
-  // The dtype in which delegates compute, "f32" or "i8"; empty: unknown.
+  // The dtype in which delegates compute, "f32" or "i8"; empty if it is unknown.
   std::string delegated_dtype = {};
 };
 
@@ -54,7 +54,7 @@ Prepared prepare(const Subject& subject, const fs::path& scratch) {
         write_lowered(subject.make(), backend, {}, false, delegated).delegates != 0;
     prepared.variants = {{"portable", {plain, false}}, {"optimized", {plain, true}}};
     if (is_delegated) prepared.variants.push_back({"xnnpack", {delegated, true}});
-    // Adds an optimized graph if it differs.
+    // Adds a variant with an optimized graph if optimization changes the graph.
     const auto add_optimized = [&](const char* variant, Backend on) {
       const fs::path file = scratch / fmt::format("{}_{}.pte", name, variant);
       if (write_lowered(subject.make(), on, {}, false, file, true).changes != 0) {
@@ -137,7 +137,7 @@ class ModelRun {
     loaded.result.peak_bytes = start.peak_bytes;
   }
 
-  // Adds bare XNNPACK if the model lowered by this project is one delegate.
+  // Adds the variant bare XNNPACK if this project lowers the model to a single delegate.
   void add_bare() {
     for (const LoadedVariant& variant : loaded_) {
       if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
@@ -164,7 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the limit of multiply-adds in the dtype of the variant. Kernels compute in f32.
+  // Sets the limit of the result to the rate of multiply-adds in the dtype of the variant. Kernels
+  // compute in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -208,7 +209,7 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Only quantized models have a lower required SQNR.
+// Only quantized models have a required SQNR below that of float models.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
 std::vector<Subject> suite_subjects(const SuiteOptions& options) {

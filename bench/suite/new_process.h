@@ -13,7 +13,7 @@ struct StartFigures {
   double peak_bytes = 0;  // resident memory
 };
 
-// Returns the medians of `times` processes. Throws a ToolError if a process fails.
+// Returns the medians of the figures of `times` processes. Throws a ToolError if a process fails.
 StartFigures measure_start(const std::filesystem::path& program, bool optimized_kernels,
                            size_t threads, int times);
 

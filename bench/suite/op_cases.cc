@@ -15,7 +15,7 @@ using aot::ModelBuilder;
 using aot::Node;
 namespace nn = aot::nn;
 
-// A string literal as a template argument.
+// Holds a string literal that is a template argument.
 template <size_t kSize>
 struct Text {
   char characters[kSize];
@@ -46,8 +46,8 @@ Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows)
   return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
-// Calls a binary operator 1000 times in a chain, on `size` elements and the result of the call
-// before. `other` has as many elements, or one.
+// Calls a binary operator 1000 times in a chain: its operands are the previous call's result, of
+// `size` elements, and `other`, of `size` elements or one element.
 template <Text kOp, bool kOneElement = false>
 Node* chain(ModelBuilder& build, int64_t size) {
   Node* x = floats(build, "x", {1, size});
@@ -55,7 +55,7 @@ Node* chain(ModelBuilder& build, int64_t size) {
   for (int i = 0; i < 1000; ++i) x = build.call(kOp.characters, {x, other});
   return x;
 }
-// Adds an input of about `size` elements as an image of 16 channels.
+// Adds an input image with 16 channels and about `size` elements.
 Node* image(ModelBuilder& build, int64_t size) {
   int64_t side = 2;
   while (16 * 4 * side * side <= size) side *= 2;
@@ -100,7 +100,7 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
 constexpr int64_t kWidth = 64;
 
-// Attention of the last `tokens` tokens to `keys` positions.
+// Calls attention from the last `tokens` tokens to `keys` positions.
 template <ScalarType kDtype>
 Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
   const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,
@@ -137,8 +137,8 @@ template <ScalarType kDtype>
 Node* prompt(ModelBuilder& build, int64_t size) {
   return attention<kDtype>(build, size, size);
 }
-// The next two functions count the products of queries with keys and of attention weights with
-// values.
+// The next two functions count the multiply-adds of attention's two products: queries with keys, and
+// attention weights with values.
 double decode_step_products(int64_t size) {
   return 2.0 * kLayers * kHeads * kWidth * 4 * static_cast<double>(size);
 }

@@ -1,4 +1,4 @@
-// Measures single operators of several sizes: portable, optimized and delegated.
+// Measures single operators at several sizes: portable, optimized and delegated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void set_limit(Result& result, const OpCase& op, double bytes, const Results& li
 
 // Measures all variants of an operator at one size.
 void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
-  // Inputs and outputs are memory of the caller, so that copies are not timed.
+  // Inputs and outputs use the caller's memory, so that copies are not timed.
   aot::EmitOptions emit;
   emit.memory_planning.alloc_graph_input = false;
   emit.memory_planning.alloc_graph_output = false;
@@ -93,7 +93,7 @@ void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
 
 void run_op(Suite& suite, const OpCase& op, size_t threads) {
   auto sizes = op_sizes(op, suite.options.is_full());
-  // In a check, larger sizes would take minutes under emulation.
+  // A check uses only the smallest sizes, because larger ones would take minutes under emulation.
   if (suite.options.is_check()) sizes = sizes.first(2);
   for (const int64_t size : sizes) run_case(suite, op, size, threads);
 }

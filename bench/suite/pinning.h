@@ -1,4 +1,4 @@
-// Restricts the suite to some of the machine's CPUs.
+// Restricts the suite to a subset of the machine's CPUs.
 #pragma once
 
 #include <string>

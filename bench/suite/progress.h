@@ -9,10 +9,11 @@ namespace vitrine::bench {
 
 class Progress {
  public:
-  // `seconds` is an estimate. The time left is computed from the estimates and from the time so
-  // far.
+  // Adds a step that takes about `seconds`. The time left is computed from these estimates and the
+  // elapsed time.
   void add(std::string name, double seconds, std::function<void()> run);
-  // Prints to standard error: one line that changes on a terminal, otherwise one line per step.
+  // Runs all steps. Prints progress to standard error: on a terminal one line that changes,
+  // otherwise one line per step.
   void run();
 
  private:

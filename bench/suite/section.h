@@ -14,7 +14,8 @@
 
 namespace vitrine::bench {
 
-// The extent of a run. A check runs each variant once without timing and compares outputs.
+// How much a run of the suite measures. A check runs each variant once without timing and compares
+// outputs.
 enum class Extent : uint8_t { kCheck, kShort, kFull };
 
 struct SuiteOptions {
@@ -42,7 +43,7 @@ struct Suite {
   Results results = {};
 };
 
-// Each function adds the steps of a section, which `progress` runs later.
+// Each function adds the steps of a section to Suite::progress, which runs them later.
 void add_limits(Suite& suite);
 void add_models(Suite& suite);
 void add_operators(Suite& suite);
