@@ -132,9 +132,9 @@ py::object to_python_number(const py::handle& argument) {
   return is_scalar ? argument.attr("item")() : py::reinterpret_borrow<py::object>(argument);
 }
 
-// Converts an object with __index__ to an int. Returns an empty object if there is none. NumPy
-// arrays with one element have __index__, too, but an array with dimensions is not accepted as a
-// number.
+// Converts an object with __index__ to an int. Returns an empty object if `number` lacks __index__
+// or is an array: NumPy arrays with one element have __index__ too, but an array with dimensions
+// does not count as a number.
 py::object to_int(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
   auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
@@ -142,8 +142,8 @@ py::object to_int(const py::object& number) {
   return integer;
 }
 
-// Converts a number without changing its value: int(2.7), for example, is rejected. Returns nullopt
-// if the kinds do not match.
+// Converts a number only if that keeps its value: for example, rejects 2.7 for an int. Returns
+// nullopt if the kinds do not match.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
   switch (tag) {
@@ -168,7 +168,7 @@ std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   }
 }
 
-// Returns null for kinds that are not supported in Python.
+// Returns the name of a kind in messages, or null if Python does not support the kind.
 const char* python_name(EValue::Tag tag) {
   switch (tag) {
     case EValue::Tag::kInt:
@@ -236,7 +236,8 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which no output has", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // ascontiguousarray gives an array without dimensions one dimension.
+    // The shape is that of the array before ascontiguousarray, which adds a dimension to an array
+    // without dimensions.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

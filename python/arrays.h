@@ -16,8 +16,8 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
-// Returns the NumPy dtype with the same bits: "float32" for f32. bfloat16, which NumPy does not
-// have, becomes "uint16".
+// Returns the NumPy dtype that matches `dtype`: "float32" for f32. NumPy lacks bfloat16, so bf16
+// becomes "uint16" with the same bits.
 py::dtype numpy_dtype(ScalarType dtype);
 
 // Converts the arguments of a call to inputs of a method. Arrays stay in NumPy's memory, which must

@@ -19,15 +19,15 @@ namespace vitrine::python {
 
 class LanguageModel {
  public:
-  // Throws HostError, GenerationError or TokenizerError.
+  // Loads the program and the tokenizer. Throws HostError, GenerationError or TokenizerError.
   LanguageModel(const std::filesystem::path& program, const std::filesystem::path& tokenizer,
                 size_t threads, const std::vector<std::filesystem::path>& data);
 
-  // Continues the conversation after a prompt, which is text or ids. Calls `on_text` with each
-  // piece of text, unless it is None; its exceptions end the text. Releases the GIL.
+  // Continues the conversation after a prompt, which is text or ids. Unless `on_text` is None,
+  // calls it with each piece of text; an exception in it ends the text. Releases the GIL.
   Generation generate(const std::variant<std::string, std::vector<TokenId>>& prompt,
                       const GenerateOptions& options, const pybind11::object& on_text);
-  // Ends the text that another thread generates.
+  // Ends the text that another thread is generating.
   void stop() { generator_->stop(); }
   void reset();
   int64_t position() const { return generator_->position(); }

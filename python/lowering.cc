@@ -68,7 +68,7 @@ tools::AutoOptions auto_options(const AutoSettings& bounds) {
       return value;
     };
   }
-  // Ctrl-C raises KeyboardInterrupt.
+  // Makes Ctrl-C raise KeyboardInterrupt.
   options.is_stopped = [] {
     const py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();

@@ -17,7 +17,7 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
-// The options of pte_lower.
+// The keywords of vitrine.lower(), which match the options of pte_lower.
 struct LowerSettings {
   std::vector<std::string> backends;  // if empty, nothing is delegated
   std::vector<std::string> backend_options;
@@ -43,8 +43,8 @@ struct LowerSettings {
 // Converts the settings. Throws a HostError, TypeError or ValueError that names the option.
 aot::LowerOptions lower_options(const LowerSettings& settings);
 
-// Lowers the models, given by method. Throws a HostError that names the file, node or option. The
-// caller need not hold the GIL.
+// Lowers the models. The keys of `models` are the names of the methods. Throws a HostError that
+// names the file, node or option. The caller need not hold the GIL.
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
                                          const std::vector<std::string>& calibrate,
                                          aot::LowerOptions options);
@@ -66,17 +66,17 @@ struct AutoModel {
   std::string html;
 };
 
-// Chooses the precision of each part, and lowers the model with it. Throws the errors of lower(),
-// a HostError if no measured program keeps the bound, and the exception of the score. Needs the
-// GIL, and releases it between calls of the score.
+// Chooses the precision of each part, and lowers the model with it. Throws the errors of lower(), a
+// HostError if no measured program keeps the bound, and any exception that the score function
+// raises. Needs the GIL, and releases it between calls of the score function.
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds);
 
 // Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
-// Returns for each method the numbers of subgraphs, delegated nodes and other nodes, a list of (op
-// type, delegated, not delegated), and a text with these numbers.
+// Returns for each method a tuple: the numbers of subgraphs, delegated nodes and other nodes, a
+// list of (op type, delegated, not delegated), and a text with these numbers.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

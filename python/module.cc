@@ -199,7 +199,8 @@ void define_language_model(py::module_& module) {
   py::class_<LanguageModel>(module, "LanguageModel")
       .def(py::init<const std::filesystem::path&, const std::filesystem::path&, size_t,
                     const std::vector<std::filesystem::path>&>())
-      // The text, the ids of the prompt and of the answer, the reason of the end, and statistics.
+      // Returns the text, the ids of the prompt, the ids of the answer, the reason why the text
+      // ended, and statistics.
       .def("generate",
            [](LanguageModel& model, const std::variant<std::string, std::vector<TokenId>>& prompt,
               const GenerateOptions& options, const py::object& on_text) {

@@ -30,8 +30,8 @@ struct NumericsSettings {
 
 class PythonNumerics {
  public:
-  // `inputs` has a test set per sample; without any, and without paths of samples, inputs are
-  // random. Throws HostError.
+  // `inputs` has one test set per sample. If it is empty and the settings name no samples, inputs
+  // are random. Throws HostError.
   PythonNumerics(const tools::SessionOptions& session, const tools::RunnerOptions& options,
                  const NumericsSettings& settings, const std::vector<bundled::TestSet>& inputs);
 

@@ -42,7 +42,8 @@ struct ProgramSettings {
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;
   std::vector<std::filesystem::path> data;  // .ptd files
-  // Keys, "key" or "Backend:key", and values, as for --backend_option of executor_runner.
+  // Pairs of a key ("key" or "Backend:key") and a value, as for --backend_option of
+  // executor_runner.
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
   MethodLimits limits = {};
 };
@@ -50,14 +51,14 @@ struct ProgramSettings {
 class PythonProgram {
  public:
   PythonProgram(const std::filesystem::path& path, ProgramSettings settings);
-  // Copies the program, because it must be aligned.
+  // Copies the program's bytes, because programs must be aligned.
   PythonProgram(std::span<const std::byte> program, ProgramSettings settings);
 
-  // Empty if the program was given as bytes.
+  // The path of the program; empty if the program was given as bytes.
   std::string path() const { return path_.string(); }
   py::list methods() const;
-  // Lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and "is dynamic" are None for a
-  // value that is not an array; the name is None if the program has none.
+  // Return lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and "is dynamic" are None
+  // for a value that is not an array; the name is None if the program does not name the value.
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 

@@ -21,13 +21,15 @@ namespace vitrine::python {
 
 class RecordedRun {
  public:
-  // Loads and runs the program. If `inputs` is null, inputs are random, and equal for programs with
-  // the same inputs. Throws HostError, also if the results take more than `max_bytes`.
+  // Loads and runs the program. If `inputs` is null, inputs are random, but equal for programs with
+  // the same input shapes and dtypes. Throws HostError, for example if the results take more than
+  // `max_bytes`.
   RecordedRun(const tools::SessionOptions& session_options, const tools::RunnerOptions& options,
               uint64_t max_bytes, const bundled::TestSet* inputs);
 
   const inspector::Profile& profile() const { return profile_; }
-  // A is this run, the reference. Throws HostError if A or B recorded no values.
+  // Compares the values of A (this run, which is the reference) with those of `b`. Throws HostError
+  // if A or B recorded no values.
   inspector::ValueComparison compare(const RecordedRun& b, double min_sqnr_db) const;
 
  private:

@@ -77,7 +77,7 @@ class Spec:
 
     @property
     def size(self) -> Optional[int]:
-        """The number of elements, at most if dynamic; None unless the value is an array."""
+        """The number of elements, or its maximum if the shape is dynamic; None unless the value is an array."""
         return None if self.shape is None else math.prod(self.shape)
 
     @property
@@ -241,7 +241,7 @@ def numerics(program: Union[Program, PathLike, Bytes], reference: Union[Program,
         settings.reference_bytes = bytes(reference)
     elif isinstance(reference, Program):
         if reference.path is None:
-            raise ValueError("reference is a program of bytes: pass the bytes")
+            raise ValueError("reference is a Program made from bytes: pass the bytes themselves")
         settings.reference = reference.path
     else:
         settings.reference = os.fspath(reference)
@@ -331,7 +331,7 @@ class Lowered:
         return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
 
     def explain(self) -> str:
-        """Lists the changes of `optimize`, and why calls are not delegated, most expensive first."""
+        """Lists the changes that `optimize` made, and the reasons why calls are not delegated, most expensive first."""
         return self._model.explain()
 
     def __str__(self) -> str:
@@ -436,7 +436,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
 
 
 def _with_settings(model: Union[PathLike, Mapping[str, PathLike]], keywords: Mapping[str, Any], call: Any) -> Any:
-    """Returns call(paths, settings) with the settings of the keywords of lower()."""
+    """Returns call(paths, settings), with settings made from lower()'s keywords."""
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
     backend, keep = keywords["backend"], keywords["keep"] or {}

@@ -36,7 +36,7 @@ _CPU_DEVICES = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
 
 
 def arrays(inputs: Sequence[Any], label: str = "input") -> list[Any]:
-    """Replaces objects with `__dlpack__`, such as tensors of PyTorch, by arrays that share their memory."""
+    """Replaces objects that have `__dlpack__`, such as PyTorch's tensors, with arrays that share their memory."""
     return [_array(f"{label} {index}", value) for index, value in enumerate(inputs)]
 
 
@@ -44,7 +44,7 @@ def _array(label: str, value: Any) -> Any:
     if isinstance(value, (numpy.ndarray, numpy.generic)) or not hasattr(value, "__dlpack__"):
         return value
     if value.__dlpack_device__()[0] not in _CPU_DEVICES:
-        raise TypeError(f"{label} is a {type(value).__name__} in the memory of another device: copy it to the CPU")
+        raise TypeError(f"{label} is a {type(value).__name__} in another device's memory: copy it to the CPU")
     try:
         return numpy.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:

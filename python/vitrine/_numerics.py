@@ -41,7 +41,7 @@ class Numerics:
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """The figures of the outputs of the method against those of the reference."""
+        """The errors of the method's outputs against the reference's outputs."""
         return self.data["outputs"]
 
     @property

@@ -92,7 +92,7 @@ class Profile:
 
     def table(self, width: int = 100, *, costs: bool = False, ids: bool = False, group_by: str = "none",
               filter: str = "", top: int = 0) -> str:
-        """Returns the table of executor_runner. `filter` keeps rows with this text, `top` the slowest rows."""
+        """Returns the table of executor_runner. `filter` keeps rows that contain this text, `top` the slowest rows."""
         return self._profile.report("table", group_by, filter, top, width, costs, ids)
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
@@ -138,7 +138,7 @@ class Comparison:
 
     @property
     def ratio(self) -> Optional[float]:
-        """The median time of B, divided by that of A; None if A took no time."""
+        """The median time of B, divided by the median time of A; None if A took no time."""
         ratio = self.data["wall"]["ratio"]
         return None if ratio is None else ratio["p50"]
 
@@ -202,7 +202,7 @@ class ValueComparison:
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """The same figures for the outputs of the method."""
+        """The figures of `values`, for the outputs of the method."""
         return self.data["outputs"]
 
     @property

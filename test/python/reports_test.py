@@ -325,7 +325,7 @@ class DLPack(unittest.TestCase):
     def test_rejects_other_devices_and_shapes(self):
         program = vitrine.Program(sample("add_mul"))
         array = numpy.ones((2, 3), numpy.float32)
-        with self.assertRaisesRegex(TypeError, "input 1 is a Tensor in the memory of another device: copy it to the CPU"):
+        with self.assertRaisesRegex(TypeError, "input 1 is a Tensor in another device's memory: copy it to the CPU"):
             program(array, Tensor(array, device=(2, 0)))
         with self.assertRaisesRegex(ValueError, r"input 0 of forward must be float32 \(2, 3\), got float32 \(6,\)"):
             program(Tensor(array.ravel()), array)
