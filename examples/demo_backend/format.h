@@ -25,7 +25,7 @@
 
 namespace demo {
 
-// ExecuTorch's id of this backend.
+// The id that ExecuTorch gives this backend.
 inline constexpr char kBackendId[] = "BackendWithDelegateMappingDemo";
 inline constexpr uint32_t kMagic = 0x32444D56;  // "VMD2"
 inline constexpr size_t kMaxRank = 16;

@@ -33,7 +33,7 @@ using vitrine::aot::SymInt;
 using vitrine::aot::TensorData;
 using vitrine::aot::TensorSpec;
 
-// A reason not to delegate a node. Empty if the node can be delegated.
+// The reason not to delegate a node; nullopt if the node can be delegated.
 using Verdict = std::optional<Rejection>;
 
 bool is_call_of(const Node& node, std::string_view op) {
@@ -128,7 +128,7 @@ void tag_calls(const ExportedProgram& program, Graph& graph, PartitionResult& re
       supported.insert(&node);
     }
   }
-  // Tags are unique in the whole program, so each subgraph continues the numbering.
+  // Tags must be unique in the whole program, so numbering continues from one subgraph to the next.
   for (const auto& partition : partition_nodes(graph, supported, options)) {
     const std::string tag = std::string("tag").append(std::to_string(result.tags.size()));
     result.tags[tag] = {std::make_shared<DemoLowering>(), {}};
@@ -196,8 +196,8 @@ class Writer {
     return found->second;
   }
 
-  // Adds a value with the shape of a node. If `computes` is not null, the value is the result of
-  // that node.
+  // Adds a value with the shape of the node `shape`. If `computes` is not null, the value is that
+  // node's result.
   uint32_t add_value(const Node& shape, const Node* computes) {
     if (Verdict verdict = check_tensor(shape)) throw AotError(verdict->rule);
     append_words(shapes_, {static_cast<int64_t>(shape.tensor()->rank())});

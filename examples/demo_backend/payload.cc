@@ -38,7 +38,7 @@ Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& me
   };
   int32_t count = 0;
   if (!parse(until('#'), count)) return invalid("does not begin with a number and \"#\"");
-  // Each operator has at least four characters.
+  // Each operator takes at least four characters of the text.
   if (static_cast<size_t>(count) > text.size() / 4) return invalid("the text ends early");
   std::span<Operator> operators;
   VITRINE_RETURN_IF_ERROR(allocate(memory, static_cast<size_t>(count), operators));
@@ -85,7 +85,7 @@ class GraphReader {
  private:
   size_t words_left() const { return left_.size() / 4; }
 
-  // Returns the next word, or 0 at the end of the payload.
+  // Returns the payload's next word, or 0 at the end of the payload.
   uint32_t word() {
     uint32_t read = 0;
     if (words_left() == 0) {
@@ -169,7 +169,8 @@ class GraphReader {
     return true;
   }
 
-  // Allocates memory for results that are not outputs. Outputs are computed in the caller's memory.
+  // Allocates memory for results that are not outputs. Operators write outputs to the caller's
+  // memory.
   Error allocate_results() {
     size_t left = kMaxResultBytes / sizeof(float);
     for (const Value& value : graph_.values.subspan(graph_.num_inputs)) {

@@ -12,7 +12,7 @@
 
 namespace demo {
 
-// Maximum size of all results of a delegate, in bytes.
+// Maximum total size of a delegate's results, in bytes.
 inline constexpr int64_t kMaxResultBytes = int64_t{1} << 30;
 
 struct Value {
@@ -24,7 +24,7 @@ struct Value {
   std::span<const int32_t> sizes() const { return {items.data(), rank}; }
 };
 
-// Height and width.
+// A height and a width.
 using Pair = std::array<int32_t, 2>;
 
 struct Convolution {
@@ -52,12 +52,12 @@ struct Graph {
 };
 
 // Reads and checks a payload. The graph uses `memory` and does not refer to the payload. Every
-// result that is not an output has memory. Errors: DelegateInvalidCompatibility names the invalid
+// result except the outputs has memory. Errors: DelegateInvalidCompatibility names the invalid
 // part of the payload; MemoryAllocationFailed means that memory ran out.
 vitrine::Result<Graph> read_payload(std::span<const std::byte> payload,
                                     vitrine::MemoryAllocator& memory);
 
-// Allocates `count` items. Returns MemoryAllocationFailed if memory runs out.
+// Sets `items` to `count` new items. Returns MemoryAllocationFailed if memory runs out.
 template <class T>
 vitrine::Error allocate(vitrine::MemoryAllocator& memory, size_t count, std::span<T>& items) {
   items = memory.allocate_array<T>(count);

@@ -1,11 +1,11 @@
-// Names the operators of the demo's delegates in profiles.
+// Provides the names that the operators of the demo's delegates have in profiles.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"
 
 namespace demo {
 
-// Returns the profile, which lives until the process ends.
+// Returns the backend's DelegateProfile, which lives until the process ends.
 const vitrine::inspector::DelegateProfile& profile();
 
 }  // namespace demo

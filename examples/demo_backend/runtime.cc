@@ -62,7 +62,7 @@ void conv_relu(const Convolution& conv, const Value& input, const float* from, c
 
 class DemoDelegate final : public vitrine::Delegate {
  public:
-  // `budget` may be null. It must outlive the delegate.
+  // `budget` may be null; otherwise it must outlive the delegate.
   explicit DemoDelegate(vitrine::Budget* budget) : memory_(4096, budget) {}
 
   // Allocates all memory that the delegate needs.
@@ -104,11 +104,11 @@ class DemoDelegate final : public vitrine::Delegate {
   }
 
  private:
-  // Sets the address of each value for this execution.
+  // Sets the address of each value for the current execution.
   Error bind(std::span<EValue* const> arguments) {
     if (arguments.size() != graph_.num_inputs + graph_.outputs.size()) {
       return Error::make(ErrorCode::kInvalidArgument,
-                         "the delegate has %zu arguments, but is called with %zu",
+                         "the delegate needs %zu arguments, but the call has %zu",
                          graph_.num_inputs + graph_.outputs.size(), arguments.size());
     }
     for (size_t i = 0; i < graph_.values.size(); ++i) data_[i] = graph_.values[i].data;
@@ -127,7 +127,7 @@ class DemoDelegate final : public vitrine::Delegate {
             "for which the program was lowered",
             i, text);
       }
-      // The pointer is not const because outputs use it too; no operator writes to an input.
+      // The pointer is not const because outputs use it too; operators never write to an input.
       if (data_[value] == nullptr) data_[value] = static_cast<float*>(tensor->mutable_raw_data());
     }
     return Error();
@@ -214,7 +214,7 @@ class DemoBackend final : public vitrine::BackendInterface {
   Result<std::unique_ptr<vitrine::Delegate>> init(
       const vitrine::BackendInitContext& context, std::span<const std::byte> payload,
       std::span<const vitrine::CompileSpec>) const override {
-    // Each word of the payload costs one step.
+    // Each word of the payload counts as one step of loading.
     if (context.load_steps != nullptr && !context.load_steps->take(payload.size() / 4)) {
       return Error::make(ErrorCode::kOutOfResources,
                          "loading needs more than %llu steps (max_load_steps)",

@@ -2,7 +2,7 @@
 //
 //   lower_a_model mobilenet_v2 model.pte [delegation.csv]
 //
-// executor_runner runs the program. It profiles it without a second file, because the program
+// executor_runner can run the program, and profile it without a second file, because the program
 // contains its record.
 #include <algorithm>
 #include <cstdio>
@@ -38,9 +38,11 @@ constexpr Model kModels[] = {
     {"cached_decoder", [] { return examples::cached_decoder(); }},
 };
 
-// `table` may be null.
+// Lowers the program and writes it to `file`. `table`, the file for the delegation table, may be
+// null.
 void lower(aot::ExportedProgram program, const char* file, const char* table) {
-  // The partitioner first lists the operators to keep, then takes the calls that it supports.
+  // The partitioner first lists the operators that must not be decomposed, then takes the calls
+  // that it supports.
   const aot::XnnpackPartitioner xnnpack;
   aot::EdgeOptions edge;
   edge.ops_to_keep.push_back(xnnpack.ops_to_keep(program));

@@ -15,25 +15,26 @@ struct ConvOptions {
   int64_t groups = 1;
   bool bias = true;
 };
-// The shape of x is [N, C, H, W].
+// The input x has the shape [N, C, H, W].
 Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_channels,
              const ConvOptions& options, SourceLocation location = SourceLocation::current());
-// Normalizes as in evaluation mode. Adds running statistics, and the batch count, which is unused.
+// Normalizes as in evaluation mode. Adds the running statistics, and the batch count, which
+// evaluation does not use.
 Node* batch_norm2d(ModelBuilder& build, std::string_view name, Node* x,
                    SourceLocation location = SourceLocation::current());
-// Changes the last dim to `out_features`.
+// A linear layer. The result's last dim has `out_features` elements.
 Node* linear(ModelBuilder& build, std::string_view name, Node* x, int64_t out_features,
              bool bias = true, SourceLocation location = SourceLocation::current());
-// Normalizes the last dim.
+// Normalizes over the last dim.
 Node* layer_norm(ModelBuilder& build, std::string_view name, Node* x,
                  SourceLocation location = SourceLocation::current());
-// Returns a row of the table for each index.
+// Returns a row of the embedding table for each index.
 Node* embedding(ModelBuilder& build, std::string_view name, Node* indices, int64_t rows,
                 int64_t features, SourceLocation location = SourceLocation::current());
-// Writes its result over `x`, as in torchvision's models.
+// Overwrites `x` with the result, as torchvision's models do.
 Node* relu6(ModelBuilder& build, std::string_view name, Node* x,
             SourceLocation location = SourceLocation::current());
-// Returns its input unchanged, like dropout in evaluation mode.
+// Returns x unchanged, as dropout does in evaluation mode.
 Node* dropout(ModelBuilder& build, std::string_view name, Node* x, double probability,
               SourceLocation location = SourceLocation::current());
 

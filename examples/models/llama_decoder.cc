@@ -58,7 +58,8 @@ class Llama {
     return build_.call_as(target, std::move(args), {}, number);
   }
 
-  // Reads the first position as a number, and selects the rows of the rotary tables for the tokens.
+  // Reads the first token's position as a number, and selects the rows of the rotary tables for the
+  // tokens.
   void read_position(Node* tokens, Node* position) {
     tokens_ = number("aten.sym_size.int", {tokens, 1}, count_);
     Node* first = build_.call("aten.select.int", {position, 0, 0});
@@ -109,7 +110,8 @@ class Llama {
     }
     return aot::make_tensor_data(ScalarType::kChar, {rows, columns}, std::move(bytes));
   }
-  // Returns the scales of groups of int4 weights. They keep results about as large as the inputs.
+  // Returns the scales of the groups of int4 weights, chosen so that results are about as large as
+  // the inputs.
   TensorData scales(int64_t rows, int64_t columns) {
     const float scale = 1 / (4.6f * std::sqrt(static_cast<float>(columns)));
     return aot::seeded_weights(build_.qualified("scales"), build_.seed(),
@@ -185,7 +187,8 @@ class Llama {
     return build_.call("aten.flatten.using_ints", {turned, 3});
   }
 
-  // Adds a cache of rows like `row`, writes the rows of this call to it, and returns it.
+  // Adds a cache whose rows are like `row`, writes the rows of the current call to the cache, and
+  // returns it.
   Node* cached(const char* name, Node* row) {
     const ScalarType dtype = row->tensor()->dtype;
     const int64_t columns = row->tensor()->sizes.back().value();

@@ -1,5 +1,5 @@
-// A decoder as stock LLM exports have it, with seeded weights: rotary positions, grouped heads,
-// RMS norms, gated feed-forward layers, attention and cache writes as llama:: operators.
+// A decoder like those of stock LLM exports, with seeded weights: rotary positions, grouped heads,
+// RMS norms, gated feed-forward layers, and llama:: operators for attention and cache writes.
 #pragma once
 
 #include "aot/graph/exported_program.h"
@@ -14,7 +14,7 @@ struct LlamaOptions {
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // positions in the cache
-  // Number of elements in a row of weights that share a scale; must divide `features` and
+  // Number of adjacent elements in a row of weights that share a scale; must divide `features` and
   // `hidden`. Linear layers have 4-bit weights and 8-bit activations, quantized per token
   // (torchao's 8da4w); the embedding has 4-bit weights. If 0, nothing is quantized and all weights
   // are f32.

@@ -24,7 +24,7 @@
 
 namespace vitrine::aot {
 
-// The source line of a call of the builder.
+// The source line of a call to the builder.
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else  // clang 14 cannot compile libstdc++'s std::source_location
@@ -50,7 +50,7 @@ class SourceLocation {
 };
 #endif
 
-// Not thread-safe. AotErrors name the module and the operator.
+// Builds a program call by call. Not thread-safe. AotErrors name the module and the operator.
 class ModelBuilder {
  public:
   // `type_name` is the type of the root module: "torchvision.models.mobilenetv2.MobileNetV2".
@@ -70,7 +70,8 @@ class ModelBuilder {
     explicit Module(ModelBuilder* builder) : builder_(builder) {}
     ModelBuilder* builder_;
   };
-  // Opens a module inside the current module: "features", then "0" results in "features.0".
+  // Opens a module inside the current module: opening "features" and then "0" results in
+  // "features.0".
   [[nodiscard]] Module module(std::string_view name, std::string type_name,
                               SourceLocation location = SourceLocation::current());
   // Returns the qualified name of `name` in the current module: "features.0.weight".
@@ -81,7 +82,7 @@ class ModelBuilder {
   // Returns a new symbolic size with these inclusive bounds. The symbols are "s0", "s1" ...
   SymInt dynamic_size(int64_t min, int64_t max);
 
-  // Adds a parameter to the current module, or returns the existing one with this name.
+  // Adds a parameter to the current module, or returns the module's parameter with this name.
   Node* parameter(std::string_view name, TensorData data);
   Node* buffer(std::string_view name, TensorData data, bool persistent = true);
   // Adds a parameter with seeded weights, uniform in (-1, 1) / sqrt(elements per row), as PyTorch
@@ -89,8 +90,8 @@ class ModelBuilder {
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   uint64_t seed() const { return seed_; }
 
-  // Calls an operator that aot/shapes supports: "aten.relu.default". The names of in-place
-  // operators are those of training IR: "aten.relu_.default".
+  // Calls an operator that aot/shapes supports: "aten.relu.default". In-place operators have their
+  // names in training IR: "aten.relu_.default".
   Node* call(std::string_view target, ArgumentList args, ArgumentMap kwargs = {},
              SourceLocation location = SourceLocation::current());
   // Calls an operator that aot/shapes does not support. `value` describes its results.

@@ -24,7 +24,8 @@ aot::TensorData repeated(float value, int64_t count) {
   return aot::make_tensor_data(ScalarType::kFloat, {count}, std::move(bytes));
 }
 
-// Adds a quantized weight to the open module and dequantizes it. The first dim is the channels.
+// Adds a quantized weight to the open module and dequantizes it. The weight's first dim counts
+// channels.
 Node* weight(ModelBuilder& build, std::vector<int64_t> sizes, double mean_square) {
   const int64_t out = sizes.at(0);
   const int64_t row =

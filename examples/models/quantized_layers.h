@@ -6,19 +6,21 @@
 
 namespace vitrine::examples {
 
-// The quantization scale of activations in [-4, 4).
+// The quantization scale for activations in [-4, 4).
 inline constexpr double kActivationScale = 1.0 / 32;
 
-// Quantizes and dequantizes. A backend computes the calls between two such pairs in int8.
+// Quantizes x and dequantizes the result. A backend computes the calls between two such pairs in
+// int8.
 aot::Node* requantized(aot::ModelBuilder& build, aot::Node* x, double scale = kActivationScale);
-// Dequantizes the same integers again, because in these graphs each use has a separate call.
+// Dequantizes the integers of x again, because in these graphs each use of a quantized value has
+// its own dequantize call.
 aot::Node* dequantized_again(aot::ModelBuilder& build, const aot::Node* dequantized);
 
-// These two layers scale their weights so that results have a variance of about one for inputs
-// with the mean square `mean_square`.
+// The next two layers scale their weights so that for inputs with the mean square `mean_square`,
+// results have a variance of about one.
 aot::Node* quantized_linear(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
                             int64_t out_features, double mean_square = 1);
-// The shape of x is [N, C, H, W].
+// The input x has the shape [N, C, H, W].
 aot::Node* quantized_conv2d(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
                             int64_t out_channels, const aot::nn::ConvOptions& options,
                             double mean_square);

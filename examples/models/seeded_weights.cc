@@ -43,7 +43,7 @@ TensorData seeded_weights(std::string_view name, uint64_t seed, std::vector<int6
   const uint64_t start = hash(name, seed);
   std::vector<std::byte> bytes(count * sizeof(float));
   for (size_t i = 0; i < count; ++i) {
-    // Use 24 bits, because f32 represents every 24-bit integer exactly.
+    // Uses 24 bits of the hash, because f32 represents every 24-bit integer exactly.
     const auto bits = static_cast<int32_t>(mixed(start + i) >> 40);
     const float value = center + spread * (static_cast<float>(bits) / 8388608.0f - 1.0f);
     std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof(float));

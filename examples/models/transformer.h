@@ -26,8 +26,8 @@ aot::Node* encoder_layers(aot::ModelBuilder& build, const TransformerOptions& op
                           aot::Node* x);
 
 // Builds one step of a decoder. Inputs: token, i64[1, 1], and position, i64[1], with
-// 0 <= position < length. Result: f32[1, 1, words]. Keys and values of earlier steps are in
-// buffers, to which each step writes.
+// 0 <= position < length. Result: f32[1, 1, words]. Buffers hold the keys and values of earlier
+// steps; each step writes to them.
 aot::ExportedProgram cached_decoder(const TransformerOptions& options = {});
 
 }  // namespace vitrine::examples
