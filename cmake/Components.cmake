@@ -48,7 +48,8 @@ else()
   add_library(Vitrine::vitrine ALIAS vitrine_api)
 endif()
 
-# Sets <out> to <target> and all libraries that it links, directly or not. Each library precedes those that it needs.
+# Sets <out> to <target> and all libraries that it links, directly or indirectly. Each library precedes the libraries
+# that it needs.
 function(vitrine_linked_libraries target out)
   set(found "")
   get_property(waiting TARGET ${target} PROPERTY LINK_LIBRARIES)
@@ -68,7 +69,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # If a library is found again, it moves after its last user.
+    # If a library is found again, it moves to the place after the last library that links it.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

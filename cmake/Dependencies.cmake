@@ -96,14 +96,14 @@ if(VITRINE_BUILD_HOST AND VITRINE_PINNED_TOKENIZER_LIBRARIES)
   include(TokenizerLibraries)
 endif()
 if(VITRINE_BUILD_HOST)
-  # Debian's development packages for two architectures exclude each other. Cross builds therefore link the other
-  # architecture's shared library and include this machine's header, which is the same.
+  # Debian's development packages for two architectures cannot be installed together. Cross builds therefore link the
+  # target architecture's shared library, and include this machine's header, which is the same.
   add_library(vitrine_oniguruma INTERFACE)
   add_library(third_party::oniguruma ALIAS vitrine_oniguruma)
   target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)
   target_link_libraries(vitrine_oniguruma INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_LIBRARY}> $<INSTALL_INTERFACE:onig>)
 
-  # Its pkg-config file would also add the training library.
+  # SentencePiece's pkg-config file would also add the training library.
   add_library(vitrine_sentencepiece INTERFACE)
   add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
   if(SENTENCEPIECE_LIBRARY)
@@ -141,7 +141,8 @@ endif()
 
 function(vitrine_build_third_party)
   set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
-  # XNNPACK is fast only when clang compiles it (docs/dependencies.md), whichever compiler builds the rest.
+  # Clang compiles XNNPACK, whichever compiler builds the rest, because only then is XNNPACK fast
+  # (docs/dependencies.md).
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)
     find_program(VITRINE_CLANG clang)

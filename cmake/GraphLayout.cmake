@@ -1,6 +1,7 @@
 # Fetches dagre, which lays out the graphs of `pte_inspect --format html`: a JavaScript file that the build adds to the
-# page. Sets VITRINE_DAGRE_FOLDER, which then has dagre.js and LICENSE, or an empty text if no source has the library.
-# The build then still works, and pte_inspect says that it cannot draw graphs. docs/dependencies.md has the details.
+# page. Sets VITRINE_DAGRE_FOLDER to a folder with dagre.js and LICENSE, or to an empty text if no source has the
+# library. Without the library, the build still works, and pte_inspect says that it cannot draw graphs.
+# docs/dependencies.md has the details.
 
 set(VITRINE_DAGRE_DEBIAN n/node-dagre-layout)  # below pool/main
 set(VITRINE_DAGRE_NPM @dagrejs/dagre@3.1.3)
@@ -48,7 +49,7 @@ Reporters & Editors <http://underscorejs.org/>), both under the Expat license.
   file(REMOVE_RECURSE ${scratch})
 endfunction()
 
-# Tries the sources in order.
+# Tries the sources of dagre in order.
 function(vitrine_fetch_dagre)
   file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/GraphLayout.cmake key)
   string(SUBSTRING ${key} 0 16 key)
@@ -83,7 +84,7 @@ function(vitrine_fetch_dagre)
       _vitrine_unpack_dagre(${archive} ${fields} ${folder})
     endforeach()
     if(NOT found)
-      set(VITRINE_DAGRE_MISSING ${key} CACHE INTERNAL "no source has dagre; cmake --fresh tries again")
+      set(VITRINE_DAGRE_MISSING ${key} CACHE INTERNAL "no source provides dagre; cmake --fresh tries again")
       message(STATUS "dagre: not available (docs/dependencies.md); pte_inspect will not draw graphs as pages")
       return()
     endif()

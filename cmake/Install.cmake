@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
 
-# All libraries that the components link.
+# The lists of all libraries that the installed components link.
 set(device_libraries vitrine_api)
 foreach(name IN LISTS VITRINE_DEVICE_COMPONENT_NAMES)
   list(APPEND device_libraries vitrine_component_${name})
@@ -30,7 +30,7 @@ if(host_libraries)
   list(REMOVE_ITEM host_libraries ${device_libraries})
 endif()
 foreach(library IN LISTS device_libraries)
-  # INTERFACE libraries have no files.
+  # A target without files, such as an INTERFACE library, needs the include folder too.
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 

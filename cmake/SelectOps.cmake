@@ -13,7 +13,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
 # Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md).
-# Multiplications and additions are not contracted, so results are rounded the same on every machine.
+# Multiplications and additions are not contracted to fused operations, so results are rounded equally on every machine.
 set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 
 set(VITRINE_SELECT_OPS "" CACHE STRING
@@ -34,7 +34,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # string(JSON) parses its complete argument at each call, so each step works on a smaller text.
+  # string(JSON) parses its complete argument in each call, so each step extracts a smaller text for the next.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -67,7 +67,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   set(${out_dtypes} ${${out_dtypes}} ${dtypes} PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to a bit mask of these dtypes and of the dtypes in which kernels compute for them.
+# Sets <out> to a bit mask of the listed dtypes and of the dtypes in which kernels compute for them.
 function(_vitrine_dtype_mask out)
   file(READ ${VITRINE_SELECT_ROOT}/schema/scalar_type.fbs schema)
   string(REGEX MATCHALL "[A-Z0-9]+ = [0-9]+" entries "${schema}")

@@ -1,7 +1,7 @@
 # Builds Oniguruma and SentencePiece from pinned sources, for targets without packages of them (Android). It sets the
 # variables that cmake/Dependencies.cmake otherwise finds: ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and their include folders.
 
-# The same columns as VITRINE_PINS in cmake/third_party/pins.cmake.
+# The columns are those of VITRINE_PINS in cmake/third_party/pins.cmake.
 set(VITRINE_TOKENIZER_PINS
   "Oniguruma|08d36110c5670c815ad6d6f969e578049d209080|https://github.com/kkos/oniguruma.git|libo/libonig/libonig_6.9.8.orig.tar.gz|26372720bab6733c869a9eb69377f73971138dc5e3eff4a81f5ba8aea5435fb2"
   "SentencePiece|58f256cf6f01bb86e6fa634a5cc560de5bd1667d|https://github.com/google/sentencepiece.git|s/sentencepiece/sentencepiece_0.1.97.orig.tar.gz|56430381f45dc6debfd2e0cbde4f039f9499c49ca825af184b0cbf318c17a18f")
@@ -31,7 +31,7 @@ function(_vitrine_tokenizer_library name)
   target_include_directories(${name} PRIVATE ${configured}/${name})
 endfunction()
 
-# Sizes come from the compiler, so one file serves all targets.
+# Sizes of types come from the compiler's macros, so one file serves all targets.
 file(WRITE ${configured}/vitrine_onig/config.h
 "#define HAVE_ALLOCA 1
 #define HAVE_ALLOCA_H 1

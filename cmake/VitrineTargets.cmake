@@ -4,14 +4,15 @@ include(GNUInstallDirs)
 set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 # Sources include files by their path from the root, and public headers as "vitrine/...".
 set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${VITRINE_GENERATED_DIR}/include)
-# Folder below the include folder for the installed headers of the host side.
+# Subfolder of the include folder that gets the installed headers of the host side.
 set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 
 add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
     -Wall -Wextra -Wpedantic
-    # No -Wconversion for the host side on 32-bit targets, because it converts file sizes everywhere after checking them.
+    # The host side is compiled without -Wconversion on 32-bit targets, because it converts file sizes everywhere, after
+    # checking them.
     $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
     -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
     # In clang, -Wconversion includes warnings that GCC has separately.
@@ -27,7 +28,7 @@ function(_vitrine_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    # For files above 2 GB. No header exposes off_t.
+    # Allows files above 2 GB. Headers do not expose off_t, whose size this changes.
     target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   endif()
 endfunction()
@@ -49,7 +50,7 @@ set(VITRINE_LIBRARY_WARNINGS
 # With sanitizers, GCC 12 falsely reports <regex> and std::variant as uninitialized. With C++23 it also reports std::optional.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
-# Sets the variable to the concatenated text of the files. CMake configures again if a file changes.
+# Sets <variable> to the concatenated text of the files. CMake configures again if a file changes.
 function(vitrine_read_text variable)
   set(texts "")
   foreach(file ${ARGN})
@@ -105,7 +106,8 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Options of test code. Compiling with -O0 takes 60 to 80 % of the time with -O1. Emulated processors need -O1.
+# Compiler options for test code. Compiling with -O0 takes 60 to 80 % of the time that -O1 takes. Tests on emulated
+# processors need -O1.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 

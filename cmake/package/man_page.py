@@ -7,7 +7,7 @@ import sys
 
 
 def escaped(text: str) -> str:
-    """Escapes text for use as a line of roff."""
+    """Escapes a text so that roff prints it unchanged."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text.startswith((".", "'")) else text
 
