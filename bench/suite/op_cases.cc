@@ -137,8 +137,8 @@ template <ScalarType kDtype>
 Node* prompt(ModelBuilder& build, int64_t size) {
   return attention<kDtype>(build, size, size);
 }
-// The next two functions count the multiply-adds of attention's two products: queries with keys, and
-// attention weights with values.
+// The next two functions count the multiply-adds of both products of attention: queries with keys,
+// and attention weights with values.
 double decode_step_products(int64_t size) {
   return 2.0 * kLayers * kHeads * kWidth * 4 * static_cast<double>(size);
 }
