@@ -10,7 +10,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// The slowest of every ten runs of A and of B is left out.
+// The slowest one of every ten runs is left out, separately for A and for B.
 constexpr size_t kOneSlowOf = 10;
 
 // Returns, for each run, true if it is not among the slowest by wall time.
@@ -26,7 +26,7 @@ std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   return is_kept;
 }
 
-// Sums the times of rows in each counted run. keep_only() selects the runs.
+// Sums the times of rows in each counted run. keep_only() selects which runs count.
 class CountedRuns {
  public:
   explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}

@@ -1,5 +1,5 @@
-// Compares two profiles, A and B, aligned by the ops of the source model: delegated with portable,
-// f32 with int8, yesterday's build with today's.
+// Compares two profiles, A and B, aligned by the ops of the source model: for example a delegated
+// and a portable run, f32 and int8, or yesterday's build and today's.
 //
 // Rows of A and B for the same source op form one ComparedOp. So do rows that share an op through a
 // third row: an operator into which two ops were fused is compared with the kernels of both. Every
@@ -19,7 +19,7 @@
 
 namespace vitrine::inspector {
 
-// The way in which rows were aligned: the best one that both profiles allow.
+// How rows were aligned: in the best way that both profiles allow.
 enum class Alignment : uint8_t {
   kHandles,  // by debug handles, if both programs come from one exported graph
   kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
@@ -35,7 +35,7 @@ struct ComparedOp {
   bool is_aligned() const { return !rows_a.empty() && !rows_b.empty(); }
 };
 
-// The difference of an output of B from the same output of A, over elements in logical order.
+// The difference between one output of the method in B and in A, with elements in logical order.
 struct OutputDifference {
   size_t index = 0;          // index of the output
   std::string a, b;          // types, "f32[1,1000]"
@@ -49,8 +49,8 @@ struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
-  // Number of runs that all figures cover. If there are ten or more, the slowest tenth of A and of
-  // B is left out (of paired runs, both runs of a pair), because other load on the machine would
+  // Number of runs that all figures cover. With ten or more runs, the slowest tenth of A and of B
+  // is left out (from paired runs, both runs of a pair), because other load on the machine would
   // hide the change.
   size_t runs_a = 0;
   size_t runs_b = 0;
@@ -70,13 +70,14 @@ struct ComparedQueue {
   Comparison comparison;
 };
 
-// Compares times of A with times of B, both in the order of the runs. Leaves the rows of the result
+// Compares the times of A and B, which are in the order of the runs. Leaves the rows of the result
 // empty.
 ComparedOp compare_times(const std::vector<double>& a, const std::vector<double>& b,
                          bool is_paired);
 
-// If `is_paired`, runs of A and B were interleaved, and ratios are those of neighboring runs.
-// Otherwise, ratios of all pairs of runs count. Warm-ups do not count.
+// Compares two profiles. If `is_paired`, the runs of A and B were interleaved, and each ratio is
+// that of two neighboring runs. Otherwise, each run of A is paired with each run of B. Warm-ups do
+// not count.
 Comparison compare_profiles(const Profile& a, const Profile& b, bool is_paired);
 
 }  // namespace vitrine::inspector

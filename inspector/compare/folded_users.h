@@ -1,6 +1,6 @@
-// Finds ops that one of two lowerings computes separately and the other may have folded into the op
-// before: a batch norm into the weights of its convolution, a relu into the bounds of an operator.
-// The results of the op before then differ although both lowerings are right.
+// Finds ops that one of two lowerings computes separately and the other may have folded into the
+// preceding op: a batch norm into the weights of its convolution, a relu into the bounds of an
+// operator. The results of the preceding op then differ although both lowerings are right.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace vitrine::inspector {
 
-// True if ops with this short name (op_names.h) can be folded into the op before.
+// True if ops with this short name (op_names.h) can be folded into the preceding op.
 bool may_be_folded(std::string_view op);
 // True if a batch norm can be folded into this op, because the op has weights.
 bool may_hold_batch_norm(std::string_view op);
@@ -26,8 +26,8 @@ class FoldedUsers {
   FoldedUsers(const etrecord::EdgeGraph& graph, const etrecord::EdgeGraph& other,
               Alignment alignment);
 
-  // Returns the users of the node's results that may_be_folded() and that the other graph lacks.
-  // Skips over quantize and dequantize.
+  // Returns the users of the node's results that the other graph lacks and for which
+  // may_be_folded() is true. Looks through quantize and dequantize nodes.
   std::vector<size_t> of(size_t node) const;
 
  private:

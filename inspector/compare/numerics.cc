@@ -13,8 +13,8 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the step of the reference that computed the value, if its result can be replaced. The
-// reason why not is in `why_not`.
+// Returns the step of the reference that computed the value, if the step's result can be replaced.
+// Otherwise sets `why_not` to the reason.
 std::optional<ReferenceResult> step_of(const RecordedValue& value, const Profile& reference,
                                        std::string& why_not) {
   if (!value.row) {
@@ -39,8 +39,9 @@ struct Range {
   double step = 0;
 };
 
-// Empty if the value is not quantized, or has parameters for each of its rows: those follow from
-// the elements, so nothing is beyond their range.
+// Returns the range that a quantized value can represent. Empty if the value is not quantized, or
+// has a scale and zero point for each row: these follow from the elements, so no element exceeds
+// the range.
 std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   if (!stored || stored->rows != 1) return std::nullopt;
   const bool is_signed = stored->dtype == ScalarType::kChar;
@@ -51,7 +52,8 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   return Range{real(low), real(low + 255), double{stored->scale}};
 }
 
-// Counts elements of `bytes`, f32 for quantized values. `exact` may be empty.
+// Counts special elements of `bytes`, which are f32 if the value is quantized. `exact` may be
+// empty.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, NumericsRow& row) {
   const ScalarType real = real_type(dtype);
@@ -98,7 +100,8 @@ class Measurer {
     const size_t before = rows_.size();
     for (const ComparedValue& value : comparison_.values) {
       if (value.b.row != index) continue;
-      // A value that several nodes dequantize was compared with each of them.
+      // A value that several nodes dequantize was compared once with each of these nodes; only the
+      // first counts.
       const bool is_new = std::none_of(
           rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
           [&](const NumericsRow& other) { return other.result == index_of_result(value.b); });
@@ -192,7 +195,7 @@ void find_first_rows(Numerics& numerics) {
   }
 }
 
-// Returns a note about A and B, the sides of a comparison of values, with their names.
+// Returns a note about a comparison of values with "the reference" for A and "the program" for B.
 std::string with_names(const std::string& note) {
   std::string result;
   for (size_t i = 0; i < note.size(); ++i) {
@@ -222,7 +225,7 @@ void add_figures(std::optional<TensorDifference>& all,
 
 void note_worst(NumericsRow& row, const std::optional<TensorDifference>& made_here, size_t sample) {
   if (!made_here) return;
-  // An SQNR is NaN if signal and noise are infinite. NaN is worse than any number.
+  // An SQNR is NaN if both signal and noise are infinite. NaN counts as worse than any number.
   const bool is_worse = !row.worst || (!std::isnan(row.worst->sqnr_db) &&
                                        !(made_here->sqnr_db >= row.worst->sqnr_db));
   if (is_worse) row.worst = {sample, made_here->sqnr_db};

@@ -23,17 +23,17 @@
 
 namespace vitrine::inspector {
 
-// int8 operators that work typically have 30 to 45 dB.
+// The default limit. The SQNR of int8 operators that work correctly is typically 30 to 45 dB.
 inline constexpr double kDefaultNumericsLimitDb = 30;
 
-// A result of a step of the reference.
+// Identifies a result of a step of the reference.
 struct ReferenceResult {
   int32_t instruction = 0;
   size_t result = 0;  // index among the results of the instruction
   auto operator<=>(const ReferenceResult&) const = default;
 };
 
-// The reference's results for the program's own inputs, row-major.
+// A result that the reference computed from the program's own inputs; elements are row-major.
 struct RecomputedTensor {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<std::byte> bytes;
@@ -51,26 +51,27 @@ struct NumericsRow {
   size_t result = 0;  // index among the row's results
   std::string type;   // "f32[1,32,112,112]"; empty without a value
   std::optional<etdump::StoredAs> stored_as;
-  // The row after which the reference's value was taken, if it is another: a batch norm that only
-  // one of the programs folds into the convolution before it.
+  // Rows of the reference that compute the value. If only one of the programs folds a batch norm
+  // into the preceding convolution, the batch norm's result is the reference's value.
   std::vector<size_t> reference_rows;
   std::vector<std::string> lines;  // of the model's source
-  // After several samples, figures and counts cover all of them, as if their values were one
-  // tensor.
+  // With several samples, figures and counts cover all samples, as if their values were one tensor.
   std::optional<TensorDifference> made_here, inherited, total;
-  // After several samples: the sample with the lowest SQNR of made_here. Ties: the first one wins.
+  // With several samples: the sample whose made_here has the lowest SQNR. Ties: the first sample
+  // wins.
   struct WorstSample {
     size_t sample = 0;  // index in Numerics::samples
     double sqnr_db = 0;
   };
   std::optional<WorstSample> worst;
-  // Why there are no figures; empty if there are.
+  // The reasons why figures are missing; empty if they are not.
   std::string why_not_total, why_not_made_here;
   size_t elements = 0;
   size_t nan = 0;
   size_t infinite = 0;
-  // Quantized elements at an end of their range, if the exact value is more than half a step beyond
-  // it. Without an exact value: those at an end that does not represent 0.
+  // Number of quantized elements at an end of their range whose exact value is more than half a
+  // step beyond that end. Without exact values: the number of elements at an end that does not
+  // represent 0.
   size_t saturated = 0;
 };
 
@@ -85,12 +86,12 @@ struct Numerics {
   std::vector<std::string> notes;
 };
 
-// `comparison` is that of `reference` (A) and `program` (B).
+// Measures the errors. `comparison` compares `reference` (A) with `program` (B).
 Numerics measure_numerics(const ValueComparison& comparison, const ValueRun& reference,
                           const ValueRun& program, const RecomputedResults& recomputed,
                           double limit_db);
 
-// Adds the results of a program on one more sample to `all`, which is empty before the first one.
+// Adds a program's results on one more sample to `all`, which is empty before the first sample.
 void add_sample(Numerics& all, Numerics sample, const std::string& name);
 
 }  // namespace vitrine::inspector

@@ -7,10 +7,12 @@
 namespace vitrine::inspector {
 namespace {
 
-// The last row of the reference that takes part in a value, and the index of the row's result.
+// Identifies a value of the reference: the last row that takes part in computing the value, and the
+// index of the row's result.
 using ReferenceValue = std::pair<size_t, size_t>;
 
-// Returns the rows by the reference's value, in run order, and counts the others.
+// Groups the rows by the reference's value against which they were measured, in run order. Counts
+// rows without a value of the reference in `others`.
 std::map<ReferenceValue, std::vector<size_t>> by_value(const Numerics& numerics, size_t& others) {
   std::map<ReferenceValue, std::vector<size_t>> result;
   for (size_t i = 0; i < numerics.rows.size(); ++i) {

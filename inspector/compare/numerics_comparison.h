@@ -13,14 +13,15 @@
 
 namespace vitrine::inspector {
 
-// Indices in Numerics::rows of A and B. One of them may be unset.
+// Two rows that belong together, as indices in Numerics::rows of A and of B. One index may be
+// unset.
 struct NumericsPair {
   std::optional<size_t> a, b;
 };
 
 struct NumericsComparison {
   std::vector<NumericsPair> pairs;  // in the reference's run order
-  // Rows that were not measured against a value of the reference.
+  // Numbers of rows that were not measured against a value of the reference.
   size_t unaligned_a = 0;
   size_t unaligned_b = 0;
 };

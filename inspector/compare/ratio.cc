@@ -10,11 +10,11 @@ namespace {
 
 constexpr double kTailProbability = 0.025;  // on each side of an interval
 
-// Equal programs differ by up to 2 %, rarely more, probably because of their data's addresses
-// (docs/benchmarks.md, "False alarms").
+// Measured times of equal programs differ by up to 2 %, rarely more, probably because of their
+// data's addresses (docs/benchmarks.md, "False alarms").
 constexpr double kMinChange = 0.02;
 
-// Maximum number of evenly spaced samples of each side that are used if runs are not paired.
+// If runs are not paired, at most this many evenly spaced samples of each side are used.
 constexpr size_t kMaxSamples = 100;
 
 // Returns the samples in ascending order, thinned to kMaxSamples.
@@ -28,7 +28,8 @@ std::vector<double> thinned(std::vector<double> samples) {
   return thinned_samples;
 }
 
-// `rank` is the rank of the confidence interval; 0 means that there are too few runs.
+// Computes the ratio of the sides from the ratios of runs. `rank` is the rank of the confidence
+// interval; 0 means too few runs.
 std::optional<Ratio> ratio_with_verdict(std::vector<double> ratios, size_t rank, bool is_paired) {
   if (ratios.empty()) return std::nullopt;
   std::ranges::sort(ratios);
@@ -85,7 +86,7 @@ size_t median_interval_rank(size_t n) {
 }
 
 size_t pairwise_interval_rank(size_t m, size_t n) {
-  // ways[u] is the number of orders of m + n samples whose U is u: a coefficient of the Gaussian
+  // ways[u] is the number of orderings of m + n samples whose U is u: a coefficient of the Gaussian
   // binomial, which is the product of (1 - q^(n + i)) / (1 - q^i) over i from 1 to m.
   const size_t middle = m * n / 2;
   std::vector<double> ways(middle + 1, 0.0);

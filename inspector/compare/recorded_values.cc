@@ -132,8 +132,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` may exceed the number of nodes: a call's handles include those of getitem nodes,
-    // which the graph does not contain.
+    // `times` may exceed the number of nodes, because a call's handles include handles of getitem
+    // nodes, which the graph does not contain.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -218,12 +218,12 @@ class Collector {
                : event.delegate_debug_name == source.identifier;
   }
 
-  // Returns the events of the last time that the source ran, because an instruction in a loop logs
-  // its values each time. Stock traces have two profile events per kernel call; only the outer one
+  // Returns only the events of the source's last run, because an instruction in a loop logs its
+  // values each time. Stock traces have two profile events per kernel call; only the outer one
   // counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator with a known position ran once in each call.
+    // An operator whose position is known ran once in each call.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
@@ -285,8 +285,8 @@ class Collector {
     }
   }
 
-  // Returns the results of nodes that result `index` of an operator with `count` results may be:
-  // one, or several that dequantize the same value. Empty if that is unknown.
+  // Returns the node results that correspond to result `index` of an operator with `count` results:
+  // one, or several that dequantize the same value. Empty if they are unknown.
   std::span<const BoundaryValue> results_of(size_t index, size_t count,
                                             const std::vector<BoundaryValue>& boundary) const {
     const std::span all(boundary);
@@ -300,7 +300,8 @@ class Collector {
   }
 
   // Returns the results that leave the row. If several operators of the call have the same handles,
-  // the last one computes the result, if there is only one. Otherwise the list is empty.
+  // the last operator computes the result, provided that there is a single result; otherwise the
+  // list is empty.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;
@@ -325,8 +326,8 @@ class Collector {
     return is_shared && boundary.size() != 1 ? std::vector<BoundaryValue>() : boundary;
   }
 
-  // Returns the tensor with the node's sizes, or null if it has others. The tensor may have been
-  // computed with channels last.
+  // Returns the tensor in the node's sizes, or null if its sizes do not match. The tensor may have
+  // been computed with channels last.
   const DebugTensor* fit(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
     if (may_be(tensor, value)) return &tensor;
     if (tensor.sizes.size() != 4) return nullptr;

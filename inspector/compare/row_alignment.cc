@@ -16,9 +16,10 @@
 namespace vitrine::inspector {
 namespace {
 
-// Minimum share of the common handles that must belong to the same op in A and B.
+// Minimum share of the debug handles common to A and B that must belong to the same op in both.
 constexpr double kMinAgreement = 0.8;
-// Maximum cells of the table for the longest common subsequence, one byte each: 4,000 ops per side.
+// Maximum number of cells in the table for the longest common subsequence, one byte each: enough
+// for 4,000 ops per side.
 constexpr size_t kMaxSequenceCells = size_t{1} << 24;
 
 using Rows = const std::vector<ProfileRow>&;
@@ -32,7 +33,7 @@ bool is_model_row(const ProfileRow& row) {
   return !row.is_inserted && row.where != Where::kControl;
 }
 
-// "aten_add_tensor_3" -> "aten_add_tensor": exports number equal names.
+// "aten_add_tensor_3" -> "aten_add_tensor": exports append numbers to equal names.
 std::string_view without_number(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   const bool is_numbered =
@@ -40,7 +41,7 @@ std::string_view without_number(std::string_view name) {
   return is_numbered && digits > 0 ? name.substr(0, digits) : name;
 }
 
-// True for changes of representation, which each lowering inserts and removes.
+// True for quantize and dequantize ops, which each lowering inserts and removes differently.
 bool is_requantization(std::string_view op) {
   const std::string_view name = base_name(op);
   return name.starts_with("quantize_per_") || name.starts_with("dequantize_per_");
@@ -259,8 +260,9 @@ class Aligner {
     return named * 2 > all;
   }
 
-  // The key {op, module, n} means the n-th handle with that op and module. A module that is called
-  // twice has its ops twice. Operators that share a handle have the same ops and the same key.
+  // The key {op, module, n} means the n-th handle with that op and module, because a module that is
+  // called twice has each of its ops twice. Operators that share a handle have the same ops and the
+  // same key.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
   static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
@@ -331,13 +333,13 @@ class Aligner {
 
   void link_by_order() {
     result_.alignment = Alignment::kOrder;
-    // If both sides have the same kind of kernels, kernel names are more reliable than guessed ops.
+    // If both sides run the same kind of kernels, kernel names are more reliable than guessed ops.
     const bool by_kernel =
         (!has_names(a_) && !has_names(b_)) || (is_mostly_delegated(a_) && is_mostly_delegated(b_));
     std::vector<NamedRow> a = named_rows_of(a_, by_kernel);
     std::vector<NamedRow> b = named_rows_of(b_, by_kernel);
-    // If few names agree, as for f32 and int8, compares "Convolution (NHWC, F32) IGEMM" and
-    // "Convolution (NHWC, QC8) IGEMM" by family.
+    // If few names agree, as between f32 and int8, compares families, so that "Convolution (NHWC,
+    // F32) IGEMM" matches "Convolution (NHWC, QC8) IGEMM".
     if (by_kernel && 2 * common_names(a, b) < std::min(a.size(), b.size())) {
       for (auto* named : {&a, &b}) {
         for (NamedRow& row : *named) row.name = std::string(kernel_family(row.name));
@@ -408,7 +410,8 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Joins each unaligned row with the only set of the other side that has ops in the row's module.
+  // Joins each unaligned row with the other side's set that has ops in the row's module, if there
+  // is only one such set.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
@@ -435,7 +438,8 @@ class Aligner {
     for (const auto& [row, set] : joins) sets_.join(row, set);
   }
 
-  // Links the k-th layout change of A for a set of rows with the k-th of B.
+  // Links the k-th layout change of A for a set of rows with the k-th layout change of B for the
+  // same set.
   void link_inserted() {
     const auto keys = [this](Rows rows, size_t first) {
       std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
@@ -457,7 +461,7 @@ class Aligner {
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
-    // Groups are in the order of their first rows of A. A group with rows of B only comes after the
+    // Groups are in the order of their first rows of A. A group that has only rows of B follows the
     // groups that B ran before it.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;

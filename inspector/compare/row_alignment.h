@@ -16,8 +16,8 @@ struct RowGroup {
 
 struct RowAlignment {
   Alignment alignment = Alignment::kHandles;
-  // Contains every row once, in A's order. A group without rows of A is at the position where B
-  // runs it.
+  // The groups contain every row once, in A's order. A group without rows of A is at the position
+  // where B runs its rows.
   std::vector<RowGroup> groups;
   std::vector<std::string> notes;
 };
@@ -28,12 +28,12 @@ struct RowAlignment {
 // - else by op and module, if A and B have records;
 // - else by the longest common subsequence of op names.
 //
-// Rows without handles, next to rows that have some, are aligned by kernel in run order. A number
-// at the end of a name does not count.
+// If only some rows have handles, the others are aligned by kernel in run order. A number at the
+// end of a name is ignored.
 //
-// A row that is still alone joins the group of the other side's rows in its module, if there is
-// only one: a linear is compared with permute and addmm. Layout changes that the lowerings inserted
-// are aligned by the op that needs them, control flow by its order.
+// A row that is still unaligned joins the group of the other side's rows in the same module, if
+// there is only one such group: a linear is compared with permute and addmm. Layout changes that
+// the lowerings inserted are aligned by the op that needs them, and control flow by run order.
 RowAlignment align_rows(const Profile& a, const Profile& b);
 
 }  // namespace vitrine::inspector

@@ -111,7 +111,7 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
       result.actual_square += a * a;
       result.expected_square += e * e;
     }
-    // Different 64-bit integers may be equal as doubles, so bytes are compared too. +0 equals -0.
+    // Compares bytes too, because different 64-bit integers may be equal as doubles. +0 equals -0.
     const bool same_bytes =
         actual_real == expected_real &&
         std::memcmp(actual.bytes.data() + i * width, expected.bytes.data() + i * width, width) == 0;

@@ -1,4 +1,4 @@
-// Measures the difference of two tensors, and checks it against a tolerance.
+// Measures the difference between two tensors, and checks it against a tolerance.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Tolerance {
 // zero for integers and bools.
 Tolerance default_tolerance(ScalarType dtype);
 
-// Figures over all elements. A complex number counts as two elements. Equal elements differ by 0;
-// a finite and an infinite or NaN element differ by infinity.
+// Figures over all elements. A complex number counts as two elements. Equal elements differ by 0; a
+// finite element differs from an infinite or NaN element by infinity.
 struct TensorDifference {
   struct Mismatch {
     size_t element = 0;  // row-major
@@ -35,7 +35,8 @@ struct TensorDifference {
   double max_abs = 0;
   double mean_abs = 0;
   double max_rel = 0;  // over elements whose expected value is not 0
-  // The first elements with these differences, row-major; 0 without a difference.
+  // Row-major indices of the first elements with the maximum differences; 0 if the tensors are
+  // equal.
   size_t max_abs_at = 0;
   size_t max_rel_at = 0;
   // Signal-to-quantization-noise ratio, 10 log10(sum expected^2 / sum (actual - expected)^2);
@@ -45,7 +46,7 @@ struct TensorDifference {
   size_t mismatches = 0;  // elements out of tolerance
   std::optional<Mismatch> first = {};
 
-  // Sums over elements, from which the ratios above follow.
+  // Sums over elements, from which mean_abs, sqnr_db and cosine follow.
   double dot = 0;
   double actual_square = 0;
   double expected_square = 0;
@@ -57,18 +58,19 @@ struct TensorDifference {
 // example, the integers of a quantized tensor are not values of the model.
 std::string_view why_not_comparable(ScalarType a, ScalarType b);
 
-// The elements of a tensor. Two tensors that are compared must have the same order.
+// The elements of a tensor. The elements of compared tensors must be in the same order.
 struct Elements {
   ScalarType dtype = ScalarType::kByte;
   std::span<const std::byte> bytes;
 };
 
-// Joins two differences: `all` becomes the difference of both pairs of tensors, as if each side
-// were one tensor. Indices of elements still count within their own tensor.
+// Adds `other` to `all`, which then covers both pairs of tensors as if each side were one tensor.
+// Indices of elements still count within the original tensor.
 void add_difference(TensorDifference& all, const TensorDifference& other);
 
-// Both tensors must have the same number of elements. Dtypes may differ, but either both or none
-// must be complex. Throws InspectorError for a dtype whose elements are not numbers.
+// Measures the difference between two tensors with the same number of elements. Dtypes may differ,
+// but either both must be complex or neither. Throws InspectorError for a dtype whose elements are
+// not numbers.
 TensorDifference measure_difference(const Elements& actual, const Elements& expected,
                                     const Tolerance& tolerance = {});
 

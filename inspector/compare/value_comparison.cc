@@ -132,7 +132,7 @@ class Matcher {
   }
 
   void pair_up(const RecordedValue* a, const RecordedValue* b) {
-    // Results that the graph does not use are empty.
+    // A result that the graph does not use is empty.
     if (a->tensor->data.empty() && b->tensor->data.empty()) return;
     pairs_.push_back({a, b});
     done_.push_back(a);
@@ -153,8 +153,9 @@ class Matcher {
     }
   }
 
-  // True if a value's row identifies the op that produced it: the row must have a single op. The
-  // value of an operator inside a delegate is the result of its row, whatever was fused into it.
+  // True if a value's row identifies the op that produced the value: the row must have a single op.
+  // The value of an operator inside a delegate is always its row's result, whatever was fused into
+  // the operator.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (value.origin) return true;
@@ -194,7 +195,7 @@ class Matcher {
     }
   }
 
-  // An op that only one side computes separately, and its result if the run recorded it.
+  // An op that only one side computes separately, and the op's result if the run recorded it.
   struct Follower {
     std::string op;
     const RecordedValue* value = nullptr;
@@ -208,7 +209,8 @@ class Matcher {
     return rows[group->second].rows_a.empty() || rows[group->second].rows_b.empty();
   }
 
-  // Finds the user of a value without a record: assumes that it is the next op in run order.
+  // Finds the user of a value if no record is given: assumes that the next op in run order uses the
+  // value.
   Followers next_followers(const RecordedValue& value, const ValueRun& run,
                            const RecordedValues& values, const Groups& groups) const {
     if (!value.row || *value.row + 1 >= run.profile.rows.size()) return {};
@@ -236,16 +238,16 @@ class Matcher {
     return result;
   }
 
-  // True if an operator of a delegate passed on the value, and its operator map, not a record, says
-  // that a node was fused into it.
+  // True if an operator of a delegate reported the value, and the operator map, not a record, says
+  // that a node was fused into that operator.
   static bool is_fused(const RecordedValue& value, const ValueRun& run) {
     if (!value.origin || !value.row) return false;
     const ProfileRow& row = run.profile.rows[*value.row];
     return row.join == Join::kInferred && !row.folded_ops.empty();
   }
 
-  // If the other side computes an op and its only follower in one op, replaces the op's value with
-  // the follower's. Returns false if the values are not comparable.
+  // If the other side computes an op and its only follower as one op, replaces the op's value with
+  // the follower's value. Returns false if the values are not comparable.
   static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
                      bool other_is_fused) {
     if (followers.empty()) return true;
@@ -257,7 +259,7 @@ class Matcher {
     return true;
   }
 
-  // Keeps only pairs of comparable values, and lists the others with reasons.
+  // Keeps only the pairs of comparable values, and lists the other pairs with reasons.
   void find_followers() {
     std::optional<FoldedUsers> users_a, users_b;
     if (a_.record != nullptr && b_.record != nullptr) {
@@ -299,7 +301,7 @@ class Matcher {
     return short_name(run.profile.rows[*value.row].source_ops.front());
   }
 
-  // Returns the rows of an op. Adds the rows of the op after it if that op's value was compared
+  // Returns the rows of an op. Adds the rows of the following op if that op's value was compared
   // instead.
   std::vector<size_t> rows_of(const RecordedValue* value) const {
     std::vector<size_t> rows;
@@ -336,7 +338,7 @@ class Matcher {
     result_.values.push_back(std::move(value));
   }
 
-  // True if an operator of a delegate did not pass on its value.
+  // True if an operator of a delegate did not report its value.
   static bool has_hidden_values(const Profile& profile, const RecordedValues& values) {
     for (size_t i = 0; i < profile.rows.size(); ++i) {
       const ProfileRow& row = profile.rows[i];
@@ -382,7 +384,8 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps the value of a folded op to the value of the op before, which it replaced (see follow()).
+  // Maps the value of a folded op to the value of the preceding op, which it replaced (see
+  // follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

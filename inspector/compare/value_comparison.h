@@ -2,13 +2,13 @@
 // where the runs start to differ.
 //
 // If both programs come from one exported graph, a tensor is matched by the node that produced it,
-// else by the rows of its source op (row_alignment.h). Tensors that only one run recorded are not
-// compared: those inside a delegate, and results of folded ops.
+// else by the rows of its source op (row_alignment.h). Tensors that only one run recorded, such as
+// values inside a delegate and results of folded ops, are not compared.
 //
-// If only one run computes an op separately that the other may have folded into the op before
-// (folded_users.h), the results of the op before are not comparable. For a convolution with a
-// folded batch norm, the batch norm's result is compared instead. Other such values are listed with
-// the reason.
+// If only one run computes an op separately that the other may have folded into the preceding op
+// (folded_users.h), the results of the preceding op are not comparable. For a convolution with a
+// folded batch norm, the batch norm's result is compared instead. Other values that are not
+// comparable are listed with the reason.
 #pragma once
 
 #include <cstddef>
@@ -64,11 +64,12 @@ struct ValueRun {
 
 inline constexpr double kDefaultMinSqnrDb = 40;
 
-// The error of a comparison without figures.
+// The error message of a comparison without figures.
 inline constexpr char kNothingCompared[] =
     "nothing was compared: A and B have no comparable values (the report lists the reasons)";
 
-// A is the reference. Throws InspectorError if a side recorded no values.
+// Compares the values of two runs; A is the reference. Throws InspectorError if a side recorded no
+// values.
 ValueComparison compare_values(const ValueRun& a, const ValueRun& b, double min_sqnr_db);
 
 }  // namespace vitrine::inspector

@@ -28,7 +28,7 @@ std::optional<double> bytes(const EdgeValue& value) {
   return *elements_of(value) * static_cast<double>(element_size(*value.dtype));
 }
 
-// A call in the record's graph, for the operator table.
+// Presents a call of the record's graph to the operator table.
 class RecordedCall : public CallSizes {
  public:
   RecordedCall(const EdgeNode& node, const EdgeGraph& graph) : node_(node), graph_(graph) {}
@@ -145,7 +145,8 @@ class CostMaker {
       const auto is_inside = [&](size_t user) { return inside.contains(user); };
       const bool stays = !users_[value].empty() &&
                          std::all_of(users_[value].begin(), users_[value].end(), is_inside);
-      // Further results that nothing uses (a batch norm's statistics) are not written.
+      // Except for the first result, results that no node uses (a batch norm's statistics) are not
+      // written.
       const bool is_unused_extra = users_[value].empty() && value != node.results[0];
       if (!stays && !is_unused_extra && !add(value)) return false;
     }

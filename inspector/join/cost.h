@@ -1,7 +1,7 @@
 // Computes the cost of a row, FLOPs and bytes, from the shapes and dtypes of the edge program.
 //
-// The operator table counts FLOPs (operators/flops.h). Bytes are those of the tensors that enter
-// and leave the row, each counted once: the memory traffic that remains with a perfect cache. Ops
+// The operator table counts FLOPs (operators/flops.h). Bytes count each tensor that enters or
+// leaves the row once: the memory traffic that remains with a perfect cache. Ops
 // that were folded into a row add no FLOPs (a batch norm is part of the convolution's weights), but
 // their inputs and results are the row's. The parameters of a folded batch norm do not count.
 #pragma once
@@ -20,17 +20,18 @@ namespace vitrine::inspector {
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
 // Returns the cost of one call of each row, parallel to `rows`. Unset for rows without nodes, for
-// rows that share nodes and cannot be distinguished, and for rows that have all ops of their call.
+// rows that share nodes and cannot be told apart, and for rows to which all ops of their delegate
+// call were assigned.
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 
-// True if a row is clearly faster than the measured limit of the machine. The limit is then wrong:
-// other programs slowed down its measurement.
+// True if a row is clearly faster than the machine's measured limit. Such a limit is wrong: other
+// programs slowed down its measurement.
 bool beats_limits(const Profile& profile);
 
 // The shortest time in which this machine could do the work (arithmetic or memory traffic,
 // whichever takes longer) divided by the measured time. Above 1 if data stays in caches. Unset if
-// no limit was measured: arithmetic of dtypes other than float32.
+// the limit was not measured, as for arithmetic in other dtypes than float32.
 std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

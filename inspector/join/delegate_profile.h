@@ -1,8 +1,8 @@
 // DelegateProfile interprets the events of a backend's delegates and names the backend in reports.
 //
 // A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md). Programs that
-// make profiles pass in the implementations that they have (ProfileOptions::delegates). The
-// defaults below apply to all other delegates.
+// make profiles pass the implementations that they have in ProfileOptions::delegates. The default
+// implementations below apply to all other delegates.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ struct OperatorIdentity {
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
-  // For kMapped: if the delegate map lacks the identifier, a text that begins with the name of a
+  // For kMapped, if the delegate map lacks the identifier: a text that begins with the name of a
   // node of the edge graph ("aten_relu_default_3"). The operator belongs to the node with the
-  // longest such name. May be empty.
+  // longest name that the text begins with. May be empty.
   std::string node = {};
 };
 
@@ -49,8 +49,8 @@ struct EventMeaning {
   const DeviceQueue* queue = nullptr;
   bool covers_call = false;  // a phase in which the ops of the call run
   std::string phase = {};    // for kPhase: "copy in"; for kFigure: its name
-  // Texts instead of those of the event; empty: the event's own. The identifier must be the same in
-  // all runs.
+  // Texts that replace the event's identifier and kernel; if empty, the event's own are used. The
+  // identifier must be the same in all runs.
   std::string identifier = {};
   std::string kernel = {};
 };
@@ -77,14 +77,15 @@ struct OperatorMap {
     size_t op = 0;                 // for kOperator and kFused: index in order of execution
     std::optional<size_t> serves;  // for an inserted layout change: the node that needs it
   };
-  // The reason, as text for a report, why start times in the delegate were computed. Empty if they
-  // were measured.
+  // Text for a report: the reason why start times in the delegate were computed. Empty if they were
+  // measured.
   std::string_view derived_times;
   std::vector<Node> nodes;
   size_t num_operators = 0;  // a lower bound: the largest `op` plus one
 };
 
-// Stateless, immutable and thread-safe. Returned views are valid while the profile is alive.
+// Implementations are stateless, immutable and thread-safe. Returned views are valid while the
+// profile is alive.
 class DelegateProfile {
  public:
   virtual ~DelegateProfile() = default;
@@ -92,10 +93,10 @@ class DelegateProfile {
   // ---- Names
 
   virtual std::string_view backend_id() const = 0;  // the id in programs
-  // Returns the name in sums, "XNNPACK". If empty, reports use the id.
+  // Returns the backend's name in sums, "XNNPACK". If empty, reports use the id.
   virtual std::string_view name() const { return {}; }
-  // Returns the name in rows, at most 8 columns wide, "xnn". If empty, reports use the first
-  // letters of the id.
+  // Returns the backend's name in rows, "xnn", at most 8 columns wide. If empty, reports use the
+  // first letters of the id.
   virtual std::string_view short_name() const { return {}; }
   // Returns a name for narrow tables, "GEMM f32", for an operator that is logged as `kernel`
   // ("Fully Connected (NC, F32) GEMM"). If empty, reports use `kernel`.
@@ -104,12 +105,12 @@ class DelegateProfile {
   // ---- Events
 
   // True if the event alone shows that the backend logged it. Traces of ExecuTorch lack the ids of
-  // backends, so this decides if neither the program nor the record is given.
+  // backends, so reports rely on this function if neither the program nor the record is given.
   virtual bool recognizes(const etdump::ProfileEvent& /*event*/) const { return false; }
   virtual EventMeaning interpret(const etdump::ProfileEvent& /*event*/) const { return {}; }
-  // Returns, for each string identifier in `events`, the operator of the payload that logged it.
-  // `events` are those of one call. `payload` has the names of the payload's operators in order, or
-  // is empty if no program is given. The default implementation finds none.
+  // Returns the payload operator that logged each event of one call; `events` has the events'
+  // string identifiers. `payload` has the names of the payload's operators in order, or is empty if
+  // no program is given. The default implementation finds none.
   virtual std::vector<std::optional<PayloadOperator>> payload_operators(
       std::span<const std::string_view> /*events*/,
       std::span<const std::string> /*payload*/) const {
@@ -118,12 +119,13 @@ class DelegateProfile {
 
   // ---- Operators
 
-  // `id` is etdump::kUnset if the event has a `name` instead.
+  // Interprets an event's identifier. `id` is etdump::kUnset if the event has a `name` instead.
   virtual OperatorIdentity identify(int32_t /*id*/, std::string_view /*name*/) const { return {}; }
-  // For operators without a known identifier: returns true if an operator that is logged as
+  // Used for operators without a known identifier: returns true if an operator that is logged as
   // `kernel` ("Fully Connected (NC, F32) GEMM") may run the op ("linear", a base name).
   virtual bool may_run(std::string_view /*kernel*/, std::string_view /*op*/) const { return false; }
-  // Returns true if such an operator is a layout change of the lowering unless an op explains it.
+  // Returns true if an operator that is logged as `kernel` is a layout change that the lowering
+  // inserted, unless it runs an op of the model.
   virtual bool may_be_layout_change(std::string_view /*kernel*/) const { return false; }
 
   // ---- Operator maps
@@ -131,36 +133,36 @@ class DelegateProfile {
   // Returns the string identifier of the events whose metadata is an operator map, or an empty text
   // if the backend logs no operator maps. Operator map events are not operators.
   virtual std::string_view operator_map_event() const { return {}; }
-  // `text` is untrusted and outlives the operator map. Throws InspectorError, which names the line.
-  // In the result, an operator has at most one node with the role kOperator (none if one node runs
-  // as two operators), and every `serves` is the index of a node.
+  // Parses an operator map. `text` is untrusted and outlives the result. Throws InspectorError,
+  // which names the line. In the result, an operator has at most one node with the role kOperator
+  // (none if one node runs as two operators), and every `serves` is the index of a node.
   virtual OperatorMap parse_operator_map(std::string_view /*text*/) const { return {}; }
-  // Returns true if nodes of that type (OperatorMap::Node::type) are made from the op (a base
-  // name).
+  // Returns true if a lowering makes nodes of the type `type` (OperatorMap::Node::type) from the op
+  // (a base name).
   virtual bool is_op_of_node_type(std::string_view /*op*/, std::string_view /*type*/) const {
     return false;
   }
 };
 
-// The content of a delegate, from the program.
+// The facts about a delegate that the program contains.
 struct ProgramDelegate {
   std::string backend;
   std::vector<std::string> operators;  // names in order of execution; empty if unknown
 };
-// Keyed by instruction of the first chain.
+// Delegates by the index of their instruction in the first chain.
 using ProgramDelegates = std::map<int32_t, ProgramDelegate>;
 
-// The profiles must outlive the objects that refer to them.
+// A list of profiles, which must outlive the objects that refer to it.
 using DelegateProfiles = std::span<const DelegateProfile* const>;
 
-// Returns null if no profile describes that backend.
+// Returns the profile of the backend, or null if no profile describes it.
 const DelegateProfile* find_profile(DelegateProfiles profiles, std::string_view backend_id);
 
 // Returns the profile that recognizes the event, or null.
 const DelegateProfile* recognizing_profile(DelegateProfiles profiles,
                                            const etdump::ProfileEvent& event);
 
-// Returns the profile with that operator_map_event, or null for other events.
+// Returns the profile whose operator_map_event() is `event`, or null if there is none.
 const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,
                                                      std::string_view event);
 

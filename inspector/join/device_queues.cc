@@ -11,7 +11,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// The place of a row after the rows were separated.
+// The new place of a row, after the rows of queues were moved to separate profiles.
 struct NewIndex {
   size_t profile = 0;  // 0: the CPU; else the queue's number plus one
   size_t row = 0;
@@ -34,7 +34,7 @@ Profile empty_queue(const Profile& from, const DeviceQueue& queue) {
   return profile;
 }
 
-// Places the events of one call of one queue on the clock of the CPU.
+// Converts the times of a queue's events in one call to the clock of the CPU.
 void place_events(std::vector<TimelineEvent>& events, const DeviceQueue& queue, uint64_t start,
                   uint64_t end) {
   if (queue.is_ordered && queue.is_time) {
@@ -98,7 +98,7 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // Changes the numbers of the rows that layout changes serve.
+  // Updates, in the rows of layout changes, the numbers of the rows that the layout changes serve.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;
@@ -131,7 +131,7 @@ class QueueSplitter {
       const int partition = profile_.queues[place.profile - 1].rows[place.row].partition;
       open[{place.profile - 1, partition}].push_back(moved);
     }
-    // Each call is known with its position in delegate_calls, and begins before its events end.
+    // Finds the times of each delegate call in each run.
     std::map<std::pair<uint32_t, int>, std::pair<uint64_t, uint64_t>> call_times;  // by run
     for (const TimelineEvent& event : events) {
       if (event.kind != TimelineEvent::Kind::kDelegateCall) continue;
@@ -157,7 +157,8 @@ class QueueSplitter {
     profile_.timeline = std::move(events);
   }
 
-  // Sets the totals of a queue from its rows, and lists the delegate calls that have rows in it.
+  // Sets the totals of a queue from its rows, and lists the delegate calls that have rows in the
+  // queue.
   void add_sums(Profile& queue) const {
     SampleSum sum(window_.all);
     for (const ProfileRow& row : queue.rows) sum.add(row.samples);

@@ -1,4 +1,5 @@
-// Separates the rows that devices measured with clocks of their own from those of the CPU.
+// Separates rows that devices measured with their own clocks from rows that the CPU's clock
+// measured.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace vitrine::inspector {
 
-// Moves rows, with their events in the timeline, to Profile::queues. `queues` is parallel to the
-// rows; null for the CPU. Queues with the same name are one. Shares are not computed.
+// Moves rows, with their events in the timeline, to Profile::queues. `queues` has the queue of each
+// row, or null for the CPU. Queues with the same name are merged. Does not compute shares.
 //
 // The events of a call get new start times: the first begins when the CPU entered the call, because
 // the clocks have different origins. If the start times of a queue cannot be compared, or if it

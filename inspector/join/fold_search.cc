@@ -11,7 +11,7 @@ FoldSearch::FoldSearch(const etrecord::EdgeGraph& graph)
   }
 }
 
-// Breadth-first search. Returns the rows of the first node that has rows, or null.
+// Searches breadth-first. Returns the rows of the first node that has rows, or null.
 const std::vector<size_t>* FoldSearch::walk(const std::vector<size_t>& start, bool to_inputs,
                                             const std::set<etrecord::DebugHandle>& call,
                                             const HandleRows& rows) const {
@@ -43,7 +43,7 @@ std::optional<size_t> FoldSearch::find(etrecord::DebugHandle handle,
   size_t min_distance = SIZE_MAX;
   for (const auto& [other, its_rows] : rows) {
     const auto nodes = graph_.nodes_of_handle.find(other);
-    // Rows whose handle is not in the graph are chosen last.
+    // Rows whose handle is not in the graph are the last choice.
     const size_t node = nodes == graph_.nodes_of_handle.end() ? SIZE_MAX - 1 : nodes->second[0];
     const size_t start_node = start->second[0];
     const size_t distance = node > start_node ? node - start_node : start_node - node;

@@ -18,8 +18,9 @@ class FoldSearch {
   explicit FoldSearch(const etrecord::EdgeGraph& graph);
 
   // Returns the row nearest to the nodes of `handle`. Searches only nodes whose handle is in
-  // `call`, first toward inputs (a producer absorbs its user), then toward users. If a handle has
-  // several rows, returns the last one toward inputs, or the first one toward users. If the search
+  // `call`, first toward inputs (a producer absorbs its user), then toward users. If the handle
+  // that it finds has several rows, returns the last row when searching toward inputs, and the
+  // first row when searching toward users. If the search
   // reaches no row, returns the row of the nearest node in graph order. Empty if `rows` is empty or
   // the graph has no node with the handle.
   std::optional<size_t> find(etrecord::DebugHandle handle,

@@ -17,7 +17,7 @@ const std::vector<DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
   const std::vector<DebugHandle>* handles = nullptr;
   size_t longest = 0;
   for (const auto& [known, its_handles] : entry.handles_of_id) {
-    // A number may occur in any identifier.
+    // Skips keys that are numbers, because any identifier may contain a number.
     if (known.find_first_not_of("0123456789") == std::string::npos) continue;
     if (known.size() > longest && id.find(known) != std::string::npos) {
       longest = known.size();

@@ -12,16 +12,17 @@
 
 namespace vitrine::inspector {
 
-// Returns the handles of an operator in the delegate map, or null. Some delegates decorate the
-// identifiers that they log; then the longest key that the logged identifier contains is used,
-// unless it is a number.
+// Returns the debug handles that the delegate map has for an operator, or null. Some delegates add
+// text to the identifiers that they log. For them, uses the longest key that the logged identifier
+// contains, except for numbers.
 const std::vector<etrecord::DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
                                                      const TraceRow& row);
 
-// Nodes by the names that they had before lowering.
+// Maps the names that nodes had before lowering to the nodes.
 using NodesByName = std::map<std::string_view, size_t>;
 NodesByName nodes_by_name(const etrecord::EdgeGraph& graph, const std::vector<size_t>& nodes);
-// Returns the node with the longest name that `name` begins with, up to an underscore.
+// Returns the node with the longest name with which `name` begins, followed by an underscore or the
+// end.
 std::optional<size_t> node_of_name(const NodesByName& nodes, std::string_view name);
 
 }  // namespace vitrine::inspector

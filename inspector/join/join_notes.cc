@@ -15,7 +15,7 @@ void add_notes(const std::map<std::string, size_t>& counts, std::string_view wha
   }
 }
 
-// Warns if more than the share `max` does not match.
+// Warns if the share of operators that do not match exceeds `max`.
 void warn(size_t mismatched, size_t compared, double max, const char* what, SourceJoin& join) {
   if (mismatched < 2 || static_cast<double>(mismatched) <= max * static_cast<double>(compared)) {
     return;
@@ -41,8 +41,8 @@ void write_notes(const JoinCounts& counts, bool has_record, SourceJoin& join) {
       " logged no identifier that is in the record: their source ops are inferred from kernel "
       "names and order",
       join);
-  // Tolerates many kernels that do not match: lowering decomposes ops after the record was made,
-  // which changes the kernels.
+  // Tolerates many kernels that do not match, because lowering decomposes ops after it makes the
+  // record, which changes the kernels.
   warn(counts.mismatched_kernels, counts.compared_kernels, 0.8, "kernels", join);
   warn(counts.mismatched_nodes, counts.compared_nodes, 0.5, "operators of delegates", join);
 }

@@ -1,4 +1,4 @@
-// The notes and warnings of a join.
+// Writes the notes and warnings about joining a trace with a record.
 #pragma once
 
 #include <cstddef>

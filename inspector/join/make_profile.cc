@@ -75,7 +75,7 @@ class ProfileMaker {
   }
 
   Profile make() {
-    // If all runs are warm-up runs, all of them count.
+    // If all runs of the trace are warm-up runs, all of them count.
     window_ = {.cold = trace_.cold_runs < trace_.wall_ns.size() ? trace_.cold_runs : 0,
                .all = trace_.wall_ns.size()};
     profile_.runs = window_.counted();
@@ -117,7 +117,7 @@ class ProfileMaker {
  private:
   const EdgeGraph& graph() const { return method_->graph; }
 
-  // Fills in where the row ran.
+  // Sets the members of the row that tell where it ran.
   void write_place(const TraceRow& trace_row, ProfileRow& row) const {
     row.instruction = trace_row.instruction.index;
     row.kernel = trace_row.kernel;
@@ -136,7 +136,7 @@ class ProfileMaker {
           row.identifier = std::to_string(trace_row.delegate_id);
         }
         row.phase = trace_row.phase;
-        // The identifier may be the kernel's name.
+        // Without a kernel's name, uses the identifier, which may be the kernel's name.
         if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
         [[fallthrough]];
       case TraceRow::Kind::kDelegateCall:
@@ -205,7 +205,7 @@ class ProfileMaker {
     return static_cast<double>(times.calls_from(window_.cold)) / static_cast<double>(profile_.runs);
   }
 
-  // Returns one sample for each run.
+  // Returns a list with one sample for each run.
   static RunSamples dense(const std::vector<double>& ns) {
     RunSamples samples;
     samples.reserve(ns.size());
@@ -223,7 +223,8 @@ class ProfileMaker {
     }
   }
 
-  // Assigns each node to one instruction. Nodes that share a debug handle may run in several.
+  // Assigns each node to one instruction, although nodes that share a debug handle may run in
+  // several instructions.
   void find_instructions() {
     if (method_ == nullptr) return;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
@@ -327,7 +328,7 @@ class ProfileMaker {
     }
   }
 
-  // Lists the numbers that are not parts of a sum.
+  // Adds a note with the figures that delegates logged and that are not parts of a sum.
   void note_figures() {
     constexpr size_t kMaxNotes = 12;
     std::string text;
@@ -342,8 +343,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures of delegates, of the last run: " + text);
   }
 
-  // Runs that take different branches have different lengths, so a long run need not be a disturbed
-  // one.
+  // Skips runs that take different branches: their lengths differ, so a long run need not be a
+  // disturbed one.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);
@@ -357,7 +358,7 @@ class ProfileMaker {
         outliers.size(), profile_.runs, ns / (is_short ? 1e3 : 1e6), is_short ? "us" : "ms"));
   }
 
-  // The members after profile_ add notes to it while they are initialized.
+  // `profile_` comes first, because the initialization of later members adds notes to it.
   Profile profile_;
   DelegateProfiles delegates_;
   const MethodRecord* method_;

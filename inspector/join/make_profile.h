@@ -13,16 +13,17 @@ namespace vitrine::inspector {
 struct ProfileOptions {
   std::string method = "forward";  // the traced method; a trace does not contain its name
   RunInfo run = {};
-  // Profiles that interpret events of delegates. Events of other delegates are joined by the
-  // record's delegate map alone.
+  // Implementations that interpret the events of delegates. Events of other delegates are joined by
+  // the record's delegate map alone.
   DelegateProfiles delegates = {};
-  // The content of the delegates, for events that name operators of a payload.
+  // The operators of the delegates' payloads, for events that name such operators.
   ProgramDelegates program = {};
 };
 
-// `record` may be null; rows then have only names that the trace contains. Throws InspectorError if
-// the trace has no complete run. A record or an operator map that does not match the trace is not
-// an error: rows stay unjoined, and Profile::notes gives the reason.
+// Makes the profile of a trace. If `record` is null, rows have only the names that the trace
+// contains. Throws InspectorError if the trace has no complete run. A record or an operator map
+// that does not match the trace is not an error: rows stay unjoined, and Profile::notes gives the
+// reason.
 Profile make_profile(const etdump::EtDump& trace, const etrecord::EtRecord* record,
                      const ProfileOptions& options = {});
 

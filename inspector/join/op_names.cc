@@ -8,7 +8,7 @@ namespace {
 struct ShortName {
   std::string_view base, name;
 };
-// Names that removing a leading "_" and a trailing "_copy" does not shorten enough.
+// Short names for ops whose names stay long after a leading "_" and a trailing "_copy" are removed.
 constexpr ShortName kShortNames[] = {
     {"_native_batch_norm_legit_no_training", "batch_norm"},
     {"_native_batch_norm_legit", "batch_norm"},

@@ -1,12 +1,12 @@
 // A profile lists the rows that ran, in run order, with their times and their ops in the source
 // model. All reports are made from profiles.
 //
-// Times are nanoseconds per run. A row that ran three times in a run has the sum of the three
-// times. For each run, and therefore for the averages, sum of rows + unattributed == wall holds
-// exactly. `unattributed` is the time outside of all rows (delegate entry and exit, dispatch). It
-// may be negative if events of a foreign trace overlap. A device with its own clock has a profile
-// of its own, in Profile::queues, whose times are never added to those of the CPU. Reports show one
-// statistic, Profile::typical(). It is the median, which a stalled run does not change.
+// Times are nanoseconds per run. The time of a row that ran three times in a run is the sum of the
+// three times. For each run, and therefore for the averages, sum of rows + unattributed == wall
+// holds exactly. `unattributed` is the time outside of all rows (delegate entry and exit,
+// dispatch). It may be negative if events of a foreign trace overlap. A device with its own clock
+// has a separate profile in Profile::queues; its times are never added to the CPU's times. Reports
+// show one statistic, Profile::typical(). It is the median, which a stalled run does not change.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +79,8 @@ enum class Join : uint8_t {
 struct ProfileRow {
   Where where = Where::kKernel;
   std::string delegate;  // backend id; empty for kernels
-  // Names for reports, "XNNPACK" and "xnn"; empty if the backend defines none.
+  // Names of the backend in reports, "XNNPACK" and "xnn"; empty if the backend does not define
+  // them.
   std::string delegate_name, delegate_short_name;
   int partition = -1;  // 0-based, in the order of delegate instructions; -1 for kernels
   int32_t instruction = 0;
@@ -113,15 +114,15 @@ struct ProfileRow {
   RunSamples inner_time;  // time in the kernel's function, in stock traces; else empty
 };
 
-// One delegate instruction. Its time is the time of its rows plus an overhead, which is part of
-// `unattributed`.
+// All calls of one delegate instruction. Their time is the time of the delegate's rows plus an
+// overhead, which is part of `unattributed`.
 struct DelegateCall {
   std::string delegate;
   int partition = 0;
   int32_t instruction = 0;
   size_t operators = 0;        // rows
   bool derived_times = false;  // the backend computed start times instead of measuring them
-  // Ops of the delegate's nodes. Each node counts in one instruction only.
+  // Ops of the delegate's nodes. Each node counts in only one delegate instruction.
   std::vector<std::string> source_ops;
   double calls = 0;
   TimeStatistics time;
@@ -139,7 +140,7 @@ struct TimelineEvent {
   uint64_t end = 0;
 };
 
-// An event outside instructions: "Method::init", "Program::load_method".
+// A timed event outside of instructions: "Method::init", "Program::load_method".
 struct Scope {
   std::string block;
   std::string name;
@@ -184,7 +185,7 @@ struct MemoryInfo {
   uint64_t constants = 0;       // other copies of constants
 };
 
-// Facts that are not in the trace. Unset values are not printed.
+// Facts about a run that the trace does not contain. Reports do not print unset values.
 struct RunInfo {
   std::string model;                // "mv2.pte"
   std::vector<std::string> inputs;  // "f32[1,3,224,224]"
@@ -201,7 +202,7 @@ struct RunInfo {
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
-  // Origin of the figures. Empty texts are not printed.
+  // Origin of the figures. Reports do not print empty texts.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"
   std::string model_digest = {};  // "fnv1a64:0123456789abcdef"
   std::string date = {};          // start of the runs, "2026-11-27 01:59 UTC"
@@ -212,8 +213,8 @@ struct RunInfo {
 
 struct Profile {
   std::string method;
-  // The device queue that was measured; empty for the CPU. All rows of a queue are of delegates,
-  // `wall` is the sum of the rows, and `unattributed` is 0.
+  // The device queue that the profile is about; empty for the CPU. In a queue's profile, all rows
+  // are rows of delegates, `wall` is the sum of the rows, and `unattributed` is 0.
   std::string queue;
   std::string queue_about;           // DeviceQueue::about
   bool has_ticks = false;            // the times are ticks of unknown length, not ns
@@ -242,7 +243,7 @@ struct Profile {
   // instructions, because an instruction of fewer than half of the runs has a median of 0.
   double typical(const TimeStatistics& time) const { return runs_differ ? time.avg : time.p50; }
   const char* statistic() const { return runs_differ ? "avg" : "p50"; }
-  // The shares of all rows and this share add up to 1.
+  // Returns the share of unattributed time. The shares of all rows and this share add up to 1.
   double unattributed_share() const {
     double share = 1;
     for (const ProfileRow& row : rows) share -= row.share;

@@ -58,14 +58,14 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // Must run last, when all other nodes are assigned.
+    // fold() must run last, when all other nodes are assigned.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes(counts_, record_ != nullptr, join_);
     return std::move(join_);
   }
 
  private:
-  // The state of a delegate call while it is joined.
+  // The state of a delegate call during the join.
   struct Call {
     const DelegateProfile* profile = nullptr;
     std::optional<OperatorMap> operator_map;
@@ -155,14 +155,15 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row in which all ops of a call ran. Other rows of the call run them one by one.
+  // Joins a row that covers all ops of a call, which other rows of the call run one by one.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Returns false if the events do not name operators of the payload. `content` may be null.
+  // Joins rows by the payload operators that their events name. Returns false if the events do not
+  // name any. `content` may be null.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
@@ -191,7 +192,7 @@ class Joiner {
     return !joined.operators.empty() || call.rows.empty();
   }
 
-  // Infers that the row runs the node alone, without other nodes of its handle.
+  // Infers that the row runs only this node, without other nodes that have the same handle.
   void take_node(size_t node, RowSource& row) {
     row.nodes = {node};
     row.handles = {record_->graph.nodes[node].debug_handle};
@@ -199,7 +200,8 @@ class Joiner {
     is_claimed_[node] = true;
   }
 
-  // `entry` may be null.
+  // Joins the rows of a call by their identifiers. `entry`, the delegate's entry in the record, may
+  // be null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
@@ -291,7 +293,7 @@ class Joiner {
     }
   }
 
-  // Joins operators by kernel name and order, if no identifier of the call is known.
+  // Joins operators by kernel name and order, if the call has no known identifier.
   void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (call.operators.empty()) return;
@@ -382,8 +384,8 @@ class Joiner {
   // ---- Kernels
 
   void join_kernels() {
-    // Several instructions may share a handle, and several nodes may share it too. Then kernels are
-    // paired with nodes of the same name, in order.
+    // If several instructions or several nodes share a handle, pairs kernels with nodes of the same
+    // name, in order.
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_name;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
       const TraceRow& row = trace_.rows[i];

@@ -15,7 +15,7 @@
 
 namespace vitrine::inspector {
 
-// Nodes are indices into the record's edge graph.
+// The nodes that a row runs, as indices into the record's edge graph.
 struct RowSource {
   Join join = Join::kNone;
   std::vector<size_t> nodes;                   // in graph order
@@ -43,10 +43,10 @@ struct SourceJoin {
   std::vector<std::string> warnings;  // signs that the record belongs to another program
 };
 
-// `method` may be null. It describes the first chain; ExecuTorch writes no other. Rules
-// (docs/formats/etdump.md, "Joining"):
+// Joins the rows of a trace. `method`, the record of the method, may be null; it describes the
+// first chain, the only one that ExecuTorch writes. Rules (docs/formats/etdump.md, "Joining"):
 // - A row's nodes are those with one of its handles. Several rows may share a handle.
-// - A node of a delegate that is in no row is folded into exactly one row of that call: the row
+// - A node of a delegate that no row runs is folded into exactly one row of that call: the row
 //   that the call's operator map names, else the nearest row in the graph, inputs first.
 // - If no operator of a call has a known identifier, the operators are matched with the call's
 //   nodes by kernel name, in order (order_match.h). Operators without a match have all nodes of the

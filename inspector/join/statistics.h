@@ -8,10 +8,10 @@
 
 namespace vitrine::inspector {
 
-// `samples` has a time for each run that has one; the rest of the `runs` runs count as zero. If
-// there are fewer samples than runs, no sample may be negative. Percentiles follow numpy's default:
-// rank p * (runs - 1) with linear interpolation. Returns zeros for zero runs. `first` and `steady`
-// are always zero.
+// Computes statistics over `runs` runs. `samples` has the times of the runs that have one; other
+// runs count as zero. If there are fewer samples than runs, no sample may be negative. Percentiles
+// follow numpy's default: rank p * (runs - 1) with linear interpolation. Returns zeros for zero
+// runs. `first` and `steady` are always zero.
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs);
 
 // The counted runs of a trace.
@@ -25,11 +25,11 @@ struct RunWindow {
 // Returns none if fewer than five runs are counted. `wall` has a sample for every run.
 std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window);
 
-// Computes all figures, including `first` and `steady`. If some runs have no sample, no sample may
-// be negative.
+// Computes all statistics, including `first` and `steady`. If some runs lack a sample, no sample
+// may be negative.
 TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window);
 
-// Sums the samples of several rows for each run. Not thread-safe.
+// Sums the samples of several rows, run by run. Not thread-safe.
 class SampleSum {
  public:
   explicit SampleSum(size_t runs) : ns_(runs), is_touched_(runs) {}

@@ -55,8 +55,8 @@ InstructionId instruction_of(const ProfileEvent& event) {
   return {.chain = event.chain_index, .index = event.instruction_id};
 }
 
-// Identifies a row in all runs. The last member is the index of an operator among those of its call
-// with the same identifier.
+// Identifies a row in all runs. The last member is the index of an operator among the operators of
+// its call with the same identifier.
 using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view,
                           const DeviceQueue*, size_t>;
 
@@ -129,7 +129,7 @@ class Merger {
         add_kernel(event, native_call);
         native_call = nullptr;
       } else if (event.name.starts_with(kNativeCall)) {
-        // This event is a part of the OPERATOR_CALL that follows, which counts for both.
+        // A native call is a part of the OPERATOR_CALL that follows, whose time includes it.
         native_call = &event;
       } else if (!add_control(event) && recognizing_profile(delegates_, event) != nullptr) {
         operators_.push_back(&event);  // some delegates log events without an identifier
@@ -157,7 +157,7 @@ class Merger {
     if (call.profile != nullptr && call.delegate.empty()) {
       call.delegate = call.profile->backend_id();
     }
-    // The call is a row itself if nothing inside was measured by the same clock.
+    // The call itself becomes a row if the CPU's clock measured no event inside the call.
     if (!add_operators(call)) add(event, TraceRow::Kind::kDelegateCall, 0, {});
   }
 
@@ -205,7 +205,8 @@ class Merger {
 
   std::string_view keep(const std::string& text) { return *trace_.texts.insert(text).first; }
 
-  // Clocks of devices may wrap at any width.
+  // Returns 0 for an event that ends before it starts, because clocks of devices may wrap at any
+  // width.
   double elapsed_or_zero(const ProfileEvent& event) {
     if (event.start <= event.end) return static_cast<double>(event.end - event.start);
     ++trace_.reversed_events;
@@ -224,7 +225,7 @@ class Merger {
     }
   }
 
-  // `ns` is the duration of the event, with an end that wrapped corrected.
+  // Adds an event to the timeline. `ns` is its duration, corrected if the clock wrapped.
   void note(TimelineEvent::Kind kind, uint32_t index, const ProfileEvent& event, double ns) {
     trace_.events.push_back({.kind = kind,
                              .run = run_,
@@ -233,7 +234,7 @@ class Merger {
                              .end = event.start + static_cast<uint64_t>(ns)});
   }
 
-  // Returns false for other events.
+  // Adds the row of a control instruction. Returns false for other events.
   bool add_control(const ProfileEvent& event) {
     for (const ControlEvent& control : kControlEvents) {
       if (control.event != event.name) continue;
@@ -243,7 +244,7 @@ class Merger {
     return false;
   }
 
-  // `name` is the identifier of a delegate's operator.
+  // Adds the event's time to its row. `name` is the identifier of a delegate's operator.
   TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence,
                 std::string_view name, const DeviceQueue* queue = nullptr) {
     const RowKey key{instruction_of(event), kind, event.delegate_debug_id, name, queue, occurrence};

@@ -21,7 +21,7 @@ namespace vitrine::inspector {
 // The times of one row in the runs that contain it.
 class RunTimes {
  public:
-  // Adds a call. `run` must not be less than in earlier calls.
+  // Adds the time of a call. `run` must not decrease from one call of add() to the next.
   void add(size_t run, double ns);
   void subtract_from(std::vector<double>& ns_of_run) const;
   const RunSamples& samples() const { return samples_; }
@@ -49,8 +49,8 @@ struct TraceRow {
   // or "move", "jump_false", "free" for a control instruction.
   std::string_view kernel;
   std::string_view library;  // library of a kernel; may be empty
-  // Facts of a delegate's row, as DelegateProfile::interpret() returned them. The identifier is
-  // empty if it is delegate_name.
+  // Facts about a delegate's row, as DelegateProfile::interpret() returned them. `identifier` is
+  // empty if delegate_name is the identifier.
   std::string_view identifier;
   std::string_view phase;
   bool covers_call = false;
@@ -59,7 +59,7 @@ struct TraceRow {
   RunTimes inner_times;  // time in a kernel's function, which only stock traces contain
 };
 
-// The calls of a delegate instruction.
+// All calls of a delegate instruction.
 struct TraceCall {
   std::string_view delegate;  // backend id; empty in stock dumps
   std::vector<size_t> rows;   // its operators in order, or one row if the delegate logged none
@@ -73,7 +73,7 @@ struct OperatorMapText {
   std::string_view text;
 };
 
-// The texts point into the EtDump or into `texts`.
+// The runs of a trace, merged. Views of texts point into the EtDump or into `texts`.
 struct MergedTrace {
   std::vector<TraceRow> rows;  // in run order
   std::map<InstructionId, TraceCall> calls;
@@ -92,10 +92,11 @@ struct MergedTrace {
   std::map<InstructionId, std::vector<OperatorMapText>> operator_maps;  // in the order of the trace
 };
 
-// An operator of a delegate instruction is recognized in other runs by its identifier and its index
-// among the operators of the call with that identifier. `delegates` decide which events are
-// operator maps. The profile that interprets the events of a call is that of the backend in the
-// trace, else of the one in `program`, else the one that recognizes an event. Throws InspectorError
+// Merges the runs of a trace. Recognizes an operator of a delegate instruction in other runs by its
+// identifier and its index among the call's operators with that identifier. `delegates` decide
+// which events are operator maps. The events of a call are interpreted by the profile of the
+// backend that the trace names, else of the backend that `program` names, else by the profile that
+// recognizes an event. Throws InspectorError
 // if an event ends before it starts.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});

@@ -10,7 +10,7 @@ namespace vitrine::inspector {
 
 class ComparisonPage {
  public:
-  // The names of A and B, which make the title.
+  // `a` and `b` are the names of A and B, which form the title.
   ComparisonPage(std::string_view a, std::string_view b);
 
   void add_heading(std::string_view text);
@@ -27,11 +27,12 @@ class ComparisonPage {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
     double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
-    // Rows of B's profile, whose links lead to nodes of the graph, and the queue of these rows.
+    // Rows of B's profile, which link to nodes of the graph, and the queue that the rows belong to.
     std::vector<size_t> rows_b = {};
     std::string queue = {};
   };
-  // Every row has one cell for each column. Without any change, the table has no bars.
+  // Adds a table. Every row has one cell for each column. If no row has a change, the table has no
+  // bars.
   void add_table(const std::vector<Column>& columns, const std::vector<Row>& rows);
 
   // Returns the page. Call this once, at the end. `graph` is the result of graph_tab_data() in

@@ -86,7 +86,7 @@ Json ratio_json(const std::optional<Ratio>& ratio) {
 
 ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b) {
   ComparedTexts texts;
-  // If a side has the op in a single row, that row's name is best, because it lists all folded ops.
+  // If one side runs the op in a single row, uses that row's name, because it lists all folded ops.
   const bool use_a = op.rows_b.empty() || (!op.rows_a.empty() && op.rows_a.size() == 1) ||
                      (!op.rows_a.empty() && op.rows_b.size() != 1);
   const Profile& profile = use_a ? a : b;
@@ -224,7 +224,8 @@ std::vector<std::string> ComparedColumns::titles() const {
 
 std::vector<std::string> ComparedColumns::figures(const ComparedOp& op, bool in_a,
                                                   bool in_b) const {
-  // No share if the row changed in the other direction than the wall time, or by more.
+  // Omits the share if the row changed in the opposite direction from the wall time, or changed
+  // more.
   const double share = wall_change != 0 ? op.change / wall_change : -1;
   return {in_a ? unit.text(op.a.p50) : "-",
           in_b ? unit.text(op.b.p50) : "-",

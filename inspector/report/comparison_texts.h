@@ -12,7 +12,7 @@
 
 namespace vitrine::inspector {
 
-// All texts are printable (text_layout.h).
+// Names of a compared op. All texts are printable (text_layout.h).
 struct ComparedTexts {
   std::string op;        // "convolution + batch_norm + hardtanh", "layout change for convolution"
   std::string short_op;  // for narrow columns
@@ -26,7 +26,7 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
 std::string side_line(std::string_view label, const Profile& profile,
                       const std::vector<std::string>& facts, size_t width);
 
-// Returns an object with the members "op", "module", "rows_a" and "rows_b".
+// Returns a JSON object with the members "op", "module", "rows_a" and "rows_b".
 nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts);
 
 // Returns "debug handles", "op and module" or "names in run order".
@@ -35,7 +35,8 @@ const char* alignment_name(Alignment alignment);
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
-// The reason why a ratio whose interval excludes 1 is not called a change.
+// The reason that reports give if a ratio's interval excludes 1 but the ratio does not count as a
+// change.
 inline constexpr const char* kSmallChange = "the change may be less than 2 %";
 
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to
@@ -48,12 +49,12 @@ bool is_changed(const ComparedOp& op);
 // Returns "A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
 std::string verdict_line(const Comparison& comparison);
 
-// Returns an object with the times, the ratio and the change.
+// Returns a JSON object with the times, the ratio and the change.
 nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 
 // The columns of a table that compares times of A and B: the times, the ratio and its interval, the
-// change, and its share of the change of the wall time. A table leaves out a column whose cells are
-// all empty.
+// change, and the change's share of the change of the wall time. A table leaves out a column if all
+// of its cells are empty.
 struct ComparedColumns {
   // Ranks in a TextTable. Columns of names rank between the interval and the change.
   static constexpr size_t kIntervalRank = 1, kChangeRank = 4, kShareRank = 5;
@@ -61,8 +62,8 @@ struct ComparedColumns {
   Unit unit;
   double wall_change = 0;  // in ns; 0: no shares
 
-  // `what` is put before the unit in the titles: "p50 ". Narrow tables leave it out, then the
-  // share, the change and the interval.
+  // Adds the columns to `table`. `what` precedes the unit in the titles: "p50 ". Narrow tables
+  // first leave out `what`, then the columns of the share, the change and the interval.
   void add_to(TextTable& table, std::string_view what) const;
   // Returns all titles without `what`.
   std::vector<std::string> titles() const;

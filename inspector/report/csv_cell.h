@@ -6,7 +6,7 @@
 
 namespace vitrine::inspector {
 
-// Quotes a text if needed. Puts an apostrophe before texts that a spreadsheet would run as
+// Quotes a text if necessary. Puts an apostrophe before texts that a spreadsheet would run as
 // formulas.
 inline std::string csv_cell(std::string_view text) {
   std::string safe(text);

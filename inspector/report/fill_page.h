@@ -8,7 +8,7 @@
 
 namespace vitrine::inspector {
 
-// Escapes '<' in a JSON document, because text in a script element must not look like a tag.
+// Escapes each '<' in a JSON document, because text in a script element must not look like a tag.
 std::string without_tags(std::string_view json);
 
 // Replaces the placeholders of the page. Does not search inserted text for placeholders.

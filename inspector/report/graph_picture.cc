@@ -25,7 +25,7 @@ std::vector<std::string> components(std::string_view path) {
   return parts;
 }
 
-// Edges between the numbers 0 to count - 1, each once.
+// A graph whose nodes are the numbers 0 to count - 1. After finish(), edges are unique.
 struct Links {
   explicit Links(size_t count) : next(count) {}
   std::vector<std::vector<size_t>> next;
@@ -83,7 +83,7 @@ std::vector<size_t> find_components(const Links& links) {
   return component;
 }
 
-// Adds boxes to the content of one method, delegate or the whole picture.
+// Adds boxes to the content of a method, of a delegate or of the whole picture.
 class BoxMaker {
  public:
   using Pair = std::pair<size_t, size_t>;
@@ -107,7 +107,8 @@ class BoxMaker {
     std::vector<size_t> members;
   };
 
-  // Makes groups, merging nodes with the same component at `depth`, without cycles.
+  // Groups nodes whose paths have the same component at `depth`, so that the edges between groups
+  // form no cycles.
   std::vector<Group> make_groups(const std::vector<size_t>& members, const std::vector<Pair>& edges,
                                  size_t depth, Links& links) {
     std::vector<size_t> key(members.size());
@@ -128,7 +129,7 @@ class BoxMaker {
     std::vector<size_t> size(names.size());
     for (const size_t c : component) ++size[c];
     if (std::ranges::any_of(size, [](size_t count) { return count > 1; })) {
-      // Cuts the groups of cycles into runs.
+      // Splits groups that are part of a cycle into runs of consecutive nodes.
       std::vector<std::string> new_names;
       std::map<size_t, size_t> new_key;
       size_t previous = SIZE_MAX;
@@ -162,7 +163,7 @@ class BoxMaker {
     return links;
   }
 
-  // Returns the groups in topological order; ties: the one whose first node runs first.
+  // Returns the groups in topological order. Ties: the group whose first node runs first wins.
   static std::vector<size_t> sorted(const std::vector<Group>& groups, const Links& links) {
     std::vector<size_t> missing(groups.size()), order;
     for (const std::vector<size_t>& list : links.next) {
@@ -204,7 +205,8 @@ class BoxMaker {
     return picture_.nodes.size() - 1;
   }
 
-  // `label` is the part of the module path that has no box yet.
+  // Splits the members into boxes. `label` is the part of the module path that does not have a box
+  // yet.
   void split(const std::vector<size_t>& members, const std::vector<Pair>& edges, size_t depth,
              size_t parent, const std::string& label, bool is_module) {
     Links links(0);
@@ -241,7 +243,7 @@ class BoxMaker {
     }
   }
 
-  // Replaces `parent` by boxes for parts of equal size, until no box has too many children.
+  // Divides the children of `parent` among boxes of equal size, until no box has too many children.
   void add_segments(std::vector<size_t>& parents, size_t parent) {
     if (parents.size() <= kMaxChildren) return;
     size_t width = 1;

@@ -62,15 +62,14 @@ struct GraphPicture {
   std::vector<std::pair<std::string, std::string>> module_classes;
 };
 
-// Returns the bytes of a tensor of this type: 602112 for "f32[1,3,224,224]". 0 if the type has
-// other than known sizes, or a dtype without a width.
+// Returns the bytes of a tensor of this type: 602112 for "f32[1,3,224,224]". 0 if the type has an
+// unknown size or a dtype without a fixed width.
 uint64_t bytes_of_type(std::string_view type);
 
-// Adds boxes for the modules in each box, and for parts of boxes that would otherwise have more
-// than kMaxChildren children.
+// Adds boxes for modules, and divides boxes that would have more than kMaxChildren children.
 //
-// A module gets one box, unless the box would both feed and need another one: then the module gets
-// a box for each run of nodes without other nodes between them. Therefore edges between boxes have
+// A module gets one box, unless that box would both feed another box and need its results. Such a
+// module gets a box for each uninterrupted run of its nodes, so that the edges between boxes form
 // no cycles. A module with one child gets no box. The nodes of each box must be in topological
 // order.
 void add_module_boxes(GraphPicture& picture);

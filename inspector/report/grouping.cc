@@ -113,7 +113,7 @@ class Grouper {
            any(row.model_lines);
   }
 
-  // Adds a row to the group with its path. With kNone, every row is a separate group.
+  // Adds a row to the group with the row's path. With kNone, every row is a separate group.
   void add_row(size_t row) {
     if (view_.by == GroupBy::kNone) {
       const std::string name = row_texts(profile_.rows[row]).op;
@@ -134,7 +134,7 @@ class Grouper {
                                               ? std::vector{group_name(profile_, row, view_.by)}
                                               : group_path(profile_, row, view_.by);
     for (const std::string& label : path) {
-      // The names of modules do not contain kWholeModel.
+      // Full names of modules omit kWholeModel.
       const bool is_top = name.empty() || name == kWholeModel;
       if (is_top) name.clear();
       if (!is_top) name += view_.by == GroupBy::kModule ? '.' : ' ';
@@ -156,7 +156,8 @@ class Grouper {
     nodes_[node].rows.push_back(row);
   }
 
-  // Fills in the node's group. Returns all rows of the node and below it.
+  // Computes the figures of the node's group. Returns all rows of the node and of the nodes below
+  // it.
   std::vector<size_t> measure(size_t index) {
     std::vector<size_t> all = nodes_[index].rows;
     const size_t own = all.size();

@@ -30,7 +30,7 @@ struct Group {
   std::vector<size_t> rows;  // indices of the group's own rows, without the rows of its children
   double own_avg = 0;        // average time without the children, in ns
   double own_share = 0;      // share of the group without its children
-  // The figures below include the children.
+  // The following figures include the children of the group.
   size_t num_rows = 0;
   double calls = 0;  // per run
   TimeStatistics time;
@@ -42,7 +42,7 @@ struct Group {
 struct View {
   GroupBy by = GroupBy::kNone;
   size_t top = 0;  // keeps the N slowest groups and their parents; 0 keeps all
-  // Only rows with this text in an op, module, kernel, delegate or line. Ignores case.
+  // Keeps only rows with this text in an op, module, kernel, delegate or line. Ignores case.
   std::string filter;
   bool is_flat = false;  // groups are not nested and have their full names
 };
@@ -56,14 +56,14 @@ struct Grouping {
   TimeStatistics others;
 };
 
-// Returns the groups. They are in run order for kNone and for the tree of modules, otherwise sorted
-// by time, slowest first.
+// Returns the groups: for kNone and for the tree of modules in run order, otherwise sorted by time,
+// slowest first.
 Grouping group_rows(const Profile& profile, const View& view);
 
 // Returns the path of a row's group from the top. Empty for kNone.
 std::vector<std::string> group_path(const Profile& profile, size_t row, GroupBy by);
 
-// Returns the path as one name: "(model).layers.0" or "XNNPACK partition 1".
+// Returns the path of a row's group as one name: "(model).layers.0" or "XNNPACK partition 1".
 std::string group_name(const Profile& profile, size_t row, GroupBy by);
 
 }  // namespace vitrine::inspector

@@ -10,14 +10,15 @@
 
 namespace vitrine::inspector {
 
-// Numbers that are infinite or NaN are null. Null without figures.
+// Returns the figures as JSON, or null if they are unset. Numbers that are infinite or NaN become
+// null.
 nlohmann::ordered_json figures_json(const std::optional<TensorDifference>& figures);
-// The SQNR as a cell: a number, "inf", "-inf" or "nan". Empty without figures.
+// Returns the SQNR as a CSV cell: a number, "inf", "-inf" or "nan". Empty without figures.
 std::string sqnr_csv(const std::optional<TensorDifference>& figures);
-// Model, method, origin and warnings.
+// Returns the profile's model, method, origin and warnings.
 nlohmann::ordered_json program_json(const Profile& profile);
 
-// The document of report_numerics_json(). `timed` may be null; rows then have no times.
+// Returns the document of report_numerics_json(). If `timed` is null, rows have no times.
 nlohmann::ordered_json numerics_json(const Numerics& numerics, const Profile& program,
                                      const Profile& reference, const Profile* timed);
 

@@ -11,21 +11,22 @@
 
 namespace vitrine::inspector {
 
-// "17.4", or "same" for equal tensors.
+// Returns the SQNR as text: "17.4", or "same" for equal tensors.
 std::string db_text(double db);
-// "-" without figures.
+// Returns the SQNR as text, or "-" without figures.
 std::string db_text(const std::optional<TensorDifference>& figures);
 
-// "int8" for a value that the delegate stored quantized, else its dtype.
+// Returns "int8" for a value that the delegate stored quantized, else the value's dtype.
 std::string stored_text(const NumericsRow& row);
 
-// The op, with "[1]" for the second of several results.
+// Returns the name of the op, with "[1]" for the second of several results.
 std::string op_text(const NumericsRow& row, const RowTexts& texts);
 
 // "#6 convolution +4 c1"
 std::string row_name(const NumericsRow& row, const RowTexts& texts);
 
-// Groups the rows (indices in Numerics::rows) without an error made here by reason.
+// Groups rows by the reason why their own error (made_here) is missing. Rows are indices in
+// Numerics::rows.
 std::vector<std::pair<std::string, std::vector<size_t>>> rows_without_figures(
     const Numerics& numerics);
 

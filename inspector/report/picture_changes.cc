@@ -8,7 +8,7 @@ namespace vitrine::inspector {
 namespace {
 
 using Node = GraphPicture::Node;
-// A source op with its module, and its number among equal ones.
+// A source op with its module, and its index among the source ops with equal name and module.
 using Source = std::pair<std::string, size_t>;
 
 struct Sources {

@@ -9,7 +9,7 @@
 
 namespace vitrine::inspector {
 
-// Reads the rows with their times in each run, and the facts that comparisons show. Omits costs,
+// Reads the rows with their time in each run, and the facts that comparisons show. Omits costs,
 // groups, delegate calls and the timeline. `source` names the text in errors. Throws FormatError if
 // the text is not a profile, or has no times of runs (they were added to version 3 in 2026).
 Profile read_profile(std::string_view json, std::string source, DelegateProfiles delegates);

@@ -163,7 +163,7 @@ class ComparisonTable {
     return order;
   }
 
-  // Returns, for each op, true if it is shown. Without --top, all are shown.
+  // Returns, for each op, true if the report shows it. Without --top, the report shows all ops.
   std::vector<bool> among_largest() const {
     const size_t count = comparison_.ops.size();
     std::vector<bool> is_shown(count, options_.view.top == 0);
@@ -171,7 +171,7 @@ class ComparisonTable {
     return is_shown;
   }
 
-  // Lists only rows that are faster or slower beyond the noise, and rows that one side lacks.
+  // Lists only rows that are faster or slower beyond the noise, and rows that only one side has.
   void write_largest() {
     std::vector<std::string> parts;
     for (const size_t i : largest(comparison_.ops.size())) {

@@ -11,15 +11,16 @@ namespace vitrine::inspector {
 
 inline constexpr int kComparisonJsonVersion = 1;
 
-// RunInfo::model names A and B. TableOptions::ids adds the row numbers of both.
+// Returns a table. RunInfo::model names A and B. TableOptions::ids adds the row numbers of both.
 std::string report_comparison(const Comparison& comparison, const Profile& a, const Profile& b,
                               const TableOptions& options = {});
 std::string report_comparison_json(const Comparison& comparison, const Profile& a,
                                    const Profile& b);
 // Writes one line per op, then `unattributed` and `wall`. Times are medians in ns.
 std::string report_comparison_csv(const Comparison& comparison, const Profile& a, const Profile& b);
-// Writes a page: the table, with a bar for each change. With the result of graph_tab_data() in
-// report_graph.h for B's program, the page has a tab with the graph, else no scripts.
+// Writes a page: the table, with a bar for each change. If `graph` is the result of
+// graph_tab_data() in report_graph.h for B's program, the page has a tab with the graph; if `graph`
+// is empty, the page has no scripts.
 std::string report_comparison_html(const Comparison& comparison, const Profile& a, const Profile& b,
                                    std::string_view graph = {});
 

@@ -33,7 +33,7 @@ double share_of(const std::vector<size_t>& rows, const Profile& profile) {
   return share;
 }
 
-// The time of all rows that have no line.
+// The total time of rows that have no line in the file.
 struct Remainder {
   const char* name;
   const TimeStatistics& time;
@@ -50,8 +50,8 @@ std::vector<Remainder> remainders(const Profile& profile, const Grouping& groupi
       {"unattributed", profile.unattributed, profile.unattributed_share(), profile.queue.empty()}};
 }
 
-// Adds a column with the queue. `title` is its text in the first line. Quoted cells may have line
-// breaks.
+// Adds a column with the queue's name to a CSV text. `title` is the column's title in the first
+// line. Quoted cells may contain line breaks.
 std::string with_queue(std::string_view csv, std::string_view title, const std::string& queue) {
   std::string text;
   bool is_first = true, is_quoted = false;

@@ -17,14 +17,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A browser needs about a second for 10,000 nodes.
+// Limits on graphs that pages draw. A browser needs about a second to lay out 10,000 nodes.
 constexpr size_t kMaxNodes = 100'000;
 constexpr size_t kMaxEdges = 500'000;
 
 constexpr std::array<std::string_view, 7> kKinds = {"op",       "input",  "output", "method",
                                                     "delegate", "module", "part"};
 
-// JSON has no infinity.
+// Returns a figure as JSON: a number or, because JSON cannot represent infinity and NaN, a text.
 Json figure_json(double value) {
   if (std::isfinite(value)) return value;
   return value > 0 ? "same" : "not finite";
@@ -40,7 +40,7 @@ Json figures_json(const RowFigures& figures) {
           {"values", values}};
 }
 
-// Returns the indices of the values of a node's rows.
+// Returns the indices in RowFigures::values that belong to the node's rows.
 std::vector<size_t> figures_of(const GraphPicture::Node& node, const RowFigures& figures) {
   std::vector<size_t> indices;
   for (const RowOfQueue& row : node.rows) {

@@ -14,16 +14,17 @@ namespace vitrine::inspector {
 // False if dagre was not available when this build was configured.
 bool has_graph_layout();
 
-// Throws InspectorError if has_graph_layout() is false or if the picture is too large. Names are
-// shown as text, never as markup.
+// Returns a page that draws the picture. Throws InspectorError if has_graph_layout() is false or if
+// the picture is too large. Names are shown as text, never as markup.
 std::string report_graph_html(const GraphPicture& picture);
 
-// Returns the data for the tab of a profile's page: the page of the graph and the rows of its
+// Return the data for the graph tab of a profile's page: the page of the graph with the rows of its
 // nodes, or the reason why the graph cannot be drawn.
 std::string graph_tab_data(const GraphPicture& picture);
 std::string graph_tab_data_without_graph(std::string_view why_not);
 
-// Writes two pictures side by side, after mark_changes(). A click on a node shows its partner.
+// Returns a page with two pictures side by side; call mark_changes() first. A click on a node shows
+// its partner.
 std::string report_graph_pair_html(const GraphPicture& a, const GraphPicture& b,
                                    const std::vector<std::string>& summary);
 

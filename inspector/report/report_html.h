@@ -14,25 +14,26 @@
 
 namespace vitrine::inspector {
 
-// The steps of a longer run. The runs of the profile are the steps that were kept in full.
+// The steps of a longer run. The runs of the profile are the kept steps, whose records were kept
+// completely.
 struct PageSteps {
   struct Step {
     uint64_t position = 0;
     double ns = 0;
     std::optional<uint32_t> run = {};  // the profile's run, if the step was kept
   };
-  // Names and times in ns, whose sum is the time of a step.
+  // Names and times in ns of a step's parts. The times add up to the step's time.
   using Parts = std::vector<std::pair<std::string, double>>;
   std::string what;  // caption, "time of each decode token by position"
   std::vector<Step> steps;
   std::vector<Parts> parts = {};  // for each of the profile's runs; empty if unknown
 };
 
-// The page contains the document of report_json.h and the timeline of the run nearest to the
-// median. With steps, it shows the times of all steps, and the timeline of the kept step nearest to
-// the median, or of the step that the reader clicks. With the result of graph_tab_data() in
-// report_graph.h, the page has a tab with the graph, which it loads when the reader opens the tab.
-// Names are shown as text, never as markup.
+// Writes a page with the document of report_json.h and the timeline of the run nearest to the
+// median. With steps, the page shows the times of all steps, and the timeline of the kept step
+// nearest to the median, or of the step that the reader clicks. With the result of graph_tab_data()
+// in report_graph.h, the page has a tab with the graph, which it loads when the reader opens the
+// tab. Names are shown as text, never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
                         std::string_view graph = {});
 
@@ -41,8 +42,8 @@ struct ProfilePage {
   const PageSteps* steps = nullptr;  // may be null
 };
 // The head of a page, which the caller provides: elements, their style, and a script that defines
-// showHead(data) and may use the functions of html/elements.js. The member groups.op of the data
-// lists the op types by name, in the order of their colors.
+// showHead(data) and may use the functions of html/elements.js. data.groups.op lists the op types
+// by name, in the order of their colors.
 struct PageHead {
   std::string_view elements = {}, style = {}, script = {};
   std::string data = "null";  // JSON

@@ -30,7 +30,7 @@ const char* name_of(const std::array<const char*, n>& names, T value) {
   return names.at(static_cast<size_t>(value));
 }
 
-// Rounds to picoseconds; further digits are noise.
+// Rounds a time in ns to picoseconds, because further digits are noise.
 double ns(double value) { return std::round(value * 1000) / 1000; }
 
 Json statistics(const TimeStatistics& time) {

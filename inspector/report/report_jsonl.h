@@ -11,8 +11,8 @@ namespace vitrine::inspector {
 
 inline constexpr int kProfileRowsVersion = 1;
 
-// `labels` are added to every line, such as "device" and "commit". A label with the name of another
-// member is ignored.
+// `labels` are added to every line, such as "device" and "commit". A label that has the name of
+// another member is ignored.
 std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels);
 
 }  // namespace vitrine::inspector

@@ -10,8 +10,8 @@
 
 namespace vitrine::inspector {
 
-// Boxes become namespaces. Edges to or from boxes are left out, because only nodes have edges
-// there.
+// Boxes become namespaces. Edges to or from boxes are left out, because only nodes have edges in
+// Model Explorer.
 std::string report_model_explorer(const GraphPicture& picture);
 
 }  // namespace vitrine::inspector

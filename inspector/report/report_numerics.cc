@@ -68,7 +68,7 @@ class NumericsTable {
  private:
   bool has_samples() const { return !numerics_.samples.empty(); }
 
-  // All rows, or with --top those with the largest error made here.
+  // Returns all rows or, with --top, the rows whose own error (made_here) is largest.
   std::vector<size_t> shown_rows() const {
     return top_rows(numerics_.rows.size(), options_.view.top,
                     [&](size_t i) { return sort_key(numerics_.rows[i]); });
@@ -148,7 +148,7 @@ class NumericsTable {
                  kDot, width_);
   }
 
-  // Lists the rows without an error made here by reason.
+  // Lists the rows whose own error (made_here) is missing, by reason.
   void write_without_reference() {
     constexpr size_t kMaxNames = 4;
     for (const auto& [reason, rows] : rows_without_figures(numerics_)) {

@@ -29,7 +29,7 @@ const NumericsRow* row_of(const NumericsSide& side, const std::optional<size_t>&
   return index ? &side.numerics.rows[*index] : nullptr;
 }
 
-// The texts of the pair's op: those of A, or of B if A has no row.
+// The texts for a pair's op: A's texts, or B's if the pair has no row of A.
 struct PairTexts {
   PairTexts(const NumericsPair& pair, const NumericsSide& a, const NumericsSide& b)
       : side(pair.a ? a : b),
@@ -41,7 +41,8 @@ struct PairTexts {
   RowTexts texts;
 };
 
-// The difference of the total errors in dB. Equal tensors and NaN count as infinite.
+// Returns the difference between the total errors of A and B in dB. An infinite or NaN error makes
+// it infinite, unless both are equal.
 double change_of(const NumericsRow* a, const NumericsRow* b) {
   if (a == nullptr || b == nullptr || !a->total || !b->total) return 0;
   const double change = std::abs(a->total->sqnr_db - b->total->sqnr_db);

@@ -1,5 +1,5 @@
-// Writes a search of precisions (pte_lower --quantize auto) as one page for a browser. The page
-// needs no network and no other files.
+// Writes the report of a search for precisions (pte_lower --quantize auto) as one page for a
+// browser. The page needs no network and no other files.
 #pragma once
 
 #include <string>

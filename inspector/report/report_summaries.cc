@@ -40,7 +40,8 @@ std::string share_text(uint64_t count, uint64_t all) {
 
 std::string count_text(uint64_t count) { return count == 0 ? "" : std::to_string(count); }
 
-// Draws the histogram in eight blocks, each as high as its bins' share of the largest block.
+// Draws the histogram in eight blocks. The height of a block is its count relative to the largest
+// block.
 std::string drawn(const ValueSummary& summary) {
   constexpr size_t kBlocks = 8;
   constexpr std::string_view kHeights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -52,7 +53,7 @@ std::string drawn(const ValueSummary& summary) {
   if (largest == 0) return "";
   std::string text;
   for (const uint64_t sum : sums) {
-    // Rounds up, so that an empty block differs from one with few elements.
+    // Rounds up, so that a block with few elements differs from an empty block.
     const double height = 8 * static_cast<double>(sum) / static_cast<double>(largest);
     text += kHeights[static_cast<size_t>(std::ceil(height))];
   }

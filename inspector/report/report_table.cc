@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMinWidthForBars = 120;  // narrower tables need the space for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
-// Ranks of columns: narrow tables leave out the highest first.
+// Ranks of columns: narrow tables leave out the columns with the highest rank first.
 enum Rank : size_t {
   kShareRank = 1,
   kPlaceRank,
@@ -403,7 +403,7 @@ class TableReport {
     return parts;
   }
 
-  // Replaces the small shares at the end by their sum.
+  // Replaces the small shares at the end of the list with their sum.
   static std::vector<std::pair<std::string, double>> without_small(
       std::vector<std::pair<std::string, double>> shares) {
     const auto first = std::find_if(shares.begin(), shares.end(),

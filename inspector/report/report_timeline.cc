@@ -28,8 +28,8 @@ uint64_t first_event(const Profile& profile) {
   return first;
 }
 
-// Writes a profile as a process of the trace. Its threads are the tracks from `track` on; the first
-// one shows `top` if that is not null.
+// Writes a profile as a process of the trace. The threads of the process are the tracks from
+// `track` on; the first track shows `top` if `top` is not null.
 class TimelineProcess {
  public:
   TimelineProcess(const Profile& profile, const TimelineTrack* top, int process, int track,
@@ -66,7 +66,7 @@ class TimelineProcess {
   }
 
  private:
-  // A queue has one track, whose runs are those of the CPU.
+  // Returns the events of a queue, which has one track. The runs of a queue are the CPU's runs.
   std::string queue_events() {
     add_name("thread_name", executor_track_,
              profile_.queue + (profile_.has_ticks ? " (ticks, scaled to the calls)"

@@ -12,7 +12,8 @@
 
 namespace vitrine::inspector {
 
-// Slices that the caller provides. They must not overlap. Times are ns of the trace's clock.
+// A track whose slices the caller provides. Slices must not overlap. Times are ns of the trace's
+// clock.
 struct TimelineTrack {
   struct Slice {
     std::string name;
@@ -24,12 +25,12 @@ struct TimelineTrack {
 };
 
 // Writes one track for the executor (runs, kernels, delegate calls) and one for each delegate, with
-// its operators. Includes all complete runs of the trace, also warm-ups. Times are in microseconds
+// its operators. Includes all complete runs of the trace, even warm-ups. Times are in microseconds
 // since the first event. Operators whose start times were computed have the argument
 // "derived_start".
 std::string report_timeline(const Profile& profile);
-// Writes several methods that were traced with one clock, each as a process. `top` becomes the
-// first track of the first process.
+// Writes the profiles of several methods that were traced with one clock, each as a process. `top`
+// becomes the first track of the first process.
 std::string report_timeline(std::span<const Profile* const> profiles,
                             const TimelineTrack* top = nullptr);
 

@@ -48,7 +48,8 @@ std::string inserted_text(const ProfileRow& row, std::string_view what) {
   return fmt::format("{} for #{}", what, *row.inserted_for_row);
 }
 
-// Some delegates number the operators of a kernel: "Convolution (NHWC, F32) IGEMM #3".
+// Removes the number that some delegates append to a kernel's name: "Convolution (NHWC, F32) IGEMM
+// #3".
 std::string without_number(std::string_view kernel) {
   const size_t mark = kernel.rfind(" #");
   if (mark == std::string_view::npos || mark == 0 || mark + 2 == kernel.size()) {
@@ -58,7 +59,8 @@ std::string without_number(std::string_view kernel) {
   return std::string(is_number ? kernel.substr(0, mark) : kernel);
 }
 
-// Returns the name without its namespace, "add.out", for kernels.
+// Returns the short name of a row's kernel: for kernels outside of delegates, the name without its
+// namespace, "add.out".
 std::string short_kernel_name(const ProfileRow& row) {
   if (!row.short_kernel.empty()) return printable(row.short_kernel);
   const size_t colons = row.kernel.find("::");

@@ -9,7 +9,7 @@
 
 namespace vitrine::inspector {
 
-// All texts are printable (text_layout.h).
+// Names of a row in reports. All texts are printable (text_layout.h).
 struct RowTexts {
   std::string place;     // where the row ran: "xnn 0", "portable"
   std::string op;        // "convolution + batch_norm + hardtanh", "layout change for #2"
@@ -29,17 +29,18 @@ Unit figure_unit(const Profile& profile, double value);
 // phase of a delegate call, or "unknown" without source ops.
 std::string op_type(const ProfileRow& row);
 
-// Returns the name in JSON and CSV: "delegate", "kernel" or "control".
+// Returns the name of `where` in JSON and CSV: "delegate", "kernel" or "control".
 const char* where_name(Where where);
 
 // Returns where a row ran, by which rows are summed: "XNNPACK", "portable kernels", "control flow".
 std::string place_type(const ProfileRow& row);
 
-// Returns "features.0" for a convolution in features.0.0 with ops folded in from features.0.1 and
-// features.0.2. Returns the operator's own module if the common module is above its parent.
+// Returns the module of a row: "features.0" for a convolution in features.0.0 with ops folded in
+// from features.0.1 and features.0.2. If the ops' common module is above the parent of the
+// operator's own module, returns the operator's own module.
 std::string module_of(const ProfileRow& row);
 
-// Returns the longest common path of dotted paths. Ignores empty paths.
+// Returns the longest dotted path with which all of the paths begin. Ignores empty paths.
 std::string common_path(const std::vector<std::string>& paths);
 
 }  // namespace vitrine::inspector

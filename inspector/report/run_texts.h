@@ -9,14 +9,15 @@
 
 namespace vitrine::inspector {
 
-// Returns lines "warning: ..." for the top of a report. `label` ("A: ") precedes each warning.
+// Returns lines "warning: ..." for the top of a report. `label` ("A: ") precedes the text of each
+// warning.
 std::string warning_lines(std::string_view label, const RunInfo& run, size_t width);
 
 // Returns lines with the known facts: values of the inputs, tool, date, machine, and digest of the
 // model. Without `has_digest`, leaves out the digest.
 std::string origin_lines(const RunInfo& run, bool has_digest, size_t width);
 
-// Returns an object with the same facts. Unknown ones are null.
+// Returns a JSON object with the facts about a run. Unknown facts are null.
 nlohmann::ordered_json origin_json(const RunInfo& run);
 
 }  // namespace vitrine::inspector

@@ -1,4 +1,4 @@
-// The rows that a report shows.
+// Selects the rows that a report shows.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace vitrine::inspector {
 
-// Returns the indices of the `top` rows with the smallest key(index), or of all `count` rows if
-// `top` is 0, in ascending order. Ties: the lower index wins. Keys must not be NaN.
+// Returns, in ascending order, the indices of the `top` rows with the smallest key(index), or of
+// all `count` rows if `top` is 0. Ties: the lower index wins. Keys must not be NaN.
 template <class Key>
 std::vector<size_t> top_rows(size_t count, size_t top, Key key) {
   std::vector<size_t> order(count);

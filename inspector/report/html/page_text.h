@@ -1,19 +1,20 @@
-// The parts of the page. The build embeds them from the files of this folder.
+// The parts of the reports' HTML pages. The build embeds them from the files of this folder.
 #pragma once
 
 #include <string_view>
 
 namespace vitrine::inspector::html {
 
-// Contains the placeholders {{style}}, {{head}}, {{data}}, {{head data}} and {{script}}.
+// The page of a profile has the placeholders {{style}}, {{head}}, {{data}}, {{head data}} and
+// {{script}}.
 extern const std::string_view kPage;
 extern const std::string_view kStyle;
 extern const std::string_view kElements;  // helpers, which must precede the other scripts
 extern const std::string_view kScript;    // follows kGraphTabScript
 extern const std::string_view kStart;     // must be the end of the script
 
-// The tab with the graph, for the pages of rows: their elements page-tabs, graph-section, graph-why
-// and graph-data. The script follows kElements.
+// The tab with the graph, for pages of rows that have the elements page-tabs, graph-section,
+// graph-why and graph-data. kGraphTabScript follows kElements.
 extern const std::string_view kGraphTabStyle;
 extern const std::string_view kGraphTabScript;
 
