@@ -1,9 +1,9 @@
 // Computes the cost of a row, FLOPs and bytes, from the shapes and dtypes of the edge program.
 //
 // The operator table counts FLOPs (operators/flops.h). Bytes count each tensor that enters or
-// leaves the row once: the memory traffic that remains with a perfect cache. Ops
-// that were folded into a row add no FLOPs (a batch norm is part of the convolution's weights), but
-// their inputs and results are the row's. The parameters of a folded batch norm do not count.
+// leaves the row once: the memory traffic that remains with a perfect cache. Ops that were folded
+// into a row add no FLOPs (a batch norm is part of the convolution's weights), but their inputs and
+// results are the row's. The parameters of a folded batch norm do not count.
 #pragma once
 
 #include <optional>

@@ -96,8 +96,7 @@ struct MergedTrace {
 // identifier and its index among the call's operators with that identifier. `delegates` decide
 // which events are operator maps. The events of a call are interpreted by the profile of the
 // backend that the trace names, else of the backend that `program` names, else by the profile that
-// recognizes an event. Throws InspectorError
-// if an event ends before it starts.
+// recognizes an event. Throws InspectorError if an event ends before it starts.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});
 

@@ -11,8 +11,7 @@ namespace vitrine::inspector {
 
 // Writes a table with a column of medians for each profile. The last column is the first profile's
 // median divided by the last profile's median. If the profiles have different rows, the table has
-// only the sums.
-// RunInfo::threads must be set. `profiles` must not be empty.
+// only the sums. RunInfo::threads must be set. `profiles` must not be empty.
 std::string report_sweep(const std::vector<Profile>& profiles, const TableOptions& options);
 
 // Writes a JSON list of the profiles.
