@@ -8,8 +8,8 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Number of positions of the cache that is argument `argument` of the call. Empty if the argument
-// is missing or does not have the shape of a cache.
+// Returns the number of positions of the cache that is the call's argument with index `argument`.
+// Empty if the argument is missing or does not have the shape of a cache.
 std::optional<int64_t> num_positions(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
                                      int argument) {
   if (argument < 0 || static_cast<uint32_t>(argument) >= size_of(call.args())) return std::nullopt;
@@ -34,8 +34,8 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// True if the call writes a cache by position. An operator of the table that is called on a tensor
-// of another shape writes some other state.
+// True if the call writes a cache by position. If an operator of the table is called on a tensor
+// that does not have the shape of a cache, it writes some other state.
 bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const CacheOperator* known = find_cache_operator(name_of(plan, call));
   return known != nullptr && !known->writes_all &&

@@ -30,19 +30,19 @@ inline constexpr CacheOperator kCacheOperators[] = {
     {"aten::index_put_", {0, -1}, false, false},
 };
 
-// Returns null if the operator is not in the table.
+// Returns the operator's row of the table, or null if the table lacks the operator.
 inline const CacheOperator* find_cache_operator(std::string_view name) {
   const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
   return found == std::end(kCacheOperators) ? nullptr : found;
 }
 
 // True if the method keeps state that it does not write by position, such as the state of a
-// convolution or a recurrent layer. Position 0 does not clear such state, so a new text would see
-// what the previous text left there.
+// convolution or a recurrent layer. Position 0 does not clear such state, so a new text would be
+// affected by the previous text.
 bool keeps_other_state(const MethodMeta& method);
 
-// Number of positions of the shortest cache that the method writes at a given position. Empty if no
-// operator with `writes_at_position` writes a cache.
+// Returns the number of positions of the shortest cache that the method writes with an operator
+// whose `writes_at_position` is true. Empty if the method has no such cache.
 std::optional<int64_t> cache_length(const MethodMeta& method);
 
 }  // namespace vitrine

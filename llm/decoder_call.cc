@@ -27,7 +27,7 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if the input accepts the method's only output, for at least one size of dynamic shapes.
+// True if the input accepts the only output of `feeder`, for at least one choice of dynamic sizes.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -40,8 +40,8 @@ bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   return !are_static || std::ranges::equal(given.sizes, input.sizes);
 }
 
-// True if the method's only output has rows of the input's dtype and width, so that they can
-// replace rows of the input.
+// True if the only output of `feeder` has rows of the input's dtype and width, so that these rows
+// can replace rows of the input.
 bool has_rows_like(const Method& feeder, const TensorInfo& input) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -134,7 +134,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // An encoder's output may look like an embedding's rows, so the first match is the ids.
+    // An encoder's output may look like an embedding's rows, so the first input that matches gets
+    // the ids.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }
@@ -190,8 +191,8 @@ void DecoderCall::read_ids(size_t index) {
   max_ids_ = std::min<int64_t>(max_ids_, embedding.input_tensor(0).sizes[1]);
 }
 
-// Checks that the padded ids fit in the memory limit. A file can declare any number of ids without
-// planning memory for them.
+// Checks that the padded ids fit in the memory limit. A hostile file can declare any number of ids
+// without planning memory for them.
 void DecoderCall::check_memory_for_ids(size_t index) const {
   const MemoryUsage usage = method_.memory_usage();
   const uint64_t bytes = static_cast<uint64_t>(max_ids_) * sizeof(int64_t);
@@ -237,7 +238,7 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
 
 void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
   ids_.assign(tokens.begin(), tokens.end());
-  // A placeholder id may be outside of the embedding's vocabulary, so 0 is embedded instead.
+  // Embeds id 0 instead of a placeholder id, which may be outside of the embedding's vocabulary.
   for (size_t i = 0; i < rows.size(); ++i) ids_[i] = rows[i] < 0 ? ids_[i] : 0;
   if (has_fixed_length_) ids_.resize(static_cast<size_t>(max_ids_));
   if (feeders_.embedding == nullptr) {

@@ -1,4 +1,5 @@
-// DecoderCall runs a method that returns logits. It knows what each input of the method receives.
+// DecoderCall runs a method that returns logits, and passes each input of the method the data that
+// the input expects.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace vitrine {
 
-// Methods whose outputs are inputs of the decoder. Not owned; null if the model has no such method.
+// Methods whose outputs the decoder takes as inputs. Not owned; null if the model lacks the method.
 // If no input of the decoder accepts the encoder's output, the encoder's rows replace rows of the
 // embedding.
 struct DecoderFeeders {
@@ -24,9 +25,9 @@ struct DecoderFeeders {
 // Not thread-safe.
 class DecoderCall {
  public:
-  // `inputs` says what each input of the method receives; if it is empty, dtypes and shapes decide.
-  // Throws a GenerationError that names the method and the input if they do not decide, or if they
-  // contradict `inputs`. The methods must outlive this object.
+  // `inputs` says what each input of the method receives; if `inputs` is empty, dtypes and shapes
+  // decide. Throws a GenerationError that names the method and the input if dtypes and shapes are
+  // ambiguous or contradict `inputs`. The methods must outlive this object.
   DecoderCall(Method& method, const DecoderFeeders& feeders, std::span<const DecoderInput> inputs);
 
   std::string name() const { return std::string(method_.meta().name()); }
@@ -43,7 +44,7 @@ class DecoderCall {
   // Returns the vocabulary() logits of the last id, valid until the next call. The encoder, if any,
   // must have been executed. A method with a fixed length gets its ids padded to max_ids().
   // `rows` has one element per token: the index of the encoder's row that replaces the token, or -1
-  // for an ordinary token. It is empty if no token is replaced.
+  // for an ordinary token. `rows` is empty if no token is replaced.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
   // Returns the logits after token `index` of the last feed(), valid until the next call. Throws
@@ -78,14 +79,14 @@ class DecoderCall {
   std::vector<float> logits_;
 };
 
-// Sets an input of the method to ids, an int64 tensor of shape [1, n]. Throws GenerationError.
+// Sets an input of the method to `ids`, as an int64 tensor of shape [1, n]. Throws GenerationError.
 void set_ids_input(Method& method, size_t index, std::span<int64_t> ids);
 // Throws a GenerationError that begins with `what` if `error` is not OK.
 void check_call(const Error& error, std::string_view what);
 // Returns the method's first output after an execution. Throws GenerationError if the output is not
 // a readable tensor with the dtype and rank that the program declares.
 const Tensor& output_tensor(const Method& method);
-// Formats the dtype and shape, such as "i64[1,8]".
+// Formats a tensor's dtype and shape, such as "i64[1,8]".
 std::string tensor_text(const TensorInfo& tensor);
 
 }  // namespace vitrine

@@ -12,7 +12,7 @@
 namespace vitrine {
 namespace {
 
-// The names that exporters use, the most common first.
+// The names that exporters give methods, the most common name first.
 constexpr std::string_view kDecodeNames[] = {"forward", "decode", "text_decoder", "decoder"};
 constexpr std::string_view kPrefillNames[] = {"prefill"};
 constexpr std::string_view kEncoderNames[] = {"encoder", "vision_encoder", "audio_encoder"};
@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, DecoderInput>, 3> kInputNames =
      {"position", DecoderInput::kPosition},
      {"encoded", DecoderInput::kEncoded}}};
 
-// Names of the methods that have inputs. Methods without inputs return constants.
+// Returns the names of the methods that have inputs. Methods without inputs return constants.
 std::vector<std::string> methods_with_inputs(const Program& program) {
   std::vector<std::string> names;
   for (size_t i = 0; i < program.num_methods(); ++i) {

@@ -35,7 +35,8 @@ MethodDecoder::~MethodDecoder() = default;
 
 bool MethodDecoder::inserts_rows() const { return decode_->inserts_rows(); }
 
-// Checks that calls of these shapes can continue a text of any length.
+// Checks that the methods can continue a text of any length with the numbers of ids that they take
+// per call.
 void MethodDecoder::read_calls() const {
   const DecoderCall& decode = *decode_;
   if (decode.has_fixed_length() && decode.has_position()) {
@@ -218,7 +219,8 @@ void MethodDecoder::run_encoder() {
   encoding_ = Encoding::kDone;
 }
 
-// Number of rows that the encoder returns. An encoder with a dynamic output shape has to run first.
+// Returns the number of rows that the encoder returns. An encoder whose output shape is dynamic
+// must run first.
 size_t MethodDecoder::count_rows() {
   const TensorInfo given = encoder_->meta().output_tensor(0);
   if (encoding_ == Encoding::kMissing || given.dynamism != ShapeDynamism::kStatic) run_encoder();
@@ -254,19 +256,19 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   return fed;
 }
 
-// Clears the state that is not indexed by position, so that a new text does not see what the
-// previous text left.
+// Clears the state that is not indexed by position, so that the previous text does not affect a new
+// text.
 void MethodDecoder::reset_state() {
-  // decode is last, as at load: if the methods share state with different initial values, its own
-  // win.
+  // The method decode is last, as at load: if the methods share state with different initial
+  // values, those of decode win.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Without a cache, each call gets the text from its beginning, so it starts again with the
-// encoder's first row. Checks that the encoder's rows belong to this text.
+// Restarts with the encoder's first row, because without a cache, each call gets the text from its
+// beginning. Checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

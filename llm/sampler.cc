@@ -52,17 +52,18 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// Log-probability, relative to the most likely token, below which a candidate cannot change a float
-// sum (2^-25).
+// Log-probability relative to the most likely token; the weight of a candidate below it is too
+// small to change a float sum (2^-25).
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 
-// Buckets of weights with equal upper bits: weights in a bucket differ by less than 1 %.
+// Index of a weight's bucket. Weights in a bucket have equal upper bits and differ by less than 1
+// %.
 uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16; }
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;
 
-// Ties: the lower id wins.
+// Orders candidates by falling weight. Ties: the lower id wins.
 constexpr auto is_more_probable = [](const auto& a, const auto& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 };

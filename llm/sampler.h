@@ -11,11 +11,11 @@ namespace vitrine {
 
 class Sampler {
  public:
-  // Throws GenerationError if an option is out of range.
+  // Checks the options. Throws GenerationError if an option is out of range.
   explicit Sampler(const SamplerOptions& options);
 
-  // Throws GenerationError if `logits` is empty, if a logit is NaN or plus infinity, or if all
-  // logits are minus infinity.
+  // Returns the picked token. Throws GenerationError if `logits` is empty, if a logit is NaN or
+  // plus infinity, or if all logits are minus infinity.
   TokenId sample(std::span<const float> logits);
 
   // State of the random number generator.

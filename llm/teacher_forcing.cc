@@ -30,7 +30,7 @@ std::span<const float> TeacherForcing::next() {
   const uint64_t start_ns = platform::now_ns();
   if (done_ == fed_) {
     const size_t count = chunk_size();
-    // Without a cache, each call gets the text from its beginning.
+    // A model without a cache gets the text from its beginning in each call.
     begin_ = info.has_cache ? fed_ : 0;
     fed_ += count;
     model_.feed(std::span(text_).subspan(begin_, fed_ - begin_), static_cast<int64_t>(begin_));

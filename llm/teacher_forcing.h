@@ -10,18 +10,18 @@
 
 namespace vitrine {
 
-// Models that return the logits of each token get chunks of max_tokens_per_call; others get one
-// token at a time. Not thread-safe. `model` must outlive the object.
+// A model that returns the logits of each token gets chunks of max_tokens_per_call tokens; other
+// models get one token at a time. Not thread-safe. The model must outlive the object.
 class TeacherForcing {
  public:
   explicit TeacherForcing(DecoderModel& model);
 
-  // Begins a text at position 0. It must fit into the context.
+  // Begins a text at position 0. The text must fit into the context.
   void begin(std::vector<TokenId> text);
   // Returns the logits after the next token of the text, valid until the next call. Throws
-  // GenerationError, also after the last token.
+  // GenerationError, for example after the last token.
   std::span<const float> next();
-  // Time inside of the model since the object was made.
+  // Total time in ns that the model has run since the object was constructed.
   uint64_t model_ns() const { return model_ns_; }
 
  private:

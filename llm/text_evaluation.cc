@@ -100,7 +100,8 @@ class Evaluation {
   }
 
  private:
-  // Feeds the text from token `from` on, and scores tokens [begin, end).
+  // Feeds the prefix and then the text from token `from` on, and scores the text's tokens [begin,
+  // end).
   void score_window(size_t from, size_t begin, size_t end) {
     std::vector<TokenId> fed = options_.prefix;
     fed.insert(fed.end(), text_.begin() + static_cast<ptrdiff_t>(from),
@@ -109,7 +110,8 @@ class Evaluation {
     const size_t count = fed.size();
     a_.begin(std::move(fed));
     ++result_.windows;
-    // The logits after input i predict token `from` + i + 1 - prefix of the text.
+    // The logits after input i predict the text's token with the index from + i + 1 - (length of
+    // the prefix).
     for (size_t i = 0; i < count; ++i) {
       const size_t next = from + i + 1;  // plus the length of the prefix
       const std::span<const float> a = a_.next();

@@ -1,11 +1,11 @@
-// Scores each token of a text with one model, or with two models side by side: the probability that
-// a model gives to the token after those before it (teacher forcing).
+// Scores each token of a text with one model, or with two models side by side. A token's score is
+// the probability that a model gives the token after the preceding tokens (teacher forcing).
 //
 // A text that is longer than the context is fed in windows. Each window begins with the
 // options' prefix. With a prefix of P tokens and a context of C, a window holds F = C - P tokens of
-// the text. The first window scores the tokens that its F tokens predict; each further window
-// scores the next `stride` tokens, which are preceded by at least F - stride + 1 tokens of the
-// text. The first token of the text is scored only if there is a prefix.
+// the text. The first window scores the tokens that its F tokens predict. Each further window
+// scores the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The
+// first token of the text is scored only if there is a prefix.
 #pragma once
 
 #include <cstddef>
@@ -42,14 +42,14 @@ struct EvaluatedText {
   uint64_t a_ns = 0, b_ns = 0;  // time inside of the models
 };
 
-// Called after each token with the number of scored tokens and of all tokens to score. Returns
-// false to end the evaluation.
+// Called after each token with the number of tokens scored so far and the number of all tokens to
+// score. Returns false to end the evaluation.
 using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
 
-// `b` may be null. Throws GenerationError if the text has no token to score, if an id is outside of
-// the vocabulary, if the stride or the prefix do not fit into the context, if the models have
-// different vocabularies or end ids, if a model needs the output of an encoder of prompts, or if a
-// logit is NaN; the message has the token's index.
+// Scores the text with model `a` and, unless it is null, model `b`. Throws GenerationError if the
+// text has no token to score, if an id is outside of the vocabulary, if the stride or the prefix do
+// not fit into the context, if the models have different vocabularies or end ids, if a model needs
+// the output of an encoder of prompts, or if a logit is NaN; the message has the token's index.
 EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
                             const EvaluationOptions& options,
                             const EvaluationObserver& observer = {});

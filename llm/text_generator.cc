@@ -78,7 +78,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // Unless an encoder takes the prompt, the answer continues it: no leading space is removed.
+    // The answer continues the prompt, so no leading space is removed, unless an encoder takes the
+    // prompt.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
@@ -288,7 +289,7 @@ void TextGenerator::end_step() {
   step_.reset();
 }
 
-// Feeds the tokens in chunks and returns the logits of the last one. Empty if stop() was called
+// Feeds the tokens in chunks and returns the logits of the last token. Empty if stop() was called
 // before the last chunk.
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
