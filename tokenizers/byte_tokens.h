@@ -8,11 +8,11 @@
 
 namespace vitrine {
 
-// Returns "<0x0A>" for 10.
+// Returns the name of the token for a byte: "<0x0A>" for 10.
 std::string byte_token(uint8_t byte);
-// Returns the byte of a byte token, or nothing for other tokens.
+// Returns the byte that a byte token represents, or nullopt for other tokens.
 std::optional<uint8_t> byte_of_token(std::string_view token);
-// Returns nothing if the text is not base64 with padding.
+// Decodes base64. Returns nullopt if the text is not base64 with padding.
 std::optional<std::string> base64_bytes(std::string_view text);
 
 }  // namespace vitrine

@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// The sorted entries that share the bytes on the path to a node.
+// The range of sorted entries whose first bytes are the path to a node.
 struct EntryRange {
   size_t begin;
   size_t end;

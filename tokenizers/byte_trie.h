@@ -1,4 +1,4 @@
-// A trie of strings: finds which of many strings a text begins with.
+// A trie of strings, which finds all of its strings with which a text begins.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class ByteTrie {
     std::string_view text;
     TokenId value;  // 0 or greater
   };
-  // Ignores empty strings. Ties: the first of equal strings wins.
+  // Builds the trie. Ignores empty strings. Ties: the first of equal strings wins.
   explicit ByteTrie(std::vector<Entry> entries = {});
 
   size_t size() const { return values_.size(); }  // number of nodes
@@ -43,7 +43,7 @@ class ByteTrie {
     return found == end || *found != byte ? kNoNode : static_cast<Node>(found - bytes_.begin());
   }
 
-  // Calls visit(value, size) for each string that `text` begins with, shortest first.
+  // Calls visit(value, size) for each string of the trie with which `text` begins, shortest first.
   template <class Visit>
   void each_prefix(std::string_view text, TextBudget& budget, Visit visit) const {
     Node node = kRoot;
@@ -61,7 +61,7 @@ class ByteTrie {
     TokenId value = kNoValue;
     size_t size = 0;
   };
-  // Returns the longest string that `text` begins with.
+  // Returns the longest string of the trie with which `text` begins.
   Prefix longest_prefix(std::string_view text, TextBudget& budget) const {
     Prefix longest;
     each_prefix(text, budget, [&](TokenId value, size_t size) { longest = {value, size}; });

@@ -22,14 +22,14 @@ uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Members of a unit.
+// Each function returns a member of a unit.
 uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1U << 9) >> 6); }
 bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Walks all texts of a trie. After each byte, a search is at a base: the index of the unit that it
-// read, XOR the unit's offset. From there, byte b leads to unit base XOR b.
+// Walks all texts of a trie. After each byte, a search has a base: the index of the unit that it
+// read, XOR the unit's offset. From a base, byte b leads to the unit with the index base XOR b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,
@@ -52,7 +52,7 @@ class TrieCheck {
     throw TokenizerError(fmt::format("{}: precompiled_charsmap: {}", place_, what));
   }
 
-  // Calls visit(unit index, base) for each byte that leads on from `base`.
+  // Calls visit(unit index, next base) for each byte that leads from `base` to another unit.
   template <class Visit>
   void each_next(uint32_t base, Visit visit) const {
     for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -67,7 +67,7 @@ class TrieCheck {
     }
   }
 
-  // Breadth first: the first path to a base is the shortest.
+  // Searches breadth-first, so that the first path to a base is the shortest.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);
@@ -99,7 +99,7 @@ class TrieCheck {
     }
   }
 
-  // Depth first, without recursion: a path can be as long as the file.
+  // Searches depth-first, without recursion, because a path can be as long as the file.
   void check_nesting() {
     std::vector<uint32_t> path = {offset_of(units_[0])};
     while (!path.empty()) {
@@ -120,7 +120,7 @@ class TrieCheck {
     }
   }
 
-  // The walk has visited all bases that follow `base`.
+  // Completes the state of `base`, after the walk has visited all bases that follow it.
   void close(uint32_t base) {
     int num_nested = 0;
     each_next(base, [&](uint32_t index, uint32_t next) {
@@ -166,7 +166,7 @@ std::string_view CharacterMap::replacement_at(uint32_t begin) const {
   return rest.substr(0, rest.find('\0'));
 }
 
-// Returns the replacement of the shortest beginning that the trie has.
+// Returns the replacement of the shortest beginning of `text` that is in the trie.
 std::optional<std::string_view> CharacterMap::find(std::string_view text) const {
   uint32_t base = offset_of(units_[0]);
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// SentencePiece's compiled character map: replaces texts by other texts, mostly to normalize them.
-// SentencePiece models and the tokenizer.json of T5, mBART and XLM-R have one.
+// SentencePiece's compiled character map replaces texts with other texts, mostly to normalize them.
+// SentencePiece models and the tokenizer.json files of T5, mBART and XLM-R contain one.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace vitrine {
 
-// All numbers are little-endian. The map is a u32, the size of a trie in bytes; the trie; and the
-// replacements, each with a NUL after it. The trie is a double array of Darts-clone: it maps texts
-// to the offsets of their replacements. Each of its units is a u32:
+// The format of a map; all numbers are little-endian. A map consists of a u32, which is the size of
+// a trie in bytes, then the trie, and then the replacements, each followed by a NUL. The trie is a
+// double array of Darts-clone: it maps texts to the offsets of their replacements. Each unit of the
+// array is a u32:
 //
 //   bits 0..7   the byte that leads to the unit; a value has bit 31 and the value below
 //   bit 8       a value follows
@@ -20,14 +21,15 @@ namespace vitrine {
 //   bits 10..   the offset of what follows
 class CharacterMap {
  public:
-  // Checks everything that a search can reach, because SentencePiece uses the same bytes and does
-  // not check: units and replacements are inside of the map, no text leads in a circle, at most 32
-  // texts are beginnings of each other, and no replacement has more than 12 times the bytes of its
-  // text. Throws TokenizerError otherwise. `place` names the map in errors.
+  // Checks everything that a search can reach, because SentencePiece uses the same bytes without
+  // checking them: units and replacements must be inside of the map, no text may lead in a circle,
+  // at most 32 texts may be beginnings of each other, and no replacement may have more than 12
+  // times the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
   CharacterMap(std::string_view bytes, const std::string& place);
 
-  // Normalizes like Hugging Face's library: replaces a grapheme of less than 6 bytes by the
-  // replacement of its shortest beginning that has one, and other graphemes character by character.
+  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and a beginning of
+  // it has a replacement, the replacement of the shortest such beginning replaces the whole
+  // grapheme. Other graphemes are replaced character by character.
   std::string apply(std::string_view text) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxJsonDepth = 64;
-// The largest real files have 35 MB.
+// Limit on the size of a tokenizer file. The largest real files have 35 MB.
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
@@ -50,7 +50,7 @@ bool begins_as_tiktoken(std::string_view bytes) {
          space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
 }
 
-// True if the first field is a piece whose first field is its text.
+// True if the file's first field is a piece, whose own first field is the piece's text.
 bool begins_as_sentence_piece(std::string_view bytes) {
   return bytes.size() > 4 && bytes[0] == '\n' &&
          (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));

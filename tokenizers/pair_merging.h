@@ -26,7 +26,8 @@ struct PairMerge {
   TokenId id;
 };
 
-// Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nothing.
+// Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nullopt
+// if they cannot be merged.
 template <class Rank, class Find>
 void merge_pairs(std::vector<Symbol>& symbols, Find find) {
   struct Candidate {
@@ -60,7 +61,7 @@ void merge_pairs(std::vector<Symbol>& symbols, Find find) {
     Symbol& left = at(best.left);
     if (left.size == 0 || left.next < 0) continue;
     Symbol& right = at(left.next);
-    // The neighbors may have changed since they were queued.
+    // Checks the pair again, because the neighbors may have changed since the pair was queued.
     const std::optional<PairMerge<Rank>> merge = find(left, right);
     if (!merge || merge->id != best.id) continue;
     left.id = best.id;

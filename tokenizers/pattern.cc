@@ -15,14 +15,14 @@
 namespace vitrine {
 namespace {
 
-// Number of retries that a search, or a match at one position, may make before the first look at
-// the clock. Most make only a few.
+// Limits on the number of retries that a search, or a match at one position, may make before the
+// first look at the clock. Most searches make only a few.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
-// The work between two retries can grow with the text. The number of retries is kept so small that
-// their total work is at most this many bytes, about 0.4 s.
+// Limit on the work, in bytes, before the first look at the clock: about 0.4 s. It limits the
+// number of retries, because the work between two retries can grow with the text.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
-// Entries of 32 bytes.
+// Limits on Oniguruma's stack, whose entries have 32 bytes.
 constexpr size_t kMinStackEntries = 16 << 10;
 constexpr size_t kStackEntriesPerByte = 8;
 constexpr size_t kMaxStackEntries = 1'500'000;
@@ -39,7 +39,7 @@ bool exceeded_retries(int result) {
 }
 
 // Oniguruma's default syntax without callbacks into programs, calls of groups (which can take
-// exponential time without a retry), and constructs that change how the search moves on.
+// exponential time without a retry), and constructs that change how a search advances.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -57,7 +57,8 @@ OnigSyntaxType tiktoken_syntax() {
   return syntax;
 }
 
-// [[:punct:]] of Oniguruma before version 6.9.9 lacks some symbols that later versions include.
+// Replaces [:punct:], which in Oniguruma before version 6.9.9 lacks some symbols that later
+// versions include.
 std::string with_symbols(std::string expression, const std::vector<size_t>& punctuation) {
   for (size_t i = punctuation.size(); i-- > 0;) {
     const bool is_negated = expression[punctuation[i] + 2] == '^';
@@ -67,7 +68,7 @@ std::string with_symbols(std::string expression, const std::vector<size_t>& punc
   return expression;
 }
 
-// Returns null and writes the reason to `error` if the expression is malformed.
+// Compiles an expression. If it is malformed, returns null and writes the reason to `error`.
 regex_t* compile(std::string_view expression, PatternSyntax syntax, std::string& error) {
   static std::mutex mutex;  // Oniguruma fills tables when it compiles for the first time
   const std::lock_guard lock(mutex);
@@ -95,7 +96,7 @@ struct Pattern::Compiled {
   PatternFindings findings;
   std::string place;
 
-  // Returns a number of retries that cannot take long in a text of this size.
+  // Returns a number of retries that is small enough not to take long in a text of this size.
   unsigned long unchecked_retries(size_t text_bytes) const {
     const uint64_t work = findings.work_per_byte * (text_bytes + 1) + findings.repeats;
     return static_cast<unsigned long>(
@@ -109,7 +110,7 @@ struct Pattern::Compiled {
 
 namespace {
 
-// The matches of a pattern in one text.
+// Searches one text for the matches of a pattern.
 class PatternSearch {
  public:
   PatternSearch(regex_t* regex, unsigned long unchecked_retries, std::string_view text,
@@ -120,15 +121,15 @@ class PatternSearch {
         limits_.get(), static_cast<unsigned>(std::min(entries, kMaxStackEntries)));
   }
 
-  // Finds the first match at or after `start`. Returns false if there is none. `error` is not 0 if
-  // Oniguruma gives up.
+  // Finds the first match at or after `start`. Returns false if there is no match. Sets `error` to
+  // a value other than 0 if Oniguruma gives up.
   bool find(size_t start, int& error) {
     for (;;) {
       budget_.take_steps(kStepsPerSearch);
       int result = budget_.timed([&] { return search(start); });
       if (result >= 0) return true;
       if (!exceeded_retries(result)) return fails(result, error);
-      // Only a few starts are tried before each look at the clock.
+      // Tries only a few start positions before each look at the clock.
       for (unsigned long tried = 0; tried < unchecked_retries_; ++tried) {
         result = match(start);
         if (result >= 0) return true;
@@ -167,8 +168,8 @@ class PatternSearch {
   }
 
   // Matches at `start` only. Oniguruma does not report how often it retried, so the limit grows
-  // until it is large enough. It grows slowly, because the next retry may take much longer than all
-  // earlier ones.
+  // until it is large enough. The limit grows slowly, because the next retry may take much longer
+  // than all earlier retries.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

@@ -1,4 +1,4 @@
-// Regular expressions over UTF-8, by Oniguruma, with limits on what a text may cost.
+// Regular expressions over UTF-8, implemented with Oniguruma, with limits on the cost of a search.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,27 @@ namespace vitrine {
 
 enum class PatternSyntax {
   // Syntax of a tokenizer.json: Oniguruma's default syntax, close to Ruby's
-  // (https://github.com/kkos/oniguruma/blob/master/doc/RE). `^` and `$` match at lines.
+  // (https://github.com/kkos/oniguruma/blob/master/doc/RE). `^` and `$` match at the beginning and
+  // end of lines.
   kHuggingFace,
-  // Syntax of tiktoken and Tekken files: `{1,3}+` is possessive, `^` and `$` match at the ends of
-  // the
-  // text, `(?s)` makes the dot match a newline.
+  // Syntax of tiktoken and Tekken files: `{1,3}+` is possessive, `^` and `$` match at the beginning
+  // and end of the text, and `(?s)` makes the dot match a newline.
   kTiktoken,
 };
 
 // A compiled expression. Immutable and thread-safe.
 class Pattern {
  public:
-  // Throws TokenizerError naming `place` if the expression is malformed or not supported
-  // (pattern_check.h).
+  // Compiles an expression. Throws TokenizerError naming `place` if it is malformed or not
+  // supported (pattern_check.h).
   Pattern(std::string_view expression, PatternSyntax syntax, const std::string& place);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
   // Visits the matches in well-formed text from left to right, as byte ranges. They do not overlap.
-  // A match may be empty, but not at the end of the previous match. TokenizerError if the search
-  // exceeds the budget.
+  // A match may be empty, but not at the end of the previous match. Throws TokenizerError if the
+  // search exceeds the budget.
   void each_match(std::string_view text, TextBudget& budget,
                   const std::function<void(size_t begin, size_t end)>& visit) const;
 

@@ -143,7 +143,7 @@ class WorkScanner {
     refuse(fmt::format("counts that repeat items more than {} times in total", kMaxRepeats));
   }
 
-  // {2}, {2,}, {,3}, {2,3}. Anything else is a literal brace.
+  // Reads a count: {2}, {2,}, {,3} or {2,3}. A brace that begins anything else is literal.
   void read_interval() {
     const std::string_view text = rest_.substr(0, rest_.find('}'));
     const size_t comma = std::min(text.find(','), text.size());
@@ -167,7 +167,8 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // To read the last three, the check would have to know the rest of their syntax.
+    // Refuses some escapes: for \C, \M and \c, the check would have to know the rest of their
+    // syntax.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }
@@ -180,10 +181,10 @@ class WorkScanner {
     return {.is_unbounded = c == 'k' || (c >= '1' && c <= '9')};
   }
 
-  // Skips a class, after its opening bracket.
+  // Skips a character class, after its opening bracket.
   void skip_class() {
     for (size_t depth = 1; depth > 0 && !rest_.empty() && !has_refused();) {
-      // A bracket that comes first is a member of the class.
+      // A closing bracket at the beginning of a class is a member of the class.
       if (is_class_begin_) {
         is_class_begin_ = false;
         take("^");
@@ -206,7 +207,7 @@ class WorkScanner {
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Oniguruma's rules for this case depend on the distance.
+      // Refuses a ":]" that comes later, because Oniguruma's rules for it depend on the distance.
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }
@@ -240,8 +241,8 @@ class WorkScanner {
     groups_.push_back(group);
   }
 
-  // Reads what follows "(?" in a group without a name: ">", ":", or options. Returns false if no
-  // group begins, as in "(?i)".
+  // Reads the characters after "(?" in a group without a name: ">", ":", or options. Returns false
+  // if they do not begin a group, as in "(?i)".
   bool read_options() {
     bool is_on = true;
     while (!rest_.empty()) {

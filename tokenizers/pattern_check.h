@@ -1,4 +1,4 @@
-// Refuses regular expressions that Oniguruma could search with for an unbounded time.
+// Refuses regular expressions with which a search by Oniguruma could take unbounded time.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace vitrine {
 
 struct PatternFindings {
   std::optional<std::string> refusal;  // names what is not accepted
-  // Offsets of [:punct:] and [:^punct:] in classes, in ascending order.
+  // Offsets of [:punct:] and [:^punct:] in the expression's classes, in ascending order.
   std::vector<size_t> punctuation;
   // Bounds on the work between two retries: `work_per_byte` for each byte of the text, plus
   // `repeats`.
@@ -20,9 +20,10 @@ struct PatternFindings {
 };
 
 // Oniguruma limits how often a match retries, but not the work between two retries. This check
-// bounds that work: it refuses repeated look-arounds that scan the text, and counts with large
-// products or sums. It also refuses calls of groups, \K and \G, which the search does not support.
-// It assumes that Oniguruma compiles the expression, and accepts most malformed expressions.
+// bounds that work: it refuses repeated look-arounds that scan the text, and repeat counts with
+// large products or sums. It also refuses calls of groups, \K and \G, which the search does not
+// support. The check accepts most malformed expressions, because Oniguruma refuses them when it
+// compiles.
 PatternFindings check_pattern(std::string_view expression);
 
 }  // namespace vitrine

@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// Bytes of a token that a lookup hashes and compares in a step.
+// Number of a token's bytes that a lookup hashes and compares in one step.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {
@@ -31,7 +31,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       }
       entries.push_back({std::move(token.bytes), token.rank});
     }
-    // The table has no special tokens, since these are not parts of words.
+    // The table omits special tokens, because they are not parts of words.
     const size_t count = entries.size();
     tokens_ = TokenTable(std::move(entries), place);
     if (tokens_.distinct() != count) {

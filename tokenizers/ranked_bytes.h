@@ -1,5 +1,6 @@
 // Byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Among the pairs of
-// neighbors that together are a token, the pair whose token has the lowest rank is merged first.
+// neighbors that form a token when joined, the pair whose token has the lowest rank is merged
+// first.
 #pragma once
 
 #include <memory>
@@ -28,7 +29,7 @@ struct RankedBytes {
   std::string eos;  // name of the special token; empty if there is none
 };
 
-// Throws TokenizerError naming `place`.
+// Makes a tokenizer from the content of a file. Throws TokenizerError naming `place`.
 std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 

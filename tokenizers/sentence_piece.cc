@@ -63,10 +63,11 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Loads the model, and adds pieces for bytes if it has none: without them, the library takes
-  // quadratic time to join unknown characters. join_added_bytes then joins consecutive bytes to one
-  // unknown piece, as the library would. The model stays unchanged if it has normal pieces with the
-  // names of byte pieces, or if it tests itself with unknown characters.
+  // Loads the model. If the model has no pieces for bytes, adds them, because without them the
+  // library takes quadratic time to join unknown characters; join_added_bytes then joins
+  // consecutive bytes into one unknown piece, as the library would. The model stays unchanged if it
+  // has normal pieces with the names of byte pieces, or if its self-test contains unknown
+  // characters.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
@@ -90,7 +91,8 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // `status` has SentencePiece's own type, or Abseil's from version 0.2.2 on.
+  // Throws if `status` is an error. Its type is SentencePiece's own or, from version 0.2.2 on,
+  // Abseil's.
   template <class Status>
   void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxPieceBytes = 1024;
 
-// Fields of sentencepiece_model.proto.
+// Numbers of fields in sentencepiece_model.proto.
 constexpr uint64_t kPieces = 1;
 constexpr uint64_t kPieceText = 1;
 constexpr uint64_t kNormalizerSpec = 3;
@@ -31,7 +31,7 @@ class MessageReader {
     std::optional<std::string_view> bytes;  // set if the field is a string or a message
   };
 
-  // Returns nothing at the end and when the message is malformed.
+  // Returns the next field, or nullopt at the end or if the message is malformed.
   std::optional<Field> next() {
     if (rest_.empty()) return std::nullopt;
     const uint64_t tag = read_varint();
@@ -117,7 +117,7 @@ class ModelCheck {
     });
   }
 
-  // An empty character map replaces nothing.
+  // Checks the character map of a normalizer. An empty map is valid: it does not replace anything.
   void check_normalizer(std::string_view bytes) const {
     each_string(bytes, [&](uint64_t field, std::string_view map) {
       if (field == kCharacterMap && !map.empty()) CharacterMap(map, place_);

@@ -1,4 +1,4 @@
-// Checks the parts of a model that the SentencePiece library uses without checking them.
+// Checks those parts of a model that the SentencePiece library uses without checking.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace vitrine {
 
 // Checks the form of a model (a protocol buffer), its character maps, and the sizes of its pieces,
-// which bound the work for a byte of text. Throws TokenizerError. `place` names the file.
+// which bound the work per byte of text. Throws TokenizerError. `place` names the file.
 void check_sentence_piece_model(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

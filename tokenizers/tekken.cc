@@ -7,7 +7,8 @@
 namespace vitrine {
 namespace {
 
-// Names of the first special tokens, for files that do not list them. The others are numbered.
+// Names of the first special tokens, for files that do not list special tokens. Further special
+// tokens are numbered.
 constexpr std::string_view kOldSpecialTokens[] = {"<unk>",
                                                   "<s>",
                                                   "</s>",
@@ -62,7 +63,8 @@ std::unique_ptr<Tokenizer> read_tekken(const JsonValue& root, const std::string&
     config.at("default_num_special_tokens")
         .fail(fmt::format("is {}; at most {} are accepted", special_count, kMaxSpecialTokens));
   }
-  // The file may have more tokens than the model was trained with.
+  // Ignores tokens beyond default_vocab_size: the file may have more tokens than the model was
+  // trained with.
   size_t count = vocabulary.size();
   if (config.holds("default_vocab_size")) {
     const auto size = config.at("default_vocab_size").integer<size_t>();

@@ -8,7 +8,8 @@ namespace vitrine {
 namespace {
 
 constexpr size_t kFreeBytes = 64 << 10;
-// Real tokenizer files take less than 100 steps and 0.5 microseconds for each byte.
+// Limits on work per byte of text. Real tokenizer files need fewer than 100 steps and 0.5
+// microseconds.
 constexpr uint64_t kStepsPerByte = 400;
 constexpr uint64_t kNsPerByte = 3000;
 

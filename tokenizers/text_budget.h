@@ -1,4 +1,5 @@
-// The limit on the cost of encoding or decoding one text. It holds for every tokenizer file.
+// The limit on the cost of encoding or decoding one text. The limit applies to every tokenizer
+// file.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@
 namespace vitrine {
 
 // Maximum length of a step's output, in multiples of its input. NFKC turns U+FDFA into 11 times as
-// many bytes. Other steps of real tokenizer files stay far below.
+// many bytes; other steps of real tokenizer files stay far below the limit.
 inline constexpr size_t kMaxTextGrowth = 12;
 
-// All steps that handle a text charge the same budget, so that a chain of cheap steps, or a step
-// that runs on many pieces, is bounded as a single step is. The limits grow linearly with the text.
-// Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
+// All steps that process a text charge the same budget, so that a chain of cheap steps, or a step
+// that runs on many pieces, has the same limit as a single step. The limits grow linearly with the
+// text. Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
 class TextBudget {
  public:
   // `place` names the tokenizer file in errors and must outlive the budget.
@@ -24,17 +25,17 @@ class TextBudget {
   // Raises the limits for more input.
   void add_text(size_t bytes);
 
-  // Charges work. A step takes about 10 ns: a byte that is copied or compared, a node of a trie
-  // that is visited, an alternative that a regular expression retries.
+  // Charges work in steps of about 10 ns. A step copies or compares a byte, visits a node of a
+  // trie, or retries an alternative of a regular expression.
   void take_steps(uint64_t steps) {
     if (steps > steps_left_) refuse_steps();
     steps_left_ -= steps;
   }
 
   // Calls search(), which uses a library that does not count all of its steps, and charges its
-  // time. A short time is read from the clock. A longer time may include other processes, so for
-  // some searches after a slow one, the processor time is read, which takes longer than most
-  // searches.
+  // time. Normally reads the clock and charges short times. A longer time may include other
+  // processes, so for some searches after a slow one, reads the processor time instead, although
+  // that takes longer than most searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;
@@ -57,9 +58,9 @@ class TextBudget {
     return result;
   }
 
-  // Records that a step replaced `before` bytes of the text by `after` bytes.
+  // Records that a step replaced `before` bytes of the text with `after` bytes.
   void resize(size_t before, size_t after);
-  // Checks what resize() would, before a step allocates the memory.
+  // Makes the checks of resize(), before a step allocates the memory.
   void check_resize(size_t before, size_t after) const;
 
  private:

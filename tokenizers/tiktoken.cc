@@ -17,7 +17,8 @@ constexpr const char* kLlama3Pattern =
 constexpr size_t kSpecialTokens = 256;
 constexpr const char* kReserved = "<|reserved_special_token_{}|>";
 
-// Llama 3.1 names the first special tokens. The others are numbered.
+// Returns the names of Llama 3.1's special tokens: the first ones have fixed names, and the others
+// are numbered.
 std::vector<std::string> llama3_special_tokens() {
   std::vector<std::string> names = {"<|begin_of_text|>",
                                     "<|end_of_text|>",

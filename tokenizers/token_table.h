@@ -22,13 +22,13 @@ class TokenTable {
   TokenTable() = default;
   TokenTable(TokenTable&&) = default;
   TokenTable& operator=(TokenTable&&) = default;
-  // Ids may leave gaps, but not many more than there are tokens. Throws TokenizerError naming
-  // `place` if an id is negative, repeats or is far beyond the others.
+  // Ids may leave gaps, but the highest id must not exceed the number of tokens by far. Throws
+  // TokenizerError naming `place` if an id is negative, repeats or is too high.
   TokenTable(std::vector<Entry> entries, const std::string& place);
 
-  // Returns null for gaps and unknown ids.
+  // Returns the text of a token, or null for gaps and unknown ids.
   const std::string* text(TokenId id) const;
-  // Returns the lowest id if several tokens have this text.
+  // Returns the id of a token; the lowest id if several tokens have this text.
   std::optional<TokenId> find(std::string_view text) const;
   size_t size() const { return texts_.size(); }  // the highest id plus one
   size_t distinct() const { return ids_.size(); }
@@ -41,8 +41,8 @@ class TokenTable {
   size_t longest_ = 0;
 };
 
-// Returns `id` if a table of `token_count` tokens may have it. Throws TokenizerError otherwise.
-// `text` names the token in errors.
+// Returns `id` if a table of `token_count` tokens may contain that id. Throws TokenizerError
+// otherwise. `text` names the token in errors.
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text, const std::string& place);
 
 }  // namespace vitrine

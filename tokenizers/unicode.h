@@ -1,4 +1,5 @@
-// Unicode for tokenizers, by ICU: well-formed UTF-8, normal forms, classes of characters.
+// Unicode functions for tokenizers, based on ICU: well-formed UTF-8, normal forms, classes of
+// characters.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,18 @@
 
 namespace vitrine {
 
-// Replaces by U+FFFD each longest run of bytes that is not a character but could begin one. Throws
-// TokenizerError if the text is longer than 256 MiB.
+// Replaces bytes that are not UTF-8 with U+FFFD: one for each longest run of bytes that could begin
+// a character. Throws TokenizerError if the text is longer than 256 MiB.
 std::string well_formed(std::string_view text);
 
 // Returns true if the bytes are the beginning of an incomplete character.
 bool could_begin_character(std::string_view bytes);
 
-// Selects what U+FFFD replaces: a run as above, or each byte that does not belong to a character.
+// Selects what one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte that does
+// not belong to a character.
 enum class Faults { kByRun, kByByte };
 
-// Accepts bytes and returns characters as soon as they are complete.
+// Takes bytes and returns characters as soon as they are complete.
 class CharacterStream {
  public:
   explicit CharacterStream(Faults faults = Faults::kByRun) : faults_(faults) {}
@@ -37,20 +39,21 @@ struct Character {
   char32_t value;
   size_t size;
 };
-// `position` is the beginning of a character in well-formed text.
+// Returns the character that begins at `position` in well-formed text.
 Character character_at(std::string_view text, size_t position);
 void append_character(std::string& text, char32_t character);
 size_t count_characters(std::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
 std::string normalized(std::string_view text, NormalForm form);
-// Returns an estimate of the steps that normalized() takes to sort combining marks: its time grows
-// with the square of the length of a run of marks.
+// Estimates the steps that normalized() takes to sort combining marks. The time grows with the
+// square of the length of a run of marks.
 uint64_t sorting_steps(std::string_view text);
-// Changes each character by itself, without regard to its neighbors.
+// Converts each character to lower case by itself, without regard to its neighbors.
 std::string lower_case(std::string_view text);
 
-// Visits the extended grapheme clusters of well-formed text, which readers see as one character.
+// Visits the extended grapheme clusters of well-formed text. Readers see each cluster as one
+// character.
 void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit);
 
 struct CharacterRange {

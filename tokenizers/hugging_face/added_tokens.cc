@@ -7,7 +7,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Steps of a search per byte of text: at most the number of bytes of the longest token.
+// Maximum size of a token in bytes. A search takes at most this many steps per byte of text.
 constexpr size_t kMaxAddedBytes = 1024;
 
 AddedToken read_token(const JsonValue& json, size_t token_count, const std::string& place) {

@@ -19,7 +19,7 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The text that is searched for and decoded, if it differs from `text`.
+  // The text that is searched for and that decoding returns, if it differs from `text`.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word
@@ -32,7 +32,7 @@ struct AddedToken {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // `place` names the file.
+  // Reads the added tokens. `place` names the file in errors.
   AddedTokens(const JsonValue& json, const TokenTable& vocabulary, const Normalizer& normalizer,
               const std::string& place);
 
@@ -40,8 +40,9 @@ class AddedTokens {
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
 
-  // Splits pieces at the tokens that are searched for in the original text, or in normalized text.
-  // Without `special_in_text`, names of special tokens are text.
+  // Splits pieces at added tokens: if `normalized` is true, at those that are searched for in
+  // normalized text, else at those that are searched for in the original text. Without
+  // `special_in_text`, names of special tokens are ordinary text.
   void split(TextPieces& pieces, bool normalized, bool special_in_text, TextBudget& budget) const;
 
  private:

@@ -46,8 +46,8 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // Returns a character with the prefix or suffix that its position in the word adds. The result
-  // may be in `storage`.
+  // Returns a character of the word with the prefix or suffix for its position in the word. The
+  // result may refer to `storage`.
   std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
                                 std::string& storage) const {
     const std::string_view character = word.substr(begin, size);
@@ -86,12 +86,14 @@ class Bpe final : public WordModel {
       begin += size;
     }
     flush();
-    // A prefix or suffix can also add tokens for its bytes.
+    // A prefix or suffix can add byte tokens, so that there are more symbols than bytes in the
+    // word.
     if (symbols.size() > word.size()) budget.resize(word.size(), symbols.size());
     return symbols;
   }
 
-  // Returns false if the file names no unknown token; the caller then drops such characters.
+  // Returns true if the vocabulary has an unknown token. If the file does not name one, returns
+  // false, and the caller drops unknown characters.
   bool has_unknown() const {
     if (!options_.unknown && !options_.unknown_text.empty()) {
       throw TokenizerError(

@@ -8,8 +8,8 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Bytes that are visible characters of Latin-1 are written as these characters, and the others as
-// U+0100 and the characters that follow.
+// Bytes that are visible characters of Latin-1 are written as these characters, and other bytes as
+// U+0100 and the characters that follow it.
 constexpr char32_t kFirstForOthers = 0x100;
 
 constexpr bool is_visible(int byte) {

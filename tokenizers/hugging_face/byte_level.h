@@ -8,7 +8,7 @@
 namespace vitrine::hugging_face {
 
 std::string to_byte_level(std::string_view bytes);
-// Returns a token that has a character outside of the alphabet unchanged.
+// Converts a token to bytes. Returns a token with a character outside of the alphabet unchanged.
 std::string from_byte_level(std::string_view token);
 
 // GPT-2's regular expression, whose matches are the words.

@@ -53,7 +53,7 @@ Decoder make_simple_decoder(const JsonValue&, const std::string&) {
   return one_step<Step>();
 }
 
-// Joins all tokens to one.
+// Joins all tokens into one.
 class Fuse final : public DecodeStep {
  public:
   explicit Fuse(const DecoderState& state) : continues_(state.continues) {}
@@ -86,8 +86,8 @@ class ByteLevelDecoder final : public DecodeStep {
 };
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
-// its bytes. By then, an eager decoder has already returned the characters before the fault; it
-// holds nothing back after it.
+// its bytes. An eager decoder, however, has already returned the characters before the fault, and
+// does not hold back any bytes after it.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -124,7 +124,7 @@ class ByteFallback final : public DecodeStep {
   std::string run_;         // the bytes that were not returned yet
 };
 
-// Joins the parts of a token to one piece.
+// Joins the parts of a token into one piece.
 class WholeTokens final : public DecodeStep {
  public:
   void push(DecodedPiece piece, DecodedPieces& out) override {
@@ -167,8 +167,7 @@ class Strip final : public DecodeStep {
     const size_t trailing = trailing_bytes(rest);
     trailing_ = trailing == rest.size() ? trailing_ + trailing : trailing;
     held_ += rest;
-    // More of the token may follow: only at its end is it certain which characters are the last
-    // ones.
+    // Holds back characters that may be the last ones, because more of the token may follow.
     const size_t certain = held_.size() - trailing_;
     if (certain == 0 && piece.continues) return;
     out.push_back({held_.substr(0, certain), piece.continues});
@@ -176,7 +175,7 @@ class Strip final : public DecodeStep {
   }
 
   void finish(DecodedPieces& out) override {
-    // Removes the last `stop_` of the held characters.
+    // Removes at most `stop_` of the held-back characters, from the end.
     held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
     if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
     trailing_ = 0;
@@ -250,7 +249,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return out.append(text, end);
 }
 
-// Removes spaces that tokens of English words leave before punctuation and contractions.
+// Removes the spaces before punctuation and contractions that remain after English tokens are
+// joined.
 std::string cleaned_up(std::string text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -280,8 +280,8 @@ const std::string& not_empty(const JsonValue& json) {
   return json.string();
 }
 
-// Replaces the suffix that marks the end of a word by a space. Drops it at the end of the last
-// token.
+// Replaces the suffix that marks the end of a word with a space. Drops the suffix at the end of the
+// last token.
 class BpeDecoder final : public DecodeStep {
  public:
   BpeDecoder(std::string suffix, const DecoderState& state) : suffix_(std::move(suffix)) {
@@ -329,7 +329,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Delimiters remain in text that is not cleaned, as in the reference.
+    // Text that is not cleaned keeps its delimiters, as in the reference.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -357,7 +357,8 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // An eager decoder does not wait for the rest of a token, and treats each part as a token.
+      // Unlike WholeTokens, an eager decoder does not wait for the rest of a token, but treats each
+      // part as a token.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

@@ -11,7 +11,7 @@
 
 namespace vitrine::hugging_face {
 
-// The text of a token between two steps, or a part of it.
+// The text of a token, or a part of that text, between two steps of decoding.
 struct DecodedPiece {
   std::string text;
   bool continues = false;  // the piece belongs to the token of the piece before
@@ -33,12 +33,12 @@ class DecodeStep {
 };
 using DecodeSteps = std::vector<std::unique_ptr<DecodeStep>>;
 
-// Appends the steps for one sequence of tokens. Thread-safe.
+// A function that appends the steps for one sequence of tokens. Thread-safe.
 using Decoder = std::function<void(DecodeSteps&, const DecoderState&)>;
 
-// `place` names the file. Throws FormatError or TokenizerError.
+// Reads the "decoder". `place` names the file in errors. Throws FormatError or TokenizerError.
 Decoder read_decoder(const JsonValue& json, const std::string& place);
-// Returns the decoder of files that have none: it puts spaces between tokens.
+// Returns the decoder for files without a "decoder", which puts spaces between tokens.
 Decoder space_decoder();
 
 }  // namespace vitrine::hugging_face

@@ -1,4 +1,4 @@
-// Finds the tokens that begin and end a text, which a tokenizer.json does not name.
+// Finds the tokens that begin and end a text. A tokenizer.json does not name them.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,13 @@ struct EndTokens {
   std::optional<TokenId> eos;
 };
 
-// Returns the first tokens whose names contain "bos" or "begin", and "eos" or "end". Names that
-// also contain "text" are preferred. Without such names, the tokens are <s> and </s>.
+// Returns as the begin token the first token whose name contains "bos" or "begin", and as the end
+// token the first whose name contains "eos" or "end". Prefers names that also contain "text".
+// Without such names, returns <s> and </s>.
 EndTokens guess_end_tokens(const std::vector<SpecialToken>& tokens);
 
-// Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, also if the
-// tokenizer does not have the token.
+// Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, for example if
+// the tokenizer lacks a named token.
 EndTokens read_end_tokens(std::string_view config, const std::string& place,
                           const Tokenizer& tokenizer);
 

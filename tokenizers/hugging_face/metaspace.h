@@ -1,5 +1,5 @@
-// The settings of Metaspace, which writes spaces as a visible character, mostly U+2581. The
-// pre-tokenizer and the decoder share them.
+// The settings that Metaspace's pre-tokenizer and decoder share. Metaspace writes spaces as a
+// visible character, mostly U+2581.
 #pragma once
 
 #include <string>

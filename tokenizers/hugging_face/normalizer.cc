@@ -14,7 +14,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Splitting a text into graphemes begins with a constant cost.
+// Constant cost of starting to split a text into graphemes.
 constexpr uint64_t kStepsToSplitGraphemes = 500;
 
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
@@ -119,7 +119,7 @@ Normalizer make_nmt_normalizer(const JsonValue&, const std::string&) {
   };
 }
 
-// Drops control characters and replaces white space by spaces.
+// Drops control characters and replaces white space with spaces.
 std::string clean(std::string_view text) {
   return each_character(text, [](std::string& out, char32_t c) {
     const bool is_layout = c == '\t' || c == '\n' || c == '\r';

@@ -9,10 +9,10 @@
 
 namespace vitrine::hugging_face {
 
-// Changes a well-formed text in place. Thread-safe.
+// A function that changes a well-formed text in place. Thread-safe.
 using Normalizer = std::function<void(std::string&, TextBudget&)>;
 
-// `place` names the file. Throws FormatError or TokenizerError.
+// Reads the "normalizer". `place` names the file in errors. Throws FormatError or TokenizerError.
 Normalizer read_normalizer(const JsonValue& json, const std::string& place);
 
 }  // namespace vitrine::hugging_face

@@ -41,7 +41,7 @@ void each_text(TextPieces& pieces, Change change) {
   }
 }
 
-// Returns the bytes of the pieces that are not tokens.
+// Returns the total number of bytes in the pieces that are not tokens.
 size_t size_of_text(const TextPieces& pieces) {
   size_t bytes = 0;
   for (const TextPiece& piece : pieces) bytes += piece.id ? 0 : piece.text.size();
@@ -101,7 +101,7 @@ PreTokenizer make_fixed_length_pre_tokenizer(const JsonValue& step, const std::s
   return split_at(runs_of(length), SplitBehavior::kIsolated);
 }
 
-// Drops spaces before the first run.
+// Splits text into runs of one script. Drops spaces before the first run.
 PreTokenizer make_unicode_scripts_pre_tokenizer(const JsonValue&, const std::string&) {
   return [](TextPieces& pieces, TextBudget& budget) {
     const auto runs = [](std::string_view text, TextBudget&) { return script_runs(text); };

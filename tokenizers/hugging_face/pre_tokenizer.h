@@ -9,10 +9,11 @@
 
 namespace vitrine::hugging_face {
 
-// Thread-safe.
+// A function that splits pieces of text into words. Thread-safe.
 using PreTokenizer = std::function<void(TextPieces&, TextBudget&)>;
 
-// `place` names the file. Throws FormatError or TokenizerError.
+// Reads the "pre_tokenizer". `place` names the file in errors. Throws FormatError or
+// TokenizerError.
 PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place);
 
 }  // namespace vitrine::hugging_face

@@ -9,15 +9,16 @@
 
 namespace vitrine::hugging_face {
 
-// Returns a string that steps insert into texts. Fails if it has more than 256 bytes.
+// Reads a string that steps insert into texts. Fails if the string has more than 256 bytes.
 const std::string& read_content(const JsonValue& json);
-// Returns a string that must be one character.
+// Reads a string, which must be a single character.
 const std::string& one_character(const JsonValue& json);
 
 class Replacement {
  public:
   Replacement(const JsonValue& step, const std::string& place);
-  // Checks the size of the result but does not record it.
+  // Replaces the matches in a text. Checks the size of the result, but leaves it to the caller to
+  // charge the budget for it.
   std::string apply(std::string_view text, TextBudget& budget) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// The reference has the scripts of Unicode 9.
+// The reference uses the scripts of Unicode 9.
 constexpr uint8_t kReferenceVersion = 9;
 
 struct OtherScript {
@@ -19,7 +19,8 @@ struct OtherScript {
   UScriptCode script;
 };
 
-// ICU implements a later version of Unicode, in which these characters have other scripts.
+// Scripts of characters in the reference that differ from ICU's, which implements a later version
+// of Unicode.
 constexpr OtherScript kOthers[] = {
     {0x0589, USCRIPT_COMMON},      // Armenian full stop
     {0x061C, USCRIPT_COMMON},      // Arabic letter mark
@@ -28,7 +29,7 @@ constexpr OtherScript kOthers[] = {
     {0x30FC, USCRIPT_HAN},         // prolonged sound mark, Common in Unicode
 };
 
-// Returns nothing for a character that belongs to the script before it.
+// Returns the script of a character, or nullopt if the character belongs to the preceding script.
 std::optional<UScriptCode> script_of(char32_t c) {
   if (c == ' ') return std::nullopt;
   const auto* other = std::ranges::find(kOthers, c, &OtherScript::character);

@@ -16,14 +16,15 @@ struct TextRange {
   size_t end;
 };
 
-// Returns the separators in a well-formed text: ranges from left to right that do not overlap.
-// Ranges of a regular expression may be empty. An empty text has no separators. Thread-safe.
+// A function that returns the separators in a well-formed text: ranges from left to right that do
+// not overlap. Ranges of a regular expression may be empty. An empty text has no separators.
+// Thread-safe.
 using SeparatorFinder =
     std::function<std::vector<TextRange>(std::string_view text, TextBudget& budget)>;
 
-// Finds single characters.
+// Finds the characters for which `is_separator` returns true.
 SeparatorFinder characters_that(bool (*is_separator)(char32_t));
-// Finds the literal, which must not be empty.
+// Finds the occurrences of a literal, which must not be empty.
 SeparatorFinder occurrences_of(std::string literal);
 // Cuts the text into runs of `characters` characters, which must not be 0. The last run may be
 // shorter.
@@ -31,7 +32,7 @@ SeparatorFinder runs_of(size_t characters);
 // Finds the matches of a regular expression in the syntax of a tokenizer.json. `place` names the
 // file and the step.
 SeparatorFinder matches_of(const std::string& expression, const std::string& place);
-// Reads {"String": ...} or {"Regex": ...}.
+// Reads a pattern: {"String": ...} or {"Regex": ...}.
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place);
 
 }  // namespace vitrine::hugging_face

@@ -1,4 +1,4 @@
-// Pieces of a text, into which the steps of encoding split it.
+// The pieces into which the steps of encoding split a text.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct TextPiece {
 };
 using TextPieces = std::vector<TextPiece>;
 
-// Treatment of a separator at which a piece is split.
+// The treatment of separators at which a piece is split.
 enum class SplitBehavior {
   kRemoved,
   kIsolated,

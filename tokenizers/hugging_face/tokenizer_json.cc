@@ -16,7 +16,7 @@ namespace vitrine {
 namespace hugging_face {
 namespace {
 
-// Reads a member. Returns a default value if it is absent or null.
+// Reads a member. Returns a default value if the member is absent or null.
 template <class Read>
 auto read_optional(const JsonValue& json, const char* key, Read read) {
   return json.holds(key) ? read(json.at(key)) : decltype(read(json.at(key)))();
@@ -47,7 +47,7 @@ class TokenStream final : public DecodeStream {
   std::string finish() override { return run({}, true); }
 
  private:
-  // Added to the size of a token when it is charged, for steps that insert a space.
+  // Added to the charged size of each token, because steps may insert a space.
   static constexpr size_t kBytesPerToken = 16;
 
   std::string run(DecodedPieces pieces, bool is_end) {

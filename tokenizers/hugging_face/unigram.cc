@@ -9,9 +9,10 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Score of an unknown character, below that of the least probable token.
+// An unknown character scores this much less than the least probable token.
 constexpr double kUnknownPenalty = 10;
-// A lookup takes as many steps as the longest token has bytes.
+// Maximum size of a token in bytes, because a lookup takes as many steps as the longest token has
+// bytes.
 constexpr size_t kMaxUnigramBytes = 1024;
 
 class Unigram final : public WordModel {
@@ -49,7 +50,7 @@ class Unigram final : public WordModel {
   }
 
  private:
-  // The best sequence of tokens up to a position in the word.
+  // The last token of the best sequence of tokens up to a position in the word.
   struct Node {
     double score = 0;
     size_t begin = 0;  // position of the last token
@@ -82,7 +83,7 @@ class Unigram final : public WordModel {
     return parts_along(nodes, word);
   }
 
-  // Returns the parts on the best path. Neighbors that are unknown become one part.
+  // Returns the parts of the word on the best path. Neighboring unknown characters become one part.
   std::vector<std::string_view> parts_along(const std::vector<Node>& nodes,
                                             std::string_view word) const {
     std::vector<std::string_view> parts;

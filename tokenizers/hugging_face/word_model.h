@@ -17,7 +17,7 @@ namespace vitrine::hugging_face {
 class WordModel {
  public:
   virtual ~WordModel() = default;
-  // Appends the ids of a word. `word` is well-formed text.
+  // Appends the token ids of a word to `ids`. `word` is well-formed text.
   virtual void encode(std::string_view word, std::vector<TokenId>& ids,
                       TextBudget& budget) const = 0;
 
@@ -30,9 +30,9 @@ class WordModel {
   TokenTable tokens_;
 };
 
-// `place` names the file. Throws FormatError or TokenizerError.
+// Reads the "model". `place` names the file in errors. Throws FormatError or TokenizerError.
 std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::string& place);
-// Returns the model's type. Old files do not name it, so it is derived from other members.
+// Returns the model's type. Old files do not name the type, so it is derived from other members.
 std::string word_model_type(const JsonValue& json);
 
 std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& place);
@@ -42,9 +42,10 @@ std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::str
 
 // Reads an object that maps tokens to ids.
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place);
-// Returns "" if the string is absent or null.
+// Returns the string with this key, or "" if it is absent or null.
 std::string optional_string(const JsonValue& json, const char* key);
-// Returns the ids of the byte tokens ("<0x0A>") for the bytes of `text`. Empty if a byte has none.
+// Returns the ids of the byte tokens ("<0x0A>") for the bytes of `text`. Empty if a byte has no
+// token.
 std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text,
                                                  TextBudget& budget);
 

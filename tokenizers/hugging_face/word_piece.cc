@@ -1,4 +1,5 @@
-// WordPiece: the longest token that a word begins with, then the longest that the rest begins with.
+// WordPiece: takes the longest token with which a word begins, then the longest with which the rest
+// begins, and so on.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -10,11 +11,13 @@ namespace {
 
 constexpr size_t kDefaultMaxCharacters = 100;
 
-// Finds the longest token at every position of a word in one pass, by Aho and Corasick's algorithm
-// on the reversed tokens: read backward, the tokens that begin at a position end there.
+// Finds the longest token at every position of a word in one pass, with Aho and Corasick's
+// algorithm on the reversed tokens: when the word is read backward, the tokens that begin at a
+// position end there.
 class LongestTokens {
  public:
-  // Tokens inside of words begin with `prefix`; the words themselves do not contain it.
+  // Uses the tokens that begin with `prefix`, which marks tokens inside of words; the text of a
+  // word does not contain the prefix.
   LongestTokens(const TokenTable& tokens, std::string_view prefix) {
     std::vector<std::string> reversed(tokens.size());  // by id
     std::vector<ByteTrie::Entry> entries;
@@ -57,7 +60,7 @@ class LongestTokens {
   }
 
   ByteTrie trie_;
-  // By node: the node of the longest proper suffix that is in the trie.
+  // For each node: the node of the longest proper suffix of its string that is in the trie.
   std::vector<ByteTrie::Node> suffixes_;
   std::vector<TokenId> longest_;  // by node: the longest token that ends there
 };
