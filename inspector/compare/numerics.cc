@@ -18,16 +18,16 @@ using etdump::DebugTensor;
 std::optional<ReferenceResult> step_of(const RecordedValue& value, const Profile& reference,
                                        std::string& why_not) {
   if (!value.row) {
-    why_not = "it is unknown which op of the reference computes it";
+    why_not = "the reference's op for this value is unknown";
     return std::nullopt;
   }
   const ProfileRow& row = reference.rows[*value.row];
   if (row.where != Where::kKernel) {
-    why_not = "the reference runs it inside a delegate: lower the reference without a backend";
+    why_not = "the reference runs this op inside a delegate: lower the reference without a backend";
     return std::nullopt;
   }
   if (row.calls != 1) {
-    why_not = "the reference runs it more than once";
+    why_not = "the reference runs this op more than once";
     return std::nullopt;
   }
   return ReferenceResult{row.instruction, value.result};
@@ -159,7 +159,7 @@ class Measurer {
         exact[i] = element_as_double(tensor.bytes, real, i);
       }
     } else if (row.why_not_made_here.empty()) {
-      row.why_not_made_here = "the reference did not compute it again";
+      row.why_not_made_here = "the reference did not compute this value again";
     }
     count_elements(own, value.b.tensor->dtype, exact, row);
     return row;

@@ -396,7 +396,7 @@ class Collector {
     const std::string reason =
         nodes_->nodes_of(instruction).empty()
             ? "its debug handles also belong to ops outside the delegate"
-            : fmt::format("{} outputs were recorded, but the record has {} or other shapes",
+            : fmt::format("the {} recorded outputs differ in number or shape from the record's {}",
                           recorded, known);
     result_.notes.push_back(fmt::format(
         "instruction {}: the order of the delegate's outputs is unknown: {}", instruction, reason));

@@ -354,7 +354,7 @@ class Matcher {
     if (is_complete && result_.not_compared.empty()) return;
     if (has_hidden_values(a_.profile, values_a_) || has_hidden_values(b_.profile, values_b_)) {
       result_.advice =
-          "some operators inside delegates passed on no values: to compare every op, lower both "
+          "some operators inside delegates reported no values: to compare every op, lower both "
           "models without a backend (pte_lower MODEL.pt2 -o PROGRAM.pte)";
     } else if (!result_.not_compared.empty()) {
       result_.advice =

@@ -340,7 +340,7 @@ class ProfileMaker {
     }
     if (count == 0) return;
     if (count > kMaxNotes) text += fmt::format("; {} more", count - kMaxNotes);
-    profile_.notes.push_back("figures of delegates, of the last run: " + text);
+    profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
   // Skips runs that take different branches: their lengths differ, so a long run need not be a

@@ -29,7 +29,7 @@ Where where_of(const JsonValue& json) {
   for (const Where where : {Where::kDelegate, Where::kKernel, Where::kControl}) {
     if (json.string() == where_name(where)) return where;
   }
-  json.fail("is not the place of a row");
+  json.fail("is not a place where rows run");
 }
 
 Join join_of(const JsonValue& json) {

@@ -111,9 +111,9 @@ std::string report_summaries(const SummarizedValues& values, const Profile& prof
     return row.where != Where::kControl && !row.is_inserted && !with_values.contains(index);
   });
   if (without != 0) {
-    out += wrap_notes(
-        {fmt::format("{} passed on no value", counted(static_cast<size_t>(without), "operator"))},
-        width);
+    out += wrap_notes({fmt::format("{} did not report a value",
+                                   counted(static_cast<size_t>(without), "operator"))},
+                      width);
   }
   return out;
 }

@@ -307,7 +307,7 @@ TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
                                   " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("the reference runs it inside a delegate"));
+  EXPECT_THAT(result.out, HasSubstr("the reference runs this op inside a delegate"));
 }
 
 // ---- Several inputs
