@@ -159,7 +159,7 @@ void MethodDecoder::read_context(const ModelMetadata& metadata,
                               info_.max_context, *positions));
   }
   if (metadata.max_seq_len && info_.max_context < max_seq_len) {
-    contradiction(fmt::format("get_max_context_len returns {}, less than get_max_seq_len, {}",
+    contradiction(fmt::format("get_max_context_len returns {}, less than get_max_seq_len ({})",
                               info_.max_context, max_seq_len));
   }
   if (options.max_context > 0) {

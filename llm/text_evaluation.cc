@@ -15,13 +15,13 @@ namespace {
 void check_pair(const DecoderInfo& a, const DecoderInfo& b) {
   if (a.vocabulary != b.vocabulary) {
     throw GenerationError(
-        fmt::format("the models have different vocabularies: A returns {} logits, and B {}; only "
+        fmt::format("the models have different vocabularies: A returns {} logits, B {}; only "
                     "models with the same token ids can be compared",
                     a.vocabulary, b.vocabulary));
   }
   if (!a.eos_ids.empty() && !b.eos_ids.empty() && a.eos_ids != b.eos_ids) {
     throw GenerationError(
-        fmt::format("the models have different end ids: A has {}, and B {}; only models with the "
+        fmt::format("the models have different end ids: A has {}, B has {}; only models with the "
                     "same token ids can be compared",
                     fmt::join(a.eos_ids, ","), fmt::join(b.eos_ids, ",")));
   }

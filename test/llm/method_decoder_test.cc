@@ -282,7 +282,7 @@ TEST_F(SmallDecoder, RejectsContextShorterThanSequence) {
   constant("get_max_seq_len", 5);
   constant("get_max_context_len", 4);
   EXPECT_THAT(refusal(),
-              testing::HasSubstr("get_max_context_len returns 4, less than get_max_seq_len, 5"));
+              testing::HasSubstr("get_max_context_len returns 4, less than get_max_seq_len (5)"));
 }
 
 TEST_F(SmallDecoder, RejectsEndIdOutsideVocabulary) {

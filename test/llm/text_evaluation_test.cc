@@ -154,7 +154,7 @@ TEST(TextEvaluation, RejectsUnsuitableTextsAndModels) {
   EXPECT_THAT(error(text, {.prefix = {0, 0, 0, 0}}), HasSubstr("4 begin tokens do not fit"));
   CountingDecoder other(4, false);
   other.info_.vocabulary = 3;
-  EXPECT_THAT(error(text, {}, &other), HasSubstr("A returns 2 logits, and B 3"));
+  EXPECT_THAT(error(text, {}, &other), HasSubstr("A returns 2 logits, B 3"));
   CountingDecoder damaged(4, false);
   damaged.nan_after = 3;
   EXPECT_THAT(error(text, {}, &damaged), HasSubstr("B: token 3 of the text: the logit of id 0 is"));
