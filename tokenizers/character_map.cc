@@ -94,8 +94,8 @@ class TrieCheck {
     if (!is_inside || is_in_character) fail(fmt::format("no replacement begins at {}", begin));
     const size_t size = std::min(replacements_.find('\0', begin), replacements_.size()) - begin;
     if (size > kMaxTextGrowth * text_size) {
-      fail(fmt::format("replaces {} bytes by {}; at most {} times as many are accepted", text_size,
-                       size, kMaxTextGrowth));
+      fail(fmt::format("replaces {} bytes with {}; at most {} times as many are accepted",
+                       text_size, size, kMaxTextGrowth));
     }
   }
 
@@ -113,7 +113,7 @@ class TrieCheck {
       } else {
         state.is_open = true;
         each_next(base, [&](uint32_t, uint32_t next) {
-          if (states_[next].is_open) fail("a text leads in a circle");
+          if (states_[next].is_open) fail("the trie has a cycle");
           if (states_[next].num_nested < 0) path.push_back(next);
         });
       }
@@ -128,7 +128,7 @@ class TrieCheck {
           std::max(num_nested, states_[next].num_nested + (has_value(units_[index]) ? 1 : 0));
     });
     if (num_nested > kMaxNestedTexts) {
-      fail(fmt::format("more than {} texts are beginnings of each other", kMaxNestedTexts));
+      fail(fmt::format("more than {} texts are prefixes of each other", kMaxNestedTexts));
     }
     states_[base].num_nested = num_nested;
     states_[base].is_open = false;

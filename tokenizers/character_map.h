@@ -22,8 +22,8 @@ namespace vitrine {
 class CharacterMap {
  public:
   // Checks everything that a search can reach, because SentencePiece uses the same bytes without
-  // checking them: units and replacements must be inside of the map, no text may lead in a circle,
-  // at most 32 texts may be beginnings of each other, and no replacement may have more than 12
+  // checking them: units and replacements must be inside of the map, the trie may not have a cycle,
+  // at most 32 texts may be prefixes of each other, and no replacement may have more than 12
   // times the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
   CharacterMap(std::string_view bytes, const std::string& place);
 

@@ -73,8 +73,8 @@ std::unique_ptr<Tokenizer> read(std::string_view bytes, const std::string& place
     return read_llama2c(bytes, place);
   } catch (const TokenizerError& error) {
     throw TokenizerError(
-        fmt::format("{}: is not JSON, tiktoken's ranks or SentencePiece's model; as llama2.c's "
-                    "form it is damaged: {}",
+        fmt::format("{}: is not JSON, tiktoken's ranks or SentencePiece's model; read as a "
+                    "llama2.c file, it is damaged: {}",
                     place, error.what()));
   }
 }

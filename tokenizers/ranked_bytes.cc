@@ -84,8 +84,8 @@ class RankedBytesTokenizer final : public Tokenizer {
     for (const auto& [id, text] : special_tokens_) {
       if (id < 0 || (id >= first_id_ && tokens_.text(id - first_id_) != nullptr) ||
           !special_texts_.emplace(id, text).second) {
-        throw TokenizerError(
-            fmt::format("{}: id {} of \"{}\" is another token's", place_, id, text));
+        throw TokenizerError(fmt::format(
+            "{}: id {} of \"{}\" is negative or belongs to another token", place_, id, text));
       }
       size_ = std::max(size_, static_cast<size_t>(id) + 1);
       names.push_back({text, id});

@@ -4,7 +4,7 @@
 namespace vitrine {
 
 std::unique_ptr<Tokenizer> read_sentence_piece(std::string_view, const std::string& place) {
-  throw TokenizerError(place + ": is a SentencePiece model, but this build is without its library");
+  throw TokenizerError(place + ": is a SentencePiece model, but this build lacks its library");
 }
 
 }  // namespace vitrine

@@ -70,7 +70,7 @@ TEST(CharacterMap, MatchesSentencePieceForEachCharacter) {
   try {
     model = parse_tokenizer(model_with_bytes(), "the model");
   } catch (const TokenizerError& error) {
-    ASSERT_THAT(error.what(), testing::HasSubstr("this build is without its library"));
+    ASSERT_THAT(error.what(), testing::HasSubstr("this build lacks its library"));
     GTEST_SKIP() << error.what();
   }
   const CharacterMap map(nmt_nfkc_map(), "the model");
@@ -194,7 +194,7 @@ TEST(CharacterMap, RejectsCycles) {
   map.lead(2, 'b', 3);
   EXPECT_EQ(map_refusal(map.bytes()), "accepted");
   map.lead(3, 'c', 2);
-  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("a text leads in a circle"));
+  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("the trie has a cycle"));
 }
 
 // SentencePiece has a table of 32 entries for the texts that start at a position.
@@ -203,8 +203,7 @@ TEST(CharacterMap, RejectsMoreThan32NestedPrefixes) {
   for (uint32_t block = 1; block <= 32; ++block) map.lead(block, 'a', block + 1, 0);
   EXPECT_EQ(map_refusal(map.bytes()), "accepted");
   map.lead(33, 'a', 34, 0);
-  EXPECT_THAT(map_refusal(map.bytes()),
-              HasSubstr("more than 32 texts are beginnings of each other"));
+  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("more than 32 texts are prefixes of each other"));
 }
 
 TEST(CharacterMap, RejectsReplacementsThatMakeTextTooLong) {
@@ -214,7 +213,7 @@ TEST(CharacterMap, RejectsReplacementsThatMakeTextTooLong) {
   map.lead(3, 'b', 2, 25);
   EXPECT_EQ(map_refusal(map.bytes()), "accepted");
   map.lead(1, 'a', 2, 0);
-  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("replaces 1 bytes by 24"));
+  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("replaces 1 bytes with 24"));
 }
 
 // Damaged maps must be rejected or produce valid UTF-8.

@@ -189,7 +189,7 @@ TEST(DamagedFiles, RejectsATruncatedSentencePieceModel) {
   EXPECT_THAT(text, testing::HasSubstr("the file"));
   EXPECT_THAT(text, testing::HasSubstr("SentencePiece"));
   EXPECT_THAT(text, testing::AnyOf(testing::HasSubstr("cut off or damaged?"),
-                                   testing::HasSubstr("without its library")));
+                                   testing::HasSubstr("lacks its library")));
 }
 
 TEST(DamagedFiles, ReportsThePathOfAMissingFile) {

@@ -74,8 +74,8 @@ AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
     if (token.text.empty() || (same != nullptr && same->id == token.id)) return;
     const auto known = vocabulary.find(token.text);
     if (known && *known != token.id) {
-      item.fail(fmt::format("\"{}\" has the id {}, but {} in the vocabulary", token.text, token.id,
-                            *known));
+      item.fail(fmt::format("\"{}\" has the id {}, but the vocabulary says {}", token.text,
+                            token.id, *known));
     }
     const std::string* other = vocabulary.text(token.id);
     const bool is_new = by_text_.emplace(token.text, tokens_.size()).second;
