@@ -1,4 +1,4 @@
-// Advice: a change of a model or of its run, with its predicted gain.
+// Advice: a change to a model, or to the way in which the model runs, with the predicted gain.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ struct Advice {
   std::string needs = {};
 
   Gain gain = Gain::kTime;
-  // Saved nanoseconds per run, bytes of memory, nanoseconds of loading, or bytes of the file. Unset
-  // if unknown.
+  // The saving, by `gain`: nanoseconds per run, bytes of memory, nanoseconds of loading, or bytes
+  // of the file. Unset if unknown.
   std::optional<Interval> saved = {};
   double of = 0;  // the figure of the baseline that `saved` is a part of
   // Measured ratio: the time with the change, divided by the time without it.

@@ -10,17 +10,19 @@
 namespace vitrine::tools {
 
 // Returns the indices in `advice` of numbers and names such as "1" and "optimize". Throws ToolError
-// for one that does not exist or is given twice, for lines that exclude each other, and for a line
-// that options cannot apply.
+// for a number or name that does not exist or is given twice, for lines that exclude each other,
+// and for a line that options cannot apply.
 std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
                                  const std::vector<Advice>& advice);
 
-// Applies the lines, writes the program to options.output if that is set, and prints the commands
-// that do the same. With --verify, prints predicted and measured gains. Returns the exit code.
+// Applies the lines of advice, writes the program to options.output if that is set, and prints the
+// commands that do the same. With --verify, prints predicted and measured gains. Returns the exit
+// code.
 int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
-// Applies the lines that keep the outputs and help together (Findings::together). Prints the steps
-// and the commands, and writes the program to options.output if that is set. Returns the exit code.
+// Applies the lines of advice that keep the outputs and save time together (Findings::together).
+// Prints the steps and the commands, and writes the program to options.output if that is set.
+// Returns the exit code.
 int apply_automatically(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
 }  // namespace vitrine::tools

@@ -134,7 +134,8 @@ void Baseline::lower_first() {
   }
 }
 
-// A program whose exported model cannot be lowered gets the advice that needs no lowering.
+// If the exported model of a program cannot be lowered, gives only advice that does not need
+// lowering.
 void Baseline::leave_out_source(const std::string& error) {
   notes_.push_back(fmt::format(
       "advice that needs the exported model was left out, because it cannot be lowered ('vitrine "
@@ -332,7 +333,7 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       });
 }
 
-// Measures the time per sample, if the batch is dynamic.
+// Measures the time per sample for several batch sizes, if the batch is dynamic.
 void Baseline::compare_batches(Method& method) {
   const std::vector<int64_t> sizes = batch_sizes(context_.facts, inputs_->arrays().size());
   if (sizes.size() < 2 || context_.facts.written_buffers != 0) return;

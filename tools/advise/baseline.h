@@ -37,7 +37,7 @@ class Baseline {
   aot::CalibrationData stand_in() const;
   // The reason why times on this machine cannot be trusted now; empty if they can.
   const std::string& disturbance() const { return disturbance_; }
-  // Sentences about the build and about what was left out.
+  // Notes about the build and about advice that was left out, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Lowers the model as `variant` says, if its lowering differs from the baseline's. Throws

@@ -3,7 +3,7 @@
 
 namespace vitrine::tools {
 
-// Returns the exit code.
+// Runs the command. Returns the exit code.
 int advise(int argc, char** argv);
 
 }  // namespace vitrine::tools

@@ -12,7 +12,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Logarithms of factors. They are assumptions, not measurements (docs/advice.md).
+// Logarithms of factors by which times may differ. The factors are assumptions, not measurements
+// (docs/advice.md).
 const double kNewKernel = std::log(1.5);   // another kernel of the same operator and dtype
 const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32: instructions differ
 const double kUnknownBalance = std::log(2.0);

@@ -1,5 +1,5 @@
-// Predicts how a change of a program changes its time on a device, from a profile that was recorded
-// there and from runs on this machine. docs/advice.md has the formulas.
+// Predicts how a change to a program affects its time on a device, from a profile that the device
+// recorded and from runs on this machine. docs/advice.md has the formulas.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct DevicePrediction {
 
 class DeviceModel {
  public:
-  // Profiles of one program, on the device and on this machine.
+  // `there` and `here` are profiles of the same program: on the device and on this machine.
   DeviceModel(const inspector::Profile& there, const inspector::Profile& here);
 
   // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's, both on

@@ -17,23 +17,24 @@ std::string advice_json(const Baseline& baseline, const Findings& findings);
 // table.
 std::string advice_html(const Baseline& baseline, const Findings& findings);
 
-// A fact below the name of a line: "why", "how", "risk" and so on. No text is empty.
+// A fact below the name of a line of advice: "why", "how", "risk" and so on. Its texts are not
+// empty.
 struct AdviceFact {
   std::string label;
   std::string text;
 };
 std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& advice);
 
-// "vitrine lower --backend xnnpack", or "as it is" for a .pte
+// Describes the baseline: "vitrine lower --backend xnnpack", or "as it is" for a .pte.
 std::string baseline_text(const Baseline& baseline);
 
 // "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty if no lines were combined
 std::string together_title(const Findings& findings);
 
-// Adds "    why      CONTENT", wrapped; nothing if `content` is empty.
+// Adds a fact, "    why      CONTENT", in wrapped lines. Adds nothing if `content` is empty.
 void add_line(std::string& text, std::string_view label, const std::string& content, size_t width);
 
-// "saves 0.9 to 1.4 ms of 8.4 (11 to 17 %)"
+// Describes the saving of a line: "saves 0.9 to 1.4 ms of 8.4 (11 to 17 %)".
 std::string saved_text(const Advice& advice);
 
 }  // namespace vitrine::tools

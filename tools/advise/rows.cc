@@ -16,7 +16,7 @@ struct OpRatio {
   std::string_view start;  // of the name of the op
   Interval ratio;
 };
-// The first row that matches counts.
+// Ratios by op. The first row of the table that matches an op counts.
 constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"addmm", {0.85, 1.0}},
                                               {"linear", {0.85, 1.0}},
@@ -24,7 +24,7 @@ constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"bmm", {0.85, 1.0}},
                                               {"softmax", {0.9, 1.33}},
                                               {"_softmax", {0.9, 1.33}},
-                                              // XNNPACK folds it into a convolution.
+                                              // XNNPACK folds this op into a convolution.
                                               {"_native_batch_norm", {0.0, 0.1}},
                                               {"native_batch_norm", {0.0, 0.1}},
                                               {"", {0.4, 1.0}}}};

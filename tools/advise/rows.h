@@ -1,4 +1,4 @@
-// Sums and texts of profile rows, for rules.
+// Functions that rules use to sum and describe the rows of a profile.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ std::string bytes_text(double bytes);
 // The name of the op that a row runs, without namespace and overload: "convolution". Empty if it is
 // unknown.
 std::string op_of(const inspector::ProfileRow& row);
-// The full name, as --exclude-op takes it: "aten.convolution.default". Empty if it is unknown.
+// The full name of the op that a row runs, as --exclude-op takes it: "aten.convolution.default".
+// Empty if it is unknown.
 std::string full_op_of(const inspector::ProfileRow& row);
 
 // Returns the range of an operator's time inside an XNNPACK delegate, divided by the time of the

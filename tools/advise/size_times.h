@@ -16,8 +16,8 @@
 namespace vitrine::tools {
 
 // Runs the method with the inputs of each size in turn, for about `seconds` together. Leaves out
-// sizes that the method refuses, and all further sizes if the runs are slow. Ctrl-C ends it with an
-// empty result.
+// sizes that the method refuses, and all further sizes if the runs are slow. Ctrl-C ends the
+// measurement with an empty result.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         std::span<const int64_t> sizes,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
@@ -27,7 +27,8 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
 // use. Empty unless each user input has a dynamic dim 0, which is then the batch.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
-// Returns random inputs like `inputs`, with another size of dim 0. Throws ToolError.
+// Returns random inputs with the dtypes and shapes of `inputs`, except for another size of dim 0.
+// Throws ToolError.
 std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch);
 
 // Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.

@@ -22,11 +22,11 @@ struct LoweredProgram {
 
 class SourceModel {
  public:
-  // `method` is the name that the method of a .pt2 gets. Throws HostError.
+  // Reads an exported model. `method` becomes the name of the method of a .pt2. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
-  // Lowers as `vitrine lower FILE SETTINGS` does. `stand_in` replaces calibration data for static
-  // int8 if the settings name none. Throws HostError.
+  // Lowers the model as `vitrine lower FILE SETTINGS` does. `stand_in` replaces calibration data
+  // for static int8 if the settings do not name any. Throws HostError.
   LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
 
   ModelFacts facts() const;

@@ -22,7 +22,7 @@ struct StoredAdvice {
   Findings findings;
   std::string date;
 };
-// Returns nullopt if the file does not exist or does not contain advice.
+// Reads stored advice. Returns nullopt if the file does not exist or does not contain advice.
 std::optional<StoredAdvice> stored_advice(const std::filesystem::path& file);
 
 }  // namespace vitrine::tools

@@ -17,7 +17,8 @@
 
 namespace vitrine::tools {
 
-// A program and how it runs. The bytes must outlive the objects that use it.
+// A program and the options with which it runs. The program's bytes must outlive the objects that
+// use them.
 struct RunnableProgram {
   std::span<const std::byte> bytes;  // empty: the file of RunnerOptions::model
   size_t threads = 0;
@@ -33,13 +34,13 @@ class Pools {
   std::map<size_t, std::shared_ptr<ThreadPool>> pools_;
 };
 
-// A program that is loaded and has inputs.
+// A loaded program with its inputs.
 class LoadedProgram {
  public:
-  // Copies `inputs`. Throws ToolError.
+  // Loads the program and copies `inputs`. Throws ToolError.
   LoadedProgram(const RunnableProgram& program, const RunnerOptions& options, Pools& pools,
                 const InputSet& inputs);
-  // Runs `count` times and returns the mean time in ns.
+  // Runs the program `count` times and returns the mean time in ns.
   double run(size_t count);
   const Method& method() const { return *method_; }
   double load_ns() const { return load_ns_; }

@@ -104,7 +104,8 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       const std::string why = first_line(error.what());
-      // Lowering replaced an operator of the model by others before delegation.
+      // Does not list an exclude_ change if lowering replaced the operator with others before
+      // delegation.
       const bool has_no_such_op =
           failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
       if (!has_no_such_op) dismiss(failed_, why);
@@ -137,7 +138,7 @@ class Trials {
   }
 
  private:
-  // Returns what happened to the line.
+  // Returns a text that says if the line was kept, left out or dropped, and why.
   std::string add_to(Combination& all, size_t index) {
     const Advice& one = findings_.advice[index];
     if (!one.outputs.is_safe) {
@@ -187,7 +188,8 @@ class Trials {
     set_ratio(advice, variant, lowered ? &*lowered : nullptr);
   }
 
-  // Measures the ratio of times here, and with the profile of a device predicts the ratio there.
+  // Measures the ratio of times on this machine and, given a device's profile, predicts the ratio
+  // on the device.
   void set_ratio(Advice& advice, const Variant& variant, const LoweredProgram* lowered) {
     set_measured(compare(variant, lowered), advice);
     if (lowered == nullptr || !baseline_.is_for_device()) return;
@@ -226,7 +228,7 @@ class Trials {
     try_time(std::move(advice), variant, &lowered);
   }
 
-  // True if the program equals one that was tried, or the baseline.
+  // True if the program equals the baseline or a program that was already tried.
   bool is_known(const std::string& name, const LoweredProgram& lowered) {
     if (!baseline_.context().is_file && lowered.bytes == baseline_.lowered().bytes) {
       findings_.useless.push_back({name, "makes the same program"});

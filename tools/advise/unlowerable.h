@@ -1,4 +1,4 @@
-// Advice for a model that cannot be lowered: what to write so that it can.
+// Advice for a model that cannot be lowered: suggests changes that make lowering possible.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A way to make and run a program: options of `vitrine lower` and `vitrine run`. It is data, so
-// that the command that makes a program can be printed, and changes can be combined.
+// A way to make and run a program: options of `vitrine lower` and `vitrine run`. A variant is data,
+// so that the command that makes a program can be printed, and changes can be combined.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-// Parses "--backend xnnpack --optimize". Throws ToolError if a word is neither an option nor the
-// value of one.
+// Parses "--backend xnnpack --optimize". Throws ToolError if a word is neither an option nor an
+// option's value.
 Settings parse_settings(std::string_view text);
 
 // Returns the first option that both changes set to different values, or an empty text. Options
-// that can be repeated, such as --exclude-op, have no such conflict, except with --backend none.
+// that can be repeated, such as --exclude-op, do not conflict, except with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
 // Returns `base` with the settings of `change`, which replace settings of the same options.
@@ -37,15 +37,15 @@ Variant merged(Variant base, const Variant& change);
 // Returns the value of an option, or an empty text if it is not set.
 std::string value_of(const Settings& settings, std::string_view option);
 
-// The settings as the words of a command line.
+// Returns the settings as the words of a command line.
 std::vector<std::string> words_of(const Settings& settings);
 
-// The commands that make and run the program, for a shell.
+// Returns the shell commands that make and run the program.
 std::string lower_command(const std::filesystem::path& model, const Variant& variant,
                           const std::filesystem::path& program);
 std::string run_command(const std::filesystem::path& program, const Variant& variant);
 
-// "--optimize --threads 1"
+// Returns the settings as text: "--optimize --threads 1".
 std::string settings_text(const Variant& variant);
 
 }  // namespace vitrine::tools

@@ -18,7 +18,7 @@ struct BackendFlags {
   std::string weights_cache;           // --weights_cache: a file, or empty
   std::vector<std::string> libraries;  // --load: libraries of operators and backends
 
-  // Loads the libraries. Throws ToolError.
+  // Loads the libraries that --load names. Throws ToolError.
   void load_libraries() const;
   // Returns the parsed `options`; the result refers to their texts. Throws ToolError for a text
   // without KEY=VALUE.

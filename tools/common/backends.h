@@ -1,4 +1,4 @@
-// The backends that tools run and profile: those of this build, and those that main() adds.
+// The backends that tools run and profile: backends of this build, and backends that main() adds.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ std::vector<std::string> long_names(const CLI::App& app) {
   return names;
 }
 
-// In names of options, accepts '-' instead of '_' and the other way around.
+// Accepts '-' instead of '_' in names of options, and the other way around.
 void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   for (std::string& argument : arguments) {
     if (argument == "--") return;
@@ -51,7 +51,8 @@ void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-// Describes the arguments that are neither options nor expected files. Empty if there are none.
+// Describes the arguments that are neither options nor expected files. Empty if there are no such
+// arguments.
 std::string unknown_arguments(const CLI::App& app) {
   std::vector<std::string> texts;
   const std::vector<std::string> names = long_names(app);

@@ -23,8 +23,7 @@ class CpuMeter {
   CpuUse start_;
 };
 
-// Returns the number of processors that this process may use by its affinity and its control
-// groups.
+// Returns the number of processors that the affinity and the control groups of this process allow.
 size_t allowed_processors();
 
 // Returns a warning for the top of a report if runs got too little processor time on `threads`

@@ -1,4 +1,4 @@
-// Similarity of words, for suggestions after a typing mistake.
+// Finds similar words, for suggestions after a typing mistake.
 #pragma once
 
 #include <algorithm>

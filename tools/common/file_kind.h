@@ -21,7 +21,7 @@ enum class FileKind : uint8_t {
   kForeignPayload,  // payload of a delegate that Vitrine does not run
   kExportedModel,   // .pt2
   kNativeModel,     // .ptn
-  // Files that tools do not describe.
+  // Kinds of files that tools recognize but do not describe.
   kProfile,       // JSON of a profile
   kTokenProfile,  // JSON of a token profile
   kArchive,       // another zip archive
@@ -31,12 +31,12 @@ enum class FileKind : uint8_t {
   kElf,           // a compiled program or library
 };
 
-// Returns the kind of the file by its identifiers, or nullopt if it is unknown. A damaged archive
-// is kArchive.
+// Returns the kind of file that the identifiers in its bytes show, or nullopt if the kind is
+// unknown. A damaged archive counts as kArchive.
 std::optional<FileKind> find_file_kind(std::span<const std::byte> bytes);
 
-// Returns the kind if tools can describe it. Otherwise throws a ToolError that begins with `name`
-// and contains the kind, or the first bytes of a file of an unknown kind.
+// Returns the kind of a file that tools can describe. Otherwise throws a ToolError that begins with
+// `name` and contains the kind, or the first bytes of a file of an unknown kind.
 FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name);
 
 // "program (.pte)"

@@ -31,12 +31,12 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 void check_outputs(std::span<const std::filesystem::path> outputs,
                    std::span<const std::filesystem::path> inputs);
 
-// Flushes standard output. Throws ToolError if that or an earlier write to it failed, because a
-// full disk must not look like success.
+// Flushes standard output. Throws ToolError if flushing or an earlier write failed, because a full
+// disk must not look like success.
 void flush_standard_output();
 
 // Prints a text that may contain names and values from files. Replaces bytes that could control the
-// terminal (see make_printable()). Tools print all messages and values with it.
+// terminal (see make_printable()). Tools print all messages and values with this function.
 void print_text(std::FILE* file, std::string text);
 
 // Writes a file like write_file(), but piece by piece. The destructor removes an uncommitted file.
@@ -57,7 +57,7 @@ class NewFile {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;
   }
-  // Gives the file, finished or not, its final name.
+  // Gives the file its final name, even if finish() was not called.
   void commit();
   uint64_t size() const { return size_; }
 

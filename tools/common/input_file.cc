@@ -15,7 +15,7 @@
 namespace vitrine::tools {
 namespace {
 
-// "2x16" -> {2, 16}; empty if `text` has another form.
+// Parses sizes: "2x16" -> {2, 16}. Empty if `text` has another form.
 std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
   std::vector<int32_t> sizes;
   const char* at = text.data();
@@ -52,7 +52,7 @@ Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
       array.sizes, [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
   if (!is_small) throw ToolError(fmt::format("{}: a size of the array is too large", label));
   const std::vector<int32_t> sizes(array.sizes.begin(), array.sizes.end());
-  // Method::set_input() checks the bounds of dynamic sizes.
+  // Does not check the bounds of dynamic sizes, because Method::set_input() does.
   const bool fits =
       info.dynamism == ShapeDynamism::kDynamicBound || std::ranges::equal(sizes, info.sizes);
   if (array.dtype != info.dtype || sizes.size() != info.sizes.size() || !fits) {

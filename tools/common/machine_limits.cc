@@ -90,7 +90,7 @@ json read_cache(const std::filesystem::path& file) {
   json cache;
   try {
     const std::vector<std::byte> bytes = read_file(file);
-    // libc++ has no character traits for bytes.
+    // The parser cannot read std::byte directly, because libc++ lacks character traits for it.
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     cache = json::parse(text, text + bytes.size(), nullptr, false);
   } catch (const ToolError&) {
@@ -108,7 +108,7 @@ void write_cache(const std::filesystem::path& file, const json& cache) {
   try {
     write_file(file, cache.dump(1) + "\n");
   } catch (const ToolError&) {
-    // Without a cache, the next call measures again.
+    // Ignores the error: without a cache file, the next call measures again.
   }
 }
 

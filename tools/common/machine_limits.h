@@ -20,9 +20,9 @@ std::string machine_name();
 // instruction.
 double measure_operations(uint32_t threads, ScalarType dtype);
 
-// Measures on `threads` threads. This takes about half a second, and up to four seconds on a busy
-// machine. A trial counts only if every thread had a processor to itself. A figure without a valid
-// trial is 0.
+// Measures the limits on `threads` threads. This takes about half a second, and up to four seconds
+// on a busy machine. A trial counts only if every thread had a processor to itself. A figure
+// without a valid trial is 0.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
 // Returns the limits from the file `cache` if it has them for this processor and number of threads.
@@ -36,8 +36,8 @@ inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem:
 std::optional<inspector::MachineLimits> limits_for_profile(uint32_t threads,
                                                            std::vector<std::string>& warnings);
 
-// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json, else the same below ~/.cache, else an empty
-// path.
+// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json. If the variable is unset, uses ~/.cache
+// instead; without a home folder, returns an empty path.
 std::filesystem::path default_cache_file();
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// The median of measured times or ratios.
+// Computes the median of measured times or ratios.
 #pragma once
 
 #include <algorithm>

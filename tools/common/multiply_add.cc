@@ -88,7 +88,7 @@ bool has_avx2() {
 }
 bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 
-// Leaf 7 of CPUID: EAX, EBX, ECX and EDX are registers 0 to 3.
+// True if the bit is set in leaf 7 of CPUID. Parts 0 to 3 are EAX, EBX, ECX and EDX.
 template <unsigned subleaf, size_t part, unsigned bit>
 bool has_feature() {
   unsigned registers[4] = {};

@@ -1,5 +1,5 @@
 // Runs independent chains of multiply-adds in the processor's widest vectors, to measure its peak
-// arithmetic rate. Built with separate flags.
+// arithmetic rate. multiply_add.cc is compiled with separate flags.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct MultiplyAdd {
   void (*run)(size_t rounds) = nullptr;  // null if the processor has no instruction for the dtype
 };
 
-// `dtype` is kFloat, which every processor supports, kHalf, kBFloat16 (summed in f32) or kChar
-// (summed in i32).
+// `dtype` is kFloat, kHalf, kBFloat16 (summed in f32) or kChar (summed in i32). Every processor
+// supports kFloat.
 MultiplyAdd multiply_add(ScalarType dtype);
 
 }  // namespace vitrine::tools

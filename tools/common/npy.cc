@@ -99,7 +99,7 @@ class NpyHeader {
   const std::string& source_;
 };
 
-// Copies column-major elements in row-major order.
+// Copies column-major elements to row-major order.
 std::vector<std::byte> row_major(std::span<const std::byte> bytes,
                                  const std::vector<int64_t>& sizes, size_t width) {
   std::vector<std::byte> to(bytes.size());

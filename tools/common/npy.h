@@ -19,11 +19,11 @@ struct NumpyArray {
   std::vector<std::byte> bytes;  // little-endian and row-major
 };
 
-// Accepts versions 1 to 3, C and Fortran order, and little-endian dtypes that tensors have. Throws
-// ToolError; errors begin with `source`.
+// Reads an array. Accepts versions 1 to 3 of the format, C and Fortran order, and little-endian
+// dtypes that tensors can have. Throws ToolError, whose text begins with `source`.
 NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source);
 
-// The arrays of an archive by name, without ".npy". Throws ToolError and FormatError.
+// Returns the arrays of an archive, keyed by name without ".npy". Throws ToolError and FormatError.
 std::map<std::string, NumpyArray> read_npz(const std::filesystem::path& file);
 
 }  // namespace vitrine::tools

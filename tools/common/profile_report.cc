@@ -70,7 +70,7 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
   uname(&system);
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  // try_emplace keeps labels that are already set.
+  // try_emplace does not change labels that are already set.
   options.labels.try_emplace("device", system.nodename);
   options.labels.try_emplace("device_class", system.machine);
   options.labels.try_emplace("commit", "unknown");
@@ -160,8 +160,8 @@ std::string make_report(const inspector::ValueComparison& comparison, const insp
 void write_report(std::string_view text, const ReportOptions& options) {
   if (options.file.empty()) {
     std::string clean(text);
-    // Tables are not cleaned: the names in them already are printable, and colors need control
-    // characters.
+    // Does not remove control characters from tables, because colors need them and the names in
+    // tables are already printable.
     if (options.format != ReportFormat::kTable) make_printable(clean);
     for (size_t at = 0; (at = text.find("\r\n", at)) != std::string_view::npos; ++at) {
       clean[at] = '\r';  // keeps CSV's line ends

@@ -34,7 +34,7 @@ struct ReportOptions {
   std::string graph = {};  // for kHtml: inspector::graph_tab_data(); may be empty
 };
 
-// Returns inspector::graph_tab_data() of a program. `etrecord` may be empty.
+// Returns inspector::graph_tab_data() for the graph of a program. `etrecord` may be empty.
 using GraphDrawing = std::string (*)(const std::filesystem::path& program,
                                      const std::filesystem::path& etrecord,
                                      const inspector::Profile& profile,
@@ -56,7 +56,8 @@ struct ReportFormatRow {
 };
 std::span<const ReportFormatRow> report_formats();
 
-// Chooses color and width: a terminal gets color, unless NO_COLOR is set, and its own width.
+// Chooses the color and width of tables. On a terminal, tables have the terminal's width, and
+// colors unless NO_COLOR is set.
 inspector::TableOptions table_options(const ReportOptions& options);
 
 // Returns the digest of the file's bytes (base/digest.h). Throws ToolError if it cannot read them.
@@ -78,7 +79,8 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
 std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
-// Returns the value of RunInfo::memory. State that methods share counts as planned memory.
+// Returns the method's memory, for RunInfo::memory. State that methods share counts as planned
+// memory.
 inspector::MemoryInfo memory_info(const MemoryUsage& usage);
 
 // Writes a report to options.file or standard output. Throws ToolError.
@@ -89,9 +91,10 @@ void write_report(std::string_view text, const ReportOptions& options);
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 
-// Returns true, and reports it on stderr, if B's wall time is certainly more than `limit` times
-// A's: even the lower bound of the ratio's interval exceeds the limit. Also reports, and returns
-// false, if the median of the ratio exceeds the limit within the noise, or if the runs are too few.
+// Returns true and prints a message to stderr if B's wall time is certainly more than `limit` times
+// A's: even the lower bound of the ratio's interval exceeds the limit. Returns false but also
+// prints a message if the median of the ratio exceeds the limit within the noise, or if there are
+// too few runs.
 bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
 
 }  // namespace vitrine::tools

@@ -41,7 +41,7 @@ uint64_t product(const Sizes& sizes) {
   return elements;
 }
 
-// Compares a method of a program with its record, and finds the first contradiction.
+// Compares a method of a program with the method's record, and finds the first contradiction.
 class MethodCheck {
  public:
   MethodCheck(const Program& program, const MethodMeta& meta, const etrecord::MethodRecord& record)
@@ -184,8 +184,8 @@ class MethodCheck {
     return result;
   }
 
-  // Returns the number of elements of the kernel's result, or nullopt unless it is one tensor of a
-  // fixed size.
+  // Returns the number of elements of the kernel's result if the result is one tensor of a fixed
+  // size, else nullopt.
   std::optional<uint64_t> result_of(const fbs::KernelCall& call) const {
     if (call.args() == nullptr || call.args()->size() == 0) return std::nullopt;
     const int32_t last = call.args()->Get(call.args()->size() - 1);

@@ -16,8 +16,9 @@ namespace vitrine::tools {
 std::optional<etrecord::EtRecord> embedded_record(const Program& program);
 
 // Returns the record in `file` or, if `file` is empty, the embedded record. Throws ToolError if the
-// record in `file` certainly belongs to another program. Adds a warning to `warnings` if this
-// cannot be decided. Rules: docs/formats/etrecord.md, "Does a record belong to a program?".
+// record in `file` certainly belongs to another program. Adds a warning to `warnings` if it is
+// uncertain to which program the record belongs. Rules: docs/formats/etrecord.md, "Does a record
+// belong to a program?".
 std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                                                      const std::filesystem::path& file,
                                                      std::vector<std::string>& warnings);

@@ -17,7 +17,7 @@ class Progress {
 
   // Reports that `done` of `all` parts of the work are done. Cheap if nothing is printed.
   void update(size_t done, size_t all);
-  // Removes the line.
+  // Removes the line from the terminal.
   void clear();
 
  private:
@@ -28,7 +28,7 @@ class Progress {
   uint64_t last_ns_;  // time of the last text
 };
 
-// "running: 45 %, 1 min 05 s left"
+// Returns the text of the line: "running: 45 %, 1 min 05 s left".
 std::string progress_text(const std::string& what, size_t done, size_t all, double elapsed_s);
 
 }  // namespace vitrine::tools

@@ -9,15 +9,16 @@
 
 namespace vitrine::tools {
 
-// Returns "vitrine 0.1.0 (commit 0123456789ab)", without the commit if the build did not know it.
+// Returns "vitrine 0.1.0 (commit 0123456789ab)", without the commit if the build could not find it
+// out.
 std::string tool_version();
 
 // Returns the text of --version, three lines: the version, the commit with its date, and the commit
 // of XNNPACK.
 std::string version_text();
 
-// Sets tool, date, machine, model digest and input values. Leaves out the digest if `model` is not
-// a regular file. Throws ToolError if the file cannot be read.
+// Sets the tool, the date, the machine, the model digest and the origin of input values. Leaves out
+// the digest if `model` is not a regular file. Throws ToolError if the file cannot be read.
 void add_provenance(inspector::RunInfo& run, const std::filesystem::path& model,
                     const std::string& input_values);
 

@@ -12,8 +12,8 @@ namespace vitrine::tools {
 // Adds --format, --output, --width, --group_by, --top, --filter, --costs and --ids.
 void add_report_options(const OptionGroup& group, ReportOptions& options);
 
-// Call this after parsing: chooses the format by the extension of the file, unless --format is
-// given. A file "-" is standard output.
+// Chooses the format by the extension of the file, unless --format is given. Must be called after
+// parsing. A file "-" is standard output.
 void choose_format(const CLI::App& app, ReportOptions& options);
 
 // Adds --legend, which explains the terms of reports. --legend works without other arguments.
@@ -25,8 +25,8 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 // Parses the limit of --fail_below: "30dB" or "30". Throws ValidationError.
 double parse_db(const std::string& text);
 
-// Throws ValidationError unless the format is kTable or kJson. `what` begins the message: "with
-// --verify".
+// Throws ValidationError unless the format is kTable or kJson. The message begins with `what`:
+// "with --verify".
 void check_is_table_or_json(const ReportOptions& options, const char* what);
 // Throws ValidationError if the command line sets an option that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);

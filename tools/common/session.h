@@ -20,7 +20,7 @@ namespace vitrine::tools {
 extern const char* const kDefaultBackend;
 
 // Lowers an exported model to a program in memory, for a backend of `pte_lower --backend`, or for
-// kernels only if `backend` is null. `method` is the name that the method of a .pt2 gets. Throws a
+// kernels only if `backend` is null. `method` becomes the name of the method of a .pt2. Throws a
 // HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
@@ -40,21 +40,21 @@ struct SessionOptions {
   bool accept_unwritten_outputs = false;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
   bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways
-  // If not empty, the bytes of the program; `model` is then only its name in messages. The bytes
-  // must outlive the session.
+  // If not empty, the bytes of the program; `model` is then only the program's name in messages.
+  // The bytes must outlive the session.
   std::span<const std::byte> program = {};
 };
 
-// Program, external data and thread pool of one model file. Throws ToolError.
+// Opens a model file with its external data and a thread pool. Throws ToolError.
 class Session {
  public:
   explicit Session(const SessionOptions& options);
 
   const std::shared_ptr<const Program>& program() const { return program_; }
-  // Null if the model is a plain program. Valid while the session is alive.
+  // The bundled program, or null if the model is a plain program. Valid while the session is alive.
   const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
-  // Time to open and load the program, without lowering it.
+  // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the

@@ -27,7 +27,7 @@ constexpr uint32_t kLengthWithSegmentBytes = 32;
   throw ToolError(fmt::format("the record cannot be removed: {}", reason));
 }
 
-// Returns the largest power of two that divides the offset.
+// Returns the alignment of an offset: the largest power of two that divides it.
 uint64_t alignment_of(uint64_t offset) { return offset & (~offset + 1); }
 
 uint64_t round_up_to(uint64_t offset, uint64_t alignment) {

@@ -12,16 +12,17 @@
 
 namespace vitrine::tools {
 
-// Returns zeros with the dtype, sizes and dim order of an input or output. Throws ToolError.
+// Returns a tensor of zeros with the dtype, sizes and dim order of an input or output. Throws
+// ToolError.
 Array zeros_like(const TensorInfo& info);
 // Fills a tensor with uniform floats in [-1, 1), or with integers or bools 0 and 1 (valid indices
 // in most tables).
 void fill_random(Array& array, std::mt19937_64& generator);
 
-// Returns the elements in row-major order. Throws ToolError if the tensor has no data.
+// Returns the tensor's elements in row-major order. Throws ToolError if the tensor has no data.
 std::vector<std::byte> row_major_bytes(const Tensor& tensor);
 
-// Returns the dtype and sizes, "f32[1,3,224,224]".
+// Returns a tensor's dtype and sizes as text: "f32[1,3,224,224]".
 std::string describe(const Tensor& tensor);
 std::string describe(ScalarType dtype, std::span<const int32_t> sizes);
 

@@ -1,4 +1,4 @@
-// The exception of tools, and conversions of device-side errors to it.
+// The exception that tools throw, and functions that convert device-side errors to it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace vitrine::tools {
 class ToolError : public HostError {
  public:
   using HostError::HostError;
-  // "InvalidProgram (0x23): execution_plan[0]..."
+  // Returns an error as text: "InvalidProgram (0x23): execution_plan[0]...".
   explicit ToolError(const Error& error);
   ToolError(const std::string& text, ErrorCode code) : HostError(text), code_(code) {}
   // The code of the runtime's error; kInternal if the error is not from the runtime.

@@ -69,7 +69,7 @@ int run_verification(Session& session, const RunnerOptions& options) {
   return report.passed() ? 0 : kExitBeyondLimit;
 }
 
-// Returns the exit code.
+// Runs the method and writes the results that the options ask for. Returns the exit code.
 int run_method(Session& session, const RunnerOptions& options) {
   const bool traced = options.profile || !options.etdump.empty();
   std::optional<ValueBuffer> values;

@@ -12,7 +12,7 @@ namespace vitrine::tools {
 // an op is below --min_sqnr. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
-// Compares options.compare, a stored profile or trace, as A with a profile of this run as B.
+// Compares A, the stored profile or trace options.compare, with B, a profile of this run.
 int compare_with_stored(const inspector::Profile& run, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

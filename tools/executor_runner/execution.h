@@ -6,8 +6,8 @@
 
 namespace vitrine::tools {
 
-// `method` was loaded by a session with session_options(options), which sets the limit. Throws
-// ToolError.
+// Executes `method`, which must have been loaded by a session with session_options(options),
+// because these set the limit. Throws ToolError.
 void execute(Method& method, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

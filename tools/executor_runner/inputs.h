@@ -1,4 +1,4 @@
-// The inputs of a run: from a test set or files if given, otherwise random.
+// The inputs of a run: from a test set or files if these are given, otherwise random.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class InputSet {
   // Reads `specs` for the method's tensor inputs, in order. Inputs without a spec get random
   // values. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
-  // Copies the values of `other` for another method. Its inputs must have the same dtypes and
+  // Copies the values of `other` for another method, whose inputs must have the same dtypes and
   // accept the same shapes; dim orders may differ. Throws ToolError.
   InputSet(const Method& method, const InputSet& other);
 
@@ -30,10 +30,11 @@ class InputSet {
   // Takes the given values unchanged, one for each input. All inputs must be tensors.
   InputSet(std::vector<Array> values, std::string source);
 
-  // Takes all inputs from a test set; errors begin with `label`. Throws ToolError.
+  // Takes all inputs from a test set. Throws ToolError, whose text begins with `label`.
   InputSet(const Method& method, const bundled::TestSet& set, const std::string& label);
 
-  // Sets the inputs. Call this before each execution, because the method may reuse their memory.
+  // Sets the inputs of the method. Must be called before each execution, because the method may
+  // reuse the inputs' memory.
   void apply(Method& method);
 
   // The origin of the inputs' values: "random (seed 0)", "2 files", "1 file, 1 random (seed 0)" or

@@ -43,11 +43,11 @@ std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
 // Lowers options.reference if it is an exported model. Returns an empty list if it is a program.
 std::vector<std::byte> lower_reference(const RunnerOptions& options);
 
-// A program, options.model, and its reference, options.reference.
+// A program (options.model) and its reference (options.reference).
 class NumericsRun {
  public:
-  // `lowered` is the result of lower_reference(). All arguments must outlive the object.
-  // options.debug_outputs must be set.
+  // Loads both programs. `lowered` is the result of lower_reference(). All arguments must outlive
+  // the object. options.debug_outputs must be set.
   NumericsRun(const RunnerOptions& options, const SessionOptions& session,
               std::span<const std::byte> lowered)
       : options_(options), session_(session), lowered_(lowered) {}

@@ -278,7 +278,7 @@ void check_files(const RunnerOptions& options) {
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
   std::vector<std::filesystem::path> written = {options.report.file, options.etdump,
                                                 options.debug_buffer};
-  // --output_file BASE writes BASE-<number>.bin, which must not be an input.
+  // --output_file BASE writes files BASE-<number>.bin, which must not be input files.
   for (const std::filesystem::path& file : read) {
     const std::string name = file.string();
     if (options.output_base.empty() || !name.starts_with(options.output_base + "-")) continue;

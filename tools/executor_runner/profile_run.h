@@ -1,4 +1,4 @@
-// --profile: runs a method and makes the profile of its trace.
+// Implements --profile: runs a method and makes the profile of the trace.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the facts about
-// the runs that a profile has in addition to their trace. Throws ToolError.
+// Runs `method`, which must have been loaded with `trace` as its tracer. Returns facts about the
+// runs that are part of a profile but not of the trace. Throws ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 

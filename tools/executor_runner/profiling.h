@@ -24,7 +24,7 @@ size_t num_runs_within(double budget_ns, uint64_t run_ns, size_t min_runs, size_
 // Returns the number of warm-up runs if a run takes `run_ns`.
 size_t num_warmup_runs(uint64_t run_ns);
 
-// "interrupted after 7 of 50 runs"
+// Returns "interrupted after 7 of 50 runs".
 std::string interrupted_text(size_t done, size_t runs);
 
 struct ProfiledRuns {

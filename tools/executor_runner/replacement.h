@@ -1,5 +1,5 @@
-// --replace_delegates: runs another program of the same model in place of one whose backends are
-// missing.
+// Implements --replace_delegates: runs another program of the same model in place of a program
+// whose backends are missing.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// --profile with several numbers of threads.
+// Implements --profile with several numbers of threads.
 #pragma once
 
 #include "tools/executor_runner/options.h"

@@ -1,4 +1,4 @@
-// A program with the objects that run and trace it, and its trace joined with its record.
+// TracedProgram runs and traces a program. TracedRun is the trace joined with the program's record.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 namespace vitrine::tools {
 
 // Runs options.model once and reports a summary of each operator's values.
-// Keeps no values, so that memory does not depend on their sizes. Throws ToolError.
+// Does not keep the values, so that the memory it needs does not depend on their sizes. Throws
+// ToolError.
 void run_value_summaries(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -43,7 +43,8 @@ VerificationReport verify(Session& session, const bundled::TestSuite& suite,
                           const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);
-// The fields are described in docs/formats/bundled_program.md, "Running and verifying".
+// Returns the report as JSON. docs/formats/bundled_program.md, "Running and verifying", describes
+// the members.
 std::string verification_json(const VerificationReport& report);
 
 }  // namespace vitrine::tools

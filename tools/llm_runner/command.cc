@@ -35,8 +35,8 @@ namespace {
 
 std::atomic<TextGenerator*> interrupted_generator = nullptr;
 
-// The first Ctrl-C ends the text, or the wait for a turn. A second Ctrl-C cancels the execution of
-// the model, and a third one ends the process.
+// The first Ctrl-C ends the generated text, or the wait for a turn of the chat. The second Ctrl-C
+// cancels the execution of the model, and the third one ends the process.
 class InterruptGuard {
  public:
   explicit InterruptGuard(TextGenerator& generator) {
@@ -73,7 +73,7 @@ std::string formatted_turn(std::string_view format, std::string_view line) {
   return turn += format;
 }
 
-// Shows the progress of long prompts, and passes the steps on to the profiler, if there is one.
+// Shows the progress of long prompts, and forwards the steps to the profiler, if there is one.
 class PrefillProgress : public GenerationObserver {
  public:
   void set_next(GenerationObserver* next) { next_ = next; }
@@ -246,7 +246,7 @@ class LlmRunner {
     }
   }
 
-  // Returns false if the context has no room for an answer.
+  // Takes a turn of the chat. Returns false if the context has no room for an answer.
   bool answer_turn(const std::string& turn, const GenerateOptions& options) {
     Generation result;
     try {

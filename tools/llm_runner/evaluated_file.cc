@@ -35,7 +35,7 @@ std::optional<size_t> first_invalid(std::string_view text) {
   return std::nullopt;
 }
 
-// Reads the first `count` bytes, or the complete file. Sets `is_complete`.
+// Reads the first `count` bytes of the file. Sets `is_complete` if that is the complete file.
 std::string read_start(const std::filesystem::path& path, size_t count, bool& is_complete) {
   std::ifstream file(path, std::ios::binary);
   std::string text(count + 1, '\0');

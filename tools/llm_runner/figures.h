@@ -8,7 +8,7 @@ namespace vitrine::tools {
 
 inline constexpr double kPercent = 100;
 
-// JSON has no infinity and no NaN; they become null.
+// Returns a figure as JSON. Infinity and NaN become null, because JSON cannot represent them.
 inline nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }

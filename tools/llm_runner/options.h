@@ -1,4 +1,4 @@
-// The command line of llm_runner: the flags of ExecuTorch's llama_main and additional ones.
+// The command line of llm_runner: the flags of ExecuTorch's llama_main, and further options.
 #pragma once
 
 #include <filesystem>

@@ -20,7 +20,7 @@ class RunnerProfile {
  public:
   // Returns a new object, or null if the options ask for neither a profile nor a trace.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
-  // Throws HostError if the profile to compare with cannot be read.
+  // Reads the profile to compare with, if any. Throws HostError if it cannot be read.
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }

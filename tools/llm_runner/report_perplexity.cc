@@ -32,7 +32,7 @@ std::string estimate_text(const RatioEstimate& estimate, double factor, int deci
   return fmt::format("{} ± {:.{}f}", value, *estimate.error * factor, decimals);
 }
 
-// Returns e^estimate with its interval.
+// Returns e^estimate and its interval.
 std::string power_text(const RatioEstimate& estimate, int decimals) {
   const std::string value = fmt::format("{:.{}f}", std::exp(estimate.value), decimals);
   if (!estimate.error) return value;

@@ -30,7 +30,7 @@ namespace fbs = schema::program;
 
 constexpr size_t kMaxArguments = size_t{1} << 24;
 
-// Number of occurrences of each name.
+// Maps names to their numbers of occurrences.
 using Counts = std::map<std::string, size_t>;
 
 std::string text_of(const flatbuffers::String* text) { return text != nullptr ? text->str() : ""; }
@@ -199,8 +199,9 @@ class MethodDescriber {
   }
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
-  // every argument; loading knows more (MethodOptions::accept_unwritten_outputs). A tensor that no
-  // instruction lists may be a view of another tensor.
+  // every argument; loading a method finds more unwritten outputs
+  // (MethodOptions::accept_unwritten_outputs). A tensor that no instruction lists may be a view of
+  // another tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them

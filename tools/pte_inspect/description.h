@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr int kDescriptionVersion = 1;
 
-// A file's bytes, 16-byte aligned, and its name for errors.
+// The bytes of a file, 16-byte aligned, and the file's name for errors.
 struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;
@@ -29,7 +29,8 @@ struct OpenedFile {
   bool prepares_delegates = false;
 };
 
-// Throws a HostError that names the file, the position and the problem.
+// Describes a file of any kind. Throws a HostError that names the file, the position and the
+// problem.
 Json describe_file(const OpenedFile& file);
 
 // Each function adds the keys of one kind of file. describe_file() selects the function.

@@ -75,7 +75,7 @@ class Printer {
     return std::move(out_);
   }
 
-  // Prints a program that is a part of a file.
+  // Prints the description of a program that is a part of a file.
   std::string print_program(const Json& json) {
     program(json);
     return std::move(out_);
@@ -181,7 +181,8 @@ class Printer {
     print_delegates(method["delegates"]);
   }
 
-  // Prints the memory of the method once it is loaded, and the delegates for which it is unknown.
+  // Prints how much memory the loaded method takes, and lists the delegates whose memory is
+  // unknown.
   void print_loaded(const Json& method) {
     const Json& delegates = method["delegate_memory"];
     uint64_t planned = 0;
@@ -279,7 +280,7 @@ class Printer {
     }
   }
 
-  // Prints the payload of another backend, and the program in it.
+  // Prints the payload of a backend other than XNNPACK, and the program in the payload.
   void print_payload(const Json& json, const std::string& indent) {
     out_ += foreign_payload_text(json["payload"], indent, options_);
     if (!json.contains("program")) return;

@@ -1,4 +1,4 @@
-// Converts the description of a foreign payload to text.
+// Converts the description of a payload that Vitrine does not run to text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::tools {
 
-// `payload` is the member "payload" of payload_json(). Every line begins with `indent`.
+// Returns lines that begin with `indent`. `payload` is the member "payload" of payload_json().
 std::string foreign_payload_text(const Json& payload, const std::string& indent,
                                  const TextOptions& options);
 

@@ -168,8 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops of both traces. Returns false if a trace has none or its file of data is
-// missing, unless the options require them.
+// Reads the outputs of ops in both traces. Returns false if a trace has no outputs of ops or the
+// file with their data is missing, or throws if the options require them.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {

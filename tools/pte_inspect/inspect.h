@@ -12,7 +12,7 @@ struct Inspection {
   int exit_code = 0;  // 1: --verify failed; 2: beyond --fail_above or --min_sqnr
 };
 
-// Throws a HostError that names the file and the position.
+// Runs the task. Throws a HostError that names the file and the position.
 Inspection inspect(const InspectOptions& options);
 
 }  // namespace vitrine::tools

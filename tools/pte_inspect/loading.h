@@ -44,11 +44,12 @@ struct XnnpackGraph {
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);
-// Formats the datatype and shape: "f32[1,3,224,224]".
+// Formats the datatype and shape of a value: "f32[1,3,224,224]".
 std::string describe_value(const xnnpack::Value& value);
 Json xnnpack_json(const XnnpackGraph& graph);
 
-// Returns the arguments of a kernel or delegate call. Empty if the file has none, which is valid.
+// Returns the arguments of a kernel or delegate call. Empty if the file omits the list of
+// arguments, which is valid.
 template <class Call>
 std::span<const int32_t> arguments_of(const Call& call) {
   if (call.args() == nullptr) return {};

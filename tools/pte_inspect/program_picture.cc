@@ -25,7 +25,7 @@ constexpr size_t kNone = GraphPicture::kNoParent;
 constexpr size_t kShownOps = 12;      // of a list of source ops
 constexpr size_t kMaxSources = 2000;  // of an instruction; a record may repeat nodes without limit
 
-// Returns the components that two module paths begin with: "features.0".
+// Returns the components with which two module paths both begin: "features.0".
 std::string common_path(std::string_view a, std::string_view b) {
   size_t end = 0;
   for (size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
@@ -345,7 +345,7 @@ class ProgramPicture {
         }
       }
     }
-    // Times of operators that are not nodes of the payload belong to the delegate.
+    // Adds to the delegate the times of operators that are not nodes of the payload.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;
@@ -358,7 +358,8 @@ class ProgramPicture {
     }
   }
 
-  // `outside` has the producers of the delegate's arguments; null if they are not connected.
+  // Adds the nodes of a payload. `outside` has the producers of the delegate's arguments, or is
+  // null if the payload is not connected to them.
   void add_payload(const GraphInstruction& call, const ProgramGraph& payload, size_t parent,
                    const Producers* outside) {
     inner_.assign(payload.values.size(), kNone);
@@ -399,7 +400,8 @@ class ProgramPicture {
   const std::map<std::string, DelegationReasons>& all_reasons_;
   const DelegationReasons* reasons_ = nullptr;  // of this method
   bool has_times_ = false;                      // the profile measured this method
-  // Times of the profile's rows that have no node yet, by instruction and identifier.
+  // Times of the profile's rows that were not assigned to a node yet, by instruction and
+  // identifier.
   RowTimes times_;
   RowTimes device_rows_;  // by instruction and index of the payload's operator
   const etrecord::MethodRecord* method_ = nullptr;

@@ -56,8 +56,8 @@ class Verifier {
   }
 
  private:
-  // Runs a check and returns true if it passed. The result comes before the results of nested
-  // checks.
+  // Runs a check and returns true if it passed. The result of the check precedes the results of
+  // nested checks.
   bool run_check(std::string name, const std::function<void()>& run) {
     const size_t index = results_.size();
     results_.push_back({std::move(name), ""});
@@ -70,7 +70,8 @@ class Verifier {
     }
   }
 
-  // Reads the payload of another backend. The constants that it names must exist.
+  // Reads the payload of a backend other than XNNPACK. The constants that the payload names must
+  // exist.
   void verify_foreign(const Program& program, const schema::program::BackendDelegate& delegate,
                       std::span<const std::byte> bytes, const std::string& method,
                       Budget& steps) const {

@@ -24,12 +24,13 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack(BackendOptions options) {
   return make({}, options);
 }
 
-// Corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
+// Makes a partitioner that corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic(BackendOptions options) {
   return make({.precisions = aot::xnnpack::kDynamic, .per_op = true}, options);
 }
 
-// Delegates more than ExecuTorch's partitioner, which leaves branches to kernels.
+// Makes a partitioner that delegates more calls than ExecuTorch's, which leaves branches to
+// kernels.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_branches(BackendOptions options) {
   return make({.in_branches = true}, options);
 }

@@ -1,4 +1,4 @@
-// The backends for which tools can lower: those of this build, and those that main() adds.
+// The backends for which tools can lower: backends of this build, and backends that main() adds.
 #pragma once
 
 #include <memory>

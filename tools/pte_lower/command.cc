@@ -53,8 +53,8 @@ class ProgressLine {
   bool is_terminal_;
 };
 
-// Adds the .ptd files to the output, in the folder of the program. Runners read them with
-// --data_path. Returns their temporary paths.
+// Adds the .ptd files to the output, in the folder of the program. Runners read such files with
+// --data_path. Returns the temporary paths of the files.
 std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& model,
                                                       const std::filesystem::path& program,
                                                       NewFiles& files) {
@@ -99,7 +99,7 @@ int choose_precisions(const aot::Methods& methods, const LoweringOptions& option
   return result.is_interrupted ? kExitInterrupted : kExitBeyondLimit;
 }
 
-// Returns the exit code.
+// Runs the tool. Returns the exit code.
 int run(const LoweringOptions& options) {
   aot::LowerOptions lowering = to_lower_options(options);
   const ProgressLine progress;

@@ -50,7 +50,7 @@ std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   return real;
 }
 
-// Parses a value such as "get_max_seq_len=2048" or a list such as "get_eos_ids=2,7" or
+// Parses metadata: a value such as "get_max_seq_len=2048", or a list such as "get_eos_ids=2,7" or
 // "get_eos_ids=2,".
 aot::ConstantMethod parse_constant_method(const std::string& text) try {
   const size_t equals = text.find('=');

@@ -1,9 +1,9 @@
-// The main functions of the tools. `vitrine` calls them, and so does the program of each tool.
+// The main functions of the tools. Both `vitrine` and the programs of single tools call them.
 #pragma once
 
 namespace vitrine::tools {
 
-// These functions return the exit code.
+// Each function runs a tool and returns the exit code.
 int executor_runner(int argc, char** argv);
 int llm_runner(int argc, char** argv);
 int pte_inspect(int argc, char** argv);

@@ -1,5 +1,5 @@
-// vitrine: one command with the tools as subcommands. If it is started under the name of a tool,
-// for example through a link, it behaves like that tool.
+// vitrine: one command with the tools as subcommands. If `vitrine` is started under the name of a
+// tool, for example through a link, it behaves like that tool.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ constexpr std::array<ToolName, 4> kTools = {{{"executor_runner", executor_runner
                                              {"pte_inspect", pte_inspect},
                                              {"pte_lower", pte_lower}}};
 
-// Chats, unless an argument gives llm_runner another task.
+// `vitrine chat` starts a chat, unless an argument gives llm_runner another task.
 int chat(int argc, char** argv) {
   constexpr std::array<std::string_view, 11> kTasks = {
       "--prompt",  "--random_prompt", "--chat", "--perplexity", "--numerics", "--compare",

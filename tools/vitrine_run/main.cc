@@ -39,7 +39,8 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". An empty text means zeros.
+// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". Without a file (empty text), the
+// tensor is zero.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   if (text.empty()) {

@@ -1,5 +1,6 @@
 // Borders of delegates: calls that enter and leave them, and layout changes at their inputs.
-// --optimize removes what splits delegates, and moves calls that compute nothing out of them.
+// --optimize removes calls that split delegates, and moves calls that do not compute anything out
+// of delegates.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Conversions for dynamic activations (QD8) are part of their layers.
+// Excludes conversions for dynamic activations (QD8), which are part of a quantized layer.
 bool is_conversion(const inspector::ProfileRow& row) {
   const std::string op = op_of(row);
   return (op.find("quantize") != std::string::npos || op == "Convert") &&

@@ -1,5 +1,6 @@
-// Instructions that this processor lacks and from which XNNPACK's kernels would gain. No option
-// changes that, but times on the target may differ from those on this machine.
+// Instructions that this processor lacks and from which XNNPACK's kernels would gain. Options
+// cannot add instructions, but times on a target that has them may differ from times on this
+// machine.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -67,7 +67,7 @@ std::string lines_of(const Context& context, const RowSum& rows) {
   return text;
 }
 
-// Without the exported model, reasons are unknown.
+// Without the exported model, the reasons for the rejections are unknown.
 std::vector<Advice> without_reasons(const Context& context) {
   constexpr double kMinShareOfAll = 0.1;
   std::map<std::string, double> times;

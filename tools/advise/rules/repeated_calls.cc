@@ -33,7 +33,7 @@ struct CallList {
     if (!line.empty() && std::ranges::count(lines, line) == 0) lines.push_back(line);
   }
 
-  // "linear x2, relu x1 (model.py:12, model.py:14)"
+  // Returns "linear x2, relu x1 (model.py:12, model.py:14)".
   std::string text() const {
     constexpr size_t kShown = 4;
     std::string text;

@@ -50,7 +50,7 @@ struct DataCache {
 // element, in the same order. Joins nothing if the counts differ.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
-// Positions [begin, end).
+// A range of positions, [begin, end).
 using PositionRange = std::pair<size_t, size_t>;
 
 struct CacheError {

@@ -97,7 +97,7 @@ bool is_update(const etrecord::EdgeNode& node) {
   return node.target.find("update_cache") != std::string::npos;
 }
 
-// Finds the update of the cache that `value` comes from, through views and copies.
+// Finds the cache update from which `value` comes, looking through views and copies.
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
@@ -146,7 +146,7 @@ void add_layers(LanguageNumerics& all, const inspector::ValueComparison& compari
     if (!value.difference.why_not.empty()) continue;
     const NamedValue named = name_of(value, reference);
     const std::string name = layer_of(named.module);
-    // The result of a cache update is not a value of the model.
+    // Skips the result of a cache update, because it is not a value of the model.
     if (name.empty() || named.op.find("update_cache") != std::string::npos) continue;
     auto found = std::ranges::find(layers, name, &std::pair<std::string, LayerValues>::first);
     if (found == layers.end()) found = layers.insert(layers.end(), {name, {}});

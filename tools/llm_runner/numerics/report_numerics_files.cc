@@ -103,7 +103,7 @@ std::string dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// A line of the CSV. `positions` and `divergence` may be empty cells.
+// Writes a line of the CSV file. The cells `positions` and `divergence` may be empty.
 std::string csv_line(const char* value, const std::string& layer, const std::string& positions,
                      const std::string& divergence,
                      const std::optional<TensorDifference>& figures) {

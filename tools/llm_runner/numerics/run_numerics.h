@@ -8,16 +8,16 @@
 
 namespace vitrine::tools {
 
-// Returns the exit code: kExitBeyondLimit if a figure is below --fail_below. Throws ToolError,
-// GenerationError, TokenizerError or HostError.
+// Runs the comparison and writes its report. Returns the exit code: kExitBeyondLimit if a figure is
+// below --fail_below. Throws ToolError, GenerationError, TokenizerError or HostError.
 int run_language_numerics(const LlmOptions& options);
 
 std::string report_language_numerics(const llm::LanguageNumerics& numerics,
                                      const inspector::TableOptions& options);
 std::string report_language_numerics_json(const llm::LanguageNumerics& numerics);
-// One line for each value of a layer, and for each block of positions.
+// Returns a CSV text with one line for each value of a layer, and one for each block of positions.
 std::string report_language_numerics_csv(const llm::LanguageNumerics& numerics);
-// A page for a browser, which needs no network and no other files.
+// Returns a page for a browser. The page needs no network and no other files.
 std::string report_language_numerics_html(const llm::LanguageNumerics& numerics);
 
 }  // namespace vitrine::tools

@@ -20,7 +20,7 @@
 
 namespace vitrine::tools {
 
-// A step with its values, joined with the program's record.
+// The trace of a step with all values, joined with the program's record.
 struct RecordedStep {
   etdump::EtDump trace;
   inspector::Profile profile;
@@ -31,7 +31,8 @@ struct RecordedStep {
 
 class TracedDecoder {
  public:
-  // `etrecord` is the file of the model's record, or empty for the record in the program.
+  // Loads the model. `etrecord` is the file of the model's record, or empty for the record in the
+  // program.
   TracedDecoder(const SessionOptions& session, const LlmOptions& options,
                 const Tokenizer* tokenizer, std::string name,
                 const std::filesystem::path& etrecord);

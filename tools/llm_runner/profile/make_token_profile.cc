@@ -364,7 +364,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Joins the trace of one method. Its runs are the kept steps in which the method ran.
+  // Joins the trace of one method with the record. The runs of the trace are the kept steps in
+  // which the method ran.
   void add_kept_runs(size_t method) {
     const std::vector<const KeptStep*> kept = profiler_.tracer(method).kept();
     if (!std::ranges::any_of(kept, has_records)) return;

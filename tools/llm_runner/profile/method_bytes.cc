@@ -20,7 +20,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Operators that read one row of a constant per token.
+// Operators that read only one row of a constant per token.
 constexpr std::string_view kLookups[] = {
     "aten::embedding",
     "aten::index",
@@ -96,7 +96,8 @@ class MethodBytesReader {
     return plan_.operators()->Get(static_cast<uint32_t>(call.op_index()))->name()->string_view();
   }
 
-  // Returns null if the index is out of range or the argument is not a tensor.
+  // Returns a tensor argument of the call, or null if the index is out of range or the argument is
+  // not a tensor.
   const fbs::Tensor* argument(const fbs::KernelCall& call, int index) const {
     if (index < 0 || static_cast<uint32_t>(index) >= size_of(call.args())) return nullptr;
     const int32_t value = call.args()->Get(static_cast<uint32_t>(index));
@@ -170,7 +171,7 @@ class MethodBytesReader {
     return known == nullptr || known->writes_all || argument(call, known->mask_arg) != nullptr;
   }
 
-  // Caches are [batch, positions, heads, size].
+  // The shape of a cache is [batch, positions, heads, size].
   static void add_cache(const fbs::Tensor& cache, const CacheOperator* known, bool reads_all,
                         KernelBytes& bytes) {
     const double all = bytes_of(cache);

@@ -1,5 +1,6 @@
-// Counts the bytes that each instruction of a method reads: weights, from the program and from the
-// payloads of XNNPACK delegates, and caches, the tensors that keep keys and values between calls.
+// Counts the bytes that each instruction of a method reads from weights and caches. Weights are in
+// the program and in the payloads of XNNPACK delegates. Caches are the tensors that keep keys and
+// values between calls.
 #pragma once
 
 #include <cstdint>

@@ -15,14 +15,15 @@ inline constexpr int kTokenJsonVersion = 2;
 // model, then the wall time.
 std::string report_token_table(const TokenProfile& profile,
                                const inspector::TableOptions& options = {});
-// JSON with all rows. Times are in ns.
+// Returns JSON with all rows. Times are in ns.
 std::string report_token_json(const TokenProfile& profile);
-// HTML page with all decode tokens and the ops of the kept steps. Each method has its own section.
+// Returns an HTML page with all decode tokens and the ops of the kept steps. Each method has its
+// own section.
 std::string report_token_html(const TokenProfile& profile);
-// Trace events: one track with all steps, above the ops of the kept steps.
+// Returns trace events: one track with all steps, above the ops of the kept steps.
 std::string report_token_timeline(const TokenProfile& profile);
-// CSV with one line for each group of the view, one for each part outside of the model, and a last
-// line for the wall time. Times are in ns.
+// Returns CSV with one line for each group of the view, one for each part outside of the model, and
+// a last line for the wall time. Times are in ns.
 std::string report_token_csv(const TokenProfile& profile, const inspector::View& view = {});
 
 }  // namespace vitrine::llm

@@ -77,7 +77,7 @@ void StepTracer::record_operators(const TracedOperators& all) {
   log_next(all.start_ns, all.ends_ns);
 }
 
-// Logs the expected group.
+// Logs the group that is expected next.
 void StepTracer::log_next(uint64_t start_ns, std::span<const uint64_t> ends_ns) {
   const auto group = static_cast<size_t>(next_++ - groups_[phase_].data());
   logged_[logged_count_++] = {start_ns, group};

@@ -64,7 +64,7 @@ struct PhaseSums {
   std::vector<StepSums> sums;  // one element for each record
   uint64_t steps = 0;
   uint64_t tokens = 0;
-  // Sums over usual steps:
+  // The following members are sums over usual steps:
   uint64_t usual_steps = 0;
   uint64_t positions = 0;
   uint64_t position_squares = 0;
@@ -81,7 +81,7 @@ struct KeptStep {
 
 class StepTracer final : public EventTracer {
  public:
-  // Limit on the records of a step, not counting those of Method::execute.
+  // Limit on the number of records per step, not counting the records for Method::execute itself.
   static constexpr size_t kMaxRecordsPerStep = size_t{1} << 16;
   // Limits on the number of steps per phase whose records are kept.
   static constexpr size_t kMaxSampled = 8;
@@ -154,7 +154,7 @@ class StepTracer final : public EventTracer {
   void keep(const GenerationStep& step, const StepPartTimes& parts);
   std::vector<TraceRecord> current_records() const;
 
-  // The current step:
+  // The following members describe the current step:
   std::unique_ptr<LoggedGroup[]> logged_;
   size_t logged_count_ = 0;
   std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
@@ -169,8 +169,9 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Groups in order of their first appearance. They are kept apart from the records because they
-  // are small: between two tokens, the model's weights evict them from the processor's caches.
+  // Groups in order of their first appearance. They are stored apart from the larger records,
+  // because the model's weights evict both from the processor's caches between two tokens, and
+  // groups are read for each token.
   std::array<std::vector<RecordGroup>, kPhases> groups_;
   std::array<GroupIndex, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};

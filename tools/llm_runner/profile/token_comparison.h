@@ -45,8 +45,8 @@ struct SavedTokens {
   std::vector<SavedRow> outside;  // unattributed, then the parts
 };
 
-// Throws a FormatError that begins with `label` if `json` is not a token profile. `label` is
-// usually the name of the file.
+// Reads a token profile. Throws a FormatError that begins with `label` if `json` is not a token
+// profile. `label` is usually the name of the file.
 SavedTokens read_saved_tokens(std::string_view json, const std::string& label);
 
 struct ComparedTokens {
@@ -71,8 +71,8 @@ struct TokenComparison {
   std::vector<std::string> notes;
 };
 
-// Matches rows by `by`. GroupBy::kNone matches by op and module, or by op alone if a side has no
-// modules.
+// Compares two token profiles. Matches rows by `by`; GroupBy::kNone matches by op and module, or
+// only by op if a side has no modules.
 TokenComparison compare_tokens(SavedTokens a, SavedTokens b, inspector::GroupBy by);
 
 inline constexpr int kTokenComparisonJsonVersion = 1;

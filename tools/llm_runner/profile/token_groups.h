@@ -11,7 +11,7 @@ namespace vitrine::llm {
 
 struct TokenGroup : TokenCost {
   std::string name;  // printable; the op if rows are not grouped (GroupBy::kNone)
-  // Set only if rows are not grouped.
+  // The following texts are set only if rows are not grouped.
   std::string place, module, kernel, short_kernel;
   size_t rows = 0;
 };

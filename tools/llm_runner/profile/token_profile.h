@@ -129,16 +129,16 @@ struct TokenProfile {
   std::vector<std::string> notes;
 };
 
-// "decode + prefill"
+// Returns the names of the methods: "decode + prefill".
 std::string method_names(const TokenProfile& profile);
 double tokens_per_second(const TokenProfile& profile, Phase phase);
-// "tokenizer: prompt", "between steps", ...
+// Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
 // Returns the times outside of all rows with their names, in the order of reports: unattributed
 // time, then the parts.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
-// "decode at 12"
+// Returns the name of a step: "decode at 12".
 std::string step_name(Phase phase, const StepWall& step);
 
 // Makes the profile of all steps so far. `methods[i]` is the method that `profiler.tracer(i)`

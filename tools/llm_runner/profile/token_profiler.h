@@ -41,11 +41,11 @@ class TokenProfiler final : public GenerationObserver {
   }
   // Sums over the steps' wall times: Method::execute and all parts.
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
-  // The wall times of all steps, 24 bytes each.
+  // The wall times of all steps. Each step takes 24 bytes.
   const std::vector<StepWall>& walls(Phase phase) const {
     return walls_[static_cast<size_t>(phase)];
   }
-  // Time from each call of generate() to its first token.
+  // Times from the start of each generate() call to the call's first token.
   const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }
 
  private:

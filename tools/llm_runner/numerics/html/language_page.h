@@ -1,12 +1,12 @@
-// The page of the errors of a language model. The build embeds it from the files of this folder and
-// the inspector's.
+// The page that shows a language model's errors. The build embeds the page from files of this
+// folder and of the inspector's folder.
 #pragma once
 
 #include <string_view>
 
 namespace vitrine::llm::html {
 
-// Has the placeholders {{style}}, {{data}} and {{script}}.
+// The page has the placeholders {{style}}, {{data}} and {{script}}.
 extern const std::string_view kLanguagePage;
 extern const std::string_view kLanguageScript;  // follows the inspector's kElements
 
