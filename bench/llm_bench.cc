@@ -100,7 +100,8 @@ void lower_to(const fs::path& file, ScalarType cache) {
   program.commit();
 }
 
-// Runs `work` in a new process, so that its memory can be measured. Returns its peak in bytes.
+// Runs `work` in a new process, so that its memory can be measured. Returns the peak memory in
+// bytes.
 uint64_t in_new_process(const std::function<void()>& work) {
   std::fflush(stdout);
   const pid_t child = fork();
@@ -122,7 +123,7 @@ uint64_t in_new_process(const std::function<void()>& work) {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Returns the bytes per second at which `threads` threads read 200 MB of memory.
+// Measures the rate, in bytes per second, at which `threads` threads read 200 MB of memory.
 double read_bandwidth(size_t threads) {
   const std::unique_ptr<ThreadPool> pool = check(ThreadPool::create(threads));
   const std::vector<uint64_t> memory(size_t{24} << 20, 1);
@@ -180,7 +181,7 @@ class Decoder {
   }
   int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
-  // Feeds `count` tokens from `position` on and returns the time in ns, including the time of the
+  // Feeds `count` tokens from `position` on. Returns the time in ns, including the time of the
   // tracer if there is one.
   double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     const auto words = static_cast<int64_t>(decoder_->info().vocabulary);

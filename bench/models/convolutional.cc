@@ -1,4 +1,4 @@
-// Convolutional networks, each described by a table of its blocks.
+// Convolutional networks. A table describes the blocks of each network.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -204,7 +204,7 @@ aot::ExportedProgram unet() {
   return build.finish({nn::conv2d(build, "classes", x, 2, {.kernel = 1})});
 }
 
-// The small DS-CNN of Zhang et al. 2017, "Hello Edge".
+// The small DS-CNN (keyword spotting): Zhang et al. 2017, "Hello Edge".
 aot::ExportedProgram keyword_spotting() {
   ModelBuilder build("vitrine.bench.KeywordSpotting");
   Node* x = image(build, 1, 49, 10);

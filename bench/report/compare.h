@@ -1,4 +1,4 @@
-// Compares two files of results, A and B.
+// Compares two results files, A and B.
 #pragma once
 
 #include <filesystem>

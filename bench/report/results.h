@@ -22,7 +22,8 @@ struct Result {
   size_t threads = 1;
   std::optional<double> work;  // operators: elements of the result, or multiply-adds
   Timing time;                 // all zero if it was not measured; `note` then gives the reason
-  // Figures of a new process: the first run, Program::load, Method::load and peak resident memory.
+  // Figures measured in a new process: time of the first run, of Program::load and of Method::load,
+  // and peak resident memory.
   std::optional<double> first_ns = {};
   std::optional<double> load_ns = {};
   std::optional<double> init_ns = {};
@@ -65,7 +66,7 @@ struct Results {
   const Result* find(std::string_view id) const;
 };
 
-// Returns a crossing for every operator and number of threads.
+// Returns the crossing of each operator for each number of threads.
 std::vector<Crossing> crossings_of(const Results& results);
 
 std::string results_json(const Results& results);

@@ -1,4 +1,4 @@
-// The kernels that a measured program registers.
+// Declares the function that registers the kernels of a measured program.
 #pragma once
 
 #include "vitrine/kernel_registry.h"

@@ -138,7 +138,7 @@ void describe(CLI::App& app, CommandLine& line) {
       ->type_name("CPUS");
 }
 
-// Returns the exit code.
+// Runs the subcommand if there is one, else the suite. Returns the exit code.
 int dispatch(const CLI::App& app, const CommandLine& line) {
   if (app.got_subcommand("compare")) return compare_files(line.a, line.b, line.bound);
   if (app.got_subcommand("start")) {

@@ -101,9 +101,9 @@ class ModelRun {
   }
 
  private:
-  // Loads and runs a variant, compares its outputs with the reference and measures its start. The
-  // portable kernels are the reference. They use one thread, so they are timed with one thread
-  // only.
+  // Loads and runs a variant, compares its outputs with those of the portable kernels (the
+  // reference) and measures the start of the program. Portable kernels use one thread, so they are
+  // timed with only one thread.
   void load(const Variant& variant) {
     LoadedVariant& loaded = loaded_.emplace_back();
     loaded.result = {.section = "models",
@@ -234,7 +234,8 @@ std::vector<Subject> suite_subjects(const SuiteOptions& options) {
   return subjects;
 }
 
-// Returns the models in the options, or the models of the suite and the corpus if there are none.
+// Returns the models that the options name or, if they name none, the models of the suite and the
+// corpus.
 std::vector<Subject> subjects_of(const SuiteOptions& options) {
   std::vector<Subject> subjects;
   if (options.files.empty()) subjects = suite_subjects(options);

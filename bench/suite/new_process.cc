@@ -19,7 +19,8 @@
 namespace vitrine::bench {
 namespace {
 
-// Runs this program with these arguments and returns its standard output.
+// Runs this program with the given arguments in a new process, and returns what the process writes
+// to standard output.
 std::string output_of_self(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -50,7 +51,8 @@ std::string output_of_self(std::vector<std::string> arguments) {
   return text;
 }
 
-// Returns the peak memory of this process. getrusage would include the process that started it.
+// Returns the peak memory of this process. Does not use getrusage, which would include the memory
+// of the process that started this one.
 uint64_t peak_resident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
