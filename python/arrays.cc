@@ -45,7 +45,7 @@ const char* numpy_name(ScalarType dtype) {
 // Returns the Python expression that converts `x` to an array of `dtype`, for error messages.
 std::string conversion(ScalarType dtype, bool is_array) {
   const bool is_bfloat16 = dtype == ScalarType::kBFloat16;
-  // NumPy 1.24 to 1.26 have no numpy.bool.
+  // Uses bool_, because NumPy 1.24 to 1.26 lack numpy.bool.
   const char* name = is_bfloat16                  ? "float32"
                      : dtype == ScalarType::kBool ? "bool_"
                                                   : numpy_name(dtype);
@@ -98,7 +98,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   const std::string expected =
       text_of(numpy_name(info.dtype), info.sizes) + (is_dynamic ? " or smaller" : "") +
       (info.dtype == ScalarType::kBFloat16 ? " with bits of bfloat16" : "");
-  // NumPy treats another byte order as another dtype.
+  // A difference in byte order is an error too, because NumPy then reports different dtypes.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
     throw py::type_error(fmt::format("{} must be {}, got {}: {}", label, expected, text_of(array),
                                      conversion(info.dtype, /*is_array=*/true)));
@@ -114,7 +114,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   std::vector<int32_t> sizes;
   for (py::ssize_t i = 0; i < array.ndim(); ++i)
     sizes.push_back(static_cast<int32_t>(array.shape(i)));
-  // The cast is safe because the runtime does not write its inputs.
+  // The const_cast is safe because the runtime does not write to inputs.
   auto* data = static_cast<std::byte*>(const_cast<void*>(array.data()));
   const std::span memory(data, static_cast<size_t>(array.nbytes()));
   if (reinterpret_cast<uintptr_t>(data) % element_size(info.dtype) != 0) {

@@ -40,7 +40,8 @@ struct LowerSettings {
   bool plan_outputs = true;
 };
 
-// Converts the settings. Throws a HostError, TypeError or ValueError that names the option.
+// Converts the settings to options of aot::lower(). Throws a HostError, TypeError or ValueError
+// that names the option.
 aot::LowerOptions lower_options(const LowerSettings& settings);
 
 // Lowers the models. The keys of `models` are the names of the methods. Throws a HostError that

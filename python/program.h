@@ -62,7 +62,8 @@ class PythonProgram {
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 
-  // Releases the GIL during the call. Other threads that call the same program wait.
+  // Calls a method. Releases the GIL during the call; other threads that call the same program
+  // wait.
   py::tuple call(const std::string& method, const py::args& arguments);
   // Ends the call in progress. May be called from other threads.
   void cancel() { module_.cancel(); }
@@ -73,7 +74,8 @@ class PythonProgram {
   std::unique_ptr<RecordedRun> record_values(const std::string& method,
                                              const std::filesystem::path& record,
                                              uint64_t max_bytes, const py::args& arguments);
-  // Loads the program once more for each sample, a tuple of inputs, and measures its errors.
+  // Loads the program once more for each sample (a tuple of inputs), and measures the errors of the
+  // program's operators.
   std::unique_ptr<PythonNumerics> numerics(const NumericsSettings& settings,
                                            const py::list& samples);
   // Loads the program once more, runs it once, and compares its outputs with `expected`.
