@@ -26,7 +26,7 @@ bool check_tensor(KernelContext& context, const Tensor& tensor, ScalarType dtype
   return false;
 }
 
-// Computes in float, as PyTorch does for half.
+// Computes in float, as PyTorch does for half tensors.
 template <class T>
 void compute_leaky_hardsigmoid(const Tensor& self, float slope, Tensor& out) {
   for (int64_t i = 0; i < self.numel(); ++i) {

@@ -60,8 +60,8 @@ Verdict check_tensor(const Node& node) {
 }
 
 bool is_constant(const ExportedProgram& program, const Node& node) {
-  // The name alone is not enough: placeholders of subgraphs may be named like inputs of the
-  // program.
+  // The name alone does not identify an input, because placeholders of subgraphs may have the same
+  // names as inputs of the program.
   const bool is_input =
       node.kind() == Node::Kind::kPlaceholder && &node.graph() == program.graph.get();
   const InputSpec* spec = is_input ? program.input_of(node.name()) : nullptr;

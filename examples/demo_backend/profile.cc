@@ -7,8 +7,8 @@
 namespace demo {
 namespace {
 
-// By default, the identifier of a record is a key of the delegate map. Reports without a delegate
-// map join records by the operator's name instead.
+// Keeps the default meaning of identifiers: a key of the delegate map. Without a delegate map,
+// reports join trace records by the operator's name instead.
 class DemoProfile final : public vitrine::inspector::DelegateProfile {
  public:
   std::string_view backend_id() const override { return kBackendId; }

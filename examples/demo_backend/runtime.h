@@ -5,8 +5,9 @@
 
 namespace demo {
 
-// Returns the backend, which is thread-safe and lives until the process ends. It accepts untrusted
-// payloads. Delegates log each operator with its identifier, and with its name as metadata.
+// Returns the backend, which is thread-safe and lives until the process ends. The backend accepts
+// untrusted payloads. Delegates log each operator with its identifier, and with its name as
+// metadata.
 const vitrine::BackendInterface& backend();
 
 }  // namespace demo

@@ -15,7 +15,7 @@ namespace nn = aot::nn;
 
 constexpr const char* kSequential = "torch.nn.modules.container.Sequential";
 
-// Rounds to the nearest multiple of 8, but not below nine tenths of the value.
+// Rounds to the nearest multiple of 8 that is at least nine tenths of the value.
 int64_t channels(double wanted) {
   const int64_t rounded = std::max<int64_t>(8, static_cast<int64_t>(wanted + 4) / 8 * 8);
   return static_cast<double>(rounded) < 0.9 * wanted ? rounded + 8 : rounded;

@@ -56,7 +56,7 @@ class ModelBuilder {
   // `type_name` is the type of the root module: "torchvision.models.mobilenetv2.MobileNetV2".
   explicit ModelBuilder(std::string type_name, uint64_t seed = 1);
 
-  // An open module. The destructor closes it; modules must be closed in reverse order.
+  // An open module, which the destructor closes. Modules must be closed in reverse order.
   class Module {
    public:
     Module(Module&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)) {}
@@ -77,7 +77,7 @@ class ModelBuilder {
   // Returns the qualified name of `name` in the current module: "features.0.weight".
   std::string qualified(std::string_view name) const;
 
-  // Adds an input. Symbolic sizes need bounds.
+  // Adds an input of the program. Symbolic sizes need bounds.
   Node* input(std::string_view name, ScalarType dtype, std::vector<SymInt> sizes);
   // Returns a new symbolic size with these inclusive bounds. The symbols are "s0", "s1" ...
   SymInt dynamic_size(int64_t min, int64_t max);

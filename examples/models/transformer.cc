@@ -26,7 +26,7 @@ Node* mlp(ModelBuilder& build, const TransformerOptions& options, Node* x) {
   return nn::linear(build, "down", x, options.features);
 }
 
-// [N, T, features] -> [N, heads, T, features / heads]
+// Splits heads: [N, T, features] -> [N, heads, T, features / heads].
 Node* split_heads(ModelBuilder& build, const TransformerOptions& options, Node* x) {
   x = build.call("aten.unflatten.int",
                  {x, -1, std::vector<int64_t>{options.heads, options.features / options.heads}});
