@@ -38,7 +38,8 @@ class DecoderCall {
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
   bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
-  // True if the method returns logits for every id, false if only for the last id.
+  // True if the method returns logits for every id; false if it returns logits only for the last
+  // id.
   bool returns_all_logits() const { return returns_all_logits_; }
 
   // Returns the vocabulary() logits of the last id, valid until the next call. The encoder, if any,

@@ -18,7 +18,7 @@ constexpr std::string_view kPrefillNames[] = {"prefill"};
 constexpr std::string_view kEncoderNames[] = {"encoder", "vision_encoder", "audio_encoder"};
 constexpr std::string_view kEmbeddingNames[] = {"token_embedding"};
 
-// Placeholder tokens for an image and for audio in the prompts of models, the most common first.
+// Placeholder tokens that prompts contain for an image or for audio, the most common tokens first.
 constexpr std::string_view kImageTokens[] = {"<image>",   "<|image_pad|>", "<image_soft_token>",
                                              "<|image|>", "[IMG]",         "<IMG_CONTEXT>"};
 constexpr std::string_view kAudioTokens[] = {"<audio>",   "<|audio_pad|>", "<audio_soft_token>",

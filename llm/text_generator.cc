@@ -19,7 +19,7 @@ int64_t now_ms() {
 
 // The number of logits may differ from the number of ids by up to 1/32 of the vocabulary: logits
 // are padded for the hardware, and a tokenizer may have a few ids that only image prompts use. A
-// larger difference means that the tokenizer belongs to another model.
+// larger difference shows that the tokenizer belongs to another model.
 constexpr size_t kMaxMismatchDivisor = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
@@ -176,8 +176,8 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.run(encode(prompt, options.encode));
 }
 
-// Only the first prompt of a conversation gets the tokens that the template puts before a text. An
-// empty later prompt gets no template at all, so that the answer continues.
+// Only the first prompt of a conversation gets the tokens that the template puts before a text. A
+// later prompt that is empty gets no template at all, so that the model continues its answer.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;

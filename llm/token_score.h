@@ -1,4 +1,4 @@
-// Probabilities of tokens from logits. Sums are in double; logarithms are natural (nats).
+// Computes probabilities of tokens from logits. Sums are in double; logarithms are natural (nats).
 #pragma once
 
 #include <span>
