@@ -1,4 +1,4 @@
-// Two ways in which tokenizer files write bytes: byte tokens ("<0x0A>") and base64.
+// Reads and writes bytes as tokenizer files represent them: as byte tokens ("<0x0A>") or in base64.
 #pragma once
 
 #include <cstdint>

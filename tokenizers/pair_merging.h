@@ -1,5 +1,5 @@
-// Byte-pair merging: joins the two neighbors of the lowest rank until no pair can be merged. Takes
-// O(n log n) time for a word of n symbols.
+// Byte-pair merging: repeatedly joins the pair of neighbors with the lowest rank, until no pair can
+// be merged. Takes O(n log n) time for a word of n symbols.
 #pragma once
 
 #include <concepts>

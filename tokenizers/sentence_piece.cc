@@ -98,9 +98,9 @@ class SentencePieceTokenizer final : public Tokenizer {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Finds out how the library decodes spaces before the first word, which depends on the model and
-  // which its headers do not report: decodes a piece that begins with a space, and the same piece
-  // after a space.
+  // Finds out how the library decodes spaces before the first word, by decoding a piece that begins
+  // with a space, and the same piece after a space. This depends on the model, and the library has
+  // no function that reports it.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

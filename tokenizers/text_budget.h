@@ -22,7 +22,7 @@ class TextBudget {
   // `place` names the tokenizer file in errors and must outlive the budget.
   TextBudget(std::string_view place, size_t text_bytes) : place_(place) { add_text(text_bytes); }
 
-  // Raises the limits for more input.
+  // Raises the limits because the input grows by `bytes`.
   void add_text(size_t bytes);
 
   // Charges work in steps of about 10 ns. A step copies or compares a byte, visits a node of a

@@ -116,7 +116,7 @@ class Bpe final : public WordModel {
   BpeOptions options_;
 };
 
-// Reads ["a", "b"], or "a b" in older files.
+// Reads a merge: ["a", "b"], or "a b" in older files.
 std::pair<std::string, std::string> read_pair(const JsonValue& json) {
   if (json.is_list()) {
     if (json.size() != 2) json.fail(fmt::format("has {} parts, expected 2", json.size()));

@@ -16,7 +16,7 @@ namespace {
 
 using MakeDecoder = Decoder (*)(const JsonValue& step, const std::string& place);
 
-// Replaces the text of each piece by change(text, is_first).
+// Replaces the text of each piece with change(text, is_first).
 template <class Change>
 class EachPiece final : public DecodeStep {
  public:
@@ -182,7 +182,7 @@ class Strip final : public DecodeStep {
   }
 
  private:
-  // Returns the size of the characters at the end that may have to be removed.
+  // Returns the number of bytes at the end of the text that may have to be removed.
   size_t trailing_bytes(std::string_view text) const {
     if (stop_ == 0) return 0;
     size_t size = 0;

@@ -105,7 +105,7 @@ Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   };
 }
 
-// SentencePiece's rules for neural machine translation.
+// Makes a normalizer with SentencePiece's rules for neural machine translation.
 Normalizer make_nmt_normalizer(const JsonValue&, const std::string&) {
   static constexpr CharacterRange kDropped[] = {{0x01, 0x08}, {0x0B, 0x0B}, {0x0E, 0x1F},
                                                 {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};

@@ -50,7 +50,7 @@ void read_template(const JsonValue& step, FrameState& frame) {
   frame.has_template |= !outer.before.empty() || !outer.after.empty();
 }
 
-// Reads ["[SEP]", 102].
+// Reads a token with its id: ["[SEP]", 102].
 TokenId read_named_id(const JsonValue& json) {
   if (json.size() != 2) json.fail("must be a token and its id");
   TokenId id = -1;

@@ -40,7 +40,7 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
 std::unique_ptr<WordModel> read_word_level(const JsonValue& json, const std::string& place);
 std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::string& place);
 
-// Reads an object that maps tokens to ids.
+// Reads a vocabulary: a JSON object that maps tokens to ids.
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place);
 // Returns the string with this key, or "" if it is absent or null.
 std::string optional_string(const JsonValue& json, const char* key);

@@ -39,7 +39,7 @@ class LongestTokens {
     }
   }
 
-  // Returns the longest token at each position of `text`, or kNoValue.
+  // Returns for each position of `text` the longest token that begins there, or kNoValue.
   std::vector<TokenId> find(std::string_view text) const {
     std::vector<TokenId> found(text.size());
     ByteTrie::Node node = ByteTrie::kRoot;
@@ -51,7 +51,8 @@ class LongestTokens {
   }
 
  private:
-  // Returns the node of the longest suffix of (string of `node` + `byte`) that is in the trie.
+  // Appends `byte` to the string of `node`, and returns the node of the longest suffix of the
+  // result that is in the trie.
   ByteTrie::Node next(ByteTrie::Node node, uint8_t byte) const {
     for (;; node = suffixes_[node]) {
       const ByteTrie::Node child = trie_.child(node, byte);
