@@ -61,7 +61,7 @@ class CountedRuns {
   std::vector<bool> is_kept_;
 };
 
-// Compares the queues with the same name and unit; notes the others.
+// Compares queues that have the same name and unit, and adds notes about the other queues.
 void compare_queues(const Profile& a, const Profile& b, bool is_paired, Comparison& result) {
   std::vector<bool> is_used(b.queues.size());
   for (size_t i = 0; i < a.queues.size(); ++i) {

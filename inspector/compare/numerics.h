@@ -1,10 +1,10 @@
-// Tells the error that each operator of a program makes from the error that it inherits.
+// Separates the error that each operator of a program makes from the error that it inherits.
 //
 // A reference program runs twice on the inputs of the program that is examined. The first run is a
 // plain one. In the second run, each result of the reference is replaced by the value that the
 // program recorded for it, as soon as the reference has computed it. So each op of the reference
-// gets the program's own inputs, and its result, before it is replaced, is what an exact operator
-// would have returned for them.
+// gets the program's own inputs, and the op's result before the replacement is what an exact
+// operator would have returned for these inputs.
 //
 //   made here   the program's value against the reference's result for the program's inputs
 //   inherited   the reference's result for the program's inputs against its plain result

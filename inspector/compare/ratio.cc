@@ -73,7 +73,8 @@ std::optional<Ratio> ratio_of_runs(const std::vector<double>& a, const std::vect
 }
 
 size_t median_interval_rank(size_t n) {
-  // Sums the probabilities of fewer than k heads in n tosses. Logarithms avoid underflow of 0.5^n.
+  // Computes the probability of fewer than k heads in n tosses of a coin, with logarithms, because
+  // 0.5^n could underflow.
   const auto size = static_cast<double>(n);
   double below = 0;
   for (size_t k = 0; k <= n / 2; ++k) {

@@ -365,7 +365,7 @@ class Collector {
   void add_call(int32_t instruction, size_t order, std::vector<const DebugTensor*> tensors) {
     std::vector<BoundaryValue> boundary;
     if (record_ != nullptr) {
-      // Stock traces also have the call's inputs, before its outputs.
+      // In stock traces, the call's inputs precede its outputs.
       const auto outputs = record_->num_outputs.find(instruction);
       if (outputs != record_->num_outputs.end() && outputs->second > 0 &&
           static_cast<uint64_t>(outputs->second) < tensors.size()) {

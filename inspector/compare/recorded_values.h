@@ -49,9 +49,9 @@ struct RecordedValues {
 // number or shapes differ, the outputs get no node, and a note gives the reason.
 //
 // An operator inside a delegate computes the node of its row whose result leaves the row: the relu
-// of a convolution with a fused relu. If several nodes dequantize it, there is a value for each of
-// them. Values of inserted layout changes are left out. An output of
-// a call is left out if an operator passed on the value of the same node.
+// of a convolution with a fused relu. If several nodes dequantize that result, there is a value for
+// each of these nodes. Values of inserted layout changes are left out. An output of a call is left
+// out if an operator inside the delegate reported the value of the same node.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

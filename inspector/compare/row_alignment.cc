@@ -139,7 +139,7 @@ class Aligner {
     return true;
   }
 
-  // Links the k-th move (jump, free) of A with the k-th of B.
+  // Links the k-th move instruction of A with the k-th of B, and in the same way jumps and frees.
   void link_control() {
     const auto keys = [](Rows rows) {
       std::map<std::pair<std::string, size_t>, std::vector<size_t>> rows_of;
@@ -321,7 +321,8 @@ class Aligner {
     return 2 * static_cast<size_t>(count) > rows.size();
   }
 
-  // Returns the size of the multiset intersection of the names.
+  // Returns the number of names that A and B have in common; a name that occurs n times in both
+  // counts n times.
   static size_t common_names(const std::vector<NamedRow>& a, const std::vector<NamedRow>& b) {
     std::map<std::string_view, size_t> counts;
     for (const NamedRow& row : b) ++counts[row.name];

@@ -167,7 +167,7 @@ const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,
                                                      std::string_view event);
 
 // The profile of delegates that no other profile describes. Identifiers are keys of the delegate
-// map. Kernel names are interpreted like those of the described delegates.
+// map. Kernel names are interpreted like the kernel names of delegates that have a profile.
 class UnknownDelegate final : public DelegateProfile {
  public:
   explicit UnknownDelegate(DelegateProfiles described) : described_(described) {}

@@ -36,7 +36,7 @@ std::string_view base_name(std::string_view name) {
     name.remove_prefix(mark + 2);
     return name.substr(0, name.find('.'));
   }
-  // Python's operators on symbolic integers: "_operator.mul".
+  // Strips the prefix of Python's operators on symbolic integers: "_operator.mul".
   constexpr std::string_view kPython = "_operator.";
   if (name.starts_with(kPython)) return name.substr(kPython.size());
   const size_t first = name.find('.');

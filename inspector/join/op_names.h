@@ -6,7 +6,8 @@
 
 namespace vitrine::inspector {
 
-// "aten.add.Tensor", "aten::add.out" or "add.out" -> "add". Returns a view into `name`.
+// Returns the base name of an op: "aten.add.Tensor", "aten::add.out" or "add.out" -> "add". The
+// result is a view into `name`.
 std::string_view base_name(std::string_view name);
 
 // Returns the op of a kernel, for programs without a record: "aten::add.out" -> "aten.add.out".

@@ -29,7 +29,7 @@ void append_new(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// Returns null if the map lacks the key.
+// Returns the value with this key, or null if the map lacks the key.
 template <class T>
 const T* find_in(const std::map<int32_t, T>& map, int32_t key) {
   const auto found = map.find(key);
@@ -234,7 +234,7 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts the delegate's nodes whose op is not among the record's ops for their handle.
+  // Counts the delegate's nodes whose op the record does not have for the node's handle.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());

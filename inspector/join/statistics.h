@@ -34,7 +34,7 @@ class SampleSum {
  public:
   explicit SampleSum(size_t runs) : ns_(runs), is_touched_(runs) {}
   void add(const RunSamples& samples);
-  // Returns the sum and resets it.
+  // Returns the sums and resets them.
   RunSamples take();
 
  private:

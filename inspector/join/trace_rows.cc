@@ -304,7 +304,7 @@ class Merger {
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
-  // Rows and calls are numbered by first appearance.
+  // Numbers of rows and calls, in the order of their first appearance.
   std::unordered_map<const TraceRow*, uint32_t> number_of_row_;
   std::map<InstructionId, uint32_t> number_of_call_;
   // State of the run being added.

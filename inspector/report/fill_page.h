@@ -1,4 +1,4 @@
-// Puts texts into the pages of reports.
+// Inserts texts into the pages of reports.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace vitrine::inspector {
 // Escapes each '<' in a JSON document, because text in a script element must not look like a tag.
 std::string without_tags(std::string_view json);
 
-// Replaces the placeholders of the page. Does not search inserted text for placeholders.
+// Replaces the placeholders of the page with texts. Does not search inserted text for placeholders.
 std::string fill_page(std::string_view page,
                       const std::vector<std::pair<std::string_view, std::string_view>>& parts);
 

@@ -201,8 +201,8 @@ class Grouper {
     for (const size_t child : nodes_[index].children) flatten(child, depth + 1);
   }
 
-  // Keeps the slowest groups. A kept child implies a kept parent, because the parent takes at least
-  // as long and precedes it.
+  // Keeps only the slowest groups. If a child is kept, so is its parent, because the parent takes
+  // at least as long and precedes the child.
   void cut() {
     std::vector<Group>& groups = result_.groups;
     if (view_.top == 0 || groups.size() <= view_.top) return;

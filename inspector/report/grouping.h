@@ -49,7 +49,8 @@ struct View {
 
 struct Grouping {
   std::vector<Group> groups;
-  // Rows that are in no group: rows that the filter removes, and rows below the top N.
+  // Rows that are not in any group: rows that the filter removes, and rows that are not among the
+  // top N.
   std::vector<size_t> filtered_rows;
   std::vector<size_t> other_rows;
   TimeStatistics filtered;

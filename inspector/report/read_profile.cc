@@ -39,7 +39,7 @@ Join join_of(const JsonValue& json) {
   json.fail("is not a kind of join");
 }
 
-// Reads a number whose sums and ratios stay finite.
+// Reads a number that is small enough for sums and ratios to stay finite.
 double figure_of(const JsonValue& json) {
   constexpr double kMax = 1e18;  // in ns, 31 years
   const double number = json.number();

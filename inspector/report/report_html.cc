@@ -88,7 +88,8 @@ Json timeline_json(const Profile& profile, uint32_t run) {
     if (profile.queue.empty() && is_row && profile.rows[event.index].where == Where::kDelegate) {
       track = track_of.at(profile.rows[event.index].delegate);
     }
-    // In foreign traces, events may start before their run.
+    // The start relative to the run is signed, because in foreign traces, events may start before
+    // their run.
     const auto since = static_cast<int64_t>(event.start - whole.start);
     list.push_back({track, is_row ? "row" : "call", event.index, since, event.end - event.start});
   }

@@ -368,7 +368,7 @@ class TableReport {
 
   bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  // Marks inferred names if other names are from a record.
+  // Marks inferred names, if the record provides other names.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }

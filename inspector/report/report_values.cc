@@ -61,7 +61,8 @@ class ValueTable {
         comparison_.outputs, [](const auto& output) { return output.why_not.empty(); }));
   }
 
-  // Lists the ops by reason. Reasons are in the order of their first ops.
+  // Lists the ops that were not compared, grouped by reason. Reasons are in the order of their
+  // first ops.
   void write_not_compared() {
     constexpr size_t kMaxNames = 8;
     std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;

@@ -17,7 +17,7 @@ std::string delegate_name(const ProfileRow& row) {
   return name.empty() ? "delegate" : printable(name);
 }
 
-// "SomeFancyBackend" -> "SomeFanc"
+// Shortens a backend's id: "SomeFancyBackend" -> "SomeFanc".
 std::string short_delegate_name(const ProfileRow& row) {
   constexpr std::string_view kSuffix = "Backend";
   constexpr size_t kMaxWidth = 8;
