@@ -8,8 +8,8 @@ include(DistributionPackages)
 find_package(Threads REQUIRED)
 
 set(missing "")
-# Android uses header-only libraries of the host. Including the host's whole folder would hide the NDK's headers, so this
-# makes a folder of links to the needed ones.
+# Android uses header-only libraries of the host. Including the host's whole folder would hide the NDK's headers, so
+# this makes a folder with links to the needed headers.
 if(ANDROID)
   set(folder ${PROJECT_BINARY_DIR}/host_headers)
   file(MAKE_DIRECTORY ${folder})
@@ -55,7 +55,7 @@ if(VITRINE_BUILD_HOST)
   else()
     vitrine_find_dependencies(missing Oniguruma)
     find_path(ONIGURUMA_INCLUDE_DIR oniguruma.h)
-    # Debian has no SentencePiece for cross-compiling. Such builds reject SentencePiece models.
+    # Debian's SentencePiece cannot be used for cross-compiling, so cross builds reject SentencePiece models.
     set(missing_sentencepiece "")
     vitrine_find_dependencies(missing_sentencepiece SentencePiece)
     if(NOT CMAKE_CROSSCOMPILING)
@@ -122,7 +122,7 @@ add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  # Machines with no more than SSSE3 are too old to compile separate kernels for them.
+  # Separate kernels for SSSE3 and older instruction sets are not worth compiling, because such machines are too old.
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway targets for which no SIMD kernels are compiled, separated by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()
@@ -183,7 +183,7 @@ function(vitrine_build_third_party)
   string(SHA256 key "${fingerprint}")
   string(SUBSTRING ${key} 0 16 key)
   set(folder ${VITRINE_DEPS_DIR}/${key})
-  # Patches change the sources in the folder, so a build with other patches needs another copy.
+  # Patches change the sources in place, so a build with other patches needs another copy of the sources.
   set(contents "${VITRINE_PINS}")
   foreach(file IN LISTS VITRINE_SOURCE_PATCHES)
     file(SHA256 ${file} hash)

@@ -48,7 +48,7 @@ if(host_libraries)
   install(EXPORT VitrineHostTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
 endif()
 
-# The public headers, and a selection of the headers of the host side.
+# The public headers, and those headers of the host side that HostHeaders.cmake lists.
 install(FILES include/vitrine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(DIRECTORY include/vitrine ${VITRINE_GENERATED_DIR}/include/vitrine
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
@@ -109,7 +109,7 @@ foreach(name IN LISTS pc_files)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Tools and documentation. The package has one program, `vitrine`, and links to it with the names of the tools.
+# Tools and documentation. The package has one program, `vitrine`, and a link to this program for each tool.
 set(tools "")
 if(TARGET vitrine_run)
   list(APPEND tools vitrine_run)
@@ -129,7 +129,7 @@ foreach(tool IN LISTS tools)
   install(FILES cmake/package/completion.bash RENAME ${tool}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
 endforeach()
-# Manual pages come from --help, so cross-compiled builds have none.
+# Manual pages are made from the output of --help, so cross-compiled builds do not have them.
 if(NOT CMAKE_CROSSCOMPILING)
   set(script ${PROJECT_SOURCE_DIR}/cmake/package/man_page.py)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
@@ -176,7 +176,7 @@ foreach(row "runtime|libvitrine${abi}" "dev|libvitrine-dev" "tools|vitrine-tools
 endforeach()
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 
-# CMake's `--strip` skips archives. This removes their debug information and keeps their symbols.
+# CMake's `--strip` skips archives, so this removes the debug information from archives. It keeps their symbols.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)
     file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libvitrine_*.a\"

@@ -1,4 +1,4 @@
-# CPack makes a .tar.xz with all files, and three .deb packages.
+# Makes CPack write a .tar.xz with all files, and three .deb packages.
 set(CPACK_PACKAGE_NAME vitrine)
 set(CPACK_PACKAGE_VENDOR Vitrine)
 set(CPACK_PACKAGE_CONTACT "The Vitrine maintainers <maintainers@vitrine.example>")

@@ -19,7 +19,7 @@ set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 set(VITRINE_SELECT_OPS "" CACHE STRING
   "operators to build kernels for: names, text files of names, programs (.pte); empty: all")
 
-# Sets the caller's lists of a program's operators and dtypes.
+# Sets lists in the caller's scope: the operators and the dtypes of a program.
 function(_vitrine_read_program path folder out_operators out_dtypes)
   vitrine_require_dependencies("Reading ${path}" flatc)
   file(REMOVE_RECURSE ${folder})
@@ -258,8 +258,8 @@ endfunction()
 
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
-# Adds a library with only these kernels. It defines the functions <room>::kernels() of all its
-# rooms, so it must not be linked with another library that defines them.
+# Adds a library with only the selected kernels. The library defines the functions <room>::kernels() of all its rooms,
+# so it must not be linked with another library that defines these functions.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})

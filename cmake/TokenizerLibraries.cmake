@@ -22,7 +22,7 @@ function(_vitrine_fetch_tokenizer_libraries)
 endfunction()
 _vitrine_fetch_tokenizer_libraries()
 
-# The projects' own CMake files would install programs and set options of this build.
+# Does not use the projects' own CMake files, which would install programs and change options of this build.
 set(configured ${PROJECT_BINARY_DIR}/tokenizer_libraries)
 function(_vitrine_tokenizer_library name)
   add_library(${name} STATIC ${ARGN})

@@ -47,7 +47,8 @@ set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
-# With sanitizers, GCC 12 falsely reports <regex> and std::variant as uninitialized. With C++23 it also reports std::optional.
+# With sanitizers, GCC 12 falsely warns that members of <regex> and std::variant are uninitialized; with C++23, also
+# those of std::optional.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 # Sets <variable> to the concatenated text of the files. CMake configures again if a file changes.
@@ -61,8 +62,8 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Host code that runs only a few times per model: readers of records, lowering, reports. It compiles a fifth faster with
-# -Os than with -O2.
+# Host code that runs only a few times per model: readers of records, lowering, reports. Such code compiles a fifth
+# faster with -Os than with -O2.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
@@ -71,7 +72,8 @@ function(vitrine_host_library name)
   _vitrine_host_library(${name})
 endfunction()
 
-# Host code that runs for each byte or token. With -O3 it would compile a sixth longer and would not run faster.
+# Host code that runs for each byte or token. With -O3, such code would take a sixth longer to compile and would not run
+# faster.
 function(vitrine_fast_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
@@ -86,7 +88,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Uses -O2 with vectorized loops. This is for code that -O3 enlarges by half and hardly speeds up.
+# Uses -O2 with vectorized loops, for code that -O3 makes half as large again and hardly any faster.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2
