@@ -1,5 +1,5 @@
-// Makes each allocation of loading a module, calling it and writing its profile fail in turn, in
-// the C API and in the C++ API. Each failure must be reported as an error. The remaining steps on
+// Loads a module, calls the module and writes its profile, in the C API and in the C++ API, while
+// each allocation fails in turn. Each failure must be reported as an error. The remaining steps on
 // the same module must then produce the correct outputs and profile.
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ struct Steps {
     vitrine_module_free(module);
   }
 
-  // Does the remaining steps of loading, then a call, and writes its profile.
+  // Finishes loading, makes a call, and writes the profile of the call.
   bool go(const char* path) {
     vitrine_info info{};
     input.kind = VITRINE_ARRAY;

@@ -89,8 +89,8 @@ TEST(Module, AcceptsInputsInAnyDimOrder) {
   }
 }
 
-// A program that computes y = |x|, then replaces its inputs: x by a tensor of another dim order,
-// and 7 by 8.
+// A program that computes y = |x|, then replaces its inputs: x with a tensor of another dim order,
+// and 7 with 8.
 class ModuleInputs : public testing::Test {
  protected:
   ModuleInputs() {

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr int32_t kBytes = 1 << 20;
 
-// A program whose outputs all are one tensor of kBytes.
+// A program whose outputs are all the same tensor of kBytes bytes.
 AlignedBytes program_of_outputs(std::vector<int32_t> (*list)(int), bool is_planned) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");

@@ -47,7 +47,8 @@ class SecondCallsTest : public testing::Test {
     method_ = std::move(*method);
   }
 
-  // If the input is not planned, the method reads the caller's floats in place.
+  // Sets an input to the caller's floats. If the input is not planned, the method reads them in
+  // place.
   void set(size_t index, Floats& floats) {
     std::array<int32_t, 1> sizes = {4};
     const std::array<uint8_t, 1> order = {0};
@@ -76,7 +77,7 @@ class SecondCallsTest : public testing::Test {
   test::TensorFactory factory_;
 };
 
-// Otherwise the next call would read the former memory of the input.
+// If views of inputs were kept, the next call would read the former memory of the input.
 TEST_F(SecondCallsTest, ViewsOfInputsAreDiscarded) {
   const int x = tensor();
   const int jumps = flag();

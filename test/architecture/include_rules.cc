@@ -92,7 +92,7 @@ bool reaches(const Room& from, const Room& to, std::set<std::string_view>& seen)
   });
 }
 
-// Returns why the include is not allowed; empty if it is.
+// Returns the reason that an include is not allowed; empty if it is allowed.
 std::string violation(std::string_view path, const Room& from, std::string_view header) {
   if (from.is_device && std::ranges::count(kHostHeaders, header) != 0) {
     return "which is only for the host side";

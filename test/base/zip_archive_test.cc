@@ -120,7 +120,7 @@ TEST(ZipArchive, RejectsUnsupportedCompressionMethods) {
           "test.zip: a: uses compression method 12, which is not supported"));
 }
 
-// Writers that stream put the sizes after the data.
+// Streaming writers put the sizes of a member after its data.
 TEST(ZipArchive, IgnoresSizesInLocalHeaders) {
   const std::string content(3000, 'b');
   EXPECT_EQ(changed(content,
@@ -304,7 +304,8 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
   archive.add("a", "first");
   const size_t size = archive.bytes().size();
   auto& entry = archive.entries[0];
-  // The content starts after a local header of 31 bytes. One byte more than the rest is too many.
+  // The content starts after a local header of 31 bytes. A size that exceeds the rest of the file
+  // by one byte is rejected.
   entry.packed_size = entry.size = static_cast<uint32_t>(size - 31);
   EXPECT_EQ(zip_error(archive.bytes()), "");
   ++entry.packed_size;

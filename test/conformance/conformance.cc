@@ -310,7 +310,7 @@ std::vector<float> expected_result(KernelCall& call, const NodeCase& test,
   return values_of<float>(result);
 }
 
-// Replaces the numbers of the inputs by those for the call with this index.
+// Replaces the numbers of the inputs with those for the call with this index.
 void renew_inputs(const NodeCase& test, std::vector<StoredOperand>& stored, size_t index,
                   std::mt19937& generator) {
   for (size_t i = 0; i < stored.size(); ++i) {

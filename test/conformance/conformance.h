@@ -42,7 +42,7 @@ struct Operand {
   bool scales_in_constant = false;      // the scales per channel are a constant of the payload
 };
 
-// The relation of a tensor that the caller passes to the dimensions in the payload.
+// The relation between the dimensions of a caller's tensor and those in the payload.
 enum class Arguments { kSameDims, kChannelsLast, kRankZero };
 
 struct NodeCase {
@@ -63,7 +63,7 @@ struct NodeCase {
   float tolerance = 1e-5f;
   // The size of the operands' first dimension in each call; empty: one call with the declared size.
   std::vector<uint32_t> batches = {};
-  // Without XNNPACK's private headers, the backend refuses a call with another batch.
+  // Without XNNPACK's private headers, the backend refuses a call with a changed batch size.
   bool refuses_other_batch = false;
   std::optional<PerTensor> out_quant = {};  // unset: the parameters cover the first call's results
   PayloadBuilder::Constants constants = PayloadBuilder::Constants::kInRegion;
@@ -75,8 +75,8 @@ std::ostream& operator<<(std::ostream& out, const NodeCase& test);
 
 void expect_conformance(const NodeCase& test);
 
-// Runs a portable kernel and returns its result, of the sizes `out`. `args` are all arguments
-// except the output.
+// Runs a portable kernel and returns its result, which has the sizes `out`. `args` are all
+// arguments except the output.
 template <class... Args>
 Tensor& compute(KernelCall& call, const char* op, std::vector<int32_t> out, Args&&... args) {
   Tensor& result = call.make(ScalarType::kFloat, std::move(out));

@@ -356,7 +356,7 @@ std::vector<NodeCase> pooling_cases() {
     for (const Type type : {kFloat32, kFloat16}) {
       NodeCase test = base("AvgPooling2d", Tag::XNNAvgPooling2d, shape, type);
       // XNNPACK does not count padding in the mean. The reference divides the mean of the padded
-      // input by the mean of padded ones.
+      // input by the mean of a tensor of ones with the same padding.
       test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
         const WindowSpec& w = shape.window;
         const std::vector<int32_t> out = nchw(sliding_window_dims(shape.in, w, shape.in[3]));

@@ -35,7 +35,8 @@ bool has_value(TraceRecord::Kind kind) {
   return kind == TraceRecord::Kind::kKernelCall || kind == TraceRecord::Kind::kDelegateOperator;
 }
 
-// Names an operator or kernel of the block without a value. Empty if there is none.
+// Returns the name of an operator or kernel whose value is missing from the block; empty if no
+// value is missing.
 std::string missing_value(Capture& run, const TraceBuffer::Block& block) {
   std::map<Place, size_t> values;
   const auto entries = run.values.entries().subspan(block.first_value, block.value_count);

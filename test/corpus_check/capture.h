@@ -6,8 +6,8 @@
 namespace vitrine::corpus {
 
 // Runs the case without capture, with all values in full, and with summaries of values. Fails if an
-// output differs in a bit, or if an operator of a delegate or a kernel has no value. The reason of
-// a passed case has the bytes of both buffers.
+// output differs in a bit, or if an operator of a delegate or a kernel has no value. If the case
+// passes, the reason states the bytes of both capture buffers.
 CaseResult check_capture(const Case& test_case, const RunOptions& options);
 
 }  // namespace vitrine::corpus

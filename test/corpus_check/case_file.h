@@ -13,12 +13,12 @@ namespace vitrine::corpus {
 struct CaseValue {
   enum class Kind : uint8_t { kTensor, kInt, kDouble, kBool, kString, kNone };
   Kind kind = Kind::kNone;
-  // For kTensor. The file has the elements in logical order.
+  // The following members are for kTensor. The file has the elements in logical order.
   std::filesystem::path file;
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;
-  // For the other kinds.
+  // The following members are for the other kinds.
   int64_t integer = 0;
   double real = 0;
   bool boolean = false;

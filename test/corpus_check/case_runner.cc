@@ -20,7 +20,7 @@ using tools::ToolError;
 void set_input(Method& method, size_t index, const CaseValue& value, std::vector<Array>& arrays) {
   switch (value.kind) {
     case CaseValue::Kind::kTensor: {
-      // The elements of the file are in logical order; converts them to the dim order of the
+      // Converts the elements of the file, which are in logical order, to the dim order of the
       // program.
       const Tensor& planned =
           method.input(index).is_tensor()

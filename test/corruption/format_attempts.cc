@@ -15,7 +15,7 @@
 namespace vitrine::test {
 namespace {
 
-// Larger than the debug buffer of any sample.
+// The debug buffers of all samples are smaller than this.
 constexpr size_t kDebugBufferBytes = 4096;
 
 // Reads every byte, so that AddressSanitizer checks all of them.

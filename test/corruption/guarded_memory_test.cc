@@ -7,7 +7,7 @@
 namespace vitrine::test {
 namespace {
 
-// Volatile, so that the compiler keeps the access.
+// The pointer is volatile, so that the compiler keeps the access.
 void write_at(std::byte* to) { *static_cast<volatile std::byte*>(to) = std::byte{1}; }
 
 void write_at_offset(size_t bytes, size_t slack, ptrdiff_t offset) {

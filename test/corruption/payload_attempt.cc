@@ -45,7 +45,7 @@ class Argument {
     value_ = EValue(&tensor_);
   }
 
-  // Resizes the tensor. It keeps its sizes if the new ones exceed its memory.
+  // Resizes the tensor, unless the new sizes exceed its memory.
   void resize(Resizing resizing, bool is_first) {
     std::vector<int32_t> sizes = declared_;
     if (sizes.empty()) return;
@@ -73,7 +73,7 @@ class Argument {
     }
     static_cast<void>(tensor_.resize(sizes));
     if (is_output_) return;
-    // Moves the data, so that inputs of any size end where reading must end.
+    // Moves the data of an input of any size to the end of the memory that XNNPACK may read.
     const size_t unused = declared_bytes_ - tensor_.nbytes();
     tensor_.set_data(memory_.data() + unused / 16 * 16);
   }

@@ -1,6 +1,6 @@
 // Damaged XNNPACK payloads must cause an error or execute, without a crash, a leak, or a single
 // allocation of more than 64 MB; sanitizers check this. The tests try over 200,000 payloads
-// (expect_tally requires at least 100,000). They replace every field and every byte by harmful
+// (expect_tally requires at least 100,000). They replace every field and every byte with harmful
 // values, swap parts of the graph, and damage payloads at random.
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class PayloadCorruption : public testing::TestWithParam<SamplePayload> {
 
   void expect_tally(size_t min_tried) {
     EXPECT_GE(tally_.tried, min_tried);
-    // Some damage is harmless (constants, padding, handles), but most is not.
+    // Some damage is harmless, such as that to constants, padding and handles, but most is not.
     EXPECT_GT(tally_.loaded, 0u);
     EXPECT_LT(tally_.done, tally_.tried);
     RecordProperty("tried", static_cast<int>(tally_.tried));

@@ -158,7 +158,8 @@ class RandomMethod {
     method_.delegate_call(method_.delegate(std::move(spec)), args, std::move(scratch));
   }
 
-  // Moves between values of different kinds are rare, since most programs with them do not load.
+  // Adds a move. Its values rarely have different kinds, since most programs with such moves do not
+  // load.
   void move() {
     const int from = any_value();
     int to = any_value();

@@ -54,8 +54,8 @@ class Instance {
     for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
       const size_t bytes = meta->planned_buffer_size(i);
       if (bytes > kMaxBlockBytes) return nullptr;
-      // Methods may rely on state that starts with zeros. Other instances get poison before every
-      // execution.
+      // Some instances keep their state, which starts with zeros, because methods may rely on that.
+      // The memory of the others is filled with poison before every execution.
       const std::byte content = instance->keeps_state_ ? std::byte{0} : kPoison;
       instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
@@ -111,7 +111,8 @@ class Instance {
       for (size_t i = 0; i < method_->num_inputs(); ++i) {
         if (!method_->input(i).is_tensor()) continue;
         const Tensor& input = method_->input(i).unchecked_tensor();
-        // The unsigned difference is also beyond the memory if the input is before it.
+        // The difference is unsigned, so it also exceeds the size of the memory if the input is
+        // before the memory.
         const size_t at = reinterpret_cast<uintptr_t>(input.raw_data()) -
                           reinterpret_cast<uintptr_t>(memory.data());
         if (at >= memory.size()) continue;

@@ -22,9 +22,9 @@
 namespace vitrine::test {
 namespace {
 
-// Tolerance relative to the largest element of an output, or to 1 if that is larger.
+// Tolerance of an output, relative to its largest element, or to 1 if all elements are smaller.
 constexpr float kTolerance = 5e-4f;
-// Outputs with elements of this size are skipped, since their errors may be large too.
+// Outputs with elements above this limit are skipped, since their errors may be large too.
 constexpr float kMaxElement = 1e6f;
 
 struct Configuration {

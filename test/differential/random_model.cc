@@ -41,7 +41,7 @@ class RandomModelBuilder {
       const size_t rank = node->tensor()->rank();
       if (rank >= min_rank && rank <= max_rank) fitting.push_back(node);
     }
-    // Prefers later results, so that models are deep.
+    // Prefers results of later calls, so that models are deep.
     if (fitting.empty()) return nullptr;
     const size_t back = std::min(choose.below(fitting.size()), choose.below(fitting.size()));
     return fitting[fitting.size() - 1 - back];

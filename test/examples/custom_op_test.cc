@@ -74,7 +74,7 @@ TEST(CustomOp, ErrorReportsExpectedNumberOfValues) {
               HasSubstr("the input needs 3 numbers, got 1"));
 }
 
-// A module can call the operators of a shared library after it is loaded.
+// Once a shared library is loaded, existing modules can call its operators.
 TEST(LoadLibrary, AddsOperatorsToModules) {
   const test::TemporaryFile model(program());
   Result<Module> before = Module::load(model.path());

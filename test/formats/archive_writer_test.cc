@@ -71,7 +71,7 @@ TEST(ArchiveWriter, CompressesMembersThatBecomeSmaller) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += std::to_string(i);
   EXPECT_LT(size_with(text), overhead + text.size() / 2);
-  // The ratio stays below what the reader accepts.
+  // The compression ratio stays below the limit that the reader accepts.
   EXPECT_LT(size_with(std::string(100'000, 'x')), overhead + 100'000 / 7);
   std::string noise(10'000, '\0');
   uint32_t state = 1;

@@ -180,7 +180,7 @@ Bytes with_input(const BadTensor& bad, bool with_program = true) {
   return copy(bytes);
 }
 
-// ExecuTorch's own reader does not check these fields.
+// ExecuTorch's own reader does not check the fields of tensors.
 TEST(BundledProgram, ReportsThePathOfAnInvalidTensor) {
   EXPECT_EQ(error_of(with_input({})), "");
   const auto expect_error = [](const BadTensor& bad, const char* what) {

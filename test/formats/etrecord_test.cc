@@ -185,7 +185,7 @@ TEST(EtRecord, RejectsDeeplyNestedJson) {
               HasSubstr("is nested deeper than 200 levels"));
 }
 
-// The graph is a lowered module within a lowered module, six levels deep.
+// Each lowered module contains another lowered module, six levels deep.
 TEST(EtRecord, RejectsDeeplyNestedLoweredModules) {
   nlohmann::json program = nlohmann::json::parse(edge_program_json({}));
   for (int depth = 0; depth < 6; ++depth) {

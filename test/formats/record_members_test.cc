@@ -109,7 +109,7 @@ TEST(RecordMembers, RejectsProgramNamesThatReadersMisinterpret) {
   EXPECT_THAT(error_of([] { write_etrecord({}); }), HasSubstr("without an edge program"));
 }
 
-// If names could share a range of bytes, a few kilobytes could expand to any size.
+// If members of an archive could share a range of bytes, a few kilobytes could expand to any size.
 TEST(RecordMembers, RejectsOverlappingMembers) {
   const std::string content(1000, 'x');
   std::vector<std::byte> bytes =

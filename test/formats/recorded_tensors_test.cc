@@ -43,8 +43,8 @@ std::string tensor(const std::vector<int>& sizes, const std::vector<int>& stride
          text("0") + text("cpu") + number(6) + "tQ" + number(offset) + tuple(sizes) +
          tuple(strides) + "\x89" + "ccollections\nOrderedDict\n)RtR";
 }
-// An archive of a list with the values that the opcodes `value` make, and a storage of the floats 0
-// to 5.
+// Returns an archive with a list of the values that the opcodes `value` make, and with a storage of
+// the floats 0 to 5.
 std::string archive(const std::string& value, const std::string& order = "little") {
   const float storage[] = {0, 1, 2, 3, 4, 5};
   return text_of(test::make_archive(
@@ -118,7 +118,7 @@ TEST(RecordedTensors, RejectsInvalidAndUnsupportedValues) {
   EXPECT_THAT(error_of_inputs(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 
-// A few opcodes make a global of texts that the pickle contains only once.
+// A few opcodes can build the long name of a global from a text that the pickle contains only once.
 TEST(RecordedTensors, RejectsGlobalsWithLongNames) {
   const std::string memo = "q" + std::string(1, '\0');
   const std::string again = "h" + std::string(1, '\0');

@@ -1,4 +1,5 @@
-// Fuzzes execution: the input's bytes choose a program, and its first two bytes sequences of calls.
+// Fuzzes execution. The first two bytes of the input choose sequences of calls, the other bytes a
+// program.
 #include <cstdint>
 
 #include "test/corruption/random_program.h"

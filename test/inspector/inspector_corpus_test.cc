@@ -105,7 +105,7 @@ void expect_equal_times(const RunSamples& samples, const TimeStatistics& time, c
   expect_statistics(time, row);
 }
 
-// Compares a table's statistics with ours of the table's raw times.
+// Compares the statistics in a table with those that we compute from its raw times.
 void expect_statistics_of_raw(const TsvRow& row) {
   std::vector<double> ns;
   for (const double ms : numbers(row.at("raw"))) ns.push_back(ms * kNsOfMs);
@@ -125,7 +125,8 @@ void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
     if (std::count(op.begin(), op.end(), '.') == 1) op.insert(0, "aten.");
   }
   if (theirs.empty()) {
-    // Without a record, or if the record lacks the instruction, our name is the kernel's.
+    // Without a record, or if the record lacks the instruction, our name for the row is the name of
+    // the kernel.
     EXPECT_NE(row.join, Join::kExact);
     return;
   }
@@ -146,7 +147,7 @@ class TableComparison {
   TableComparison(const Profile& profile, const std::vector<TsvRow>& tsv)
       : profile_(profile), tsv_(tsv) {
     // Some tables with a record are from another run of the same program, whose trace is not in the
-    // corpus. They have the same names, order, counts and sources, but other times.
+    // corpus. The names, order, counts and sources are the same, but the times differ.
     for (const TsvRow& row : tsv) {
       if (row.at("event_name") != "Method::init") continue;
       const double init = static_cast<double>(profile.run.init_ns.value_or(0)) / kNsOfMs;

@@ -73,7 +73,7 @@ class ArgumentValues : public KernelCall {
     }
   }
 
-  // Calls through the kernel's box, like the executor, with the returned value after the arguments.
+  // Calls the kernel's box, like the executor. The returned value follows the arguments.
   Error call(const Kernel& kernel, HeapArena& temp) {
     std::vector<EValue*> pointers;
     for (EValue& value : values_) pointers.push_back(&value);

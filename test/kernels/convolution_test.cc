@@ -47,7 +47,8 @@ int number(const std::vector<int64_t>& list, size_t spatial, size_t dim, int oth
   return static_cast<int>(list.size() == 1 ? list[0] : list[dim - (3 - spatial)]);
 }
 
-// Computes a convolution from its definition, by gathering, or by scattering if it is transposed.
+// Computes a convolution from its definition: gathers elements, or scatters them if the convolution
+// is transposed.
 Array reference(const Case& test, Array input, Array weight, const std::vector<double>& bias,
                 Array out) {
   const size_t spatial = test.input.size() - 2;

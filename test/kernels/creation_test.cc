@@ -98,7 +98,7 @@ TEST(Creation, RandomNumbersHaveTheExpectedDistribution) {
     for (const float value : x) squares += (value - mean) * (value - mean);
     return std::pair(mean, squares / kCount);
   };
-  // The bounds are more than six standard errors.
+  // The tolerances are more than six standard errors.
   ASSERT_TRUE(succeeds(call.run("aten::rand.out", call.ints({kCount}), out)));
   EXPECT_NEAR(moments().first, 0.5, 0.02);
   EXPECT_NEAR(moments().second, 1.0 / 12, 0.006);

@@ -38,7 +38,7 @@ TEST(SupportedTargets, MatchCpuinfo) {
             (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) | (avx3 ? HWY_AVX3 : 0));
 }
 
-// Better targets have lower bits.
+// In Highway's masks of targets, better targets have lower bits.
 TEST(Dispatch, ChoosesBestSupportedTarget) {
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
   EXPECT_EQ(VITRINE_DISPATCH(CompiledFor)(), HWY_TARGETS);

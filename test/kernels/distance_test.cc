@@ -1,4 +1,4 @@
-// Tests p-norm distances.
+// Tests distances by p-norms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,7 +14,8 @@
 namespace vitrine::test::half {
 namespace {
 
-// Returns elements over the range of the dtype. In bf16, their squares must fit into f32.
+// Returns elements from the entire range of f16, or from the part of bf16's range whose squares fit
+// into f32.
 std::vector<Number> elements_of(ScalarType dtype, size_t seed) {
   const bool is_f16 = dtype == ScalarType::kHalf;
   const double low = is_f16 ? -24 : -60;
@@ -40,7 +41,7 @@ void fill(Argument& argument, ScalarType dtype, const std::vector<Number>& eleme
   if (is_dtype) argument.integer = static_cast<int64_t>(dtype);
   if (!argument.is_tensor() || argument.dtype != ScalarType::kFloat) return;
   argument.dtype = dtype;
-  // Reflecting coordinates outside of the image needs more digits than f32 has.
+  // To reflect coordinates outside of the image, a kernel needs more digits than f32 has.
   if (argument.elements.empty() && argument.name != "grid") argument.elements = elements;
 }
 

@@ -18,7 +18,7 @@
 #include "test/kernels/hostile_calls.h"
 #include "test/kernels/hostile_values.h"
 
-// Provided by the sanitizers' runtime, if it is linked.
+// The sanitizers' runtime provides this function; without sanitizers, it is null.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace vitrine::test {
@@ -108,7 +108,8 @@ TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// A query without heads would resize its output, here a cache, and would need no memory for it.
+// If a query had no heads, the kernel would resize the output, here a cache, and would need no
+// memory for it.
 TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",
@@ -126,7 +127,8 @@ TEST(HostileArguments, GeneratedOverlapsCoverEveryListItem) {
   using Pairs = std::set<std::pair<size_t, size_t>>;
   for (const OpCall& call : op_calls()) {
     if (std::ranges::none_of(call.arguments, &Argument::is_list_of_tensors)) continue;
-    // All pairs of tensors, by their index among all tensors of the call, of which one is written.
+    // Visits all pairs of tensors of which the call writes at least one. The indices count all
+    // tensors of the call.
     std::vector<bool> written;
     for (const Argument& argument : call.arguments) {
       for (const Argument& tensor : argument.tensors()) {

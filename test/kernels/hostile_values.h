@@ -106,7 +106,7 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
   return shapes;
 }
 
-// Dim orders for tensors of this rank, except 0, 1, 2, ...
+// All dim orders for tensors of this rank, except the order 0, 1, 2, ...
 inline std::vector<std::vector<uint8_t>> dim_orders(size_t rank) {
   std::vector<std::vector<uint8_t>> orders;
   if (rank < 2) return orders;

@@ -278,8 +278,8 @@ TEST(Nonzero, ReturnsIndices) {
   EXPECT_THAT(values_of<int64_t>(out), ElementsAre(0, 1, 1, 1));
 }
 
-// These operators read an input to count, then read it again to write. An overlapping output would
-// change the input in between.
+// These operators read an input once to count its elements and once to write the output. An
+// overlapping output would change the input in between.
 TEST(Overlap, RejectsOutputThatOverlapsAnInputReadTwice) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const int64_t offset : {0, 4, -4}) {
@@ -338,7 +338,7 @@ TEST(EtCopyIndex, ResizesTarget) {
   }
 }
 
-// ExecuTorch only compares the shapes of later rows.
+// The first row determines the shape. ExecuTorch only compares the shapes of later rows with it.
 TEST(EtCopyIndex, FirstRowDeterminesTheShapeOfRows) {
   KernelCall call;
   Tensor& target = call.make(ScalarType::kFloat, {2, 4}, {}, kDynamic);

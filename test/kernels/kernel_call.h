@@ -36,7 +36,7 @@ class KernelCall : public TensorFactory {
 
   EValue result;               // result of an operator without `out`
   size_t temporary_bytes = 0;  // maximum temporary memory of the last call
-  // The kernels to call; null for all except the optimized kernels.
+  // Registry of the kernels to call. If null, the optimized kernels are left out.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
   DerivedData* derived = nullptr;  // keeps what kernels derive from constants

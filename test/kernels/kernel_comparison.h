@@ -40,7 +40,7 @@ class Random {
   double real(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
-  // Returns any float: all signs and exponents occur, and special values.
+  // Returns a random float. All signs, exponents and special values occur.
   double any() {
     static constexpr float kSpecial[] = {0.0F,
                                          -0.0F,
@@ -58,7 +58,7 @@ class Random {
                                          std::numeric_limits<float>::min(),
                                          std::numeric_limits<float>::max(),
                                          std::numeric_limits<float>::lowest()};
-    // Draws once per element, because tests create millions.
+    // Each element takes one random number, because tests create millions of elements.
     const uint64_t bits = engine_();
     const uint64_t kind = bits % 128;
     const uint64_t low = (bits >> 7) % 1024;
@@ -120,7 +120,8 @@ class Comparison {
     for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
   }
 
-  // Makes the optimized kernel run twice with this constant, so that it can use what it derived.
+  // Marks this tensor as a constant, and makes the optimized kernel run twice, so that the second
+  // run can use the data that the first one derived.
   void make_constant(const Pair& pair) {
     pair.fast->set_constant();
     fast_.derived = &derived_;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Returns values from -8 to 8 and some -infinity.
+// Returns values from -8 to 8, and -infinity for some elements.
 std::vector<float> made_values(size_t count) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) {

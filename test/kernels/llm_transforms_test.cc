@@ -93,8 +93,8 @@ TEST_P(Hadamard, ThreadsTransformManyRows) {
   }
 }
 
-// Sizes of a delta rule. `values` may be a multiple of a strip or not. Each state has `group`
-// queries.
+// Sizes of a delta rule. `values` need not be a multiple of the kernel's strip. Each state has
+// `group` queries.
 struct DeltaSizes {
   int heads, tokens, keys, values;
   int group = 1;

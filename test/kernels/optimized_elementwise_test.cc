@@ -108,7 +108,7 @@ TEST_P(OptimizedElementwise, AtenWhereMatchesPortable) {
   });
 }
 
-// Rows of 3 and of 12 elements repeat in the same output.
+// In the same output, operands repeat rows of 3 and of 12 elements.
 TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortable) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});
@@ -150,7 +150,7 @@ TEST_F(OptimizedCall, AcceptsAnInputAsOutput) {
   }
 }
 
-// The bound is in units in the last place. 1 / sqrt(x) with two roundings keeps it, too.
+// The bound is in units in the last place. 1 / sqrt(x), which rounds twice, is also within it.
 TEST_F(OptimizedCall, ReciprocalRootIsCloseToExactValue) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0.0F, -0.0F, kInf, -kInf, -1.0F, std::nanf("")};
@@ -192,7 +192,8 @@ TEST_F(OptimizedCall, ResizesTheOutput) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// The row has the elements of the output, but the result has another rank.
+// The operand has the same number of elements as the output, but the output has another rank than
+// the result.
 TEST_F(OptimizedCall, RejectsAnOutputOfADifferentRank) {
   Tensor& out = call_.make(ScalarType::kFloat, {1, 3}, {}, kDynamic);
   Tensor& row = call_.make<float>({3}, {1, 2, 3});

@@ -396,7 +396,7 @@ class PackedConvolution : public testing::Test {
     plain_.set_read_only();
   }
 
-  // Returns the first element of the result for images and filters of ones.
+  // Convolves the image with these filters, and returns the first element of the result.
   float convolve(Tensor& filters) {
     Tensor& out = call_.make(ScalarType::kFloat, {1, 16, 4, 4});
     EXPECT_TRUE(succeeds(call_.run("aten::convolution.out", image_, filters, KernelCall::none(),

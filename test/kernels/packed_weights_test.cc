@@ -134,7 +134,7 @@ TEST_P(PackedWeightsTest, LinearMatchesProductOfQuantizedRows) {
   }
 }
 
-// Chooses the experts of one token in double.
+// Computes in double which experts a token is routed to, and their weights.
 std::vector<double> routes_of(const Tensor& x, const Tensor& gate, const Tensor& bias,
                               int64_t token, int64_t chosen, bool is_sigmoid, double route_scale) {
   std::vector<double> scores, ranked;

@@ -102,7 +102,7 @@ TEST_F(Pooling, MaxPrefersNanAndThenFirstOfEqualElements) {
 }
 
 TEST_F(Pooling, ReadsAndWritesChannelsLast) {
-  // Logical channels {1, 2, 3, 4} and {50, 60, 70, 80} of a 2 x 2 image.
+  // The image is 2 x 2. Its channels are {1, 2, 3, 4} and {50, 60, 70, 80} in logical order.
   Tensor& self = call.make<float>({1, 2, 2, 2}, {1, 50, 2, 60, 3, 70, 4, 80}, {0, 2, 3, 1});
   Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 2}, {0, 2, 3, 1});
   Tensor& indices = call.make(ScalarType::kLong, {1, 2, 1, 2});

@@ -202,7 +202,7 @@ TEST_F(Quantized, AddsDequantizedValues) {
   Tensor& a = call.make<uint8_t>({2}, {10, 200});
   Tensor& b = call.make<uint8_t>({2}, {4, 255});
   Tensor& out = call.make(ScalarType::kByte, {2});
-  // (10 - 0) 1 + (4 - 2) 0.5 = 11; / 0.5 + 1 = 23.
+  // The real sum is (10 - 0) * 1 + (4 - 2) * 0.5 = 11. The quantized sum is 11 / 0.5 + 1 = 23.
   ASSERT_TRUE(succeeds(run("add.out", a, 1.0, 0, 0, 255, b, 0.5, 2, 0, 255, 0.5, 1, 0, 255, out)));
   EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(23, 255));
 }
@@ -280,7 +280,7 @@ TEST_F(Quantized, EmbeddingsMatchFormula) {
           const int value = is_byte ? static_cast<int8_t>(byte)
                                     : ((byte >> shift) & ((1 << test.bits) - 1)) + low;
           const int group = row * test.groups + k / (test.columns / test.groups);
-          // The expected value is exact in both dtypes.
+          // Both dtypes can represent the expected value exactly.
           const double expected =
               (value - (group % 3 - 1)) * static_cast<double>(scales.data<float>()[group]);
           const int32_t at = i * test.columns + k;

@@ -53,7 +53,8 @@ TEST(Reduction, AcceptsChannelsLast) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 2}, {0, 2, 3, 1});
   ASSERT_TRUE(
       succeeds(call.run("aten::sum.IntList_out", a, call.ints({2}), true, call.none(), out)));
-  // Channel 0: columns 0+2, 1+3; channel 1: 4+6, 5+7; channels are innermost in memory.
+  // The sums are 0+2 and 1+3 in channel 0, 4+6 and 5+7 in channel 1. The channels are innermost in
+  // memory.
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{2, 10, 4, 12}));
 }
 

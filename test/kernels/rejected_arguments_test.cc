@@ -104,7 +104,7 @@ TEST(KernelErrors, RejectsIndexOutOfRange) {
 }
 
 TEST(KernelErrors, RejectsNumberOutOfRange) {
-  // The minimum of an argument that is a number or a list of numbers.
+  // The minimum of an argument, which is a number or a list of numbers.
   struct Minimum {
     std::string_view name;
     int64_t value;
@@ -196,7 +196,7 @@ TEST(KernelErrors, RejectsMismatchedShapes) {
     }
     // scatter does not read elements of src beyond the index's sizes.
     if (argument.name == "src" && call.name.starts_with("aten::scatter")) return;
-    // None of these broadcasts to the shapes of the other arguments.
+    // These sizes do not broadcast to the shapes of the other arguments.
     for (const std::vector<int32_t>& sizes :
          {std::vector<int32_t>{7}, {7, 5}, {5, 7, 5}, {3, 5, 7, 5}}) {
       argument.sizes = sizes;

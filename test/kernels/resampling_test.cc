@@ -107,7 +107,8 @@ TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
   EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(0, 1, 1, 1, 2, 3, 2, 3, 4));
 }
 
-// PyTorch ignores a factor if it copies or doubles a small image, but not for larger images.
+// PyTorch ignores a scale factor that copies or doubles a small image, but uses the factor for
+// larger images.
 TEST_F(Upsample, NearestUsesTheScaleFactorExceptForSmallImages) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
@@ -196,7 +197,7 @@ TEST_F(Upsample, AntialiasedBicubicUsesKeysFilter) {
   EXPECT_EQ(wide.data<uint8_t>()[0], 0);
 }
 
-// Converted to float, the size is rounded up by one.
+// The size of the line cannot be represented in float, and is rounded up by one when converted.
 TEST_F(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
   Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});

@@ -32,7 +32,7 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
                                   zeros({batch, 49, 49}))));
     return call.temporary_bytes;
   }
-  // Memory of a convolution from 16 to 16 channels in each group.
+  // Returns the temporary bytes of a convolution from 16 to 16 channels in each group.
   size_t convolution_memory(int32_t batch, int32_t groups, bool transposed) {
     const int32_t channels = 16 * groups;
     EXPECT_TRUE(succeeds(call.run(
@@ -41,7 +41,8 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
         call.ints({0, 0}), groups, zeros({batch, channels, 8, 8}))));
     return call.temporary_bytes;
   }
-  // Memory for copies of the tensors as floats.
+  // Returns the bytes that copies of the convolution's tensors as floats need; 0 if they are
+  // floats.
   size_t copies(int32_t batch, int32_t groups) const {
     if (GetParam() == ScalarType::kFloat) return 0;
     const auto channels = static_cast<size_t>(16 * groups);
@@ -75,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
 
 using FloatMemory = TemporaryMemory;
 
-// The kernel holds two lines for each thread, for any image height.
+// The kernel keeps two lines per thread in temporary memory, whatever the height of the image.
 TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),

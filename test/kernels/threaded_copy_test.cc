@@ -59,8 +59,8 @@ void expect_elements(const Tensor& out, const From& from) {
   }
 }
 
-// Covers planes that threads divide, planes that threads share, and runs, with full and partial
-// tiles.
+// Permutes the dims in every order. This covers planes that threads divide, planes that threads
+// share, and runs of elements, with full and partial tiles.
 template <class Element>
 void permute_in_every_order(KernelCall& call, Tensor& self) {
   Indices order = {0, 1, 2, 3};

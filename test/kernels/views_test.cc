@@ -49,7 +49,7 @@ TEST(ViewCopy, ReadsChannelsLastInLogicalOrder) {
   Tensor& out = call.make(ScalarType::kFloat, {4});
   ASSERT_TRUE(succeeds(call.run("aten::view_copy.out", self, call.ints({4}), out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3));
-  // If both dim orders are unusual and the sizes differ, elements are copied one at a time.
+  // If neither tensor is row-major and the sizes differ, elements are copied one at a time.
   Tensor& both = call.make(ScalarType::kFloat, {1, 2, 2, 1}, {0, 3, 2, 1});
   ASSERT_TRUE(succeeds(call.run("aten::view_copy.out", self, call.ints({1, 2, 2, 1}), both)));
   EXPECT_THAT(values_of<float>(both), ElementsAre(0, 2, 1, 3));

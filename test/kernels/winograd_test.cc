@@ -33,7 +33,7 @@ struct ConvolutionCase {
   int64_t out_stride() const { return out_channels + gap; }
 };
 
-// Each array ends with its last element, so that AddressSanitizer detects accesses behind it.
+// Each array ends with its last element, so that AddressSanitizer detects accesses past its end.
 struct Operands {
   // Activations are normally distributed, half of them set to zero as by ReLU. Weights keep the
   // variance of the activations.
@@ -55,7 +55,8 @@ struct Operands {
   std::vector<float> bias;
 };
 
-// The sum for one element of the result, in T: first the bias, then the taps in order.
+// Returns one element of the result, computed in T: starts with the bias, then adds the taps in
+// order.
 template <class T>
 T sum_of_products(const ConvolutionCase& c, const Operands& operands, int64_t pixel,
                   int64_t channel) {
@@ -167,7 +168,7 @@ TEST(Winograd, MatchesSumsOfProductsForAnySize) {
   }
 }
 
-// The errors are those against sums in double; a sum of products adds in float, one after another.
+// Both errors are measured against sums in double. A sum of products adds floats one after another.
 TEST(Winograd, HasAtMostFourTimesTheErrorOfSumsOfProducts) {
   for (const int64_t channels : {16, 64, 256}) {
     const ConvolutionCase c{1, 12, 12, channels, 16};

@@ -195,7 +195,7 @@ TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
   EXPECT_THAT(first.ids, ElementsAre(4, 9, 15, 4, 9, 15, 4, 0));
   EXPECT_EQ(first.reason, StopReason::kEndToken);
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
-  // A later prompt starts a new text, here with a shorter prompt.
+  // A later prompt starts a new text. This one is shorter than the first.
   EXPECT_THAT(generator.generate(Ids{8, 2}, options).ids, ElementsAre(2, 8, 2, 8, 2, 8, 2, 0));
 }
 

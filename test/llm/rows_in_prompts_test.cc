@@ -127,8 +127,8 @@ TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
       load_adding(has_dynamic_rows);
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
-      // The rows are word 1, 10 times word 4, 20 times word 2, and word 3, whose logit is 3 because
-      // it is the last row.
+      // The logits are the sum of the rows: word 1, 10 times word 4, 20 times word 2, and word 3,
+      // whose logit is 3 because it is the last row.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
       // A later prompt without an image, then one with another image, add to the sum.
       EXPECT_THAT(feed({5}, chunk, 4), ElementsAre(0, 1, 20, 1, 10, 3));

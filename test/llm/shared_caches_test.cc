@@ -1,4 +1,4 @@
-// A cache that two methods share: one writes it by llama::update_cache, the other only reads it.
+// A cache that two methods share: one writes it with llama::update_cache, the other only reads it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -302,7 +302,7 @@ TEST(TextGenerator, AddsTemplatePrefixToFirstPromptOnly) {
   }
 }
 
-// The begin and end tokens of num_bos and num_eos go outside of the tokens of the template.
+// The tokens that num_bos and num_eos add are placed outside of the tokens of the template.
 TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
   auto file = nlohmann::json::parse(test::read_text(test::sample("tokenizers/byte_level.json")));
   const auto special = [](const char* name, TokenId id) {

@@ -13,7 +13,7 @@ int object_count();
 
 // Makes the n-th allocation from now on fail; 1 is the next one, 0 is none.
 void fail_allocation(int n);
-// True if that allocation has failed.
+// Returns true if the allocation that fail_allocation() chose has failed.
 bool allocation_has_failed();
 
 }  // namespace vitrine::test

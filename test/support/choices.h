@@ -8,8 +8,8 @@
 
 namespace vitrine::test {
 
-// Each number consumes a byte, or two if its bound is above 256. All numbers are 0 once the bytes
-// are used up.
+// Each number consumes a byte, or two if its bound is above 256. After the last byte, all numbers
+// are 0.
 class Choices {
  public:
   explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}

@@ -53,9 +53,9 @@ void for_each_changed_byte(const Bytes& sound, Check check, DamagedRange range =
   }
 }
 
-// Calls `check` with one to four random changes at once, which pass checks that reject a single
-// one: flipped bits and new bytes. Half of them are near an end of the file, which has most of its
-// structure. The changes are the same each time.
+// Calls `check` with one to four random changes at once: flipped bits and new bytes. Several
+// changes can pass checks that reject a single one. Half of the changes are near an end of the
+// file, where most of its structure is. The changes are the same in each run.
 template <class Bytes, class Check>
 void for_each_random_damage(const Bytes& sound, size_t rounds, Check check, size_t start = 0) {
   using Byte = typename Bytes::value_type;

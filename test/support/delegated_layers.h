@@ -18,7 +18,7 @@
 
 namespace vitrine::test {
 
-// Bytes of a file; 0 bytes if there are none.
+// A range of bytes in a file, which is empty by default.
 struct FileRange {
   size_t offset = 0;
   size_t bytes = 0;
@@ -28,11 +28,12 @@ struct DelegatedLayer {
   uint32_t debug_handle = 0;
   bool is_int8 = false;
   FileRange weights, bias;
-  // Parameters of the result, if it is quantized.
+  // Positions in the file of the result's quantization parameters, if the result is quantized.
   std::optional<size_t> scale_offset, zero_point_offset;
 };
 
-// The bytes of a program and its convolutions and linear layers, in run order.
+// The bytes of a program, and the program's convolutions and linear layers in the order in which
+// they run.
 class DelegatedProgram {
  public:
   explicit DelegatedProgram(const std::filesystem::path& model) : bytes(tools::read_file(model)) {

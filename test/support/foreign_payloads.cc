@@ -26,7 +26,8 @@ void pad(AlignedBytes& bytes, size_t alignment) {
   while (bytes.size() % alignment != 0) bytes.push_back(std::byte{});
 }
 
-// Protocol buffers: a field with a length, and a number.
+// The following two functions return a field of a protocol buffer. The first field holds bytes and
+// their length, the second one a number.
 std::string field(unsigned number, const std::string& data) {
   std::string text;
   const auto varint = [&text](uint64_t value) {

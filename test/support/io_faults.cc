@@ -71,7 +71,7 @@ bool is_chosen(const char* call, int descriptor) {
   return is_chosen(call, path);
 }
 
-// Handles calls that either succeed or fail.
+// Handles calls that either succeed or fail, unlike reads and writes, which can also be partial.
 template <class File>
 bool fails(const char* call, File file) {
   if (!is_chosen(call, file) || plan().reason <= 0) return false;
@@ -92,7 +92,7 @@ bool transfers(const char* call, int descriptor, size_t& count, ssize_t& result)
   return false;
 }
 
-// Returns the function that this library intercepts.
+// Returns the original function of this name, which this library intercepts.
 template <class Function>
 Function next(const char* name, Function) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));

@@ -14,9 +14,9 @@ using Members = std::vector<std::pair<std::string, std::string>>;
 // Returns a zip archive.
 std::vector<std::byte> make_archive(const Members& members, bool compressed = false);
 
-// Returns a record for the portable program of the case `portable`. The case `delegated` has the
-// same edge program, and only its record contains the graph. The handle map of `portable` is a
-// file.
+// Returns a record for the portable program of the case `portable`. Its graph is from the record of
+// the case `delegated`, which has the same edge program. Its handle map is from a file of
+// `portable`.
 std::vector<std::byte> record_of_portable(const std::filesystem::path& delegated,
                                           const std::filesystem::path& portable);
 

@@ -14,7 +14,7 @@
 
 namespace vitrine::test {
 
-// Its tensors and values are valid while the factory is alive.
+// The tensors and values of a factory are valid while the factory is alive.
 class TensorFactory {
  public:
   // Creates a tensor. `values` are in memory order, which is row-major unless `dim_order` is set.

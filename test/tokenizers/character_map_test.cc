@@ -137,12 +137,12 @@ class SmallMap {
     for (uint32_t unit = 1; unit < units_.size(); ++unit) units_[unit] = kUnused;
   }
 
-  // `byte` leads from one block to another.
+  // Makes `byte` lead from one block of the trie to another.
   void lead(uint32_t from, uint8_t byte, uint32_t to) {
     const uint32_t unit = 256 * from + byte;
     units_[unit] = (unit ^ 256 * to) << 10 | (units_[unit] & 0x100) | byte;
   }
-  // `byte` leads to a block and has a replacement.
+  // Makes `byte` lead to a block and gives it a replacement.
   void lead(uint32_t from, uint8_t byte, uint32_t to, uint32_t replacement) {
     lead(from, byte, to);
     units_[256 * from + byte] |= 0x100;
@@ -197,7 +197,7 @@ TEST(CharacterMap, RejectsCycles) {
   EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("the trie has a cycle"));
 }
 
-// SentencePiece has a table of 32 entries for the texts that start at a position.
+// SentencePiece has a table of 32 entries for the texts in the map that match at one position.
 TEST(CharacterMap, RejectsMoreThan32NestedPrefixes) {
   SmallMap map(35, std::string("x\0", 2));
   for (uint32_t block = 1; block <= 32; ++block) map.lead(block, 'a', block + 1, 0);

@@ -147,7 +147,7 @@ TEST(DamagedFiles, RejectsDamagedLlama2cFiles) {
   EXPECT_THAT(refusal(cut), testing::HasSubstr("expected 4 bytes, found 3"));
 }
 
-// Replaces, removes or repeats bytes.
+// The damage replaces, removes or repeats bytes.
 TEST(DamagedFiles, RandomDamageIsRejectedOrHarmless) {
   std::mt19937 random(7);
   const auto below = [&](size_t n) {

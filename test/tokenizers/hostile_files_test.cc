@@ -68,14 +68,14 @@ TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, "a"),
               HasSubstr("the file: the steps turn a text of 1 bytes into 262144 bytes; at most "
                         "65548 are accepted"));
-  // Each step grows the text a little.
+  // Each step of the normalizer makes the text only a little longer.
   file["normalizer"] = sequence("normalizers", replace_step("a", 2), 40);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
   file["normalizer"] = sequence("normalizers", {{"type", "ByteLevel"}}, 40);
   EXPECT_THAT(refusal_to_encode(file, "é"), HasSubstr(kGrows));
   file["normalizer"] = sequence("normalizers", {{"type", "Prepend"}, {"prepend", "aaaa"}}, 40'000);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kTooLong));
-  // No step grows the text, but there are many.
+  // No step of the normalizer makes the text longer, but there are many steps.
   file["normalizer"] = sequence("normalizers", {{"type", "Lowercase"}}, 5000);
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')), HasSubstr(kTooLong));
 }
@@ -209,7 +209,7 @@ TEST_F(HostileFiles, ChainedDecodersShareOneLimit) {
   json file = word_level();
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the steps turn a text of"));
-  // No single token exceeds the limit.
+  // Each token is within the limit, but all tokens together exceed it.
   file["decoder"] = sequence("decoders", replace_step("a", 64), 2);
   EXPECT_THAT(refusal_to_decode(file, 1000), HasSubstr(kGrows));
   file["decoder"] = sequence("decoders", {{"type", "Fuse"}}, 5000);
@@ -224,7 +224,7 @@ TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneLimit) {
   EXPECT_THAT(refusal_to_decode(file, 2000), HasSubstr(kTooLong));
 }
 
-// The stream must not count the characters at the end of its pending text again for each token.
+// The stream must not recount, for each token, the characters at the end of its pending text.
 TEST_F(HostileFiles, StripDecoderTakesLinearTime) {
   json file = word_level();
   const json strip = {{"type", "Strip"}, {"content", "a"}, {"start", 0}, {"stop", 1'000'000}};

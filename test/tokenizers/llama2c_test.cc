@@ -22,8 +22,8 @@ TEST(Llama2c, MergesThePairWithTheHighestScoreFirst) {
   const auto tokenizer = small();
   EXPECT_EQ(tokenizer->form(), "llama2.c");
   EXPECT_EQ(tokenizer->vocabulary_size(), 265U);
-  // A space is added at the beginning. "ab" (-5) is merged before " a" (-9), and then becomes
-  // "abb".
+  // The tokenizer adds a space before the text. It merges "ab" (score -5) before " a" (score -9),
+  // and then "ab" becomes "abb".
   EXPECT_THAT(tokenizer->encode("abb"), ElementsAre(kFirst, kFirst + 5));
   EXPECT_THAT(tokenizer->encode("a"), ElementsAre(kFirst + 3));
   EXPECT_THAT(tokenizer->encode(""), testing::IsEmpty());

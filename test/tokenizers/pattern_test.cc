@@ -226,7 +226,8 @@ const Costly kCostly[] = {
     {R"((a*)(?:(?=\1)a)*)", kRepeatedLook},
     {R"((?<n>a*)(?:(?=\k<n>)a)*)", kRepeatedLook},
     {"(?:(?=a{101})a)*", kRepeatedLook},
-    // The look-around follows characters that look like the end of a group or class.
+    // In these patterns, characters that look like the end of a group or class precede the
+    // look-around.
     {"(?:[])](?=a*+)a)*", kRepeatedLook},
     {"(?:[^])](?=a*+)a)*", kRepeatedLook},
     {"(?:[[)]](?=a*+)a)*", kRepeatedLook},
@@ -320,14 +321,14 @@ TEST(HuggingFacePattern, StopsWhenAMatchTakesTooLong) {
   const std::string as = std::string(40'000, 'a') + "dbc";
   expect_refused("(a|aa)+$", std::string(100, 'a') + "b");
   expect_refused("(a|a|b){30}c", as);
-  // These patterns take quadratic time with few retries: in total over all starts, or within one
-  // match.
+  // These patterns take quadratic time although they retry little: the time adds up over all
+  // starts, or within one match.
   expect_refused("a*+[bc]", as);
   expect_refused("(?:a*+[bc]|a)*[bc]", as);
   expect_refused("(.|\\n)*x", "x" + std::string(3'000'000, 'a'));
 }
 
-// The match first retries often in little time, and later needs much time for each retry.
+// At first the match retries many times in little time; later, each retry takes much time.
 TEST(HuggingFacePattern, StopsInTimeIfRetriesBecomeSlow) {
   const std::string text = std::string(700, 'x') + std::string((256 << 10) - 703, 'a') + "dbc";
   const uint64_t begin_ns = platform::thread_cpu_ns();

@@ -164,7 +164,7 @@ TEST(DamagedSentencePieceModels, AreRejectedBeforeTheLibraryReadsThem) {
       << "the denormalizer must be checked, too";
   EXPECT_THAT(model_refusal(damaged_model(text(3, map) + text(3, text(2, "")))), leads_outside)
       << "a later field replaces an earlier one";
-  // The same field, but the tag and the sizes use more bytes than they need.
+  // This file has the same field, but its tag and sizes are encoded in more bytes than they need.
   std::string padded = map;
   padded[1] = static_cast<char>(padded[1] | 0x80);
   padded.insert(2, 1, '\0');
@@ -182,7 +182,7 @@ TEST(DamagedSentencePieceModels, AreRejectedIfMalformed) {
   EXPECT_THAT(model_refusal(damaged_model(text(3, text(1, "x") + "\x12"))), malformed);
 }
 
-// The work for each byte of text grows with the length of the longest piece.
+// The time per byte of text grows with the length of the longest piece.
 TEST(DamagedSentencePieceModels, AreRejectedIfAPieceIsTooLong) {
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1024, 'a'), 1))), "accepted");
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1025, 'a'), 1))),

@@ -56,7 +56,8 @@ const Split kSplits[] = {
     {kScripts, "\u0915\u0953", {"\u0915\u0953"}},
     {kScripts, "a\u0301бв", {"a", "\u0301", "бв"}},
     {kScripts, "a\tb", {"a", "\t", "b"}},
-    // Characters of Unicode 9, of Unicode 10, and for private use.
+    // The next three texts have a character of Unicode 9, one of Unicode 10, and one for private
+    // use.
     {kScripts, "a\U0001E900b", {"a", "\U0001E900", "b"}},
     {kScripts, "a\U00011D00b", {"a\U00011D00b"}},
     {kScripts, "\uE000a", {"a"}},
@@ -215,7 +216,7 @@ TEST(Steps, DecodersMatchTheReference) {
   }
 }
 
-// Decoders after a step that joins tokens.
+// The decoders in these cases follow a step that joins tokens.
 const Decoding kJoined[] = {
     {R"([{"type":"Fuse"},{"type":"BPEDecoder","suffix":"</w>"}])",
      {"he", "llo</w>", "you</w>"},

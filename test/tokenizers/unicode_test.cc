@@ -48,7 +48,8 @@ TEST(CharacterStream, WaitsForTheRestOfACharacter) {
   EXPECT_EQ(by_byte.push("x"), "\uFFFD\uFFFDx");
 }
 
-// After a long text the buffer is on the heap, where AddressSanitizer detects reads before it.
+// A long text moves the stream's buffer to the heap, where AddressSanitizer detects reads before
+// the buffer.
 TEST(CharacterStream, ReplacesAContinuationByteWithoutALeadByte) {
   CharacterStream stream;
   const std::string text(100, 'a');

@@ -85,10 +85,11 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
                                      {"int8_dynamic", 1e-4, 50},  // 50 for 1e-4
                                      {"broken", INFINITY, 99}}};
   EXPECT_THAT(steps_of({layer}), ElementsAre(Pair(0, 3), Pair(0, 1)));
-  // 20 / 9e-4 is less than 30 / 1e-3, which is less than 50 / 1e-4.
+  // The steps are in the order of savings per noise: 20 / 9e-4 is less than 30 / 1e-3, which is
+  // less than 50 / 1e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
-  // Without a level that saves something, the one with the least noise is the only step.
+  // If no level of a part saves anything, its only step is the level with the least noise.
   EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
               ElementsAre(Pair(0, 2)));
   EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());
@@ -97,7 +98,7 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
 TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
   AdditiveModel model{
       .parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30), part("d", 1e-3, 5)}};
-  // a and b: 2e-4 (37.0 dB). With c: 1.2e-3 (29.2 dB).
+  // With a and b, the noise is 2e-4 (37.0 dB). With a, b and c, it is 1.2e-3 (29.2 dB).
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({1, 1, 0, 0}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({1, 1, 1, 0}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 20}).selection, Selection({1, 1, 1, 1}));
@@ -109,14 +110,15 @@ TEST(AutoChoiceTest, MixesInt8AndInt4) {
     return PartFigures{.name = name, .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
   };
   AdditiveModel model{.parts = {layer("a", 1e-6), layer("b", 1e-5), layer("c", 1e-3)}};
-  // All int8: 1.011e-3 (29.95 dB). With int4 in a and b: 1.22e-3 (29.1 dB).
+  // With int8 in all parts, the noise is 1.011e-3 (29.95 dB). With int4 in a and b instead, it is
+  // 1.22e-3 (29.1 dB).
   EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({2, 2, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({2, 2, 0}));
   EXPECT_EQ(model.choose({kAtMostCost, 5}).selection, Selection({2, 1, 1}));
 }
 
 TEST(AutoChoiceTest, AlsoTriesOneSchemeInAllParts) {
-  // int8 in one part looks useless, but it pays off in both.
+  // In one part, int8 looks useless, but in both parts together it pays off.
   const std::vector<PartFigures> parts = {
       {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
       {.name = "b", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}}};
@@ -138,7 +140,7 @@ TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostBoundRequires) {
   EXPECT_EQ(model.choose({kAtMostCost, 100}).selection, Selection(3));
   EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({1, 0, 0}));
   EXPECT_EQ(model.choose({kAtMostCost, 55}).selection, Selection({1, 1, 0}));
-  // a, b and c keep the bound, but c needs only a.
+  // Quantizing a, b and c meets the bound, but so does quantizing only a and c.
   EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({1, 0, 1}));
 }
 
@@ -293,7 +295,8 @@ TEST(AutoPrecisionTest, DigitsClassifierMeetsTheBoundAndThePrintedCommandMakesTh
   EXPECT_LT(program.size(), fs::file_size(scratch / "float.pte"));
   EXPECT_GE(sqnr_over_samples(scratch / "a.pte", scratch / "float.pte", samples), bound);
 
-  // The last line is the command. It writes the file of the search again.
+  // The last line of the output is the pte_lower command that writes the program of the search
+  // again.
   const std::string tool = "\npte_lower ";
   const size_t command = out.rfind(tool);
   ASSERT_NE(command, std::string::npos);
@@ -319,11 +322,11 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   EXPECT_THAT(mixed, HasSubstr("--keep fc=8da4w:0"));
   EXPECT_THAT(mixed, HasSubstr("--keep c1=float"));
   EXPECT_NE(mixed_bytes, lowered(int8 + " --keep fc=float --keep c1=float").second);
-  // Without other rules, `float` with a rule equals the scheme for all linear layers.
+  // fc is the only linear layer, so `float` with a rule for fc equals the scheme of that rule.
   EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second,
             lowered("--quantize 8da4w:0").second);
   EXPECT_EQ(lowered("--quantize float").second, lowered("").second);
-  // The first rule that names a layer decides.
+  // If several rules name a layer, the first of them decides.
   EXPECT_EQ(lowered("--quantize 8da4w:0 --keep c1=float").second,
             lowered("--quantize 8da4w:0").second);
   EXPECT_THAT(search("--quantize 8da4w:0 --keep fc=float -o " + (scratch / "m.pte").string()).err,
@@ -345,14 +348,15 @@ TEST(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   const auto db = [&](const fs::path& program) {
     return sqnr_over_samples(program, exact, inputs);
   };
-  // An f16 has 11 bits: rounding changes a number by at most 2^-11 of it, or 66 dB.
+  // An f16 has 11 bits: rounding changes a number by at most 2^-11 of its value, which is an SQNR
+  // of 66 dB.
   for (const char* options : {"--quantize f16", "--quantize float --keep 'linear*=f16'"}) {
     const fs::path half = lower(options, "half.pte");
     EXPECT_GT(db(half), 55) << options;
     EXPECT_LT(db(half), 90) << options;
     EXPECT_LT(fs::file_size(half), fs::file_size(exact)) << options;
   }
-  // A bf16 has 8 bits, 18 dB less, where all calls compute in it.
+  // A bf16 has 8 bits. If all calls compute in bf16, the SQNR is 18 dB less than with f16.
   const double bf16 = db(lower("--quantize bf16 --backend-option enable_bf16", "bf16.pte"));
   EXPECT_GT(bf16, 37);
   EXPECT_LT(bf16, 72);
@@ -368,7 +372,8 @@ TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
     EXPECT_EQ(result.exit_code, 0) << options << result.err;
     return result.out;
   };
-  // f16 leaves no int8 call, and no call between one and its quantization, in pieces.
+  // If one layer is f16, the delegates are the same as if it were float: no int8 call is split from
+  // its quantization.
   const auto delegates = [](const std::string& summary) {
     return summary.substr(0, summary.find('\n'));
   };

@@ -31,7 +31,7 @@ std::vector<std::vector<std::byte>> outputs_of(const fs::path& base) {
   }
 }
 
-// Events of operators have integer identifiers, or names as in operator maps.
+// An operator's event has an integer identifier, or a name as in operator maps.
 bool is_operator(const etdump::ProfileEvent& event) {
   return event.is_in_instruction() && event.is_delegate_event() &&
          event.delegate_debug_name != "xnnpack.plan";
@@ -39,7 +39,8 @@ bool is_operator(const etdump::ProfileEvent& event) {
 
 class CapturedValuesTest : public testing::TestWithParam<const char*> {
  protected:
-  // A sample, or else a case of the corpus.
+  // Returns the folder of the sample, or of the corpus case if the parameter does not name a
+  // sample.
   static fs::path folder() {
     const fs::path of_sample = samples_dir() / GetParam();
     return fs::exists(of_sample) || corpus_dir().empty() ? of_sample : corpus_dir() / GetParam();
@@ -105,7 +106,7 @@ std::string with_record(const std::string& folder, const std::string& option) {
   return sample(folder + "/model.pte") + " " + option + " " + sample(folder + "/etrecord.bin");
 }
 
-// Every op of the delegated model has the values of the portable model.
+// In the delegated model, every op has the same values as in the portable model.
 TEST(CapturedValues, MatchValuesOfPortableKernels) {
   const CommandResult result = executor_runner(
       "--debug_outputs " + with_record("digits_portable", "--etrecord") + " --compare " +

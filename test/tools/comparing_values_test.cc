@@ -85,7 +85,7 @@ TEST(ComparingValuesTest, FindsOpWithWrongWeight) {
     std::vector<std::byte> bytes = tools::read_file(model);
     const Constant weight = constant_of_instruction(model, wrong);
     ASSERT_LE(weight.offset + weight.bytes, bytes.size());
-    // Change one of its weights by a large amount.
+    // Changes one weight of the convolution by a large amount.
     const float value = 3;
     std::memcpy(bytes.data() + weight.offset + weight.bytes / 2 / 4 * 4, &value, sizeof value);
     tools::write_file(scratch / "wrong.pte", bytes);
@@ -130,8 +130,8 @@ TEST(ComparingValuesTest, TwoLoweringsOfTheSameModelAgree) {
   EXPECT_THAT(result.out, HasSubstr("no op is below 90 dB"));
 }
 
-// The delegated model has seven delegates with kernels between them. Outputs of delegates and of
-// kernels that both lowerings have are compared.
+// The delegated model has seven delegates with kernels between them. The tool compares the outputs
+// of delegates and of kernels that both lowerings have.
 TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
   VITRINE_CORPUS_CASE(delegated, "encoder_layer_sdpa");
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
@@ -144,10 +144,10 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
       "--format json --min_sqnr 80 --inputs " + (portable / "input_0.bin").string());
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
   const json report = json::parse(result.out);
-  // Compared are the delegates of instructions 0, 2, 4 and 24, whose handles no other delegate has;
-  // the kernels with a handle that no other kernel has; and the kernels of the attention whose op
-  // runs the same number of times on both sides. Attention is one node of the exported graph, so 25
-  // ops have its handle.
+  // The tool compares the delegates of instructions 0, 2, 4 and 24, whose handles no other delegate
+  // has; the kernels with a handle that no other kernel has; and the kernels of the attention whose
+  // op runs the same number of times on both sides. Attention is one node of the exported graph, so
+  // 25 ops have its handle.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");

@@ -36,7 +36,7 @@ Json described(const fs::path& path) {
 
 const fs::path vulkan_sample() { return samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"; }
 
-// All files below a folder whose names end with one of `endings`.
+// Returns the files below a folder with a name that ends in one of `endings`.
 std::vector<fs::path> find_files(const fs::path& folder, const std::set<std::string>& endings) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -129,8 +129,8 @@ TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
   EXPECT_THAT(text, HasSubstr("        aten.relu.default  in "));
 }
 
-// The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it counts
-// the operators independently.
+// The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it is an
+// independent count of the operators.
 TEST(ForeignPayloadTest, VulkanOperatorCountMatchesTheDelegateMap) {
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   size_t compared = 0;

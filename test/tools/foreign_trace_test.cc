@@ -42,7 +42,7 @@ std::vector<std::string> main_ops(const json& profile) {
   return ops;
 }
 
-// The expected ops are the nodes of the delegates in the graph that ExecuTorch printed.
+// The expected ops are those of the delegates' nodes in the graph that ExecuTorch printed.
 TEST(ForeignTrace, JoinsThreeVulkanDelegatesWithKernelsInBetween) {
   const fs::path trace = test::samples_dir() / "formats/vulkan_two_delegates.etdp";
   const json profile = json::parse(inspect(options_for(trace, "vulkan_two_delegates")).text);
@@ -98,7 +98,7 @@ TEST(ForeignTrace, JoinsAQuantizedVulkanProgram) {
                           dequantize, "aten.hardswish.default",
                           "aten.max_pool2d_with_indices.default", "aten.view_copy.default",
                           quantize, "aten.addmm.default", dequantize, "aten._log_softmax.default"));
-  // The first convolution took the ReLU behind it, the second has none.
+  // The first convolution absorbed the ReLU after it. The second one has no ReLU.
   const json& rows = profile["queues"][0]["rows"];
   EXPECT_THAT(rows[1]["folded_ops"].dump(), HasSubstr("aten.relu.default"));
   EXPECT_THAT(rows[2]["folded_ops"].dump(), testing::Not(HasSubstr("aten.relu.default")));

@@ -335,7 +335,8 @@ TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
                               "1280,900", std::string(kFindOverlaps) + R"(
     seen.leaves = graph.root.leaves;
     const canvas = document.getElementById('canvas'), frame = () => new Promise(requestAnimationFrame);
-    // Returns the longest work in a frame, and the number of frames until the result is shown.
+    // Returns the longest time that the page works in one frame, and the number of frames until the
+    // result is shown.
     const watch = async (act) => {
       const start = performance.now();
       act();
@@ -363,7 +364,7 @@ TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
     };
     let isDone = false;
     run().catch((error) => window.problems.push(String(error))).finally(() => { isDone = true; });
-    // Frames that load keep the page's load event back.
+    // While an inner frame is loading, the page's load event does not fire.
     const wait = () => {
       const inner = document.createElement('iframe');
       inner.srcdoc = 'wait';

@@ -148,7 +148,7 @@ TEST(GraphPage, DrawsExportedModels) {
   EXPECT_EQ(count_kind(data, "output"), 1u);
 }
 
-// conv_relu_tan has a tan, for which XNNPACK has no operator, and convolutions, which it takes.
+// The model conv_relu_tan has convolutions, which XNNPACK supports, and a tan, which it does not.
 TEST(GraphPage, ExplainsWhyXnnpackDoesNotTakeACall) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const fs::path folder = samples_dir() / "conv_relu_tan";

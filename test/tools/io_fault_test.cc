@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 
 constexpr char kOldText[] = "the old file";
-// Codes of test/support/io_faults.cc: transfer only a part, and end the file early.
+// Codes for test/support/io_faults.cc: kShort transfers only a part, kEnd ends the file early.
 constexpr int kShort = 0;
 constexpr int kEnd = -1;
 

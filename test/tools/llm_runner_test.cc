@@ -30,7 +30,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// Runs the sample model on ids. Cross builds may lack the library for its tokenizer.
+// Runs the sample model with token ids as input. Cross builds may lack the library for the model's
+// tokenizer.
 CommandResult llm_runner(const std::string& arguments) {
   return run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample("kjv_8da4w/model.pte") +
                                           " --temperature 0 " + arguments);
@@ -277,7 +278,7 @@ TEST(LlmRunnerTest, ChatEndsWhenContextIsFull) {
   EXPECT_EQ(first.exit_code, 1) << "no turn was answered";
 }
 
-// The output of an interrupted tool, and true if it exited with code 0.
+// The output of an interrupted tool. `has_succeeded` is true if the tool exited with code 0.
 struct InterruptedRun {
   std::string out;
   bool has_succeeded;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Returns the exported models of a folder by method, without the decomposed ones (_core_aten).
+// Returns the exported models of a folder by method. Skips models that are decomposed (_core_aten).
 std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
   std::map<std::string, fs::path> methods;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -35,7 +35,8 @@ std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
 
 struct LoweredProgram {
   std::string program;
-  // By method and instruction, from a record that the profile does not read.
+  // Debug handles and delegates by method and instruction, from a separate record that the profile
+  // does not read.
   json handles;
   json delegates;
 };

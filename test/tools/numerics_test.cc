@@ -119,7 +119,8 @@ TEST_P(Numerics, CorrectProgramIsAboveTheLimit) {
 }
 
 TEST_P(Numerics, ReportTheLayerWithAWrongWeight) {
-  // Single weights matter in layers with few of them. A run of MobileNetV2 takes seconds.
+  // The first layers have few weights, so that a single one matters. MobileNetV2 gets fewer cases,
+  // since each run takes seconds.
   for (size_t index = 0; index < (GetParam().num_layers < 10 ? 3 : 2); ++index) {
     SCOPED_TRACE(index);
     const DelegatedLayer& layer = program_->layers[index];

@@ -1,4 +1,5 @@
-// Compares the memory that pte_inspect reports without running with that of a method that ran.
+// Compares the memory that pte_inspect reports for a method, which it does not run, with the memory
+// of the method after a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -30,7 +30,8 @@ using tools::Goal;
 
 using Floats = std::vector<float>;
 
-// Equal on all platforms, unlike the distributions of the standard library.
+// A random number generator whose numbers are equal on all platforms, unlike those of the standard
+// library's distributions.
 class Random {
  public:
   float uniform() { return static_cast<float>(bits_() >> 8) / 16777216.0F; }
@@ -66,7 +67,7 @@ struct Layer {
     }
     return y;
   }
-  // Makes a step against the gradient of the result, and returns the gradient of the input.
+  // Moves the weights against the gradient of the result, and returns the gradient of the input.
   Floats learn(const Floats& x, const Floats& gradient, float rate) {
     Floats back(inputs);
     for (size_t i = 0; i < gradient.size(); ++i) {
@@ -88,7 +89,7 @@ struct Layer {
 struct Perceptron {
   std::vector<Layer> layers;
 
-  // Returns the gradient of the input.
+  // Trains the network on one sample, and returns the gradient of the input.
   Floats learn(const Floats& x, size_t label, float rate) {
     std::vector<Floats> values = {x};
     for (size_t i = 0; i < layers.size(); ++i) {
@@ -251,7 +252,7 @@ TrainedModel word_predictor() {
   return model;
 }
 
-// The share of test samples whose largest output is that of the label.
+// Returns the share of test samples for which the largest output is the one of the label.
 double accuracy(const TrainedModel& model, std::span<const std::byte> program) {
   tools::Session session({.model = "the model",
                           .data = {},
@@ -313,8 +314,8 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
       accuracy(model, aot::lower(std::move(copy), lowering_of(model)).emitted.pte);
   EXPECT_GE(float_score, min_accuracy) << "the training failed";
 
-  // With the score of the float program, the program is much smaller. Times are printed only, since
-  // other work disturbs them.
+  // At the score of the float program, the chosen program is much smaller. Times are only printed,
+  // since other work disturbs them.
   const AutoResult scored = search(model, Unit::kScore, {Goal::Kind::kAtLeastQuality, float_score});
   print("at least the score of float", scored);
   ASSERT_EQ(scored.results.size(), 3U);

@@ -100,7 +100,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
                                       " --etrecord " + path("whole.etrecord"));
   ASSERT_EQ(strip.exit_code, 0) << strip.err;
   EXPECT_THAT(strip.err, HasSubstr("removed a record of"));
-  // The digest of the record and its entries in lists stay.
+  // The stripped program keeps the digest of the record, and the entries for the record in lists.
   const auto size_of = [&](const char* name) { return std::filesystem::file_size(path(name)); };
   EXPECT_LT(size_of("small.pte"), size_of("plain.pte") + 512);
   EXPECT_LT(size_of("small.pte") + size_of("whole.etrecord"), size_of("whole.pte") + 256);
@@ -124,7 +124,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_THAT(named.out, AllOf(HasSubstr("linear"), Not(HasSubstr("may not be the record"))));
   EXPECT_EQ(vitrine(profile + " --etrecord " + sample("add_mul/etrecord.bin")).exit_code, 1);
 
-  // There is nothing left to strip.
+  // The stripped program contains no record any more, so a second strip changes nothing.
   const CommandResult again = vitrine("strip " + path("small.pte") + " -o " + path("again.pte"));
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("does not contain a record"));

@@ -158,7 +158,7 @@ TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
   shuffled.lower();
 }
 
-// Each call doubles a symbolic size, so that its text would have 2^64 terms.
+// Each call doubles a symbolic size. Written out, the last size would have 2^64 terms.
 TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedly) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});

@@ -14,7 +14,7 @@ namespace vitrine::test {
 class ValuePool {
  public:
   void add(const nlohmann::json& program);
-  // Returns a random value of the key; null if there is none.
+  // Returns a random value with this key; null if the programs have none.
   const nlohmann::json* any(const std::string& key, std::mt19937& random) const;
 
  private:

@@ -60,7 +60,8 @@ double window_at(const Inverse& of, int64_t i) {
   return at < 0 || at >= of.window ? 0 : 0.25 + 0.125 * static_cast<double>(at);
 }
 
-// The real part of the inverse transform of one window; the spectrum has a second, mirrored half.
+// Returns the real part of element `i` of the inverse transform of one window. The upper half of
+// the spectrum mirrors the lower half, so only the lower half is read.
 double inverse_transform(const Inverse& of, const Values& spectrum, int64_t batch, int64_t window,
                          int64_t i) {
   double sum = 0;

@@ -48,7 +48,7 @@ TEST(DecomposeLayers, NormalizesBatchesOfSymbolicSize) {
   const TensorSpec pairs = contiguous_spec(ScalarType::kFloat, {batch, 1, 2});
   TensorSpec indices = pairs;
   indices.dtype = ScalarType::kLong;
-  // Nothing reads the indices, and nothing may read the batch size from them.
+  // The program does not use the indices, and decomposition must not read the batch size from them.
   Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, std::vector<int64_t>{2}}, {},
                              Value::Items{pairs, indices});
   build.item(pool, 1);

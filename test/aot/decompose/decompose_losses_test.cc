@@ -18,7 +18,7 @@ constexpr int kSum = 2;
 const Values kPredictions = {0.3, 0.9, 0.5, 0.1};
 const Values kTargets = {1, 0.5, 0, 0.25};
 
-// Returns the log of the softmax along the classes of a tensor [batch, classes, inner].
+// Returns log(softmax) over the classes of a tensor [batch, classes, inner].
 Values log_softmax(const Values& x, size_t classes, size_t inner) {
   Values logs = x;
   for (size_t i = 0; i < x.size(); ++i) {

@@ -107,7 +107,7 @@ TEST(DecomposeProducts, AddbmmAndAddrAddScaledProductsToATensor) {
   const TensorData self = floats({2, 2}, {1, 2, 3, 4});
   const TensorData a = floats({2, 2, 1}, {1, 2, 3, 4});
   const TensorData b = floats({2, 1, 2}, {5, 6, 7, 8});
-  // [1 2]' [5 6] + [3 4]' [7 8]
+  // The sum of the outer products is [1 2]' [5 6] + [3 4]' [7 8].
   const Values product = {26, 30, 38, 44};
   Values scaled;
   for (size_t i = 0; i < 4; ++i)

@@ -81,7 +81,8 @@ TEST(DecomposeQuantization, AsymmetricScaleCoversTheRangeOfTheRow) {
       quantized(floats({3, 3}, {-1, 0, 3, 2, 4, 5, 0, 0, 0}), "ASYMMETRIC", -128, 127);
   const double eps = 0x1p-23;
   const Values scale = {4 / 255.0, 5 / 255.0, eps};
-  // Each range includes 0, and round(255 / 4) is 64.
+  // Each row's range is extended to include 0. In the first row, 0 is round(255 / 4) = 64 steps
+  // above the minimum.
   const Values zero = {-128 + 64, -128, -128};
   ASSERT_EQ(found.zero, zero);
   for (size_t row = 0; row < 3; ++row) EXPECT_NEAR(found.scale[row] / scale[row], 1, 1e-6);

@@ -11,12 +11,13 @@
 namespace vitrine::aot {
 namespace {
 
-// The elements of a dim that contribute to one element of the result: their indices and weights.
+// The indices and weights of the input elements along a dim that contribute to one element of the
+// result.
 using Weights = std::vector<std::pair<int64_t, double>>;
 // Returns the weights for element `at` when a dim of size `from` is resized to size `to`.
 using Filter = std::function<Weights(int64_t at, int64_t from, int64_t to)>;
 
-// Returns the position in the input of element `at` of the result.
+// Returns the position in the input that corresponds to element `at` of the result.
 double source_position(int64_t at, int64_t from, int64_t to, bool align_corners) {
   const auto size = static_cast<double>(from);
   if (align_corners) {
@@ -32,7 +33,7 @@ Filter linear(bool align_corners) {
     return Weights{{below, 1 - fraction}, {std::min(below + 1, from - 1), fraction}};
   };
 }
-// Returns Keys' cubic convolution kernel with a = -0.75 at a distance.
+// Returns the value of Keys' cubic convolution kernel (a = -0.75) at a distance from its center.
 double keys_kernel(double distance) {
   constexpr double kA = -0.75;
   const double x = std::abs(distance);
@@ -112,7 +113,7 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
   expect_near(
       lowered("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()}, {1, 2, 7, 3}),
       resized(values_of(image), {4, 5}, sizes, nearest_center));
-  // Scale factors replace the sizes.
+  // These calls pass scale factors instead of sizes.
   const Argument factors = Argument::list({2.0, 2.0});
   expect_near(
       lowered("aten.upsample_bicubic2d.vec", {image}, {Argument(), false, factors}, {1, 2, 8, 10}),
@@ -130,7 +131,8 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
       resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
 }
 
-// PyTorch ignores a factor if it copies or doubles a small image, but not for lines and volumes.
+// PyTorch ignores a scale factor that copies or doubles a small image, but uses the factor for
+// lines and volumes.
 TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
   const auto scaled = [](std::vector<int64_t> sizes, const char* target, double factor,
                          std::vector<SymInt> larger) {
@@ -154,7 +156,7 @@ TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
   // Linear interpolation also copies an input whose size stays the same.
   EXPECT_EQ(scaled({1, 1, 1, 1, 4}, "aten.upsample_trilinear3d.vec", 1.2, {1, 1, 1, 1, 4}),
             (Values{0, 1, 2, 3}));
-  // Larger images use the factor.
+  // For larger images, PyTorch uses the scale factor.
   const Values wide = scaled({1, 1, 1, 130}, "aten.upsample_nearest2d.vec", 1.005, {1, 1, 1, 130});
   EXPECT_EQ(wide[1], 0);
   EXPECT_EQ(wide[129], 128);

@@ -41,7 +41,7 @@ TEST(DecomposeScans, ComputesDifferencesAndTrapezoidalIntegrals) {
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{}, {2, 3}), {3, 5, 7, 1, -1, 1});
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{2, 1}, {2, 2}), {2, 2, -2, 2});
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{1, 0}, {1, 4}), {-1, -3, -9, -15});
-  // A difference of order 0 prepends nothing.
+  // A difference of order 0 ignores the tensor to prepend.
   expect_near(lowered("aten.diff.default", {x},
                       [](const std::vector<Node*>& in) {
                         return ArgumentList{in[0], 0, -1, in[0]};

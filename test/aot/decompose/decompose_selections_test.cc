@@ -37,7 +37,7 @@ TEST(DecomposeSelections, TakeAndPutAccessElementsByIndex) {
   expect_near(lowered("aten.take_along_dim.default", {x, integers({2, 1}, {2, 0})}, ArgumentList{1},
                       {2, 1}),
               {3, 4});
-  // The one row of the index applies to all rows of `x`.
+  // The index has only one row, which applies to all rows of `x`.
   expect_near(lowered("aten.take_along_dim.default", {x, integers({1, 2}, {2, 0})}, ArgumentList{1},
                       {2, 2}),
               {3, 1, 6, 4});

@@ -94,7 +94,7 @@ TEST(DecomposeValues, PredicatesMatchTheirDefinitions) {
               {1, 1, 0, 0, 0});
 }
 
-// ATen truncates the factor too, so a factor of 0.5 adds nothing.
+// ATen truncates the factor to an integer, so a factor of 0.5 adds nothing.
 TEST(DecomposeValues, AddcmulOfIntegersTruncatesTheScaleFactor) {
   const TensorData x = integers({2}, {3, 4});
   const auto sum = [&](double factor) {

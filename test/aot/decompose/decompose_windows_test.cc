@@ -94,7 +94,8 @@ TEST(DecomposeWindows, SupportsPoolingOfVolumes) {
   }
 }
 
-// The index of equal maxima is that of the first one in row-major order.
+// If several elements of a window are the maximum, the result is the index of the first one in
+// row-major order.
 TEST(DecomposeWindows, ReturnsIndicesOfMaximaInVolumes) {
   Values elements;
   for (int i = 0; i < 2 * 4 * 5 * 3; ++i) elements.push_back((i * 7 + i / 11) % 9);
@@ -221,7 +222,8 @@ TEST(DecomposeWindows, UnpoolingWritesElementsAtTheirIndices) {
               {6, 0, 0, 5});
 }
 
-// The decomposition computes means of means, and rounding the first would change the second.
+// The decomposition computes means of means. If the inner means were rounded, the outer ones would
+// change.
 TEST(DecomposeWindows, RejectsAveragePoolingOfIntegers) {
   const TensorData x = integers({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 12});
   EXPECT_THAT(

@@ -33,7 +33,7 @@ bool has_other_settings(const std::string& name) {
   return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
          name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||
          name.ends_with("view_copy") || name == "cfg_view_copy_kept" ||
-         // The result has columns before rows, a dim order that no kernel writes.
+         // The result is stored column by column, a dim order that no kernel writes.
          name == "nonzero__f32";
 }
 

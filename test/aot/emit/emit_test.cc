@@ -138,7 +138,8 @@ TEST(EmitTest, HeaderHasOffsetAndSizeOfSegments) {
   EXPECT_LE(number(16), number(24));
   EXPECT_EQ(number(24) + number(32), pte.size());
   for (const auto* segment : *root(pte).segments()) EXPECT_EQ(segment->offset() % 4096, 0U);
-  // Everything after the header keeps its alignment, so the root table is behind 256 bytes.
+  // The header is padded to 256 bytes, so that the content after it stays aligned. The root table
+  // follows.
   uint32_t offset = 0;
   std::memcpy(&offset, pte.data(), sizeof offset);
   EXPECT_GT(offset, 8U + 256U);
@@ -213,7 +214,8 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   for (size_t i = 0; i < (*map)->size(); ++i) keys.push_back((*map)->key(i));
   EXPECT_THAT(keys, testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
                                                   "_prop_tensor_constant0@set"));
-  // The program has two lifted numbers, and the offset of tensors without data.
+  // The program stores two lifted numbers. The first of the three offsets is for tensors without
+  // data.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 
@@ -381,7 +383,8 @@ TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
   EXPECT_EQ(planned(48), planned(0) + 2 * 48);
 }
 
-// x (16 bytes) -> delegate -> erf -> delegate. Each delegate asks for 500 and 32 bytes.
+// x (16 bytes) -> delegate -> erf -> delegate. Each delegate asks for two scratch buffers, of 500
+// and 32 bytes.
 TEST(EmitTest, PlansScratchMemoryOnlyDuringEachDelegateCall) {
   const auto emitted_with = [](const std::vector<uint64_t>& sizes) {
     test::ProgramBuilder b;
@@ -427,7 +430,8 @@ TEST(EmitTest, PlansScratchMemoryOnlyDuringEachDelegateCall) {
     EXPECT_LE(ranges.back().first + ranges.back().second,
               static_cast<uint64_t>(plan->non_const_buffer_sizes()->Get(1)));
   }
-  // Both calls use the same scratch memory: 512 and 32 bytes besides two tensors.
+  // Both calls use the same scratch memory of 512 + 32 bytes. Two tensors need another 16 bytes
+  // each.
   EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 512 + 32 + 2 * 16);
   EXPECT_THROW(emitted_with({0}), AotError);
   EXPECT_THROW(emitted_with({UINT64_MAX}), AotError);

@@ -47,7 +47,7 @@ class TextWriter {
       }
     }
     for (const auto* plan : *program_.execution_plan()) {
-      // Constant methods are skipped, because they come from options of to_edge, not from graphs.
+      // Skips constant methods, because they come from options of to_edge, not from graphs.
       if (plan->chains()->Get(0)->instructions()->size() != 0 || plan->inputs()->size() != 0) {
         write_plan(*plan);
       }

@@ -90,8 +90,8 @@ TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   options.memory_planning.share_mutable_buffers = true;
   const std::vector<std::byte> pte = emit(methods, options).pte;
   const auto* plans = fbs::GetProgram(pte.data())->execution_plan();
-  // The reader is first by name, so `state` is at 0. `count` follows at 16 and occupies 20 bytes,
-  // rounded up to 32.
+  // The method "read" comes before "write", so `state` is at 0. `count` follows at 16 and occupies
+  // 20 bytes, rounded up to 32.
   const auto* reader = plans->Get(0);
   const auto* writer = plans->Get(1);
   EXPECT_THAT(shared_offsets(*reader), ElementsAre(0));

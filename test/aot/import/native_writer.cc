@@ -19,7 +19,7 @@ using aot::ArgumentList;
 using aot::Node;
 using Flat = FlatWriter;
 
-// Numbers of the schema's ScalarType and names of safetensors.
+// The number of a dtype in the schema's ScalarType, and its name in safetensors.
 struct DtypeName {
   ScalarType dtype;
   int8_t number;

@@ -128,7 +128,7 @@ TEST_F(ExplainTest, SumsCostsOfCallsWithTheSameReason) {
             "    aten_relu_default [4 FLOP, 32 B]\n");
 }
 
-// Sorts have no FLOPs rule. Tensors are f32 [2, 2].
+// Sort operators have no FLOPs rule. All tensors are f32 [2, 2].
 TEST_F(ExplainTest, PrintsUnknownCosts) {
   Node* erf = b.call("aten.erf.default", {x});
   Node* sorted = b.call("aten.sort.default", {erf});

@@ -88,7 +88,7 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
   EXPECT_EQ(values_of(evaluate(small)[0]), (Values{-1, -2, -1, -2, -1, -2}));
 }
 
-// Calls without tensor inputs stay, but calls that use them are folded.
+// Calls without tensor inputs stay, but calls that use their results are folded.
 TEST(FoldConstants, FoldsMasksComputedFromConstants) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3, 3});

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Attention with scales of both operands and a safe softmax, as torch decomposes it.
+// Attention as torch decomposes it: with a scale for each operand, and with a safe softmax.
 ExportedProgram attention() {
   ModelBuilder build("Attention");
   Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});
@@ -69,7 +69,7 @@ TEST_P(Optimized, MakesFewerCallsWithoutMoreMemory) {
               Contains(Field(&Change::what, StartsWith("scale merged"))));
 }
 
-// The record has the call, with its module, of every handle that an execution can log.
+// For every handle that an execution can log, the record has the call and its module.
 TEST_P(Optimized, RecordHasSourceOfEveryCall) {
   const LoweredModel better = lowered(true, GetParam());
   const auto record = etrecord::parse_etrecord(better.record);

@@ -31,11 +31,11 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
 // Returns a copy of the first input after `write` changed it.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// Returns a function that calls an operator that aot/shapes supports, with all inputs and then
-// `rest`.
+// Returns a function that calls an operator with all inputs and then `rest`. aot/shapes must
+// support the operator.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
-// Runs a call of any operator. Its result has these sizes and this dtype.
+// Runs a call of any operator, whose result must have these sizes and this dtype.
 using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
 TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
                    const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},

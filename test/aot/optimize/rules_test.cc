@@ -100,7 +100,7 @@ TEST(RemoveExpansions, RemovesExpansionsBeforeBroadcastingCalls) {
   made.expect_same_results({ramp({2, 3}), ramp({3}), ramp({2, 1})});
 }
 
-// Only the expansion gives the result its size.
+// The result gets its size only from the expand call.
 TEST(RemoveExpansions, KeepsExpansionThatDeterminesResultSize) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {3});
@@ -124,7 +124,7 @@ TEST(RemoveNeutralCalls, RemovesNeutralCalls) {
   made.expect_same_results({ramp({3})});
 }
 
-// 0 - x and 1 / x are not neutral. Dividing an integer by 1 converts it to float.
+// The calls 0 - x and 1 / x do not return x. Dividing an integer by 1 converts it to float.
 TEST(RemoveNeutralCalls, KeepsCallsThatAreNotNeutral) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -196,7 +196,7 @@ TEST(ShareResults, TreatsPositiveAndNegativeZeroAsDifferent) {
   EXPECT_EQ(values_of(found[1]), Values{-kInfinity});
 }
 
-// Results without values are memory to write into, so each call needs its own.
+// A result without values is memory to write into, so each call needs a separate result.
 TEST(ShareResults, KeepsUninitializedTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
@@ -279,7 +279,7 @@ TEST(RewriteForBackends, ReplacesSplitWithSlices) {
   made.expect_same_results({ramp({2, 6})});
 }
 
-// A float factor could not represent all integer factors.
+// The integer factor stays an integer, because a float cannot represent all integers.
 TEST(RewriteForBackends, KeepsScalarFactorsOfIntegerTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kLong, {3});

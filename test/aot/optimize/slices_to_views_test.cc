@@ -50,7 +50,7 @@ std::vector<Node*> split(ModelBuilder& build, Node* x, const std::vector<int64_t
   return found;
 }
 
-// Like the gates of a recurrent cell.
+// The parts are slices of one row, like the gates of a recurrent cell.
 TEST(SlicesToViews, ReplacesSplitOfASingleRow) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 1, 6});
@@ -85,7 +85,8 @@ TEST(SlicesToViews, ReplacesSlicesOfViews) {
   EXPECT_THAT(made, Contains("abs"));
 }
 
-// Inputs and results may be in memory of the caller, and weights are in the file.
+// Views need planned memory, but inputs and results may be in the caller's memory, and weights are
+// in the file.
 TEST(SlicesToViews, KeepsSlicesOfInputsWeightsAndResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});

@@ -44,7 +44,7 @@ TEST(AttentionRows, TracesHeadsRepeatedByInterleaveOrExpand) {
   }
 }
 
-// The other calls repeat positions, transpose other dims, select rows from the middle, or compute.
+// These calls repeat positions, transpose other dims, select rows from the middle, or compute.
 TEST(AttentionRows, TraceStopsAtUnsupportedCalls) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));

@@ -1,4 +1,5 @@
-// Compares conds with their formulas. Branches share memory, in which they return their results.
+// Compares cond calls with their formulas. The branches of a cond share memory, from which they
+// return their results.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -46,7 +47,7 @@ Node* condition(Graph& graph, Node* place, Node* p, const Branch& yes, const Bra
   return item;
 }
 
-// Runs a graph with p and x = {1, 10}. `make` adds its calls before `place`.
+// Runs a graph with the inputs p and x = {1, 10}. `make` adds the graph's calls before `place`.
 using Make = std::function<Node*(Graph& graph, Node* place, Node* p, Node* x)>;
 Values chosen(bool p, const Make& make) {
   ModelBuilder build("Net");

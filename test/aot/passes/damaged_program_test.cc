@@ -25,7 +25,8 @@ std::vector<Argument> damages() {
           Argument::list({Argument()})};
 }
 
-// Applies damage `number` to a program. False if there are fewer damages.
+// Applies the damage with index `number` to a program. Returns false if the program has fewer
+// possible damages.
 bool damage(ExportedProgram& program, size_t number) {
   const std::vector<Argument> all = damages();
   for (Node& node : program.graph->nodes()) {

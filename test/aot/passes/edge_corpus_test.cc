@@ -163,7 +163,8 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
     to_edge(program, edge_options(test.folder));
     std::string found = format_graph(*program.graph);
     found = std::regex_replace(found, std::regex("\n    "), "\n  ") + "\n";
-    // The file has the name "input", which is a Python name. The .pt2 file does not have it.
+    // The expected file has the target "input". The .pt2 file has "input_1", because input is a
+    // Python builtin.
     expected = std::regex_replace(expected, std::regex("\\[target=input\\]"), "[target=input_1]");
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;

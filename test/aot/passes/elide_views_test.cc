@@ -19,7 +19,7 @@ TEST(ElideViews, KeepsCopiesThatAreOutputs) {
   EXPECT_THAT(executable_calls(build, back), ElementsAre("view", "relu", "view_copy"));
 }
 
-// The elements of a channels-last image are in a different order than those of the view.
+// A channels-last image and its view have their elements in different orders.
 TEST(ElideViews, KeepsCopiesOfChannelsLastImages) {
   ModelBuilder build("Net");
   Node* flat = build.call("aten.reshape.default",

@@ -33,7 +33,7 @@ TEST(Functionalize, KeepsDtypeOfWrittenTensor) {
   });
   EXPECT_EQ(found[0].dtype, ScalarType::kInt);
   EXPECT_EQ(values_of(found[0]), (Values{15, 21}));
-  // An in-place comparison writes its result as numbers.
+  // An in-place comparison writes its result as numbers, not as bools.
   EXPECT_EQ(written({floats({3}, {1, -1, 0})},
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>&) {
                       build.call_as("aten.gt_.Scalar", {copy, 0}, {}, *copy->tensor());
@@ -73,7 +73,8 @@ TEST(Functionalize, RejectsWrittenArgumentsThatShareMemory) {
   EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr("two arguments that share memory")));
 }
 
-// Adds 10 in place to the result of `make`. Returns the operand of `make` after that.
+// Adds 10 in place to the result of `make`. Returns the operand of `make` as it is after this
+// write.
 Values operand_after_write(const TensorData& operand, const Build& make) {
   return written({operand}, [&](ModelBuilder& build, Node* copy, const Nodes&) {
     build.call("aten.add_.Tensor", {make(build, {copy}), 10});
@@ -88,7 +89,7 @@ Build as(const char* target, ArgumentList rest, TensorSpec result, ArgumentMap k
   };
 }
 
-// The values of an operator that returns values and indices.
+// Calls an operator that returns values and indices, and takes the values.
 Build values_from(const char* target, ArgumentList rest) {
   return [=](ModelBuilder& build, const Nodes& in) {
     ArgumentList args = {in[0]};

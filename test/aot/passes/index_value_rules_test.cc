@@ -1,5 +1,4 @@
-// Tests the elements of integer tensors as functions of their index, in which axis 0 is the last
-// one.
+// Tests integer tensors whose elements are functions of their index. Axis 0 is the last dim.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -26,7 +26,7 @@ TEST(IndexValues, RecognizesCausalMask) {
   EXPECT_EQ(start->terms, (std::map<std::string, int64_t>{{"%position", 1}}));
 }
 
-// The depth must be limited, because a file may contain any number of calls.
+// The depth of the analysis must be limited, because a file may contain any number of calls.
 TEST(IndexValues, LongChainsAreUnknown) {
   ModelBuilder build("Chain");
   Node* sum = build.input("x", ScalarType::kLong, {1});

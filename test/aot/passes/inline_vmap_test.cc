@@ -24,7 +24,7 @@ class Vmap {
     sizes.erase(sizes.begin() + dim);
     return call("_add_batch_dim", {x, dim, level}, x->tensor()->dtype, sizes);
   }
-  // Makes the batch dim `out` of the result.
+  // Makes dim `out` of the result the batch dim.
   Node* batch(Node* x, int level, int size, int out) {
     std::vector<SymInt> sizes = x->tensor()->sizes;
     sizes.insert(sizes.begin() + out, size);

@@ -1,5 +1,5 @@
-// Writes to a cache with llama::update_cache, and attention over it, must have the same results as
-// the model's original form, and leave the same values in the cache.
+// Models with llama::update_cache, and with attention over that cache, must return the same results
+// as their original form, and leave the same values in the cache.
 #include "aot/passes/kv_caches.h"
 
 #include <gmock/gmock.h>
@@ -144,7 +144,7 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering also does not support tensors whose sizes a node computes. Reading all
+  // The stock lowering rejects tensors whose sizes a node computes, too. A model that reads all
   // keys is equivalent if a table masks those after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
@@ -159,7 +159,7 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   to_edge(own);
   to_edge(replaced);
   expect_same(GetParam(), own, replaced);
-  // The mask and the copies of the cache per head must be gone.
+  // The passes must have removed the mask and the copies of the cache for each head.
   EXPECT_THAT(calls(replaced), Not(Contains("where.self")));
   EXPECT_THAT(calls(replaced), Not(Contains("index.Tensor")));
   EXPECT_THAT(calls(replaced), Not(Contains("expand_copy")));

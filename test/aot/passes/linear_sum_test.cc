@@ -43,7 +43,7 @@ TEST(LinearSum, ManyTermsAreUnknown) {
   EXPECT_GT(terms, 8) << "positions and masks need several terms";
 }
 
-// Replaces axis 0 with axis 1 + 5 in x + 2 axis 0 + axis 1.
+// Substitutes (axis 1) + 5 for (axis 0) in the sum x + 2 (axis 0) + (axis 1).
 TEST(LinearSum, ReplacesAnAxisWithASum) {
   const LinearSum sum = sum_of(0, {{"x", 1}, {"axis 0", 2}, {"axis 1", 1}});
   EXPECT_TRUE(sum.has_axes());

@@ -10,7 +10,8 @@ namespace vitrine::aot {
 
 // The operators of a program's calls, in order, without their namespace: "add.Tensor", "relu".
 std::vector<std::string> calls(const ExportedProgram& program);
-// The calls of the executable program for a model with this result.
+// Lowers a model that returns `result`, and returns the operators of the executable program's
+// calls.
 std::vector<std::string> executable_calls(ModelBuilder& build, Node* result);
 const Node& last_call(const ExportedProgram& program);
 // A channels-last copy of an input with the sizes {1, 2, 3, 4}.

@@ -16,7 +16,7 @@ struct PointwiseFormula {
   std::function<double(double)> formula;
 };
 
-// Compares at kPoints.
+// Compares the operator with its formula at kPoints.
 inline void expect_formulas(const std::vector<PointwiseFormula>& formulas) {
   const auto count = static_cast<int64_t>(kPoints.size());
   for (const PointwiseFormula& test : formulas) {

@@ -16,7 +16,7 @@ using Instructions = std::vector<std::string>;
 std::map<std::string, Instructions> pte_instructions(const std::filesystem::path& file);
 // The instructions that the nodes of an executable graph (aot/passes/pipelines.h) become.
 Instructions graph_instructions(const aot::Graph& graph);
-// The debug handles of these instructions.
+// The debug handles of the instructions that graph_instructions() returns.
 std::vector<uint32_t> graph_handles(const aot::Graph& graph);
 
 }  // namespace vitrine::test

@@ -181,7 +181,7 @@ TEST(Quantize, RejectsQuantizedAndIndivisibleWeights) {
                   HasSubstr("the row length 12 is not a multiple of the group size 8")));
 }
 
-// The weight is also the input of the same layer.
+// The layer's weight is also its input.
 TEST(Quantize, KeepsWeightThatIsAlsoTheInput) {
   ModelBuilder build("Net");
   build.input("x", ScalarType::kFloat, {16, 16});

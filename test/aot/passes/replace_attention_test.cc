@@ -107,7 +107,8 @@ TEST(ReplaceAttentionReasons, KeepsUnsupportedAttention) {
   kept({x, x, x, zeros({1, 3})}, {}, "must have a row per query");
 }
 
-// A choice, and whether it replaces attention of 4 queries with 4 keys and with 16 keys.
+// A choice, and the expected decisions: true if it replaces attention of 4 queries with 4 keys, and
+// with 16 keys.
 struct ChosenCase {
   AttentionChoice choice;
   bool few_keys;

@@ -22,7 +22,7 @@ TEST(ScalarsToTensors, LiftsOnlyNumbersPassedInPlaceOfTensors) {
   ExportedProgram program = build.finish({build.call("aten.gt.Scalar", {sum, 1})});
   scalars_to_tensors(program);
   lint(program);
-  // The constant's number continues those of the buffers.
+  // The number in the constant's name continues the numbers in the names of buffers.
   const Node* constant = program.graph->find("c__lifted_tensor_constant1");
   if (constant == nullptr) constant = program.graph->find("_lifted_tensor_constant1");
   ASSERT_NE(constant, nullptr) << format_graph(*program.graph);

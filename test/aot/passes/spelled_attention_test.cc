@@ -60,7 +60,7 @@ TEST(SpelledAttention, RejectsSoftmaxOverTheWrongDim) {
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
-// The call would read its operands after the write.
+// A call in place of the last product would read the operands after the write.
 TEST(SpelledAttention, RejectsWritesBetweenProducts) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(-1, true);

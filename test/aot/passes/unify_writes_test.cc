@@ -30,7 +30,7 @@ TEST(UnifyWrites, ReplacesInPlaceOperatorsOfPython) {
             (Values{2, 2, 6}));
 }
 
-// The functional form has another overload, or its arguments have other types.
+// The functional form of these operators is another overload, or takes arguments of other types.
 TEST(UnifyWrites, FindsFunctionalFormsWithDifferentNames) {
   const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
   const auto by = [&](const char* target, bool with_tensor) {

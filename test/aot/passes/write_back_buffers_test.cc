@@ -85,7 +85,7 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
 
 using Runs = std::vector<std::vector<Values>>;
 
-// Writes old2 = old1 and old1 = x. The signature names either of them first.
+// Each run writes old2 = old1 and old1 = x. The signature names either old1 or old2 first.
 TEST(WriteBackBuffers, MovesValuesBetweenBuffers) {
   for (const bool newest_first : {true, false}) {
     ModelBuilder build("Delay");
@@ -211,7 +211,8 @@ TEST(WriteBackBuffers, KeepsResultsOfInPlaceWrites) {
             (Runs{{{1, 9}, {2, 18}, {-3, -4}}, {{5, 9}, {10, 18}, {-1, -9}}}));
 }
 
-// The second write goes through the result of the first. A view between them must keep its values.
+// The second write changes the result of the first one. A view of that result from between the
+// writes must keep its values.
 TEST(WriteBackBuffers, KeepsViewsBetweenWrites) {
   ModelBuilder build("InPlace");
   Node* state = build.buffer("state", two(1, 2));

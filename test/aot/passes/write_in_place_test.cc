@@ -1,5 +1,5 @@
-// Operators that write to other arguments than the first are functionalized and then write in place
-// again.
+// Tests operators that write to arguments other than the first. Passes functionalize such
+// operators, and later make them write in place again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Compares parts of decoders that no model of the corpus has with formulas, for several lowerings.
+// Compares decoder parts that are missing from the models of the corpus with their formulas, for
+// several lowerings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -262,7 +263,7 @@ class Sinks {
   Node* size_ = nullptr;
 };
 
-// Returns the expected output for the last `count` of all tokens.
+// Returns the expected output for the last `count` tokens.
 Numbers expected_of_sinks(const ExportedProgram& program, const std::vector<float>& all,
                           int64_t count) {
   const auto token = [&](int64_t i) {

@@ -19,7 +19,7 @@ using testing::UnorderedElementsAre;
 constexpr Int8Scheme kStatic = {.is_dynamic = false, .is_per_channel = true};
 constexpr Int8Scheme kDynamicScheme = {.is_dynamic = true, .is_per_channel = true};
 
-// The tensors of each observer, without those of weights.
+// Returns the names of the tensors of each observer, without the observers of weights.
 std::vector<std::vector<std::string>> activations(const Annotations& annotations) {
   std::vector<std::vector<std::string>> all;
   for (const ObserverGroup& group : annotations.groups) {

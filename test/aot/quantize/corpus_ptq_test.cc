@@ -58,7 +58,7 @@ Int8Options options_of(const json& config) {
   return options;
 }
 
-// A case of the corpus, or the sample in the repository, which is one of them.
+// Returns the folder of a case: the sample in the repository, or else the folder in the corpus.
 fs::path folder_of(const std::string& name) {
   const fs::path in_samples = test::samples_dir() / name;
   if (fs::exists(in_samples)) return in_samples;

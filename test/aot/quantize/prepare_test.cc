@@ -58,7 +58,8 @@ std::vector<std::vector<float>> results_of(const ExportedProgram& program,
   return results;
 }
 
-// Folds the norms of the program and expects the same results. Returns the number of norms left.
+// Folds the batch norms of the program and expects the same results. Returns the number of batch
+// norms left.
 size_t norms_after_folding(ExportedProgram program, const TensorData& input) {
   const auto expected = results_of(program, input);
   fold_batch_norms_into_layers(program);

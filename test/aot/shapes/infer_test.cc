@@ -44,7 +44,8 @@ TEST_F(InferTest, KeepsSymbolsInSizes) {
   EXPECT_EQ(result("aten.view.default", {folded, std::vector<int64_t>{-1, 6, 8}}), "f32[s0, 6, 8]");
 }
 
-// Skip connections add a tensor to the result of convolutions that shrink it and enlarge it again.
+// A skip connection adds a tensor to the result of convolutions that first shrink and then enlarge
+// that tensor.
 TEST_F(InferTest, TransposedConvolutionsRestoreSymbolicSizes) {
   const SymInt even = SymInt(2) * symbol("s0");
   Node* x = input({1, 4, even, SymInt(16) + SymInt(8) * symbol("s6")});

@@ -39,7 +39,8 @@ TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
               HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// The weights are quantized values, and an argument that nothing reads would be their scales.
+// The payload has quantized weights without scales, with and without an unused argument that could
+// be the scales.
 TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
     PayloadBuilder b;
@@ -80,7 +81,7 @@ TEST_F(ArgumentsTest, RejectsInvalidArguments) {
   EValue number(int64_t{1});
   EValue* arguments[] = {&number, &factory.value(out)};
   EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is not a tensor"));
-  // The delegate still works.
+  // After rejected calls, the delegate still computes a valid one.
   EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
@@ -128,7 +129,7 @@ TEST_F(DelegateTest, RejectsInvalidHeaders) {
   EXPECT_THAT(with(4, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
   EXPECT_THAT(with(36, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
   for (size_t size = 0; size < sound.size(); ++size) {
-    // The region is empty, so only padding follows the flatbuffer.
+    // The region of constants is empty, so only padding follows the flatbuffer.
     const auto loaded = init(std::span(sound).first(size));
     EXPECT_FALSE(loaded.ok()) << size;
   }

@@ -1,5 +1,4 @@
-// Tests the state after a failure inside XNNPACK: of the delegate, and of the delegates that share
-// its workspace.
+// Tests a delegate, and the delegates that share its workspace, after a failure inside XNNPACK.
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -47,8 +46,8 @@ class FaultTest : public DelegateTest {
     EXPECT_THAT(values_of<float>(*made.out), Each(x * x + x)) << count;
   }
 
-  // Checks a call after a failed call. Some builds cannot recover; there, all later calls must
-  // fail.
+  // Checks a call that follows a failed call. Builds that cannot recover must fail in all later
+  // calls.
   void expect_right_or_dead(Delegate& which, int32_t count, float x) {
     Call made = call(count, x);
     if (xnnpack::operator_times_are_measured() ||
@@ -92,8 +91,8 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   std::cout << failures << " allocations failed\n";
 }
 
-// One convolution shrinks and another one grows. If the reshape fails between them, neither may
-// have given back memory.
+// One convolution shrinks and another one grows. If the reshape fails between the two, neither
+// convolution may have freed memory.
 TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
@@ -204,7 +203,7 @@ class WindowFaultTest : public FaultTest {
 };
 
 TEST_F(WindowFaultTest, DoesNotUseListsOfAFailedReshape) {
-  // The lists are larger than the reserve.
+  // With these sizes, XNNPACK's lists are larger than the memory reserve.
   constexpr Sizes kSizes[] = {{74, 76, 2}, {80, 72, 3}, {88, 70, 3}};
   const bool can_resize = xnnpack::operator_times_are_measured();
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {

@@ -5,7 +5,7 @@
 
 namespace vitrine::test {
 
-// The conversion computes the minimum and maximum of each row.
+// Before the linear layer, a conversion computes the minimum and maximum of each row.
 AlignedBytes dynamically_quantized_linear();
 
 // A convolution and a transposed one. XNNPACK keeps a padding buffer for each image of their batch.

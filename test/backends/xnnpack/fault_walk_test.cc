@@ -42,8 +42,8 @@ struct Model {
   bool cache_file = false;
   bool optimized = false;  // true if optimized kernels are registered
   size_t threads = 1;
-  // Minimum number of executions that allocate; 0: none may. Loading allocates all memory of
-  // delegates with fixed sizes.
+  // Minimum number of executions that must allocate; if 0, executions must not allocate. Loading
+  // allocates all memory of delegates with fixed sizes.
   int allocating = 1;
   bool resizes_windows = false;
 };
@@ -231,7 +231,7 @@ TEST_P(FaultWalkTest, LoadReportsFailedAllocations) {
             << " rejections\n";
 }
 
-// Each load is the first one of its process, in which XNNPACK also makes tables that it keeps. A
+// Each load runs in a new process, because XNNPACK makes tables at the first load and keeps them. A
 // crash ends only that process.
 TEST_P(FaultWalkTest, FirstLoadReportsFailedAllocations) {
   if (GetParam().threads > 1) GTEST_SKIP() << "worker threads do not survive fork()";

@@ -54,12 +54,13 @@ ProductCase make_product(const ProductShape& shape, std::mt19937& random) {
     row = {static_cast<int32_t>(random() % 256) - 128,
            0.001f * static_cast<float>(1 + random() % 9)};
   }
-  // XNNPACK's kernels read parameters of up to a full tile of rows.
+  // XNNPACK's kernels read the parameters of a full tile of rows, even if the tile has fewer rows.
   made.quantization.resize(shape.rows + XNN_EXTRA_QUANTIZATION_PARAMS, made.quantization.back());
   return made;
 }
 
-// Bounds inside the range of results, so that both are reached.
+// The bounds of the clamp are inside the range of the results, so that some results are clamped at
+// each bound.
 constexpr float kMin = -60;
 constexpr float kMax = 90;
 
@@ -134,11 +135,11 @@ TEST(Int4Products, MatchTheFormula) {
   use_fast_int4_products();
   std::mt19937 random(5);
   std::vector<ProductShape> shapes;
-  // All numbers of rows that are multiplied at once, sums of these numbers, and several calls.
+  // The row counts are all those that one kernel call can multiply, and more, up to three calls.
   for (size_t rows = 1; rows <= 2 * kInt4ProductRows + 3; ++rows)
     shapes.push_back({rows, 19, 96, 32});
   for (const size_t columns : {1, 15, 16, 32, 33}) shapes.push_back({3, columns, 64, 64});
-  // A single block; wide blocks; more blocks than are processed at a time.
+  // These shapes have a single block, wide blocks, or more blocks than are processed at a time.
   for (const ProductShape& shape : {ProductShape{13, 16, 32, 32},
                                     {2, 5, 512, 256},
                                     {2, 17, 32 * 300, 32},

@@ -11,7 +11,7 @@ namespace {
 TEST(MemoryReserve, ReturnsTheSmallestBlockThatIsLargeEnough) {
   MemoryReserve reserve(SIZE_MAX);
   for (const size_t bytes : {1000, 8, 100, 8}) ASSERT_TRUE(reserve.add(bytes));
-  // If a small request got a large block, none would be left for the largest request.
+  // If a small request took a large block, no block would be left for the largest request.
   for (const size_t bytes : {100, 8, 1, 1000}) {
     void* const block = reserve.take(bytes);
     ASSERT_NE(block, nullptr);

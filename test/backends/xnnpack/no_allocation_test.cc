@@ -1,4 +1,5 @@
-// Tests that calls with unchanged shapes do not allocate, traced or not, inside XNNPACK either.
+// Tests that calls with unchanged shapes do not allocate, even inside XNNPACK, with and without a
+// tracer.
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/allocation_counter.h"
 

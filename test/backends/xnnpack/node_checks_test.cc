@@ -21,7 +21,7 @@ Damage scaled(const char* name, Type type, const std::vector<float>& inputs, flo
           error};
 }
 
-// Beyond these ratios XNNPACK's results are undefined.
+// If the ratio of two scales exceeds these limits, XNNPACK's results are undefined.
 INSTANTIATE_TEST_SUITE_P(
     Scales, ChecksTest, testing::ValuesIn([] {
       constexpr auto kInt8 = Type::xnn_datatype_qint8;

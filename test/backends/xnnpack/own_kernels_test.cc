@@ -1,5 +1,5 @@
-// Compares the operators of delegates that Vitrine's kernels run with their formulas. Each test
-// runs with these kernels and with XNNPACK's.
+// Compares delegated operators for which Vitrine has kernels with their formulas. Each test runs
+// with Vitrine's kernels and with XNNPACK's.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -115,7 +115,7 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
  protected:
   OwnKernelsTest() { options = option_; }
 
-  // Runs a delegate from one input to one output. Checks that the right kernel ran.
+  // Runs a delegate that has one input and one output, and checks that the expected kernel ran.
   template <class T>
   std::vector<T> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<T>& in,
                         const Shape& out_shape, std::string_view vitrine_name) {
@@ -137,7 +137,7 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
     });
   }
 
-  // Runs the convolution in T.
+  // Runs the convolution with elements of type T.
   template <class T>
   void check(const Depthwise& c, Type type, std::string_view kernel) {
     SCOPED_TRACE(c.name);
@@ -226,8 +226,8 @@ struct Function {
 };
 
 TEST_P(OwnKernelsTest, ExpSinAndCosMatchTheStandardLibrary) {
-  // The relative error of XNNPACK 92a7ad5 reaches 3.7e-6 near an argument of 80, that of 4ea82e5
-  // and of our kernel 1e-7.
+  // Near an argument of 80, the relative error of XNNPACK 92a7ad5 reaches 3.7e-6. That of XNNPACK
+  // 4ea82e5 and of our kernel is 1e-7.
   const double exponential = xnnpack::OwnKernels::are_built() ? 1e-6 : 5e-6;
   const Function functions[] = {
       {Tag::XNNExp, "Vitrine Exponential (NC, F32)", &std::exp, 0.1F, exponential, 0},
@@ -347,7 +347,7 @@ TEST_F(DelegateTest, FusedSiluEqualsSigmoidTimesInputBitForBit) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-// A product of two inputs, of whole numbers.
+// A product of two inputs, whose elements are whole numbers.
 struct InputProduct {
   Shape left, right;        // the last two sizes are those of a matrix
   std::string_view kernel;  // ours, or empty if XNNPACK's computes it in any case

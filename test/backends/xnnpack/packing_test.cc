@@ -232,7 +232,7 @@ TEST_F(PackingTest, FileStoresSecretAndGeometry) {
     EXPECT_TRUE(found->mapping);
     EXPECT_TRUE(std::ranges::equal(found->bytes, bytes_));
   }
-  // The block of the file is not in use any more, so the other block replaces it.
+  // The file's block is not in use any more, so the new block replaces it.
   const auto small = cache->insert(smaller, std::span(bytes_).first(16), nullptr);
   ASSERT_TRUE(small);
   EXPECT_EQ(cache->find(smaller), small);

@@ -59,7 +59,7 @@ struct Bounds {
   float max = std::numeric_limits<float>::infinity();
 };
 
-// The parameters of a window. Tests change those that they test.
+// The parameters of a window. A test sets those that it checks and keeps the rest.
 struct WindowSpec {
   uint32_t top = 0, right = 0, bottom = 0, left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;
@@ -135,7 +135,7 @@ class PayloadBuilder {
 
   // The key of a constant in named data: "constant-<index>".
   static std::string constant_key(uint32_t index) { return "constant-" + std::to_string(index); }
-  // If not empty, the key of all constants instead.
+  // If not empty, all constants have this key.
   std::string shared_key;
 
  private:

@@ -37,7 +37,7 @@ struct Layer {
   }
 };
 
-// XNNPACK runs the second and the last two with tables of pointers to pixels.
+// For the second layer and the last two, XNNPACK uses tables of pointers to pixels.
 constexpr Layer kLayers[] = {
     {"Linear", Tag::XNNFullyConnected},
     {"EverySecondPixel", Tag::XNNConv2d, 1, 2},
@@ -161,7 +161,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   this->check_layers(kRowCounts, kChannels);
 }
 
-// Kernels of other widths compute these.
+// Microkernels of other widths compute products with few channels.
 TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   std::vector<size_t> channels(50);
   std::iota(channels.begin(), channels.end(), 1);

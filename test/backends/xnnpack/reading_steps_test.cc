@@ -1,5 +1,5 @@
-// Tests that the work of reading a payload, in load steps, is linear in its size even if it shares
-// items.
+// Tests that reading a payload takes a number of load steps that is linear in the payload's size,
+// even if the payload refers to one item many times.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -101,7 +101,8 @@ Cost delegates_that_share_a_payload(uint32_t size) {
   return {steps.used(), ErrorCode::kOk};
 }
 
-// Negations and a product for which XNNPACK cannot create an operator if its scale is small.
+// A chain of negations and a product. If `scale` is small, XNNPACK cannot create an operator for
+// the product.
 Cost product_after(uint32_t negations, float scale, std::string* message) {
   constexpr auto kType = Type::xnn_datatype_qint8;
   PayloadBuilder b;

@@ -1,5 +1,6 @@
-// Tests calls with other sizes after which XNNPACK alone would use memory or lists of the previous
-// call. AddressSanitizer detects accesses outside of them; other builds detect wrong results.
+// Tests calls whose sizes differ from those of the previous call. XNNPACK alone would then use
+// memory or lists of the previous call. AddressSanitizer detects accesses outside of them; other
+// builds detect wrong results.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -30,7 +31,7 @@ class ResizingTest : public DelegateTest {
     return tensor;
   }
 
-  // Returns true for the error of builds that cannot resize in this way.
+  // Returns true if the error says that this build cannot resize a delegate in this way.
   static bool refuses(const Error& error) {
     return !xnnpack::operator_times_are_measured() && error.code() == ErrorCode::kNotSupported;
   }
@@ -189,7 +190,7 @@ void ResizingTest::check_channels(int32_t from, int32_t to) {
 TEST_F(ResizingTest, WindowNodesAcceptFewerChannels) { check_channels(64, 1); }
 TEST_F(ResizingTest, WindowNodesAcceptMoreChannels) { check_channels(1, 64); }
 
-// XNNPACK resizes only the first output.
+// If a node has two outputs, XNNPACK resizes only the first one.
 TEST_F(ResizingTest, MaxPoolingIndicesAreResized) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 2, 2, 3}), best = b.output({1, 1, 1, 3});

@@ -14,8 +14,8 @@ namespace {
 
 using testing::Each;
 
-// Readable bytes after the memory. The memory ends with a page, so only a flag says that it has
-// slack.
+// Number of readable bytes after the memory. The memory itself ends at a page boundary, so only a
+// flag tells the delegate about these bytes.
 constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {
@@ -174,7 +174,8 @@ TEST_F(SlackTest, ChargesCopiesToTheBudget) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The copy for one output would have the size of the other.
+// If one tensor is two outputs, a copy that is made for one output would have the size of the
+// other.
 TEST_F(SlackTest, RejectsOneTensorAsTwoOutputsOfDifferentShapes) {
   constexpr int32_t kLarge = 1 << 14, kSmall = 1 << 10;
   for (const bool large_first : {true, false}) {
@@ -215,7 +216,7 @@ TEST_F(SlackTest, RejectsOneTensorAsInputAndOutputOfDifferentShapes) {
   EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output of another shape");
 }
 
-// A program that updates a state does this.
+// A program that updates a state passes the state both as input and as output.
 TEST_F(SlackTest, AcceptsOneTensorAsInputAndOutputOfTheSameShape) {
   PayloadBuilder b;
   const uint32_t x = b.input({1024}), y = b.output({1024});

@@ -80,7 +80,8 @@ TEST_F(TraceTest, LogsEveryOperatorWithItsHandle) {
       const char* name;
       int32_t id;
     };
-    // XNNPACK clamps the sum with a separate operator. Names differ between its versions.
+    // XNNPACK clamps the sum with a separate operator. The name of that operator depends on the
+    // version of XNNPACK.
     const Expected expected[] = {{"Transpose (ND, X32)", 65535},
                                  {"Convolution (NHWC, F32) IGEMM", 5},
                                  {"Binary Elementwise (ND)|Add (ND)", 9},

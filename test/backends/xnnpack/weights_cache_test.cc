@@ -1,4 +1,4 @@
-// Tests the file of packed weights with programs that use one.
+// Tests programs that use a file of packed weights.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ Loaded load(const fs::path& model, const std::string& cache) {
   const XnnpackBackend backend;
   BackendRegistry backends;
   EXPECT_TRUE(backends.add(&backend).ok());
-  // Vitrine's kernels would count their copies of weights, which the file lacks.
+  // Vitrine's kernels are off: they would pack copies of weights that the file does not contain.
   const BackendOption backend_options[] = {{"XnnpackBackend", "vitrine_kernels", false},
                                            {"XnnpackBackend", "packed_cache_path", cache}};
   MethodOptions options;
@@ -168,7 +168,7 @@ TEST_F(WeightsCacheTest, PacksAChangedModelAgain) {
   const Loaded before = load(model, path_);
   ASSERT_EQ(load(model, path_).packed, 0u);
 
-  // The largest constant is a filter in use.
+  // The program uses its largest constant as a filter.
   {
     const auto program = Program::load(*map_file(model.c_str()));
     std::span<const std::byte> largest;
@@ -210,7 +210,7 @@ TEST_F(WeightsCacheTest, MovedModelUsesItsCachedWeights) {
   EXPECT_EQ(load(moved, path_).mapped, cold.packed);
 }
 
-// The method loads and runs anyway.
+// If the file cannot be written, the method still loads and runs.
 TEST_F(WeightsCacheTest, WarnsWhyAFileCannotBeWritten) {
   const Loaded without = load(model_, "");
   const auto expect_warning = [&](const std::string& path, const char* reason) {

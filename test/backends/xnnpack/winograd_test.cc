@@ -205,7 +205,8 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   const size_t without = packed_bytes(true);
   EXPECT_EQ(packed_bytes(false), without + (36 * 64 * 64 + 64) * sizeof(float));
 
-  // A budget that is too small for transformed weights is enough for XNNPACK's.
+  // A budget that is too small for weights in Vitrine's transformed layout is enough for XNNPACK's
+  // layout.
   Budget budget(1 << 19);
   memory_budget = &budget;
   load_convolution({64, 64}, {1, 16, 16});

@@ -14,7 +14,8 @@ using testing::FloatNear;
 using testing::Pointwise;
 using xnnpack::MemoryBlock;
 
-// Returns the largest sum of blocks that are in use at one operator.
+// Returns the size in bytes of all blocks in use at one operator, for the operator where it is
+// largest.
 size_t least_bytes(std::span<const MemoryBlock> blocks) {
   size_t least = 0;
   for (const MemoryBlock& start : blocks) {

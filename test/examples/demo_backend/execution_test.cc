@@ -143,7 +143,7 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
-  // Two fused operators, and three for the tan, as in ExecuTorch's map.
+  // The delegate map has two fused operators, and three operators for the tan, like ExecuTorch's.
   ASSERT_EQ(tracer.records.size(), 5U);
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }

@@ -70,7 +70,7 @@ TEST(DemoBackendFaultTest, ChargesResultsToTheBudget) {
   EXPECT_STREQ(large.error().message(), "no memory for 1048576 items of 4 bytes");
 }
 
-// Both results together may need at most 1 GiB.
+// The two results together may need at most 1 GiB.
 TEST(DemoBackendFaultTest, RejectsResultsAboveTheLimit) {
   Budget budget(1 << 20);
   const auto largest = load_demo(1 << 27, &budget);

@@ -74,7 +74,8 @@ TEST(FlatTensorWriter, PreservesAllTensorsWhenWrittenAndRead) {
   EXPECT_EQ(loaded(written({}))->size(), 0u);
 }
 
-// Follows the rules of ExecuTorch's Python writer (docs/formats/flat_tensor.md).
+// The expected offsets follow the rules of ExecuTorch's Python writer
+// (docs/formats/flat_tensor.md).
 TEST(FlatTensorWriter, FileLayoutMatchesExecuTorch) {
   const std::vector<std::byte> odd = test::bytes_of("odd");
   const std::vector<std::byte> other = test::bytes_of("other");
@@ -148,9 +149,10 @@ TEST(FlatTensorWriterCorpus, RewritesExecuTorchFilesWithTheSameLayout) {
       EXPECT_EQ(copy((*read->get(one.key)).bytes()), copy(one.data)) << one.key;
     }
     ++files;
-    // Segments were aligned to 16 in 0.7.
+    // ExecuTorch 0.7 aligned segments to 16 bytes.
     if (entry.path().string().find("/compat/") != std::string::npos) continue;
-    // Header and data are byte for byte ExecuTorch's; the table may be ordered otherwise.
+    // The header and the data equal those of ExecuTorch byte for byte; the table may have another
+    // order.
     for (const size_t field : {size_t{12}, size_t{16}}) {
       EXPECT_EQ(number<uint32_t>(ours, field), number<uint32_t>(stock, field));
     }

@@ -44,7 +44,7 @@ TEST(PairwiseInterval, MatchesPublishedTablesOfMannWhitneyU) {
   EXPECT_EQ(pairwise_interval_rank(20, 20), 127u + 1);
   EXPECT_EQ(pairwise_interval_rank(3, 3), 0u);
   EXPECT_EQ(pairwise_interval_rank(8, 5), pairwise_interval_rank(5, 8));
-  // The normal approximation of 100 and 100 samples.
+  // The expected rank is from the normal approximation for two sets of 100 samples.
   EXPECT_NEAR(static_cast<double>(pairwise_interval_rank(100, 100)),
               5000 - 1.96 * std::sqrt(100.0 * 100 * 201 / 12), 2);
 }
@@ -85,7 +85,8 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   EXPECT_EQ(ratio_of_runs(six, {1, 1, 1, 1, 1, 1}).value().verdict, Verdict::kFaster);
 }
 
-// The confidence interval of many runs excludes 1, but a fifth of the ratios is on its other side.
+// With many runs, the confidence interval of the ratio excludes 1. A fifth of the ratios of single
+// runs is nevertheless on the other side of 1.
 TEST(RatioOfRuns, AlsoRequiresTheSpreadToExcludeOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {

@@ -54,8 +54,8 @@ Op dispatch(const std::string& op, int operator_id, const std::string& kernel, i
           .device = std::pair(start, start + ns)};
 }
 
-// A convolution on the CPU between two Vulkan delegates. The text of a dispatch that copies inputs
-// is that of the operator before.
+// A convolution on the CPU between two Vulkan delegates. A dispatch that copies inputs has the text
+// of the operator before it.
 TraceBuilder two_delegates() {
   constexpr uint64_t kOrigin = 9'000'000'000'000;
   TraceBuilder trace;
@@ -83,7 +83,8 @@ TraceBuilder two_delegates() {
   return trace;
 }
 
-// relu | mean | permute, addmm, gelu
+// The first delegate runs relu, a kernel runs mean, and the second delegate runs permute, addmm and
+// gelu.
 EtRecord two_delegates_record() {
   return etrecord::parse_etrecord(test::make_archive(
       {{"ETRECORD_V0", ""},

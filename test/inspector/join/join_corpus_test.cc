@@ -151,8 +151,8 @@ void expect_rows_of_reference(const Profile& profile, const TraceCase& expected)
   }
 }
 
-// Checks that every delegated op is in some row's source ops, or is folded into exactly one row of
-// a call that contains it.
+// Checks that every delegated op is among the source ops of some row, or is folded into exactly one
+// row of a call that contains the op.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
   const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
@@ -327,7 +327,8 @@ TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
         }
       }
       operators += rows.size();
-      // The rows' handles are, in order, those of the nodes that were not fused or elided.
+      // The handles of the rows are, in order, the handles of the nodes that were not fused or
+      // elided.
       size_t at = 0;
       for (const ProfileRow* row : rows) {
         EXPECT_EQ(row->join, Join::kInferred);

@@ -25,7 +25,8 @@ double sum_of_rows(const Profile& profile) {
                          [](double sum, const ProfileRow& row) { return sum + row.time.avg; });
 }
 
-// In nine runs the rows take 600 ns. In one run, the shorter kernel stalls for a millisecond.
+// In nine of ten runs, the rows take 600 ns together. In one run, the shorter of the two kernels
+// stalls for a millisecond.
 TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
@@ -48,7 +49,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
               Contains("1 of 10 runs took more than twice the median, in total 1 ms above it"));
 }
 
-// Each run stalls in another row, so that the average of every row is far from its median.
+// In each run another row stalls, so that the average of every row is far from its median.
 TEST(MakeProfile, TimeSharesOfMediansAddUpToOne) {
   TraceBuilder trace;
   for (int run = 0; run < 6; ++run) {

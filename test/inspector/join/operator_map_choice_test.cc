@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// An operator map has a digit for each operator: its debug handle.
+// In this backend's operator maps, each operator has one digit, its debug handle.
 class DigitsProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "Digits"; }

@@ -71,7 +71,8 @@ TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
   EXPECT_THAT(add.source_ops, ElementsAre("aten.add.Tensor"));
   EXPECT_THAT(add.folded_ops, IsEmpty());
 
-  // Without an operator map: the next operator, else the one before.
+  // Without an operator map, a layout change belongs to the next operator, or to the one before if
+  // none follows.
   for (const size_t i : {0u, 2u, 4u}) {
     EXPECT_TRUE(profile.rows[i].is_inserted);
     EXPECT_THAT(profile.rows[i].source_ops, IsEmpty());

@@ -57,7 +57,7 @@ TEST(ReportComparison, WritesCsvAndHtml) {
   EXPECT_THAT(with_graph, HasSubstr("data-rows=\"0 1 2\" data-queue=\"\""));
 }
 
-// The ops change by +50, -200 and +10 ns.
+// The times of the ops change by +50, -200 and +10 ns.
 TEST(ReportComparison, TopKeepsTheLargestChanges) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});

@@ -35,7 +35,7 @@ Profile profile_of(const std::vector<std::string>& kernels, uint64_t ns = 10) {
   return profile;
 }
 
-// A row that was measured against the last of `reference`.
+// Returns a row whose value was compared with the value of the last row in `reference`.
 NumericsRow measured(size_t row, std::vector<size_t> reference, double here, double total) {
   NumericsRow result;
   result.row = row;
@@ -106,7 +106,7 @@ TEST(ReportNumericsJson, UsesTimesOnlyOfProfilesWithTheSameOperators) {
   EXPECT_EQ(times(profile_of({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
 }
 
-// B fuses the two ops that A runs one by one, and has no row for the reference's first op.
+// B fuses two ops that A runs one by one. B has no row for the first op of the reference.
 TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   Numerics a;
   a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};

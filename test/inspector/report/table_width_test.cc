@@ -68,7 +68,8 @@ std::vector<NamedProfile> all_profiles() {
   return all;
 }
 
-// Returns the lines between the titles and the rule, without the number at their start.
+// Returns the lines of the table between the titles and the rule, without the number at the start
+// of each.
 std::vector<std::string> rows_of(const std::string& text) {
   std::vector<std::string> rows;
   bool is_in_table = false;

@@ -236,7 +236,7 @@ class LargeWeight final : public NamedDataMap {
   bool is_read_;
 };
 
-// Tensors that share bytes of a file. The bytes are read or copied for each tensor.
+// Describes tensors that share bytes of a file. Loading reads or copies the bytes for each tensor.
 struct SharedBytes {
   enum class From { kProgram, kMappedFile, kReadFile };
   From from;

@@ -40,7 +40,8 @@ TEST_F(MethodControlFlowTest, MoveInstructionsCopyValues) {
   EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
-// This rule keeps inputs and outputs as the program declares them in every execution.
+// Because moves must keep kind, dtype and rank, inputs and outputs stay as the program declares
+// them.
 TEST_F(MethodControlFlowTest, MoveInstructionsMustKeepKindDtypeAndRank) {
   const auto refusal = [this](int from, int to) {
     start_over();

@@ -14,7 +14,8 @@ using testing::HasSubstr;
 
 class MethodInputsTest : public test::MethodTest {
  protected:
-  // out = x * 2; x has at most the shape [4,6]. If it is not planned, it uses the caller's memory.
+  // The method computes out = x * 2. x has at most the shape [4,6]. If x is not planned, it uses
+  // the caller's memory.
   void build_dynamic(bool planned) {
     const auto dynamic = TensorShapeDynamism::DYNAMIC_BOUND;
     forward_.buffer_sizes = {0, 192};
@@ -288,7 +289,7 @@ TEST_F(ReusedInputsTest, OtherInputsKeepTheirValues) {
   }
 }
 
-// The output remains readable until the input is set again.
+// An output in the memory of an input remains readable until the input is set again.
 TEST_F(ReusedInputsTest, SettingAnInputOverwritesAnOutputInTheSameMemory) {
   build(64);
   const auto method = load();
@@ -359,7 +360,7 @@ TEST_F(MethodOutputsTest, OutputsOverwriteInputsInTheSameMemory) {
       << "the first result overwrites x before 3 x is computed";
 }
 
-// The method writes directly to the memory and keeps using it in later executions.
+// The method writes directly to the memory of its outputs, and keeps using it in later executions.
 TEST_F(MethodOutputsTest, KeepTheCallersMemoryUntilOtherMemoryIsSet) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());

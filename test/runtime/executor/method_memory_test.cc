@@ -165,7 +165,7 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
   EXPECT_THAT(error.message(), HasSubstr("no temporary memory for 10000 elements"));
 }
 
-// The sum of the sizes, or the rounded sum, exceeds the range of the type.
+// The sum of the buffers' sizes, or the sum rounded up, exceeds the range of its type.
 TEST_F(PlannedMemoryTest, RejectsHugeSizesWithoutWrapAround) {
   constexpr auto kMax = static_cast<int64_t>(kMaxBytes);
   forward_.buffer_sizes = {0, 64, kMax, kMax, kMax};

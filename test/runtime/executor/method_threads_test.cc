@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class MethodThreadsTest : public test::MethodTest {};
 
-// Doubles its first input. Before that, it jumps back while the second input is false.
+// A method that jumps back while its second input is false, and then doubles its first input.
 class CancelTest : public test::MethodTest {
  protected:
   CancelTest() {

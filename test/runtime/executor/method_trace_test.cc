@@ -104,7 +104,7 @@ TEST_F(MethodTraceTest, ExecutionRecordsEachStepAndTheTotal) {
   EXPECT_LE(whole.end_ns, after);
 }
 
-// The times of the steps therefore add up to the total.
+// Since each step begins where the previous one ended, the times of the steps add up to the total.
 TEST_F(MethodTraceTest, EachStepBeginsWhenThePreviousStepEnds) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};

@@ -276,7 +276,8 @@ TEST_F(OverlapCheckTest, InPlaceWriteRestoresAnOverwrittenValue) {
   EXPECT_EQ(refusal(), "");
 }
 
-// The kernel writes its last argument. Its name ends in "_", so the argument is not a new result.
+// The kernel writes its last argument. Since the name of the kernel ends in "_", the argument is
+// not a new result.
 TEST_F(OverlapCheckTest, InPlaceKernelsHaveNoNewResult) {
   const int32_t x = input(0);
   const int32_t a = at(32);

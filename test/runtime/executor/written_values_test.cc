@@ -1,4 +1,4 @@
-// Tests warnings of outputs that nothing writes.
+// Tests warnings about outputs that nothing writes.
 #include "test/runtime/executor/plan_fixture.h"
 
 namespace vitrine {
@@ -17,7 +17,7 @@ class UnwrittenOutputsTest : public test::PlanTest {
          .compile_specs = {{"inputs", {std::byte{num_inputs}}}, {"lost", {std::byte{2}}}}});
     forward_.delegate_call(delegate, std::move(args));
   }
-  // Empty if the method loads without a warning.
+  // Returns the error or the warning of loading the method; empty if it loads without a warning.
   std::string refusal() {
     const auto method = try_load();
     if (method.ok()) return (*method)->warning().message();
@@ -76,7 +76,7 @@ TEST_F(UnwrittenOutputsTest, WarnsIfAnOptionAcceptsUnwrittenOutputs) {
   EXPECT_THAT(method->warning().message(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 
-// The lost result cannot change any output.
+// The delegate does not write a result that nothing reads, so no output can change.
 TEST_F(UnwrittenOutputsTest, AcceptsAMissingResultThatNothingReads) {
   const int32_t x = input(0);
   const int32_t first = at(16);
@@ -85,7 +85,7 @@ TEST_F(UnwrittenOutputsTest, AcceptsAMissingResultThatNothingReads) {
   EXPECT_EQ(refusal(), "");
 }
 
-// The lost output may have the memory of a value that is no longer needed.
+// If a delegate does not write an output, the output may show an older value in the same memory.
 TEST_F(UnwrittenOutputsTest, RefusesAnUnwrittenOutputThatSharesMemory) {
   const int32_t x = input(0);
   const int32_t dead = at(32);

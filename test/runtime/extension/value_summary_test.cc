@@ -111,7 +111,7 @@ void expect_figures(const ValueSummary& summary, const std::vector<double>& elem
 TEST(ValueSummary, MatchesElementByElementSums) {
   std::mt19937 random;
   std::normal_distribution<float> normal(3, 2);
-  // Most of the elements of the last one are in two bins, whose 16-bit counts are full several
+  // With the largest count, most elements are in two bins, whose 16-bit counts fill up several
   // times.
   for (const size_t count : {1, 7, 8, 9, 31, 1023, 1024, 1025, 5000, 600'001}) {
     SCOPED_TRACE(count);
@@ -131,7 +131,7 @@ TEST(ValueSummary, MatchesElementByElementSums) {
       expect_figures(summarize(factory.make<float>({size}, floats), nullptr),
                      {floats.begin(), floats.end()});
     }
-    // One scale, and one for each half.
+    // Tests one scale for all elements, and one scale for each half of them.
     const float scales[] = {0.25F, 0.75F};
     const int32_t zero_points[] = {-128, 5};
     for (const size_t rows : {1, 2}) {

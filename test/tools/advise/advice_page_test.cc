@@ -1,4 +1,5 @@
-// The page of `vitrine advise --format html` in a headless Chromium: lines mark their rows.
+// Tests the page of `vitrine advise --format html` in a headless Chromium: a line of advice marks
+// its rows.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

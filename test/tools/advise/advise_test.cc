@@ -334,7 +334,7 @@ TEST(AdviceRules, OptimizeAndBordersAdviceIsMerged) {
   EXPECT_EQ(lines, 1u);
 }
 
-// Keeps advice in a folder of its own.
+// Runs `vitrine advise`. Its cache is in a scratch folder.
 CommandResult advise(const std::string& arguments) {
   static const ScratchFolder cache;
   setenv("XDG_CACHE_HOME", (cache / "cache").c_str(), 1);

@@ -66,13 +66,15 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   const DevicePrediction same = model.predict(here(), {0.9, 1.1});
   expect_ratio(same, 1, 1);
   EXPECT_EQ(same.kept, 2u);
-  // Here, the change saves a fifth; there, the removed row takes half of the time.
+  // On this machine, the change saves a fifth of the time. On the device, the row that it removes
+  // takes half of the time.
   const DevicePrediction removed = model.predict(profile({row("convolution", 1)}), {0.7, 0.9});
   expect_ratio(removed, 0.5, 0.5);
   EXPECT_EQ(removed.removed, 1u);
 }
 
-// The new row takes 0.5 of 0.4 of the time here. Its operator takes 0.5 / 0.8 of that share there.
+// On this machine, the new row takes 0.5 of the remaining 0.4 of the time. On the device, rows of
+// its operator take 0.5 / 0.8 of that.
 TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -109,14 +111,16 @@ TEST(DeviceModel, NoFloatRowIsFasterThanTheArithmeticOfTheDevice) {
 TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
-  // 0.2 of the time there and 0.1 here are outside of rows. By the number of kernels, half of it
-  // stays; measured here, 0.2 of 0.8 instead of 0.1, which are twice as much there.
+  // Outside of rows are 0.2 of the time on the device, and 0.1 on this machine. By the number of
+  // kernels, half of it stays on the device. By measurement, the change leaves 0.2 of 0.8 outside
+  // of rows on this machine, and the device takes twice as long for that part.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }
 
 TEST(DeviceModel, OperatorsWithVaryingFactorsWidenTheInterval) {
-  // Factors 2 and 1/2 with weights 0.3: the logarithms deviate by ln 2.
+  // The factors of the operator's rows are 2 and 1/2, each with a weight of 0.3, so that their
+  // logarithms deviate by ln 2.
   const DeviceModel model(profile({row("add", 0.4), row("add", 0.2), row("mul", 0.4)}),
                           profile({row("add", 0.2), row("add", 0.4), row("mul", 0.4)}));
   const Interval factor = model.predict(profile({row("add", 1, "portable")}), {1, 1}).factor;

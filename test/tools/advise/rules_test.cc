@@ -149,7 +149,8 @@ std::string repeating_model(const ScratchFolder& folder) {
   return path;
 }
 
-// The rule counts calls of the exported graph, and lowering those of its own graph.
+// The rule counts repeated calls in the exported graph. Lowering counts the calls that it removes
+// from its own graph.
 TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   const ScratchFolder folder;
   const SourceModel model(repeating_model(folder), "forward");
@@ -173,7 +174,7 @@ SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(
 TEST(Batch, AdvisesTheBatchSizeWithTheShortestTimePerSample) {
   Context context = context_with_rows();
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 1}};
-  // A sample takes 1000, 600 and 700 ns.
+  // In batches of 1, 2 and 4, a sample takes 1000, 600 and 700 ns.
   context.batch_times = {size_time(1, 1000), size_time(2, 1200), size_time(4, 2800)};
   const std::vector<Advice> advice = advise_batch(context);
   ASSERT_THAT(advice, SizeIs(1));
@@ -204,7 +205,8 @@ TEST(PrefillChunk, AdvisesTheChunkSizeWithTheShortestTimePerToken) {
   EXPECT_THAT(chunk_sizes(100), ElementsAre(1, 8, 32, 100));
 }
 
-// 100 ns at position 0 and 400 ns at 300: one more ns per position, so 200 ns at 100.
+// A token takes 100 ns at position 0 and 400 ns at position 300: 1 ns more per position, so 200 ns
+// at position 100.
 TEST(ContextLength, DominatesFromThePositionWhereTheTimeDoubles) {
   Context context = context_with_rows();
   context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
@@ -224,7 +226,8 @@ TEST(CacheDtype, CountsBytesOfValuesAndScales) {
   const std::vector<Advice> advice = advise_cache_dtype(context);
   ASSERT_THAT(advice, SizeIs(2));
   EXPECT_DOUBLE_EQ(advice[0].saved->low, 200'000);
-  // 100000 values in heads of 64: 1 byte each, and 5 to 16 bytes for a head.
+  // The cache has 100000 values in heads of 64. Int8 needs 1 byte for each value, and 5 to 16 bytes
+  // for each head.
   EXPECT_DOUBLE_EQ(advice[1].saved->high, 400'000 - 100'000 - 100'000 / 64.0 * 5);
   EXPECT_DOUBLE_EQ(advice[1].saved->low, 400'000 - 100'000 - 100'000 / 64.0 * 16);
   context.facts.cache_dtype = ScalarType::kHalf;
@@ -289,7 +292,7 @@ TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context)[0].how, Not(HasSubstr("--dynamic")));
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 64}};
   EXPECT_THAT(advise_memory_peak(context)[0].how, HasSubstr("--dynamic"));
-  // Without a part that dominates, there is nothing to say.
+  // If no part of the memory dominates, the rule gives no advice.
   context.profile.run.memory->packed_weights = 5'000'000;
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
@@ -330,8 +333,8 @@ TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
   EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
 }
 
-// Two calls take 10 us. With a quarter of the bytes, they save 7.5 us at best. At worst, each call
-// adds a conversion of 0.2 us.
+// Two calls take 10 us together. With a quarter of the bytes, they save 7.5 us at best. At worst,
+// each call adds a conversion of 0.2 us.
 TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);
@@ -347,7 +350,7 @@ TEST(ModeledGain, CostOfACallIsBetweenTheCheapestAndTheMostExpensiveCall) {
   copy.share = 0.1;
   copy.calls = 1;  // 100 ns
   context.profile.rows.push_back(copy);
-  // 100 of 1000 ns are outside of all rows.
+  // All rows together take 900 of 1000 ns.
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 100 + 200);
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).high, 200 + 200 + 100);
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 99).high, 1000);
@@ -366,7 +369,8 @@ TEST(ModeledGain, RatiosFollowFromTheSavedTime) {
   EXPECT_FALSE(source.ratio.has_value());  // --apply cannot make it
 }
 
-// Lines that set one option to different values exclude each other, whichever rule they are from.
+// Lines of advice that set one option to different values exclude each other, even if they are from
+// different rules.
 TEST(AdviceRanking, ReportsAdviceThatExcludesOtherAdvice) {
   Context context = context_with_rows();
   context.source = "m.pt2";
@@ -406,7 +410,7 @@ TEST(AdviseCommand, ReportsTheLargestPartOfTheMemory) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const size_t line = result.out.find("memory_plan: gain unknown\n");
   ASSERT_NE(line, std::string::npos) << result.out;
-  // Lines without a figure come last.
+  // Lines of advice without a figure for the gain come last.
   EXPECT_THAT(result.out.substr(line), Not(HasSubstr(": saves")));
 }
 

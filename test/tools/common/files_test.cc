@@ -93,7 +93,7 @@ TEST(FilesTest, FailedWriteKeepsTheOldFileAndLeavesNoTemporaryFile) {
   const ScratchFolder scratch;
   const auto path = scratch / "report";
   write_file(path, "good");
-  // The first write fails in append(), the second one when the buffer is written.
+  // The first write fails in append(), the second one when the buffer is flushed.
   for (const size_t bytes : {size_t{1} << 20, size_t{2000}}) {
     const FileSizeLimit limit(1000);
     EXPECT_THAT(error_of([&] { write_file(path, std::string(bytes, 'x')); }),

@@ -48,7 +48,8 @@ std::vector<Recorded> recorded_programs() {
   return all;
 }
 
-// All facts that a program can contradict. Two records with equal facts describe the same graph.
+// All facts in a record that a program can contradict. Two records with equal facts describe the
+// same graph.
 using Facts =
     std::map<std::string, std::tuple<std::map<int32_t, std::vector<etrecord::DebugHandle>>,
                                      std::vector<std::tuple<etrecord::DebugHandle, std::string,
@@ -77,9 +78,9 @@ TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   EXPECT_GE(count, 40u);
 }
 
-// The folders compat and config have other versions and variants of the same models. These pairs
-// have the same ops, handles and instructions. They differ only in sizes that are dynamic in one of
-// them.
+// The folders compat and config have other versions and variants of the same models. The following
+// pairs have the same ops, handles and instructions, and differ only in sizes that are dynamic in
+// one of the two.
 const std::set<std::pair<std::string, std::string>> kTwins = {
     {"linear_relu", "dynamic_batch_xnnpack"},         {"mlp_qb4w", "linear_8da4w_g32"},
     {"bundled_linear_relu", "dynamic_batch_xnnpack"}, {"dynamic_batch_portable", "scan_rnn"},

@@ -67,8 +67,8 @@ double decibels(const json& figures) {
   return figures.at("sqnr_db");
 }
 
-// Only layer 2 is quantized, so the layers before it are as exact as float kernels, and its caches,
-// attention and output are not.
+// Only layer 2 is quantized: the layers before it are as exact as float kernels, but the caches,
+// attention and output of layer 2 are not.
 TEST(LlmNumerics, FindsTheOnlyQuantizedLayer) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ScratchFolder scratch;

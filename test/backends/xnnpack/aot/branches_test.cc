@@ -179,7 +179,8 @@ TEST_F(DelegatesInBranches, UseOnePartitionPerGraphAndTreatOuterWeightsAsCompute
       EXPECT_TRUE(!is_operand || tag.empty()) << node.name();
     }
   }
-  // The matrix product splits its branch in two: XNNPACK rejects it because its weight is computed.
+  // XNNPACK rejects the matrix product, whose weight is computed. The product therefore splits its
+  // branch into two delegates.
   EXPECT_THAT(tags, ElementsAre(SizeIs(1), SizeIs(2), SizeIs(1), SizeIs(1), SizeIs(1)));
   EXPECT_THAT(result.tags, SizeIs(6));
   const Node* product = graphs()[1]->find("aten_mm_default");

@@ -27,7 +27,8 @@ const RuleRow kConversionRules[] = {
      "is not positive and normal"},
     {"QuantizeWithAZeroPointOutOfRange",
      [](TestProgram& t) { return t.quantize(matrix(t), 0.1, 200); }, "zero point 200"},
-    // Dequantizing does not saturate, so a narrow range is allowed.
+    // A dequantize call does not saturate, so its range of integers may be narrower than that of
+    // the dtype.
     {"DequantizeFromANarrowRange",
      [](TestProgram& t) {
        return t.call(

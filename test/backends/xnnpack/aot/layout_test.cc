@@ -130,7 +130,7 @@ TEST(Layouts, OutputsHaveTheDimOrderOfTheProgram) {
   expect_near(run(*lowered(t), {{1, 2}})[0], {normalized(1, 3), normalized(2, 5)});
 }
 
-// The emitter stores inputs with other strides in row-major order.
+// The emitter stores inputs in row-major order if they are neither row-major nor channels-last.
 TEST(Layouts, InputsInOtherDimOrdersAreReadAsRowMajor) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});

@@ -72,7 +72,8 @@ TEST(Translations, DataMovementsAcceptNegativeDimsAndOffsets) {
   EXPECT_EQ(moved("aten.permute_copy.default", {Ints{-1, 0}}, {3, 2}), (Numbers{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(moved("aten.slice_copy.Tensor", {-1, -2, 3}, {2, 2}), (Numbers{1, 2, 4, 5}));
   EXPECT_EQ(moved("aten.view_copy.default", {Ints{3, -1}}, {3, 2}), x);
-  // The amounts begin with the last dim: one column before the matrix and one row after it.
+  // The padding amounts begin with the last dim: one column before the matrix, then one row after
+  // it.
   EXPECT_EQ(moved("aten.constant_pad_nd.default", {Ints{1, 0, 0, 1}, 9.0}, {3, 4}),
             (Numbers{9, 0, 1, 2, 9, 3, 4, 5, 9, 9, 9, 9}));
 }

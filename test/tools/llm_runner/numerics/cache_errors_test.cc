@@ -53,7 +53,7 @@ FoundCache found(Tensor& tensor, const std::string& layer = "", CacheRole role =
   return {.instruction = 0, .tensor = &tensor, .layer = layer, .role = role};
 }
 
-// SQNR of b against a.
+// Returns the SQNR in dB of b, with a as the reference.
 double sqnr(const std::vector<double>& a, const std::vector<double>& b) {
   double signal = 0, noise = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -115,7 +115,8 @@ TEST(CacheErrors, CachesArePairedByRoleOrElseBySmallestError) {
     EXPECT_TRUE(error.is_paired_by_noise);
     EXPECT_EQ(error.layer, "attention 0");
   }
-  // Roles decide even if the other pairing is closer.
+  // The roles of caches decide which of them are paired, even if the values of another pairing are
+  // closer.
   const FoundCache named_a[] = {found(keys_a.tensor(), "layers.0", CacheRole::kKeys),
                                 found(values_a.tensor(), "layers.0", CacheRole::kValues)};
   const FoundCache named_b[] = {found(keys_b.tensor(), "layers.0", CacheRole::kValues),

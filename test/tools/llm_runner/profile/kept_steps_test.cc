@@ -62,8 +62,8 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
   EXPECT_TRUE(std::ranges::any_of(positions, [](int64_t p) { return p > 3750 && p != 4329; }));
 }
 
-// Each part has its own duration, so a mixed-up part would show. Both prompts have steps at the
-// same positions.
+// Each part of a step has a different duration, so that the test detects mixed-up parts. Both
+// prompts have steps at the same positions.
 TEST(KeptSteps, RowsAndPartsAddUpToWallTime) {
   SyntheticSteps steps;
   for (int prompt = 0; prompt < 2; ++prompt) {

@@ -5,7 +5,7 @@
 namespace vitrine::llm {
 
 // Expects that each kept step of the JSON report has the rows and the unattributed time of the
-// traces, and that these and its parts add up to the wall time.
+// traces, and that these, together with the other parts of the step, add up to its wall time.
 void expect_kept_add_up(const TokenProfile& profile);
 
 }  // namespace vitrine::llm

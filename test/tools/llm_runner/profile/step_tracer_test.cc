@@ -57,7 +57,8 @@ class LoggingDelegate {
   bool at_once_;
 };
 
-// Runs steps that call the delegate at two instructions, and at the second one twice, as in a loop.
+// Runs steps that call the delegate at two instructions: once at the first one, and twice at the
+// second one, as in a loop.
 void run_steps(StepTracer& tracer, const LoggingDelegate& delegate) {
   tracer.begin_block("Execute");
   for (uint64_t i = 0; i < 20; ++i) {
@@ -118,7 +119,7 @@ TEST(StepTracer, AcceptsShorterListOfOperators) {
     delegate.run(tracer, 1, 1000, count);
     tracer.end_step({}, {}, 0, true);
   }
-  // The lists of three are logged at once, two times; the shorter lists are logged operator by
+  // The tracer logs lists of three operators at once, twice. It logs the shorter lists operator by
   // operator.
   std::vector<uint64_t> calls;
   for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls.push_back(sums.calls);

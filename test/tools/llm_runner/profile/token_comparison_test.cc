@@ -154,7 +154,8 @@ TEST(TokenComparison, ReportsLargestChangeOfEachPhaseFirst) {
   const size_t decode = text.find("\ndecode ");
   ASSERT_NE(prefill, std::string::npos);
   ASSERT_NE(decode, std::string::npos);
-  // Prefill: linear -130, quantize +5, embedding -2; decode: linear -490, quantize +6.
+  // In prefill, linear changes by -130, quantize by +5 and embedding by -2; in decode, linear by
+  // -490 and quantize by +6.
   for (const size_t from : {prefill, decode}) {
     const size_t linear = text.find("\nlinear", from);
     const size_t quantize = text.find("\nquantize", from);

@@ -30,7 +30,7 @@ class TokenPage : public SampleProfile {
   }
 
   json report() const { return json::parse(report_token_json(profile_)); }
-  // Compares the parts of a kept step that the page shows with those of the report.
+  // Compares the parts of a kept step on the page with those in the report.
   void expect_parts_of(const std::string& name, const json& parts) const;
   json kept_step(const std::string& name) const;
   void expect_heading(const std::string& text, const std::string& name) const;
@@ -393,7 +393,7 @@ seen.growth = !document.getElementById('growth-section').hidden;
 seen.timeline = document.getElementById('timeline-what').textContent;
 )";
 
-// The prefill alone yields one token. Three tokens are too few to fit lines.
+// One token needs only a prefill, and no decode. Three tokens are too few to fit lines.
 TEST_P(ShortTokenPage, OmitsDecodeAndGrowthWithoutData) {
   VITRINE_BROWSER(browser);
   const bool decodes = GetParam() > 1;

@@ -144,7 +144,7 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
   EXPECT_NEAR(line.per_position, expected.slope, 1e-6);
   EXPECT_NEAR(line.error, expected.error, 0.001 * expected.error);
   EXPECT_FALSE(line.is_growth());
-  // The other parts of a step take a constant time.
+  // The parts of a step other than the kernel take a constant time.
   EXPECT_NEAR(profile.wall.line->error, line.error, 1e-5);
   EXPECT_THAT(report_token_table(profile), HasSubstr("growth with position: within the noise"));
   const auto report = nlohmann::json::parse(report_token_json(profile));
@@ -152,8 +152,8 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
   EXPECT_FALSE(report["rows"][0].contains("growth"));
 }
 
-// The correlation is computed from all tokens, including the first six, so it differs a little from
-// the expected one.
+// The profile computes the correlation of the noise from all tokens, including the first six, so it
+// differs a little from the expected one.
 TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
   std::vector<double> times;
   const TokenProfile profile = noisy_profile(6, times);
