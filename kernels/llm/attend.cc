@@ -32,7 +32,7 @@ class RunningSoftmax {
     std::fill_n(sums, width, 0.0F);
   }
 
-  // Replaces scores by the weights of their values, and rescales earlier sums.
+  // Replaces the scores with the weights of the values, and rescales earlier sums.
   void weigh(float* scores, int64_t count) {
     float largest = largest_;
     for (int64_t n = 0; n < count; ++n) largest = std::max(largest, scores[n]);
@@ -50,7 +50,7 @@ class RunningSoftmax {
   void add(float weight, const float* value) {
     for (int64_t d = 0; d < width_; ++d) sums_[d] += weight * value[d];
   }
-  // If the row attends to no key, this is 0 times infinity: NaN.
+  // If the row attends to no key, the result is 0 times infinity: NaN.
   void finish() {
     const float factor = 1 / total_;
     for (int64_t d = 0; d < width_; ++d) sums_[d] *= factor;

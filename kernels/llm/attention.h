@@ -70,7 +70,7 @@ struct AttentionCall {
   const Tensor* attn_mask;  // null or Float [tokens, length]; replaces the limit by start_pos
   bool is_causal;
   std::optional<double> scale;  // default: 1 / sqrt(width)
-  // Parameters of query, key and value; either all or none are given.
+  // Quantization parameters of query, key and value; either all or none are given.
   const Tensor* zero_points[3] = {};
   const Tensor* scales[3] = {};
   bool heads_before_tokens = false;  // true if all tensors are [batches, heads, tokens, width]

@@ -9,7 +9,7 @@ namespace vitrine::llm {
 
 namespace {
 
-// Number of bytes of one token.
+// Number of bytes that one token takes in a cache.
 int64_t token_bytes(const Tensor& tensor) {
   return size_product(tensor, 2, 4) * static_cast<int64_t>(tensor.element_size());
 }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kHadamardBlocks = 28;
 
-// One row of the matrix per word, one bit per entry. The highest of the 28 bits is the first
-// column.
+// The 28 x 28 Hadamard matrix, with one word per row and one bit per entry. The highest of the 28
+// bits is the first column.
 constexpr uint32_t kPositive[kHadamardBlocks] = {
     0x818694c, 0x41c14a6, 0x20e2a13, 0x1071549, 0x0838ae4, 0x041e532, 0x030d299,
     0x3d019d2, 0x1e82ca9, 0x8e43654, 0xc621b2a, 0xe210d95, 0xf00a6ca, 0x7807325,
@@ -38,12 +38,12 @@ struct HadamardShape {
   int64_t length;
 };
 
-// Floats in a vector register of every machine. Compilers vectorize a loop of this length
-// completely.
+// Number of floats that fit in a vector register on every machine. Compilers vectorize a loop of
+// this length completely.
 constexpr int64_t kLanes = 4;
 
-// Replaces the halves of each block of 2 * half elements by their sum and difference. `half` must
-// be a multiple of kLanes.
+// Replaces the two halves of each block of 2 * half elements with their sum and their difference.
+// `half` must be a multiple of kLanes.
 void add_halves(float* row, int64_t count, int64_t half) {
   for (float* block = row; block != row + count; block += 2 * half) {
     for (float* x = block; x != block + half; x += kLanes) {

@@ -98,8 +98,8 @@ class BlockedAttention {
   }
 
  private:
-  // The queries of a work item: tokens token .. token + tokens of a batch, and the part of the keys
-  // to which they attend.
+  // The queries of a work item, which are consecutive tokens of one batch, and the part of the keys
+  // to which these queries attend.
   struct QueryBlock {
     int64_t batch;
     int64_t token;
@@ -153,8 +153,8 @@ class BlockedAttention {
     return {memory + sums_size(), scores, factors, visible, visible + rows_, sums_at(memory)};
   }
 
-  // Query rows of a key head. Row r belongs to token r / group and to query head r % group of its
-  // group.
+  // Number of query rows that share a key head. Row r belongs to token r / group and to query head
+  // r % group of its group.
   int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
   int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
@@ -211,7 +211,8 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // Returns the rows converted to float in `to`, or `rows` itself if blocks are not widened.
+  // Converts the rows to float in `to` and returns the result. Returns `rows` itself if blocks are
+  // not converted.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);
@@ -231,7 +232,7 @@ class BlockedAttention {
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // Number of the keys first .. first + count to which row r attends.
+  // Returns how many keys of the range first .. first + count row r attends to.
   int64_t visible_keys(const QueryBlock& at, int64_t r, int64_t first, int64_t count) const {
     return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
   }
@@ -353,7 +354,7 @@ class BlockedAttention {
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         float* const values = sums.values + row(at, head, r) * p_.stride;
-        // If a row attends to no key, this is 0 times infinity: NaN.
+        // If a row attends to no key, the result is 0 times infinity: NaN.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
         convert(values, out.unchecked_mutable_data<std::byte>() + query_offset(at, head, r) * size,

@@ -10,7 +10,7 @@ namespace vitrine::optimized {
 namespace {
 
 constexpr int64_t kMaxDepthwiseTaps = 128;
-// Larger values would make the copies of lines too long.
+// Larger strides or paddings would make the copies of lines too long.
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
 constexpr int64_t kCacheLineFloats = 16;
@@ -33,7 +33,7 @@ int64_t depthwise_work(const ConvolutionShape& shape) {
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
   const int64_t line = simd::depthwise_line(shape.in[2], window.stride[2], window.padding[2]);
-  // Extra space separates the workers' parts, so that none share a cache line.
+  // Extra space separates the workers' parts, so that no two of them share a cache line.
   const int64_t lines = shape.in[1] + 2 + (simd::kDepthwiseSlack + kCacheLineFloats) / line;
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), lines, line, sizeof(float)}));

@@ -63,7 +63,8 @@ class TapConvolution {
   }
 
   bool is_supported() const {
-    // Without taps, the matrix product reads planes in place, and few channels make short rows.
+    // Excludes 1 x 1 kernels, for which the matrix product reads planes in place, and images with
+    // few channels, whose rows are short.
     if (shape_.taps() == 1 ? shape_.positions() > 1 : channels_ < kMinChannels) return false;
     const Layout& in = shape_.input_layout;
     const Layout& out = shape_.out_layout;
@@ -71,11 +72,11 @@ class TapConvolution {
            (pixels_out_ || (is_plane(out) && (out.strides[4] == 1 || shape_.positions() == 1)));
   }
 
-  // Nothing if the size overflows.
+  // Number of bytes of the packed weights; nullopt if it overflows.
   std::optional<int64_t> packed_bytes() const {
     return checked_product({shape_.window.groups, shape_.depth(), width_, sizeof(float)});
   }
-  // A hash of all on which the order of the packed weights depends.
+  // A hash of everything that determines the order of the packed weights.
   uint64_t packing_key() const {
     const Layout& layout = shape_.weight_layout;
     uint64_t key = kHashStart;

@@ -35,7 +35,7 @@ struct Source {
 
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
-// Sets at least `count` elements, by blocks whose size the compiler knows.
+// Sets at least `count` elements, in blocks whose size is known at compile time.
 void fill(float value, int64_t count, float* buffer) {
   constexpr int64_t kBlock = 16;
   static_assert(kBufferLength % kBlock == 0);
@@ -44,7 +44,8 @@ void fill(float value, int64_t count, float* buffer) {
   for (int64_t i = 0; i < count; i += kBlock) std::memcpy(buffer + i, block, sizeof block);
 }
 
-// Repeats the first elements of an input until there are `count`, as floats unless they are bytes.
+// Repeats the first elements of an input until there are `count` elements. They become floats
+// unless they are bytes.
 void fill(const Source& source, const std::byte* from, int64_t count, float* buffer) {
   auto* const to = reinterpret_cast<std::byte*>(buffer);
   int64_t size = source.element_size;
@@ -76,7 +77,7 @@ struct Line {
   int64_t row;   // the longest period of the inputs that repeat; 1 if none repeats
   int64_t step;  // elements that one call of the operator can compute
 
-  // A buffer holds an input that repeats short rows, so that one call computes many of them.
+  // A buffer holds repeated copies of an input's short rows, so that one call computes many rows.
   bool is_filled(const Source& source) const {
     return source.period < length && source.period <= kMaxFilledPeriod;
   }
@@ -154,7 +155,7 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
 
 // Computes a small result by one call of the operator. Returns false, with nothing done, unless
 // `out` has its final shape and every input is a number, one float, or a tensor with the layout of
-// `out`. Small calls are many in some models, so this function avoids the cost of a general loop.
+// `out`. Some models make many small calls, so this function avoids the cost of a general loop.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
   const void* inputs[kMaxInputs];
@@ -232,8 +233,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return true;
 }
 
-// Computes any result. Returns false as elementwise() does. Never inline: its large frame would
-// slow small calls.
+// Computes any result. Returns false in the same cases as elementwise(). Never inline: its large
+// frame would slow small calls.
 [[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;
@@ -293,7 +294,8 @@ bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
             const Scalar& other, Tensor& out) {
   const ScalarType common = promote(self.dtype(), other);
   if (common != self.dtype() || !is_float(common) || !fits(other, common)) return false;
-  // PyTorch treats the Scalar of a comparison as a tensor, so it is rounded.
+  // PyTorch treats the Scalar of a comparison as a tensor, so the Scalar is rounded to the common
+  // dtype.
   const Scalar number = op.returns_bool ? rounded(other, common) : other;
   return elementwise(context, op, common, {self, number.to<float>()}, out);
 }

@@ -11,8 +11,8 @@ namespace {
 
 // Minimum number of rows in a band, so that several tiles use a packed panel.
 constexpr int64_t kMinBandRows = 32;
-// Maximum size of a panel, unless one tile needs more, and its maximum width in tiles. The width is
-// odd so that the rows of a panel do not map to the same cache sets.
+// Maximum size of a panel, unless a single tile needs more, and maximum width of a panel in tiles.
+// The width is odd so that the rows of a panel do not map to the same cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
 // Number of tasks per worker; more than one, so that faster cores can take more.
@@ -22,7 +22,8 @@ constexpr int64_t kFloat = sizeof(float);
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The division of a product: columns into panels of full vectors, rows into bands. A work item is
-// one panel with one band. Workers divide the larger side, so that each reads only its part of it.
+// one panel with one band. Workers divide the larger side, so that each worker reads only its own
+// part of that side.
 struct Blocking {
   int64_t vectors;  // vectors in all columns
   int64_t panels;
@@ -46,7 +47,7 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
       kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
   const int64_t max_bands = std::max<int64_t>(1, rows / kMinBandRows);
   const bool by_rows = workers > 1 && rows > columns && max_bands >= workers;
-  // Narrower panels, if there are too few for all threads.
+  // Makes panels narrower if there are too few of them for all threads.
   while (!by_rows && panel_tiles > 1 &&
          columns / (panel_tiles * tile_columns) < kTasksPerWorker * (workers - 1)) {
     --panel_tiles;

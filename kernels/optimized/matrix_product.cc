@@ -242,8 +242,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
-  // Few rows by a transposed matrix, as in a linear layer with a small batch: computes the
-  // transposed product, which reads the large matrix in place.
+  // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
+  // computes the transposed product, which reads the large matrix in place.
   if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
       right.column_stride != 1) {
     std::swap(left, right);

@@ -118,7 +118,7 @@ bool transform_along(KernelContext& context, T* data, const Lines& lines, bool i
   });
 }
 
-// The normalized dimensions of a transform, and the factor of its results.
+// The normalized dimensions of a transform, and the factor by which the results are multiplied.
 struct Dims {
   std::array<size_t, kMaxRank> dims{};
   size_t count = 0;
@@ -176,7 +176,7 @@ bool check_memory(KernelContext& context, const Tensor& self, const Tensor& out)
          check_data(context, {&self, &out}) && check_no_overlap(context, out, {&self});
 }
 
-// Calls `run` with a float or double, the type of the real and imaginary parts.
+// Calls `run` with a value of type float or double, the type of the real and imaginary parts.
 template <class Run>
 void with_part(const Tensor& tensor, const Run& run) {
   const bool is_double = real_type(tensor.dtype()) == ScalarType::kDouble;

@@ -1,4 +1,5 @@
-// Batch normalization with given statistics or those of the batch, layer and group normalization.
+// Layer normalization, group normalization, and batch normalization with given or computed
+// statistics.
 #include <array>
 
 #include "kernels/util/batch_norm.h"

@@ -13,9 +13,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Fails unless `index` has the rank of `target`, is not larger than it in any dimension except
-// `dim`, and is not larger than `other`, if that is not null, in any dimension. A 0-d tensor counts
-// as one element in one dimension.
+// Fails unless `index` has the rank of `target`, is not larger than `target` in any dimension
+// except `dim`, and is not larger than `other` (unless `other` is null) in any dimension. A 0-d
+// tensor counts as one element in one dimension.
 bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t dim,
                           const Tensor& index, const Tensor* other) {
   const Layout index_layout = at_least_1d(index);

@@ -102,7 +102,7 @@ void slice_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t d
   copy_part(context, self, slice_layout(context, self, dim, start, end, step), out);
 }
 
-// Copies self to out and replaces the part part_of(out) by src.
+// Copies self to out, and then copies src to the part of out that part_of() returns.
 template <class PartOf>
 void scatter_part(KernelContext& context, const Tensor& self, const Tensor& src, Tensor& out,
                   PartOf part_of) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// The dtype as which the elements are converted; it has the same number of bits.
+// Returns a dtype with the same number of bits that has conversions. The dtypes differ only for
+// UInt16 and Bits16.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }

@@ -17,9 +17,9 @@ namespace vitrine::quantized {
 // zeros.
 class AffineParameters {
  public:
-  // Fails if dtypes or counts differ from these, or if a tensor has no memory. Also fails if `out`,
-  // which must have its final shape, overlaps the parameters, because these are read while `out` is
-  // written.
+  // Fails if the dtype or the number of elements of a tensor of parameters is wrong, or if a tensor
+  // has no memory. Also fails if `out`, which must have its final shape, overlaps the parameters,
+  // because they are read while `out` is written.
   static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
                                               const Tensor* zero_points, int64_t count,
                                               const Tensor& out);

@@ -53,7 +53,7 @@ class Line {
     }
   }
 
-  // Calls map(const T* in, T* out, int64_t count) for each chunk; it computes out[i] from in[i].
+  // Calls map(const T* in, T* out, int64_t count) for each chunk. `map` computes out[i] from in[i].
   template <class Map>
   void map(Map&& map) const {
     if (length_ == 0) return;
@@ -94,9 +94,9 @@ struct LineNest {
   explicit LineNest(const Tensor& tensor, size_t dim);
   std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
 };
-// The strides of the same dimensions.
+// The strides of all dimensions except `dim`, in the order of LineNest.
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
-// Distance between neighbors on a line, in elements.
+// Distance between neighbors on a line along `dim`, in elements.
 inline int64_t line_stride(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
 }

@@ -56,7 +56,8 @@ constexpr T wrapping_neg(T a) {
   }
 }
 
-// --- Division. An integer divisor must not be zero. The minimum divided by -1 wraps to itself. ---
+// --- Division. An integer divisor must not be zero. The smallest integer divided by -1 wraps
+// around to itself. ---
 
 // Quotient rounded toward zero.
 template <class T>

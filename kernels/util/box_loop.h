@@ -17,7 +17,8 @@
 
 namespace vitrine {
 
-// A view may have more dimensions than a tensor: repeat splits each dimension into two.
+// Maximum rank of a loop. A view may have more dimensions than a tensor: `repeat` splits each
+// dimension into two.
 inline constexpr size_t kMaxLoopRank = 2 * kMaxRank;
 
 enum class LoopOrder : uint8_t {
@@ -55,8 +56,8 @@ class BoxLoop {
   // Distance between neighbors of a row, in elements.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
-  // Calls row(const Offsets& first, int64_t count) for each row. `first` holds the element offsets
-  // of the row's first element, `offsets` included.
+  // Calls row(const Offsets& first, int64_t count) for each row. `first` holds, for each operand,
+  // the offset of the row's first element, which includes the operand's number in `offsets`.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));

@@ -14,8 +14,8 @@
 namespace vitrine {
 
 // Maps `dim`, which must be in -rank .. rank-1, to 0 .. rank-1. A 0-d tensor counts as one
-// dimension: 0 and -1 are accepted and return 0. Its sizes() has no such element; size_at handles
-// that.
+// dimension: 0 and -1 are accepted and return 0. Its sizes() is empty, so use size_at() to read the
+// size of that dimension.
 [[nodiscard]] std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank);
 
 // Returns a bit mask of the dimensions in `dims`; 0 if it is empty. Fails on a repeated dimension.
@@ -58,7 +58,7 @@ template <class List>
                                std::span<const int32_t> sizes, const char* name);
 // Fails unless is_row_major(tensor).
 [[nodiscard]] bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name);
-// Fails unless the elements of both have the same order in memory.
+// Fails unless the elements of both tensors have the same order in memory.
 [[nodiscard]] bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b);
 
 // Returns true if the elements of `tensor` are in row-major order: its dim order is 0, 1, 2, ...

@@ -234,7 +234,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   int64_t weight_offset_ = 0;
   int64_t out_offset_ = 0;
 
-  // The tile of columns of the last locate_patches().
+  // The first column of the tile for which locate_patches() was last called.
   int64_t column_ = -1;
   bool inside_ = false;    // true if no patch reaches into the padding
   bool adjacent_ = false;  // true if inside_ and the patches begin at consecutive elements

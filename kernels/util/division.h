@@ -25,8 +25,8 @@ void divide_checked(KernelContext& context, const Tensor& self, const Other& oth
   if (found_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
 }
 
-// divide_checked for remainders. PyTorch treats their Scalar as a tensor, so it is rounded to the
-// common dtype.
+// Does the same as divide_checked() for remainders. PyTorch treats the Scalar of a remainder as a
+// tensor, so the Scalar is rounded to the common dtype.
 template <class Op>
 void remainder_checked(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
                        const Op& op) {

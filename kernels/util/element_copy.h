@@ -12,9 +12,9 @@
 
 namespace vitrine {
 
-// Copies runs of elements of one dtype into elements of another. Elements of equal dtypes, which
-// may be any, are copied as bytes; different dtypes must both be REALHBBF16. Source and destination
-// may be the same memory.
+// Copies runs of elements of one dtype into elements of another. If both dtypes are equal, elements
+// of any dtype are copied as bytes; different dtypes must both be REALHBBF16. Source and
+// destination may be the same memory.
 class ElementMover {
  public:
   // Fails with InvalidArgument if no conversion exists.

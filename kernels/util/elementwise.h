@@ -46,7 +46,7 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
-// Not inlined, because its address is also taken: one copy serves both uses.
+// Not inlined, because the function's address is also taken: one copy of its code serves both uses.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);
@@ -98,7 +98,7 @@ void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op
                  [&]<class T>() { elementwise<T, T>(context, self.dtype(), {&self}, out, op); });
 }
 
-// Like `unary`, for floating dtypes only.
+// Like `unary`, but for floating dtypes only.
 template <class Op>
 void unary_floating(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   unary<FloatTypes>(context, self, out, op);

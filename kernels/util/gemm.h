@@ -1,4 +1,4 @@
-// The matrix product behind mm, bmm, addmm, linear and convolution.
+// The matrix product that mm, bmm, addmm, linear and convolution share.
 //
 // gemm() reads its operands as panels: small blocks, converted to the type of the sums and packed
 // in the order in which they are read. Anything that can fill a panel (a matrix of any dtype and

@@ -80,7 +80,8 @@ class AdvancedIndex {
   }
 
  private:
-  // One index tensor, as the offset into self that each of its elements adds.
+  // One index tensor. For each element, it holds the offset that the element adds to a position in
+  // self.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_

@@ -35,7 +35,8 @@ struct Layout {
   void select(size_t dim, int64_t index);
   void remove(size_t dim) { select(dim, 0); }
   void insert(size_t dim, int64_t size, int64_t stride);
-  // Splits a dimension into two, the second of size `inner`, which must divide its size.
+  // Splits a dimension into two. The second has size `inner`, which must divide the dimension's
+  // size.
   void split(size_t dim, int64_t inner);
   // Reorders dimensions: dimension i becomes the old order[i].
   template <class Index>

@@ -39,7 +39,7 @@ struct NormOutputs {
 };
 
 // Resizes the outputs and checks that all tensors are floating and row-major. `parameters` is the
-// shape of weight and bias, `statistics` that of mean and rstd.
+// shape of weight and bias, and `statistics` is the shape of mean and rstd.
 [[nodiscard]] bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
                               const Tensor* bias, std::span<const int32_t> parameters,
                               std::span<const int32_t> statistics, const NormOutputs& outputs);

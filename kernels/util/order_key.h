@@ -1,4 +1,4 @@
-// Integers in the order of the elements that they are made from.
+// Converts elements to integers that compare in the same order.
 #pragma once
 
 #include <bit>

@@ -34,8 +34,9 @@ inline ScalarType promote_to_float(ScalarType type) {
   return is_floating(type) || is_complex(type) ? type : ScalarType::kFloat;
 }
 
-// Returns true if a result of dtype `from` may be stored in an output of dtype `to`. Complex
-// results do not fit real outputs, floating results integral ones, or numbers Bool.
+// Returns true if a result of dtype `from` may be stored in an output of dtype `to`. Real outputs
+// cannot hold complex results, integral outputs cannot hold floating results, and Bool outputs
+// cannot hold numbers.
 bool can_cast(ScalarType from, ScalarType to);
 
 }  // namespace vitrine

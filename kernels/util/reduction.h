@@ -28,7 +28,7 @@ namespace vitrine {
 
 // Options of an accumulator.
 struct ReductionRules {
-  // Elements are rounded to this dtype before they are added if it is Half or BFloat16.
+  // If this dtype is Half or BFloat16, elements are rounded to it before they are added.
   ScalarType common;
   bool logical_order = false;   // true: elements are added in row-major order
   bool needs_elements = false;  // true: a reduction of no elements fails with InvalidArgument

@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// Sizes of images before and after, and the given scale factors, if any. Index 0 is height, index 1
-// is width.
+// Sizes of images before and after resampling, and the given scale factors, if any. Index 0 is
+// height, index 1 is width.
 struct Resampling {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
@@ -39,7 +39,8 @@ struct Resampling {
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// Like read_resampling(), for the nearest element. Drops the factors that PyTorch ignores.
+// Like read_resampling(), but for resampling to the nearest element. Drops the factors that PyTorch
+// ignores.
 [[nodiscard]] std::optional<Resampling> read_nearest_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);

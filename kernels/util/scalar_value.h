@@ -1,4 +1,4 @@
-// Checks that a Scalar fits a dtype, and rounding to that dtype.
+// Checks that a Scalar fits a dtype, and rounds a Scalar to a dtype.
 #pragma once
 
 #include "vitrine/kernel_context.h"
@@ -7,13 +7,13 @@
 
 namespace vitrine {
 
-// Implements fits() for any scalar.
+// Implements fits() for scalars that the fast path of fits() does not accept.
 bool fits_exactly(const Scalar& scalar, ScalarType dtype);
 // Returns true if `dtype` can hold the scalar by PyTorch's rules: fractions are truncated, infinity
 // and NaN fit floating dtypes, and -n fits an unsigned dtype that can hold n. Every scalar fits
 // Bool and the complex dtypes.
 inline bool fits(const Scalar& scalar, ScalarType dtype) {
-  // Every dtype holds 0 to 127; alpha is nearly always 1.
+  // A fast path, because alpha is nearly always 1: every dtype can hold 0 to 127.
   return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);
 }
 

@@ -47,9 +47,9 @@ struct RunningSoftmax {
   float largest;
   float total;
 };
-// Replaces the first `count` scores, with the mask (unless it is null) added, by their weights
-// exp(score - largest), and the scores up to `padded_count` by zeros. Updates `softmax` and returns
-// the factor by which the caller must multiply earlier sums.
+// Adds the mask (unless it is null) to the first `count` scores and replaces them with their
+// weights exp(score - largest). Sets the scores from there up to `padded_count` to zero. Updates
+// `softmax` and returns the factor by which the caller must multiply earlier sums.
 float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
             RunningSoftmax& softmax);
 

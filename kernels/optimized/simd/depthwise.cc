@@ -154,7 +154,7 @@ HWY_INLINE hn::Vec<Tag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, Tag> dh;
   return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
 }
-// For instruction sets without masks of 16-bit elements, such as AVX2.
+// Loads at most `count` Halfs on instruction sets that lack masks of 16-bit elements, such as AVX2.
 [[maybe_unused]] HWY_NOINLINE hn::Vec<Tag> load_few(const Half* from, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};

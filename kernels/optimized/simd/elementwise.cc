@@ -24,7 +24,8 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
 }
 
 // Results too large for a cache are stored past it, which saves reading the destination first.
-// Short runs are not, because they would wait for these stores too often.
+// Short runs use ordinary stores, because they would wait too often for stores that bypass the
+// cache.
 constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
 constexpr int64_t kMinStreamedRun = 4096;
 

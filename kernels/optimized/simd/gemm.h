@@ -32,7 +32,7 @@ struct GemmTile {
   const float* start;  // initial sum of each row; null means zero
   int64_t left_step = 1;
   // The right side is prefetched from this many floats after the current row; 0 means not at all.
-  // For products of few rows with weights that no cache holds.
+  // Prefetching helps products of few rows with weights that are too large for the caches.
   int64_t right_ahead = 0;
 };
 void multiply_tile(const GemmTile& tile);

@@ -17,7 +17,8 @@ constexpr size_t kVectors = 4;  // 32-bit sums of a block
 constexpr size_t kTaps = 4;     // per instruction
 constexpr size_t kVectorBytes = 64;
 
-// The columns of a window of 3x3 taps make a group each, so that pixels share them.
+// In a window of 3 x 3 taps, each column is a group, so that neighboring pixels share loaded
+// columns.
 bool shares_columns(const Int8DepthwiseWindow& w) {
   return w.rows == 3 && w.columns == 3 && w.step <= 2;
 }
@@ -30,8 +31,8 @@ size_t block_bytes(const Int8DepthwiseWindow& w) {
 // Number of pixels that a register holds.
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
-// Interleaving the bytes of registers mixes the channels of each 16 bytes. Returns the 32-bit lane
-// of a block's registers that sums up a channel.
+// Returns the index of the 32-bit lane, among all registers of a block, that holds the sum of a
+// channel. Channels are not in order, because interleaving bytes mixes those within each 16 bytes.
 size_t lane_of(size_t channel) {
   const size_t part = channel / 16, vector = channel % 16 / 4;
   return vector * 16 + part * 4 + channel % 4;
@@ -80,7 +81,7 @@ VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t
 struct Taps {
   __m512i of[kVectors];
 };
-// Loads the next `count` taps. Those that are missing have weights of zero.
+// Loads the next `count` taps. Missing taps may have any value, because their weights are zero.
 template <size_t kWays>
 VITRINE_VNNI inline Taps load_taps(const Block& b, const int8_t* const* in, size_t distance,
                                    size_t count) {
@@ -142,7 +143,7 @@ VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size
   }
 }
 
-// Computes `count` pixels, and as many at each distance from them.
+// Computes `count` pixels in each of `kWays` parts of the row, which begin `distance` pixels apart.
 template <size_t kWays, size_t kStep>
 VITRINE_VNNI void compute_sharing(const Block& b, size_t first, size_t count, size_t distance) {
   constexpr size_t kRows = 3;
@@ -179,7 +180,7 @@ VITRINE_VNNI void compute_each(const Block& b, size_t first, size_t count, size_
   }
 }
 
-// The registers hold pixels of `kWays` parts of the row, which overlap if it is not a multiple.
+// Divides the row into `kWays` parts of equal length, which are computed at the same time.
 template <size_t kWays>
 void compute(const Int8DepthwiseWindow& w, const Block& b) {
   const size_t pixels = b.row->pixels;
@@ -188,7 +189,7 @@ void compute(const Int8DepthwiseWindow& w, const Block& b) {
     run = w.step == 1 ? &compute_sharing<kWays, 1> : &compute_sharing<kWays, 2>;
   const size_t distance = pixels / kWays;
   if (distance > 0) run(b, 0, distance, distance);
-  // The last pixels, if any, repeat others.
+  // Computes the pixels that remain if the row's length is not a multiple of `kWays`.
   for (size_t pixel = distance * kWays; pixel < pixels; ++pixel) run(b, pixel, 1, 0);
 }
 
@@ -204,7 +205,7 @@ void Int8DepthwiseWindow::pack(size_t channel, int32_t bias, const int8_t* taps,
   const size_t ways = ways_of(channels - first);
   std::byte* const block = weights + channel / kBlock * block_bytes(*this);
   const size_t per_group = shares_columns(*this) ? rows : kTaps;
-  // Inputs are 128 larger than they should be.
+  // The instruction needs unsigned inputs, so 128 is added to each input, and the sum starts lower.
   auto sum = static_cast<uint32_t>(bias);
   for (size_t t = 0; t < rows * columns; ++t) {
     sum -= 128 * static_cast<uint32_t>(int32_t{taps[t * tap_stride]});

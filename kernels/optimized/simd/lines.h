@@ -11,7 +11,8 @@ double sum(const float* values, int64_t count);
 // The sum of (value - center) squared.
 double squared_distance(const float* values, float center, int64_t count);
 
-// Return NaN if the line contains NaN. `count` must be positive.
+// Return the largest or smallest element, or NaN if the line contains NaN. `count` must be
+// positive.
 float largest(const float* values, int64_t count);
 float smallest(const float* values, int64_t count);
 // The first index of `value`, which may be NaN; `count` if it does not occur.

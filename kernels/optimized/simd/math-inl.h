@@ -1,5 +1,5 @@
 // Functions of a vector of floats that are defined for every value, including those for which
-// Highway's functions are not (infinities, NaN, values out of range). Included once for each
+// Highway's functions are undefined (infinities, NaN, values out of range). Included once for each
 // instruction set.
 #if defined(VITRINE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_MATH_INL_H_
@@ -206,7 +206,7 @@ HWY_INLINE V reduce_angle(D d, V x, V n) {
   return hn::NegMulAdd(n, hn::Set(d, kFused ? 0x1.1a6264p-54F : -0x1.73dcb4p-43F), r);
 }
 
-// Replaces the results for angles above kLargestAngle by those of the scalar function.
+// Replaces the results for angles above kLargestAngle with those of the scalar function.
 template <class D, class V>
 HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   HWY_ALIGN float angles[HWY_MAX_BYTES / sizeof(float)];
@@ -251,8 +251,8 @@ HWY_INLINE V logistic(D d, V x) {
   return hn::Div(one, hn::Add(one, exponential(d, hn::Neg(x))));
 }
 
-// erf(x), as x times a rational function of x squared, fitted to [-4, 4]. Beyond, erf is 1 in
-// float.
+// erf(x), as x times a rational function of x squared, fitted to [-4, 4]. Outside that range, erf
+// is 1 or -1 in float.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   const V bound = hn::Set(d, 4.0F);
