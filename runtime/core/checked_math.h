@@ -1,5 +1,5 @@
-// Overflow-checked arithmetic for numbers that come from files. Like the builtins of the compiler,
-// the functions return true on overflow.
+// Overflow-checked arithmetic for numbers that come from files. Like the compiler's builtin
+// functions, the functions return true on overflow.
 #pragma once
 
 #include <concepts>
@@ -35,12 +35,13 @@ template <std::integral A, std::integral B, std::integral R>
   return product;
 }
 
-// The largest size of a block of memory. Differences of its addresses fit into a ptrdiff_t, and
-// sums with alignment and slack fit into a size_t. On 32-bit machines, sizes in files may be
-// larger.
+// The largest size of a block of memory. It ensures that the difference of two addresses in a block
+// fits into a ptrdiff_t, and that adding alignment and slack to the size does not overflow a
+// size_t. On 32-bit machines, sizes in files may be larger.
 inline constexpr uint64_t kMaxBytes = SIZE_MAX / 2 - 4095;
 
-// True if [offset, offset + size) is inside [0, limit). Correct also if offset + size overflows.
+// True if [offset, offset + size) is inside [0, limit). The result is correct even if offset + size
+// overflows.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;
 }

@@ -18,7 +18,7 @@ namespace vitrine {
 // Returns MemoryAllocationFailed with the number of items and their size.
 Error no_memory_for(size_t count, size_t item_bytes);
 
-// Functions have the names and meanings of std::vector's. Those that can fail return
+// Functions have the names and meanings of those of std::vector. Those that can fail return
 // MemoryAllocationFailed and then leave the vector unchanged. Vectors can be moved but not copied.
 template <class T>
 class CheckedVector {

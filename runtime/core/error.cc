@@ -9,8 +9,8 @@
 namespace vitrine {
 namespace {
 
-// Enough to name every operator that is missing for a large program. There must be a limit, because
-// names in files can have any length.
+// Maximum length of a message: enough to name every operator that a large program lacks. A limit is
+// necessary, because names in files can have any length.
 constexpr size_t kMaxMessage = 16000;
 
 // Returns the state of an error with this code. Its message is the formatted text, followed by ": "

@@ -38,7 +38,7 @@ struct BlockAllocator {
 }  // namespace internal
 
 // Turns a unique pointer into a shared one. Returns null if `owned` is null, or if no memory is
-// left; then the object is destroyed.
+// left; in the latter case the object is destroyed.
 template <class T>
 std::shared_ptr<T> share(std::unique_ptr<T> owned) {
   void* block = owned ? std::malloc(internal::kControlBlockBytes) : nullptr;

@@ -25,7 +25,7 @@ class LatestWrites {
   // than the time of any earlier write.
   void write(size_t begin, size_t end, uint32_t time);
   // Returns the time of the latest write to any position in [begin, end), which must not be empty.
-  // 0 if there was none.
+  // Returns 0 if there was no write.
   uint32_t latest(size_t begin, size_t end) const;
 
  private:

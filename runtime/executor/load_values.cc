@@ -121,8 +121,8 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
   return find_data(from, tensor[0]);
 }
 
-// Sets the memory of a tensor: planned memory, the program or external data. Inputs and outputs may
-// get theirs later.
+// Sets the memory of a tensor: planned memory, the program or external data. The memory of inputs
+// and outputs may be set later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
   SharedMemory::StateTensor* state = nullptr;
   if (const fbs::AllocationDetails* info = from.allocation_info()) {
@@ -137,8 +137,8 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // The state keeps the bytes that another method has written to it. They are charged anyway,
-  // because reset_state() copies the initial value.
+  // If another method has set the state already, the state keeps its bytes. The initial value is
+  // charged anyway, because reset_state() copies it.
   if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (state != nullptr) state->has_value = error.ok();
@@ -163,8 +163,8 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   return Error();
 }
 
-// Charges the bytes, because any number of states may have the same bytes of the file as their
-// initial value.
+// Charges the copied bytes, because any number of states may share the same bytes of the file as
+// their initial value.
 Error MethodLoader::copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
   Error error = charge_bytes(tensor.nbytes());
   if (error.ok() && tensor.nbytes() != 0) {

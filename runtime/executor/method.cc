@@ -42,7 +42,7 @@ bool same_items(std::span<const T> a, std::span<const T> b, Same same) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
-// Compares with ExecuTorch's tolerance.
+// Compares two doubles with ExecuTorch's tolerance.
 bool same_double(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y)) ||
          (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));

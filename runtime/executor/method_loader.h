@@ -83,8 +83,8 @@ class MethodLoader {
 
   struct PlannedRange;
   Error mark_written(int32_t value);
-  // Checks that something writes each output, and each result of a delegate that a step reads.
-  // Otherwise InvalidProgram, or a warning.
+  // Checks that something writes each output, and each result of a delegate that a step reads. If
+  // nothing does, returns InvalidProgram or records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;
@@ -97,7 +97,8 @@ class MethodLoader {
   Error save_exchanged_values();
 
   Error no_memory(const char* what) const;
-  // Charges work to the load budget. OutOfResources if MethodLimits::max_load_steps is used up.
+  // Charges work to the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used
+  // up.
   Error charge_steps(uint64_t steps);
   // Charges work for bytes that are read or copied.
   Error charge_bytes(uint64_t bytes);

@@ -53,7 +53,7 @@ bool Method::RestoredValue::was_moved() const {
   return &result != &initial.unchecked_tensor() || result.raw_data() != memory.raw_data();
 }
 
-// Replaces `result` by a copy in temporary memory, so that writing other tensors does not change
+// Replaces `result` with a copy in temporary memory, so that writing other tensors does not change
 // it.
 Error Method::copy_to_temporary(EValue& result) {
   const Tensor& from = result.unchecked_tensor();

@@ -73,7 +73,7 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // A value's intervals and history. A time is the number of writes so far.
+  // A value's intervals and history. A time is a number of writes, counted from the first step.
   struct TrackedValue {
     uint32_t begin = 0;  // first interval
     uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
@@ -89,7 +89,7 @@ class MethodLoader::OverlapCheck {
 
   Error find_scratch();
   Error find_intervals();
-  // The memory of an element of values_. Empty if it is not tracked.
+  // The memory of an element of values_. Empty if the value is not tracked.
   std::span<const std::byte> memory_of(uint32_t value) const;
   Error find_jump_targets();
   Error check_instruction(const fbs::Instruction& instruction);
@@ -121,7 +121,7 @@ class MethodLoader::OverlapCheck {
   // Indexed by instruction of the method, with one more element for the end of the last chain.
   std::span<bool> is_jump_target_;
   LatestWrites writes_;
-  // Operands of the current step. If there are more than fit, the last element spans the rest.
+  // Operands of the current step. If they do not all fit, the last element spans the rest.
   std::array<IntervalRange, 32> reads_{};
   uint32_t num_reads_ = 0;
   uint32_t depth_ = 0;           // depth of the tree, which is the work of a read or write

@@ -15,7 +15,7 @@ namespace vitrine {
 namespace fbs = schema::program;
 
 // Returns the bytes of a value that can be state, or nothing. State has a static shape: values with
-// dynamic shapes are computed by each execution. The bytes are those of the plan, because an
+// dynamic shapes are computed by each execution. Takes the bytes from the plan, because an
 // execution may have given a view other memory.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();

@@ -13,11 +13,11 @@
 namespace vitrine {
 
 struct Step {
-  // kKernelCall, kDelegateCall, kMove, kJumpFalse or kFree.
+  // The kind is kKernelCall, kDelegateCall, kMove, kJumpFalse or kFree.
   TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
   uint32_t num_arguments = 0;
-  // kKernelCall and kDelegateCall: the arguments in the order of the instruction. kMove: source and
-  // destination. kJumpFalse: the condition.
+  // For kKernelCall and kDelegateCall, the arguments in the order of the instruction. For kMove,
+  // the source and the destination. For kJumpFalse, the condition.
   EValue* const* arguments = nullptr;
   union {
     Kernel::Function function = nullptr;  // kKernelCall
@@ -26,7 +26,7 @@ struct Step {
   };
   const char* name = nullptr;  // operator or backend id
   std::string_view table;      // kKernelCall: name of the kernel's table
-  // kDelegateCall: memory that the backend may use during the call.
+  // For kDelegateCall, memory that the backend may use during the call.
   const std::span<std::byte>* scratch = nullptr;
   uint32_t num_scratch = 0;
 };

@@ -22,8 +22,8 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// Sums are doubles. The rest needs no more precision than the elements have; blocks are so small
-// that a float counts their zeros.
+// Sums are doubles. The other figures need no more precision than the elements have; a float can
+// count the zeros of a block exactly, because blocks are small.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;
@@ -34,7 +34,7 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   const size_t step = hn::Lanes(dt);
   auto low = hn::Set(dt, std::numeric_limits<T>::infinity()), high = hn::Neg(low);
   auto zeros = hn::Zero(dt);
-  // Several sums, because an addition takes longer than the processor needs to start the next one.
+  // Uses several sums, because the processor can start an addition before the one before has ended.
   auto sum = hn::Zero(d), other_sum = sum;
   for (; i + step <= count; i += step) {
     const auto x = hn::LoadU(dt, elements + i);

@@ -57,7 +57,7 @@ class Distribution {
 
   Distribution(const Bounds& bounds, double mean) : bins_(bounds.low, bounds.high), mean_(mean) {}
 
-  // Adds at most kMaxElements.
+  // Adds at most kMaxElements elements.
   void add(std::span<const float> elements);
   void add(std::span<const double> elements);
 
@@ -65,8 +65,8 @@ class Distribution {
   std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  // Elements are counted in pairs: each pair of bins has a count. Two tables, because a processor
-  // waits if it adds to a count twice in a row.
+  // Elements are counted in pairs: each pair of bins has a count. There are two tables, because a
+  // processor waits if it adds to the same count twice in a row.
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;

@@ -3,7 +3,8 @@
 // The constructor allocates all memory; recording copies one TraceRecord. Records that do not fit
 // are counted per block and never overwrite others, so a trace keeps its beginning. Not
 // thread-safe: one thread records, and reads when the run is over. Records hold pointers to strings
-// of kernels and delegates (vitrine/event_tracer.h), so serialize before those are gone.
+// of kernels and delegates (vitrine/event_tracer.h), so serialize the trace while these still
+// exist.
 //
 //   TraceBuffer trace;
 //   ...                                // run with &trace as the tracer
@@ -38,8 +39,8 @@ class TraceBuffer final : public ValueTracer {
   static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
   static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
 
-  // If the allocation fails, the capacities are 0 and everything is counted as dropped. `values`
-  // (not owned, must outlive this), if given, keeps the outputs of every instruction.
+  // If the allocation fails, the capacities are 0 and all records are counted as dropped. `values`,
+  // if given, keeps the outputs of every instruction; it must outlive this object.
   explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
                        ValueBuffer* values = nullptr);
 

@@ -64,12 +64,12 @@ class ValueBuffer {
   static constexpr size_t kDefaultBytes = size_t{256} << 20;
   static constexpr size_t kDefaultEntries = size_t{1} << 16;
 
-  // If the allocation fails, the capacities are 0 and everything is counted as dropped.
+  // If the allocation fails, the capacities are 0 and all values are counted as dropped.
   explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries,
                        Content content = Content::kValues);
 
   // Adds numbers, tensors and lists of tensors; ignores other kinds and tensors without memory.
-  // `record` is the number of records that its block has so far.
+  // `record` is the number of records that the current block of the trace has so far.
   void add(const TracedValue& value, size_t record);
   // Counts a value that does not fit.
   void drop() { ++dropped_; }

@@ -39,7 +39,8 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
     const Block elements = load(begin, end - begin);
     end = begin;
     Bounds bounds = bounds_of(elements);
-    // A block with NaN or an infinity has no finite sum. Others may overflow.
+    // The sum of a block with NaN or an infinity is not finite. The sum of other blocks may
+    // overflow.
     if (!std::isfinite(bounds.sum)) {
       for (const auto x : elements) {
         summary.nan += std::isnan(x) ? 1 : 0;
@@ -91,7 +92,8 @@ void dequantize_to(const Tensor& tensor, const TracedQuantization& quantization,
 // Counts each integer. All figures follow from the 256 counts, because there is one scale.
 template <class T>
 ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_point) {
-  // A processor waits if it adds to a count twice in a row, and neighbors are often equal.
+  // Uses several tables, because a processor waits if it adds to the same count twice in a row, and
+  // neighboring elements are often equal.
   constexpr size_t kParts = 8;
   constexpr size_t kIntegers = 256;
   std::array<std::array<uint64_t, kIntegers>, kParts> parts = {};

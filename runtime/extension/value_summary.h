@@ -19,7 +19,7 @@ struct ValueSummary {
   uint64_t infinite = 0;
   uint64_t zeros = 0;
   // Quantized elements with the smallest or largest integer of their type, unless that integer
-  // represents 0 (the result of a relu). Their true values may lie outside of the range.
+  // represents 0 (the result of a relu). Their true values may be outside of the range.
   uint64_t saturated = 0;
   double min = 0;
   double max = 0;

@@ -16,13 +16,13 @@ uint64_t read_ns(clockid_t clock) {
 
 // The rate of the counter is measured over a period between these limits, and is used for a period
 // of the same length. The lower limit is short, because a thread reads the clock until it has
-// measured two rates. It is long enough for counters of 20 MHz, whose rate it measures to within a
-// thousandth.
+// measured two rates. It is nevertheless long enough to measure the rate of a counter of 20 MHz to
+// within a thousandth.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
 struct Counter {
-  // Clock and counter at the last reading of the clock.
+  // Values of clock and counter when the clock was last read.
   uint64_t ns = 0;
   uint64_t ticks = 0;
   uint64_t rate = 0;         // in 2^-32 nanoseconds per tick; 0 if unknown

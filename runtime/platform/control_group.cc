@@ -72,7 +72,7 @@ uint64_t used_memory(const Group& group, bool is_v2) {
   return used > 0 ? static_cast<uint64_t>(used) : 0;
 }
 
-// UINT64_MAX if the group has no limit. A v1 quota of -1 means the same.
+// Returns UINT64_MAX if the group has no limit, which a v1 quota of -1 means too.
 uint64_t limit_of(const Group& group, const Controller& controller, bool is_v2) {
   long long quota = 0;
   long long period = controller.default_period;

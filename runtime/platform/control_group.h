@@ -15,7 +15,8 @@ namespace vitrine::platform {
 // because the system can drop them.
 uint64_t control_group_memory(const char* root = "");
 
-// CPU quota divided by its period: processors that the process may keep busy, rounded up.
+// Number of processors that the process may keep busy: the CPU quota divided by its period, rounded
+// up.
 uint64_t control_group_processors(const char* root = "");
 
 }  // namespace vitrine::platform

@@ -58,7 +58,7 @@ class Mapping {
   ~Mapping();
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // The file's stamp; 0 if the file was not settled.
+  // The file's stamp, or 0 if File::is_settled() was false.
   uint64_t stamp() const { return stamp_; }
   // Lets the system drop the pages inside the range until they are read again. The range must be
   // inside bytes().

@@ -16,7 +16,7 @@ class KeyIndex {
   static constexpr size_t kNotFound = SIZE_MAX;
 
   // Sorts the keys of `map`, which must outlive the index. Charges one step per key and one per 64
-  // bytes of a key. OutOfResources if `steps` is used up; MemoryAllocationFailed.
+  // bytes of a key. Returns OutOfResources if `steps` is used up, or MemoryAllocationFailed.
   Error build(const NamedDataMap& map, Budget& steps);
 
   // Returns the index of `key` in the map, or kNotFound. If the key is repeated, returns the first

@@ -31,7 +31,8 @@ uint64_t resident_now() {
 
 uint64_t available_memory() {
   constexpr uint64_t kValidNs = 100'000'000;
-  // Several threads may find the value outdated at the same time; each of them then reads it.
+  // Several threads may find the known value outdated at the same time; each of them then reads it
+  // again.
   static std::atomic<uint64_t> known{0};
   static std::atomic<uint64_t> read_ns{0};
   const uint64_t now = quick_now_ns();

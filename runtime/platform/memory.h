@@ -17,12 +17,13 @@ ResidentMemory resident_memory();
 // memory that the process's control groups leave if that is less. UINT64_MAX if neither is known. A
 // reading takes tens of microseconds and is reused for a tenth of a second.
 uint64_t available_memory();
-// The same without reuse. `root` is prepended to the paths of the system's files; tests set it.
+// Does the same as available_memory(), but always takes a new reading. `root` is prepended to the
+// paths of the system's files; tests set it.
 uint64_t read_available_memory(const char* root = "");
 
-// Allocates memory to be freed with free(). Returns null if there is none. `alignment` must be a
-// power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge page,
-// and the system is asked to use huge pages for the part of it that fills them.
+// Allocates memory to be freed with free(). Returns null if no memory is left. `alignment` must be
+// a power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge
+// page, and the system is asked to use huge pages for the part of it that fills them.
 void* allocate_aligned(size_t alignment, size_t size);
 
 }  // namespace vitrine::platform

@@ -22,8 +22,7 @@ Error failed(const char* path, const char* what) {
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
-// Replaces `path` by the target of the symbolic link, so that the target is replaced and not the
-// link.
+// Sets `path` to the target of the symbolic link, so that the target is replaced and not the link.
 Error follow_links(CheckedVector<char>& path) {
   constexpr int kMaxLinks = 40;  // as in Linux
   char target[PATH_MAX];

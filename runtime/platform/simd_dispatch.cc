@@ -9,7 +9,7 @@ namespace vitrine::simd {
 #if HWY_ARCH_X86
 namespace {
 
-// CPU features as reported by cpuid. `saved` are the registers that the operating system saves for
+// CPU features as reported by cpuid. `saved` says which registers the operating system saves for
 // each thread.
 struct Features {
   uint32_t basic = 0;     // leaf 1, ecx

@@ -1,7 +1,7 @@
 // Verifies that all offsets of a flatbuffer stay inside it.
 //
 // Does the work of the verifier of the flatbuffers library, and also checks that elements of 8
-// bytes are aligned. Tables describe the schema, which needs a tenth of the code that flatc
+// bytes are aligned. The schema is described by tables, which take a tenth of the code that flatc
 // generates; schema/table_shapes.py writes them. Format: https://flatbuffers.dev/internals.
 #pragma once
 

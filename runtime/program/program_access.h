@@ -7,7 +7,7 @@
 
 namespace vitrine {
 
-// The offset of planned memory in its buffer.
+// The offset of a planned tensor in its buffer.
 inline uint64_t planned_offset(const schema::program::AllocationDetails& info) {
   return info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
 }
@@ -35,7 +35,7 @@ struct ProgramAccess {
   static Result<DataBuffer> payload(const Program& program,
                                     const schema::program::BackendDelegateDataReference& reference);
   static Result<DataBuffer> segment(const Program& program, uint32_t index);
-  // Release bytes with DataSource::release().
+  // Release the bytes of a segment or payload with DataSource::release().
   static void release_segment(const Program& program, uint32_t index);
   static void release_payload(const Program& program,
                               const schema::program::BackendDelegateDataReference& reference);

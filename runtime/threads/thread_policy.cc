@@ -11,8 +11,8 @@ constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
 // Assumed time that each worker saves, as a share of its caller's processor time.
 constexpr double kSavedShare = 0.4;
-// Limit on the recorded savings: with it, a single loss of a few milliseconds does not cause a
-// pause unless another loss came shortly before.
+// Limit on the recorded savings. With this limit, a single loss of a few milliseconds does not
+// cause a pause unless another loss came shortly before.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss

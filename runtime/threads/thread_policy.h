@@ -1,7 +1,8 @@
 // ThreadPolicy decides for each parallel region of a run whether it uses the workers of a pool.
 //
-// - Work: a region of less than ThreadPool::kMinWorkNs runs on its caller. The first regions of a
-//   run, up to kWakeWorkNs in total, do so too, because waking the workers takes about 20 us.
+// - Work: a region of less than ThreadPool::kMinWorkNs runs on its calling thread. The first
+//   regions of a run, up to kWakeWorkNs in total, do so too, because waking the workers takes about
+//   20 us.
 // - Callers: regions use the workers only if this process has two processors for each of its runs
 //   that has work for several threads.
 // - Pause: if other processes use the same processors, a caller waits for workers that do not run,

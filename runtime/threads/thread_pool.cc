@@ -12,8 +12,8 @@
 #include "runtime/platform/control_group.h"
 #include "runtime/threads/thread_policy.h"
 
-// pthreadpool is not compiled for ThreadSanitizer. These annotations tell it that a region begins
-// after its caller's earlier accesses and ends before the later ones.
+// pthreadpool is not compiled for ThreadSanitizer. These annotations tell ThreadSanitizer that a
+// region begins after its caller's earlier accesses and ends before the later ones.
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
