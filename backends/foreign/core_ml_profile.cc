@@ -12,7 +12,7 @@ using inspector::OperatorIdentity;
 constexpr DeviceQueue kEstimate = {
     .name = "Core ML (estimated)",
     .is_ordered = false,
-    .about = "estimated from Core ML's cost weights, only the whole call was measured"};
+    .about = "estimated from Core ML's cost weights; only the whole call was measured"};
 
 // Returns the MIL operator of "<first output>:ios17.conv" without its opset: "conv".
 std::string_view mil_operator(std::string_view symbol) {
@@ -24,7 +24,7 @@ std::string_view mil_operator(std::string_view symbol) {
   return has_opset ? symbol.substr(dot + 1) : symbol;
 }
 
-// Returns the value of a text in the event's JSON: "NE".
+// Returns the value of a string member of the event's JSON, such as "NE".
 std::string_view text_member(std::string_view json, std::string_view key) {
   const size_t at = json.find(key);
   if (at == json.npos) return {};
@@ -53,7 +53,7 @@ class CoreMlProfile final : public inspector::DelegateProfile {
     if (const std::string_view unit = text_member(event.metadata, kUnit); !unit.empty()) {
       meaning.kernel += std::string(" on ").append(unit);
     }
-    // Keys of the delegate map have no opset.
+    // The keys of the delegate map contain no opset.
     meaning.identifier = std::string(symbol.substr(0, symbol.rfind(':') + 1));
     meaning.identifier += mil_operator(symbol);
     return meaning;

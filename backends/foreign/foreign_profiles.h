@@ -6,7 +6,7 @@
 
 namespace vitrine {
 
-// Core ML measures the whole call and divides its time by estimated costs.
+// Core ML measures the whole call and distributes its time over the operators by estimated costs.
 const inspector::DelegateProfile& core_ml_profile();
 // Ethos-U and VGF log the phases of a call.
 const inspector::DelegateProfile& ethos_u_profile();

@@ -11,7 +11,7 @@ using inspector::EventMeaning;
 constexpr DeviceQueue kNpu = {.name = "Neutron NPU",
                               .is_time = false,
                               .is_ordered = false,
-                              .about = "ticks of the NPU, whose length the trace does not have"};
+                              .about = "ticks of the NPU, which have an unknown length"};
 
 class NeutronProfile final : public inspector::DelegateProfile {
  public:
@@ -19,8 +19,8 @@ class NeutronProfile final : public inspector::DelegateProfile {
   std::string_view name() const override { return "Neutron"; }
   std::string_view short_name() const override { return "neutron"; }
 
-  // The metadata is one byte: the number of the kernel's function. The event with function 0 is the
-  // collection of the times itself.
+  // The metadata is one byte: the number of the kernel's function. Function 0 is not an operator:
+  // its event measures the collection of the times.
   EventMeaning interpret(const etdump::ProfileEvent& event) const override {
     EventMeaning meaning;
     meaning.queue = &kNpu;

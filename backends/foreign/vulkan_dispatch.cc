@@ -12,7 +12,7 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return value;
 }
 
-// Returns the text behind the last `key`. Strings among an operator's arguments are not escaped, so
+// Returns the text after the last `key`. Strings among an operator's arguments are not escaped, so
 // the last key is the event's own.
 std::optional<std::string_view> behind(std::string_view text, std::string_view key) {
   const size_t at = text.rfind(key);

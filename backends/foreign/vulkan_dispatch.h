@@ -7,7 +7,7 @@
 
 namespace vitrine::vulkan {
 
-// The texts point into the identifier.
+// An event of a shader dispatch. The texts point into the event's identifier.
 struct DispatchEvent {
   std::string_view kernel;              // "binary_add_texture3d_float"
   std::string_view op;                  // "aten.add.Tensor"; empty in old traces
@@ -16,7 +16,8 @@ struct DispatchEvent {
   std::optional<uint64_t> dispatch_id;  // position in the delegate's list of executions
   bool is_json = false;                 // false: "<kernel>_<dispatch id>", before 1.1
 
-  // Copies between the CPU's layout and the GPU's. Their operator is that of the dispatch before.
+  // True for copies between the CPU's layout and the GPU's. A copy belongs to the operator of the
+  // dispatch before it.
   bool is_copy_in() const { return kernel.starts_with("nchw_to_"); }
   bool is_copy_out() const { return kernel.find("_to_nchw") != kernel.npos; }
 };

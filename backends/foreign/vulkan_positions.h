@@ -11,9 +11,9 @@
 
 namespace vitrine::vulkan {
 
-// `payload` has the names of the payload's operators, or is empty if it is unknown. Operators are
-// then numbered in the order of their ids. An event whose operator has another name in the payload
-// has none.
+// Returns the payload's operator for each event. `payload` has the names of the payload's
+// operators. If it is empty because the names are unknown, operators are numbered in the order of
+// their ids. The result is empty for an event whose operator has another name in the payload.
 std::vector<std::optional<inspector::PayloadOperator>> payload_positions(
     std::span<const DispatchEvent> events, std::span<const std::string> payload);
 

@@ -35,8 +35,8 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// Ops that a payload's operator or a kernel may run, if its name contains `part`. An operator with
-// the op's own name runs it too.
+// Ops that an operator of a payload or a kernel may run if its name contains `part`. An operator
+// that has the name of an op also runs that op.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;

@@ -19,12 +19,12 @@ bool calls_op(const Node& node, std::string_view name);
 // argument is missing or is not a node.
 Node* operand(const Node& node, std::string_view name);
 Node* operand(const Node& node, size_t index);
-// Does the same, but throws AotError instead of returning null.
+// Does the same as operand(), but throws AotError instead of returning null.
 Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
 // Returns the index of the result that a getitem call selects.
 int64_t item_index(const Node& node);
-// Returns the strides of a pooling; by default these are the sizes of its kernel.
+// Returns the strides of a pooling; by default, they are the sizes of the pooling's kernel.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
 // Converts a dim that may be negative (counted from the end). AotError if it is out of range.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
@@ -39,8 +39,9 @@ size_t count_dynamic(const TensorSpec& spec);
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// The static data of a program's placeholders, like static_data() but faster. Remains valid when
-// the program is moved, but not when it is copied or its signature changes.
+// Returns the same as static_data() for the placeholders of a program, but faster. The object
+// remains valid when the program is moved, but not when the program is copied or its signature
+// changes.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);

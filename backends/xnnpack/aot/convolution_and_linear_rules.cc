@@ -25,7 +25,8 @@ std::optional<Rejection> about(std::string_view operand, std::optional<Rejection
   return rejection;
 }
 
-// The quantize call after a call with a single user, and the activation between them.
+// The quantize call that follows a call with a single user, and the activation between the two
+// calls.
 struct Tail {
   Node* activation = nullptr;
   Node* quantize = nullptr;
@@ -266,7 +267,7 @@ std::optional<Rejection> check_matrix_product(const Candidate& candidate) {
     return Rejection{"the added operand is not a vector", "add it in a separate call"};
   }
   if (auto rejection = check_bias(product)) return rejection;
-  // ExecuTorch treats such a weight as computed.
+  // ExecuTorch treats a weight as computed if the model transposes it in a separate call.
   if (product.transposition != nullptr &&
       !have_same_origin(*product.transposition, *product.node)) {
     return Rejection{"the model transposes the weight in a separate call",

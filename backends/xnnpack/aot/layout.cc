@@ -20,7 +20,7 @@ struct KindLayoutNeed {
   NodeKind kind;
   LayoutNeed need;
 };
-// All other kinds accept any layout.
+// Kinds that are not in this table accept any layout.
 constexpr std::array kNeeds = {
     KindLayoutNeed{NodeKind::XNNArgMaxPooling2d, LayoutNeed::kChannelsLast},
     KindLayoutNeed{NodeKind::XNNAvgPooling2d, LayoutNeed::kChannelsLast},
@@ -123,7 +123,7 @@ class Arranger {
     partner_.emplace(node.output, input);
   }
 
-  // Converts parameters from logical dims to memory dims.
+  // Converts the parameters of a node from logical dims to memory dims.
   static void move_parameters(PayloadNode& node) {
     switch (node.kind) {
       case NodeKind::XNNStaticTranspose: {
@@ -183,8 +183,8 @@ class Arranger {
     }
     const auto producer = producer_.find(id);
     if (producer != producer_.end() && must_transpose_input(*producer->second)) {
-      // Transposes before the conversion if XNNPACK cannot transpose the converted type, or moves
-      // fewer bytes that way.
+      // Transposes a value before its conversion to another type if XNNPACK cannot transpose the
+      // new type, or if that moves fewer bytes.
       const NodeIterator it = producer->second;
       const uint32_t source = converted(it->inputs[0], channels_last, served);
       PayloadNode node = *it;

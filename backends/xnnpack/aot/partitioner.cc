@@ -169,7 +169,7 @@ OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const 
   keep.keeps = [parameters = std::make_shared<const Parameters>(program),
                 options = options_](const Node& node) {
     if (!options.in_branches && !parameters->is_outermost(node)) return false;
-    // check() only reads the node.
+    // The const_cast is safe, because check() only reads the node.
     Node& checked = const_cast<Node&>(node);
     return !xnnpack::check({*parameters, checked, options.precisions,
                             options.allows_dynamic_weights, options.enable_bf16});

@@ -83,19 +83,21 @@ struct PayloadNode {
   Window window;
   uint32_t group_input_channels = 0, group_output_channels = 0, groups = 0;
   uint32_t adjustment_height = 0, adjustment_width = 0;
-  // list: perm, new shape, slice offsets or padding before. second_list: slice sizes or padding
-  // after. By logical dims until arrange_layouts().
+  // `list` is a permutation, a new shape, the offsets of a slice, or the padding before each dim;
+  // `second_list` is the sizes of a slice, or the padding after each dim. They refer to logical
+  // dims until arrange_layouts().
   std::vector<uint32_t> list, second_list;
   uint32_t axis = 0;
   uint32_t new_height = 0, new_width = 0;
   float parameter = 0.0f;  // slope, alpha, value of padding
-  // Set for a copy in the model: the layout of its result. The copy may become a StaticTranspose.
+  // Set for a copy in the model: true if its result is channels-last. The copy may become a
+  // StaticTranspose.
   std::optional<bool> wants_channels_last;
 };
 
 struct PayloadOutput {
   uint32_t value = kNoValue;
-  // The order of its dims in memory; empty for the logical order.
+  // The order of the output's dims in memory; empty for the logical order.
   std::vector<uint32_t> dim_order;
 };
 

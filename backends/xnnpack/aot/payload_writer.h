@@ -18,7 +18,8 @@ struct Payload {
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 
-// Maps each identifier that the run-time half logs to the debug handles of its source nodes.
+// Maps each identifier that the run-time half logs to the debug handles of the source nodes that it
+// represents.
 DelegateMap delegate_map(const PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -24,9 +24,9 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   return static_cast<double>(from.value()) * factor == static_cast<double>(to.value());
 }
 
-// Returns true if XNNPACK 4ea82e5 can compute a pooling with a dilated dim. It replaces a window
-// element in the padding by the one that would be the window's first if the padding were smaller
-// than the dilation. That element may be outside of the input.
+// Returns true if XNNPACK 4ea82e5 can compute a pooling with a dilated dim. XNNPACK replaces a
+// window element in the padding with the element that would be the window's first if the padding
+// were smaller than the dilation. That element may be outside of the input.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMax = 1 << 20;  // bounds products to 64 bits
@@ -156,7 +156,7 @@ std::optional<Rejection> check_upsample(const Candidate& candidate) {
   return {};
 }
 
-// The check for clamp and hardtanh.
+// Checks the bounds of a clamp or hardtanh call.
 std::optional<Rejection> check_clamp(const Candidate& candidate) {
   const Node& node = candidate.node;
   const Call call(node);

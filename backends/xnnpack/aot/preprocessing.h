@@ -19,7 +19,7 @@ struct NodeNotes {
 
 class Preprocessing {
  public:
-  // Does not own `program`, but changes it.
+  // Does not own `program`, but changes the program.
   explicit Preprocessing(ExportedProgram& program);
 
   ExportedProgram& program() { return program_; }
@@ -32,7 +32,7 @@ class Preprocessing {
   // Returns the data of a placeholder as row-major f32. AotError if it is not a constant or not
   // floats.
   std::vector<float> floats(const Node& node) const;
-  // `source` is the constant from which it is made; both are stored in the same file.
+  // Adds a constant that was made from the constant `source`; both are stored in the same file.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
                      const std::vector<float>& numbers, const Node& source);
 
@@ -40,9 +40,9 @@ class Preprocessing {
   void absorb(const Node& into, const Node& from);
   // Inserts a call before `at`, without a debug handle.
   Node* insert(Node& at, std::string_view edge_target, ArgumentList args, TensorSpec spec);
-  // Replaces the node by `by` in its users and in the signature, and erases it.
+  // Replaces `node` with `by` in its users and in the signature, and then erases `node`.
   void replace(Node& node, Node& by);
-  // Also removes unused placeholders together with their data.
+  // Removes unused calls, and unused placeholders together with their data.
   void remove_dead_code();
 
  private:
@@ -67,7 +67,7 @@ void each_call(Graph& graph, Visit&& visit) {
 void lift_attributes(Preprocessing& p);
 // Removes copies that change nothing, except a copy from an input to an output.
 void remove_identity_copies(Preprocessing& p);
-// addmm and mm with a transposed parameter -> linear.
+// Turns addmm and mm with a transposed parameter into linear.
 void restore_linear(Preprocessing& p);
 // Folds batch norms after convolutions and linear calls into their weights.
 void fold_batch_norms(Preprocessing& p);
@@ -75,11 +75,12 @@ void fold_batch_norms(Preprocessing& p);
 void batch_norms_to_convolutions(Preprocessing& p);
 // Returns the bounds of a relu or hardtanh call; empty for other nodes.
 std::optional<Bounds> activation_bounds(const Node& node);
-// Turns activations into bounds of the node that computes their input, if they are its only user.
+// Turns an activation into bounds of the node that computes its input, if that node has no other
+// user.
 void fuse_activations(Preprocessing& p);
-// Concatenations of more than five tensors -> chains.
+// Turns concatenations of more than five tensors into chains of concatenations.
 void split_concatenations(Preprocessing& p);
-// max.dim -> amax, if only its values are used.
+// Turns max.dim into amax if only the values of max.dim are used.
 void max_dims_to_amax(Preprocessing& p);
 // Quantizes a zero padding between a dequantize call and a convolution.
 void quantize_paddings(Preprocessing& p);

@@ -156,7 +156,8 @@ std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fa
                              size_t dims) {
   std::vector<int64_t> pair = Call(node).integers(name);
   if (pair.empty()) pair = {fallback};
-  // A single number applies to both dims. A 1-d convolution uses heights; widths get the fallback.
+  // A single number applies to both dims. For a 1-d convolution, the number is the height, and the
+  // width is `fallback`.
   if (pair.size() == 1) pair.push_back(dims == 2 ? pair[0] : fallback);
   return pair;
 }

@@ -101,9 +101,11 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   const std::optional<Product> product = product_of(*source);
   if (!product || !parameters.has(product->weight)) return false;
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
-  // Channels are dim 1 of a batch norm's input, but the last dim of a linear call's result.
+  // The channels are dim 1 of a batch norm's input, but the last dim of a linear call's result.
+  // Only for rank 2 are these the same dim.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
-  // XNNPACK supports no other convolutions, so the call would not be delegated.
+  // XNNPACK supports only 1-d and 2-d convolutions, whose weights have rank 3 or 4. Other
+  // convolutions are not delegated.
   const size_t rank = spec_of(*product->weight).rank();
   return rank == 3 || rank == 4;
 }

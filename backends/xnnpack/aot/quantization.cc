@@ -14,8 +14,8 @@ namespace {
 using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantize, kDequantize, kChoose };
 
-// An operator: its role and the names of its parameters. If has_blocks is set, its block sizes
-// determine the kind instead of `kind`.
+// A quantize or dequantize operator: its role and the names of its parameters. If has_blocks is
+// set, the block sizes of a call determine the kind, and `kind` is ignored.
 struct QuantRow {
   std::string_view name;
   Role role;
@@ -132,7 +132,7 @@ QuantParams quant_params(const Node& node) {
   }
   params.quant_min = call.integer("quant_min", -128);
   params.quant_max = call.integer("quant_max", 127);
-  // The dtype of the quantized tensor.
+  // Reads the dtype of the quantized tensor.
   const Node* quantized = row->role == Role::kQuantize ? &node : operand(node, 0);
   if (quantized != nullptr && quantized->tensor() != nullptr) {
     params.dtype = quantized->tensor()->dtype;

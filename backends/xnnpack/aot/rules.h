@@ -19,7 +19,7 @@ enum Precision : uint8_t {
 };
 inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
 
-// A call to decide on. In the rejections of these rules the node is unset; the partitioner sets it.
+// A call to decide on. The rules leave the node of a rejection unset; the partitioner sets it.
 struct Candidate {
   const Parameters& parameters;
   Node& node;
@@ -27,7 +27,7 @@ struct Candidate {
   bool allows_dynamic_weights = false;  // computed weights and biases of float linear, addmm and mm
   bool allows_bf16 = false;
 
-  // The first input.
+  // Returns the spec of the first input.
   const TensorSpec& input() const { return spec_of(required(node, 0)); }
 };
 
@@ -67,7 +67,7 @@ std::vector<Node*> group_of(const Candidate& candidate);
 // with constant parameters; otherwise null.
 Node* quantized_result(const Node& node);
 
-// ---- The checks and groups of the table, by family.
+// ---- Functions of the operator table that check calls and group nodes, by family of operators.
 
 std::optional<Rejection> check_operands(const Candidate& candidate);  // two tensors
 std::optional<Rejection> check_alpha(const Candidate& candidate);

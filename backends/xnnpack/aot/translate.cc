@@ -147,7 +147,8 @@ uint32_t Translator::dynamic_value(Node& quantize, int32_t nonbatch_dims) {
   value.quantization = PerToken{nonbatch_dims};
   const uint32_t id = graph_.add_value(std::move(value));
   PayloadNode convert = make(quantize, NodeKind::XNNConvert);
-  // The conversion also computes the parameters, so it also gets the handles of those calls.
+  // The conversion also computes the quantization parameters, so it also gets the debug handles of
+  // the calls that compute them.
   for (const Node* input : quantize.inputs()) {
     if (!input->calls(getitem())) continue;
     add_handle(convert.handles, *input);
@@ -216,7 +217,8 @@ void Translator::add_inputs() {
     if (parameters_.has(node)) continue;
     const auto position = static_cast<uint32_t>(graph_.inputs.size());
     graph_.inputs.push_back(kNoValue);
-    // An argument that is unused, or used only for its sizes, has no value.
+    // An argument of the delegate that is unused, or used only for its sizes, has no value in the
+    // payload.
     if (node->tensor() == nullptr || node->users().empty()) continue;
     uint32_t id = kNoValue;
     if (spec_of(*node).dtype == ScalarType::kChar) {

@@ -33,11 +33,12 @@ class Translator {
   uint32_t input_of(const Node& node, Node& input);
   // Returns the value that `node` writes.
   uint32_t output_of(const Node& node);
-  // Adds a value like the output of `node`, but with other dims.
+  // Adds a value that differs from the output of `node` only in its dims.
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
   // Returns the sizes of `node`: the upper bounds of dynamic ones, and [1] for rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
-  // `source` is the constant from which the bytes are made, stored in the same file; may be null.
+  // `source` is the constant from which the bytes are made, or null. Both constants are stored in
+  // the same file.
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
   // Returns fp32, fp16 or bf16. AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;

@@ -119,7 +119,8 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
-// Operations that are products of matrices. The name of their algorithm is enough.
+// Operations that are products of matrices. In short names, the name of the algorithm replaces
+// them.
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 

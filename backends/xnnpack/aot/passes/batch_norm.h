@@ -7,8 +7,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// The parameters of a batch norm with fixed statistics, by channel. It computes
-// (x - mean) / sqrt(variance + eps) * weight + bias.
+// The parameters of a batch norm with fixed statistics, one per channel. The norm computes (x -
+// mean) / sqrt(variance + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
   std::vector<float> variances;
@@ -19,8 +19,8 @@ struct ChannelStatistics {
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 
 bool is_batch_norm(const Node& node);
-// Replaces the normalized tensor, which is the first result of the call, by `by`, which inherits
-// the norm's debug handle. The call itself becomes dead code.
+// Replaces the normalized tensor, which is the first result of the call, with the result of `by`,
+// which inherits the norm's debug handle. The batch norm's call becomes dead code.
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by);
 
 }  // namespace vitrine::aot::xnnpack

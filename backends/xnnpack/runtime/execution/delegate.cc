@@ -70,8 +70,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
     VITRINE_RETURN_IF_ERROR(self->load_own_kernels(options.exact));
   }
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // A memory plan for the upper bounds of dynamic sizes would be too large. It is dropped until a
-  // call sets the actual sizes.
+  // A memory plan for the upper bounds of dynamic sizes would be too large, so the plan is dropped
+  // until a call sets the actual sizes.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
@@ -202,7 +202,8 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        "an earlier call failed inside XNNPACK: load the method again");
   }
   if (shapes_changed) {
-    // The program's own shapes were valid at load, so an error here is due to the arguments.
+    // The shapes in the program were valid at load, so an error here is due to the arguments of
+    // this call.
     const Limits bounds = limits_.within(memory_, workspace_->taken + tables_.bytes());
     if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
       const bool is_shape_error = error.code() == ErrorCode::kInvalidProgram;

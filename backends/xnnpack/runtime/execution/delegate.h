@@ -70,8 +70,8 @@ class XnnpackDelegate final : public Delegate {
   Error give_up(xnn_status status);
   // Resets the state after XNNPACK failed, and returns the error.
   Error fail(Error error);
-  // Reserves memory for XNNPACK's lists: those of the memory planner and of paddings
-  // (memory_reserve.h). False if memory runs out.
+  // Reserves memory for XNNPACK's lists of the memory planner and of padding buffers
+  // (memory_reserve.h). Returns false if memory runs out.
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
@@ -82,7 +82,7 @@ class XnnpackDelegate final : public Delegate {
 
   Graph graph_;
   Limits limits_;
-  // Declared before runtime_, which refers to these.
+  // These members are declared before runtime_, which refers to them.
   Constants constants_;
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
@@ -102,7 +102,7 @@ class XnnpackDelegate final : public Delegate {
   bool shapes_valid_ = false;
   bool data_valid_ = false;
 
-  // Set only if create() had a tracer.
+  // The next members are set only if create() had a tracer.
   std::optional<OperatorTimes> times_;
   CheckedVector<TracedOperator> logged_;
   OperatorValues values_;

@@ -21,7 +21,7 @@ class DelegateArguments {
     bool needs_slack;  // true if the last call's memory ended close to the end of a page
     ScalarType dtype;
 
-    // XNNPACK then reads and writes fp32 copies.
+    // For a bf16 argument, XNNPACK reads and writes an fp32 copy.
     bool is_bf16() const { return dtype == ScalarType::kBFloat16; }
   };
   using Call = std::span<EValue* const>;
@@ -40,8 +40,8 @@ class DelegateArguments {
   // The addresses to pass to XNNPACK.
   std::span<const xnn_external_value> addresses() const { return {data_.data(), data_.size()}; }
   size_t copied_bytes() const;
-  // Allocates the fp32 copies of bf16 arguments for the current shapes. choose_addresses() would do
-  // it otherwise.
+  // Allocates the fp32 copies of bf16 arguments for the current shapes, so that choose_addresses()
+  // need not.
   Error allocate_copies();
 
   // Returns true if the arguments have the same memory and shapes as in the last call. This is a
@@ -49,14 +49,14 @@ class DelegateArguments {
   bool are_unchanged(Call call) const;
   // Checks the arguments and stores the shapes of the inputs.
   Error check(Call call, bool* shapes_changed);
-  // Returns true if an input is empty, which XNNPACK does not support. Then all outputs must be
-  // empty; otherwise NotSupported.
+  // Returns true if an input is empty, which XNNPACK does not support. In that case all outputs
+  // must be empty; otherwise, returns NotSupported.
   Result<bool> has_empty_input() const;
-  // The same tensor may be several arguments if these have equal shapes.
+  // Resizes the outputs. The same tensor may be several arguments if these have equal shapes.
   Error resize_outputs(Call call) const;
   // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
-  // slack that ends too close to the end of a page is copied. The first such call allocates the
-  // copy.
+  // slack that ends too close to the end of a page is copied. The first call that needs the copy
+  // allocates it.
   Error choose_addresses(Call call, bool* addresses_changed);
   // Call after the run. Copies the outputs that XNNPACK wrote elsewhere, and widens indices.
   void finish_outputs(Call call) const;

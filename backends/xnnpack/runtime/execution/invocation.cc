@@ -152,7 +152,7 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, cons
   return run_objects(objects_, nullptr, stop);
 }
 
-// A separate function, so that run() above stays short.
+// run_each() is a separate function, so that the code of run() stays short.
 [[gnu::noinline]] xnn_status Invocation::run_each(pthreadpool_t threads, std::span<uint64_t> ends,
                                                   const StopSignal* stop,
                                                   OperatorListener* listener) {

@@ -4,8 +4,8 @@
 
 namespace vitrine::xnnpack {
 
-// unlock() may read the number of waiters before its store is visible to other threads. It then
-// does not wake a thread that begins to wait at that moment, so sleeps are short.
+// unlock() may read the number of waiters before its store is visible to other threads. In that
+// case, it does not wake a thread that begins to wait at that moment, so sleeps are short.
 void LightMutex::wait() {
   constexpr std::chrono::milliseconds kMaxSleep{1};
   std::unique_lock lock(queue_);

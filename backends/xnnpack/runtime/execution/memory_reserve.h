@@ -1,8 +1,8 @@
 // Protects against XNNPACK's missing checks of allocations.
 //
 // XNNPACK 4ea82e5 plans the memory of a runtime with three lists that it writes without checking
-// whether their allocation succeeded. The same is true of a list in each dynamically quantized
-// convolution, in XNNPACK 92a7ad5 too. In other places both ignore failed allocations. So XNNPACK
+// whether their allocation succeeded. Both XNNPACK 4ea82e5 and 92a7ad5 do the same with a list in
+// each dynamically quantized convolution, and ignore failed allocations in other places. So XNNPACK
 // uses our allocator, which keeps blocks in reserve for those lists and records failures. Test:
 // FaultWalkTest. The allocator also bounds the workspace, which XNNPACK sizes and allocates in one
 // step.
@@ -16,10 +16,12 @@
 
 namespace vitrine::xnnpack {
 
-// The allocator for xnn_initialize(). It uses the heap, and then the reserve of the calling thread.
+// The allocator for xnn_initialize(). It uses the heap, or, if the heap has no memory, the reserve
+// of the calling thread.
 const xnn_allocator& reserving_allocator();
 
-// The reserve of the calling thread during this object's lifetime. A thread can have only one.
+// A reserve of memory, which the calling thread uses during this object's lifetime. A thread can
+// have only one reserve.
 class MemoryReserve {
  public:
   // Bounds the workspace to `max_workspace_bytes`.
@@ -30,14 +32,15 @@ class MemoryReserve {
 
   // Adds a block of this size. Returns false if memory runs out.
   bool add(size_t bytes);
-  // Returns the smallest remaining block that is large enough, or null. So if one block was added
-  // per expected request, every request succeeds. The caller frees the block.
+  // Returns the smallest remaining block that is large enough, or null. If one block was added for
+  // each expected request, every request therefore succeeds. The caller frees the block.
   void* take(size_t bytes);
 
   // Called for unaligned allocations. In a reshape, the first ones are the planner's lists, so an
   // aligned allocation after them is the workspace.
   void note_list() { has_lists_ = true; }
-  // Returns true if this aligned allocation is within the bound; records it otherwise.
+  // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
+  // size.
   bool allows_aligned(size_t bytes);
   // Size of the allocation that exceeded the bound; 0 if none did.
   size_t refused_bytes() const { return refused_bytes_; }

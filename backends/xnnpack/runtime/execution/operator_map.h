@@ -34,7 +34,7 @@ struct OperatorMap {
 Result<OperatorMap> make_operator_map(const Graph& graph, std::span<const DefinedNodes> defined,
                                       std::span<const OperatorTimes::Operator> operators);
 
-// The text does not end in a zero.
+// Returns the operator map as text, which is not zero-terminated.
 Result<CheckedVector<char>> operator_map_text(const Graph& graph, const OperatorMap& map);
 
 }  // namespace vitrine::xnnpack

@@ -38,8 +38,9 @@ class NodeSearch {
   }
 
  private:
-  // XNNPACK keeps the order of the nodes. Fusion changes the input or the output of a node, and
-  // other optimizations its type, but not both.
+  // Finds the node of an operator. XNNPACK keeps the order of the nodes. Fusion may change the
+  // input or the output of a node, and other optimizations may change its type, but no node has
+  // both changes.
   uint32_t find(const RuntimeOperator& op) {
     const uint32_t input = id_at(op.inputs, 0);
     const uint32_t second_input = id_at(op.inputs, 1);
@@ -59,7 +60,8 @@ class NodeSearch {
     return kNone;
   }
 
-  // A bound of the search, so that its time is linear. More nodes are never fused into one.
+  // Limits the number of nodes that a search reads, so that the total time is linear. XNNPACK never
+  // fuses more nodes into one.
   static constexpr size_t kMaxSkippedNodes = 256;
 
   xnn_runtime_t runtime_;

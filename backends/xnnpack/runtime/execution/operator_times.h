@@ -52,7 +52,8 @@ class OperatorTimes {
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  // First ticks (or durations in us, with the public call), then times in ns.
+  // Contains ticks after the run (durations in us with the public call), and times in ns once
+  // stop() has converted them.
   CheckedVector<uint64_t> ends_;
   uint64_t start_ns_ = 0;
   uint64_t start_ticks_ = 0;

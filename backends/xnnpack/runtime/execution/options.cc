@@ -53,7 +53,7 @@ constexpr OptionKey kKeys[] = {
      }},
 };
 
-// Writes 7, true or "text", cut at `size` characters.
+// Writes the value as text, such as 7, true or "text", and cuts it at `size` characters.
 void write_value(const OptionValue& value, char* text, size_t size) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
     std::snprintf(text, size, "%lld", static_cast<long long>(*number));

@@ -15,13 +15,12 @@ namespace vitrine::xnnpack {
 
 class OwnKernels {
  public:
-  // False in builds with another version of XNNPACK than Debian's, without XNNPACK's private
-  // headers, or with selected kernels. The functions below then do nothing.
+  // False in builds that use another version of XNNPACK than Debian's, lack XNNPACK's private
+  // headers, or select kernels. In such builds, the functions below do nothing.
   static bool are_built();
   // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
-  // may be null. Copies that make a kernel
-  // faster but may be omitted take at most the rest of `max_bytes`. `exact` excludes kernels with
-  // larger errors than sums of products have.
+  // may be null. Omits copies that only make a kernel faster if they exceed what is left of
+  // `max_bytes`. `exact` excludes kernels with larger errors than sums of products have.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.

@@ -16,20 +16,22 @@ namespace vitrine::xnnpack {
 // pins need it (ResizingTest, FaultWalkTest.ExecutionReportsFailedAllocations). Without this:
 //
 // - XNNPACK plans memory again only if the result of an operator grows or, for some operators, its
-//   temporary memory. It does not if only the number of quantization parameters of dynamically
-//   quantized images grows, or the sums of a global pooling. A result that was written over an
-//   operand may also be larger than that operand now.
+//   temporary memory. It does not do so if only the number of quantization parameters of
+//   dynamically quantized images grows, or the sums of a global pooling. A result that was written
+//   over an operand may also be larger than that operand now.
 // - The second output of a node of XNNPACK 4ea82e5 keeps its old shape.
 // - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
-// - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, none,
-//   or one for other sizes than they have stored.
+// - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, no
+//   buffer, or a buffer for other sizes than those that they have stored.
 // - Dynamically quantized convolutions have a buffer for each image of the batch. If the batch size
-//   changes, those of XNNPACK 4ea82e5 free and use as many buffers as the new batch has, from the
-//   list of the old one. XNNPACK 92a7ad5 does so only when the operator is deleted after a failure.
+//   changes, XNNPACK 4ea82e5 frees and uses as many buffers as the new batch has images, but from
+//   the list for the old batch. XNNPACK 92a7ad5 does so only when the operator is deleted after a
+//   failure.
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes);
 
-// For builds in which can_access_runtimes() is false: NotSupported if a change of sizes would make
-// XNNPACK use such state. `before` holds the shapes of the last call, or those at load.
+// For builds in which can_access_runtimes() is false. Returns NotSupported if a change of sizes
+// would make XNNPACK use outdated state. `before` holds the shapes of the last call, or those at
+// load.
 Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool before_is_load,
                    std::span<const Shape> shapes);
 

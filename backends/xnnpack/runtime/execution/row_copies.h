@@ -1,5 +1,5 @@
-// Speeds up XNNPACK's concatenations and splits, which copy row by row with a call for each row. In
-// a rotary embedding a row is a single element.
+// Speeds up XNNPACK's concatenations and splits, which copy with one call for each row. In a rotary
+// embedding a row is a single element.
 #pragma once
 
 #include <xnnpack.h>

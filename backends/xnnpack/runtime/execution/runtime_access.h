@@ -14,7 +14,8 @@
 
 namespace vitrine::xnnpack {
 
-// False in builds on the public API. The functions below then return nothing and do nothing.
+// False in builds on the public API. In such builds, the functions below do nothing and return
+// nothing.
 bool can_access_runtimes();
 
 // Prepares XNNPACK after xnn_initialize(). Call it once.
@@ -34,7 +35,8 @@ enum class OperatorKind : uint8_t {
   kAttention,
 };
 
-// An operator of a runtime, or a node that was fused into another one. Valid while the runtime is.
+// An operator of a runtime, or a node that was fused into another node. Valid while the runtime
+// exists.
 struct RuntimeOperator {
   OperatorKind kind = OperatorKind::kOther;
   int type = 0;                             // XNNPACK's type of the node
@@ -43,7 +45,7 @@ struct RuntimeOperator {
   std::span<const uint32_t> inputs;         // ids of values, or an id that has none
   std::span<const uint32_t> outputs;
 
-  // Fused and removed nodes keep an entry without objects.
+  // False for fused and removed nodes, which keep an entry without objects.
   bool runs() const { return objects[0] != nullptr; }
 };
 
@@ -89,27 +91,27 @@ pthreadpool_t threads_of(xnn_runtime_t runtime);
 void stop_profiling(xnn_runtime_t runtime);
 
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the
-// inputs. Unlike xnn_reshape_runtime(), it gives them no memory.
+// inputs. Unlike xnn_reshape_runtime(), does not assign memory to the values.
 xnn_status reshape_operators(xnn_runtime_t runtime);
-// Bytes that a value or an operator needs in the workspace, including those that kernels read past
-// its end; 0 if none.
+// Bytes that a value or an operator needs in the workspace, including the bytes that kernels read
+// past its end; 0 if it needs none.
 size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);
 size_t workspace_bytes_of_operator(xnn_runtime_t runtime, size_t index);
 void set_value_memory(xnn_runtime_t runtime, uint32_t id, std::byte* memory);
 void set_operator_memory(xnn_runtime_t runtime, size_t index, std::byte* memory);
-// Call after all memory was set. When the workspace moves, the runtime's values then move with it.
+// Call after all memory was set. From then on, the runtime's values move when the workspace moves.
 void keep_memory_plan(xnn_runtime_t runtime);
 // Makes the next reshape plan all memory of the runtime again (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
 // True if XNNPACK sets the shapes of second outputs when sizes change.
 bool sets_second_outputs();
-// True if XNNPACK checks the memory for the lists with which it plans memory.
+// True if XNNPACK checks whether the lists with which it plans memory were allocated.
 bool checks_plan_lists();
 
 size_t workspace_bytes(xnn_workspace_t workspace);
 std::byte* workspace_memory(xnn_workspace_t workspace);
-// Replaces the memory of the workspace by `bytes` uninitialized bytes, and updates all runtimes in
-// it that have a memory plan. Returns out_of_memory without any change if there are none.
+// Replaces the memory of the workspace with `bytes` uninitialized bytes, and updates all runtimes
+// in it that have a memory plan. If memory runs out, returns out_of_memory and changes nothing.
 xnn_status grow_workspace(xnn_workspace_t workspace, size_t bytes);
 // Makes the operators of a runtime rebuild their lists and buffers at the next reshape
 // (resizing.h).
@@ -121,7 +123,7 @@ struct StridedCopy {
   size_t row_count;
   size_t* rows_per_task;
 };
-// Empty if the operator is not such a copy, or already has another task.
+// Empty if the operator does not copy rows at a fixed distance, or already runs another task.
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
 // Copies `count` rows from row `first` on. `context` is XNNPACK's; strided_rows() reads it.
 using CopyRows = void (*)(const void* context, size_t first, size_t count);
@@ -149,23 +151,27 @@ struct RowQuantization {
   float scale;
 };
 
-// Same as XNNPACK's function that packs int4 weights with a scale per block (int4_packing.h).
+// A function with the parameters of XNNPACK's function that packs int4 weights with a scale per
+// block (int4_packing.h).
 using PackInt4 = void (*)(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr,
                           size_t sr, size_t block, const void* kernel, const void* bias,
                           const void* scales, void* packed, size_t extra_bytes_of_block,
                           size_t extra_bytes_of_row, const void* params);
 PackInt4 xnnpack_int4_packing();
-// Replaces the function above. False if this XNNPACK needs another one.
+// Replaces XNNPACK's function that packs int4 weights. Returns false, and replaces nothing, if this
+// build cannot do it.
 bool set_int4_packing(PackInt4 pack);
 
-// Same as XNNPACK's products of int8 rows and such weights (int4_products.h).
+// A function with the parameters of XNNPACK's products of int8 rows and int4 weights
+// (int4_products.h).
 using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const int8_t* input,
                               size_t input_stride, const void* weights, float* output,
                               size_t output_row_stride, size_t output_tile_stride,
                               const Int4ProductParams* params, const RowQuantization* quantization);
 bool has_avx512_vnni();
-// Replaces the products. `multiply` computes up to `rows` rows, from weights in tiles of `columns`
-// columns with `depth_step` values of a column next to each other.
+// Replaces XNNPACK's products of int8 rows and int4 weights. `multiply` computes up to `rows` rows,
+// from weights in tiles of `columns` columns with `depth_step` values of a column next to each
+// other.
 void set_int4_products(MultiplyInt4 multiply, size_t rows, size_t columns, size_t log2_depth_step);
 
 }  // namespace vitrine::xnnpack

@@ -66,7 +66,7 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   }
 }
 
-// Bytes behind a value for the parameters of its dynamically quantized rows.
+// Number of bytes after a value for the parameters of its dynamically quantized rows.
 size_t bytes_of_rows(const XnnValue& value) {
   if (value.datatype != xnn_datatype_qdint8) return 0;
   return xnn_tensor_get_rounded_dynamic_quant_param_size(&value);

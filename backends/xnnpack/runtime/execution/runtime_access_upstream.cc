@@ -42,7 +42,7 @@ void forget_zero_buffers(xnn_operator& op) {
   heap.deallocate(heap.context, state->zero_buffers);
   state->zero_buffers = nullptr;
   state->valid_batch_size = 0;
-  // XNNPACK deletes as many buffers as this, even if a reshape fails before it has made them.
+  // XNNPACK deletes `batch_size` buffers, even if a reshape fails before it has made them.
   op.batch_size = 0;
   state->input_height = state->input_width = 0;  // so that XNNPACK detects a change
   state->last_input_height = state->last_input_width = 0;
@@ -74,7 +74,7 @@ bool has_rows(const XnnValue& value) {
   return value.datatype == xnn_datatype_qdint8 || value.datatype == xnn_datatype_qduint8;
 }
 
-// Bytes behind a value for the parameters and the sums of its dynamically quantized rows.
+// Number of bytes after a value for the parameters and the sums of its dynamically quantized rows.
 size_t bytes_of_rows(const XnnValue& value) {
   if (!has_rows(value)) return 0;
   return xnn_tensor_get_rounded_dynamic_quant_param_size(&value) +
@@ -102,9 +102,9 @@ void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = null
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
 // When XNNPACK first packs weights of a kind for a weights cache, it also packs random weights to
-// compute a fingerprint of the layout. It does not check the memory for them. Files of packed
-// weights have their own digest (weights_file.h), so this gives each fingerprint a value in
-// advance. Test: FaultWalkTest.FirstLoadReportsFailedAllocations.
+// compute a fingerprint of the layout. XNNPACK does not check whether memory for the random weights
+// was allocated. Files of packed weights have their own digest (weights_file.h), so this function
+// gives each fingerprint a value in advance. Test: FaultWalkTest.FirstLoadReportsFailedAllocations.
 void prepare_xnnpack() {
   constexpr uint32_t kIds[] = {
 #define XNN_FINGERPRINT_ID(op, in, out, ...) XNN_FINGERPRINT_ID_NAME(op, in, out, __VA_ARGS__),

@@ -46,7 +46,8 @@ Result<SubgraphHandle> create_subgraph(size_t external_count) {
   return SubgraphHandle(subgraph);
 }
 
-// Takes `external_id` and `flags` as parameters, because trials define values with others.
+// Takes `external_id` and `flags` as parameters, because trials define values with other ids and
+// flags.
 xnn_status define_value(xnn_subgraph_t subgraph, const Value& value, const Shape& shape,
                         uint32_t external_id, uint32_t flags, uint32_t* id) {
   const xnn_datatype datatype = value.datatype->xnn;
@@ -141,7 +142,8 @@ bool must_not_fuse(const Graph& graph) {
   return clamp && ((window && away_from_zero) || requantized || high - low <= step);
 }
 
-// The number of subgraph nodes that a node becomes, for builds that cannot count them.
+// The number of nodes of the subgraph that a node of the graph becomes, for builds that cannot
+// count them.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
@@ -194,8 +196,8 @@ xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<u
   return create_runtime(trial->get(), request, 0, runtime);
 }
 
-// XNNPACK does not say why it cannot create a runtime. This tries one node at a time to find the
-// reason, as long as load steps are left.
+// XNNPACK does not say why it cannot create a runtime. To find the reason, this function tries one
+// node at a time, as long as load steps are left.
 Error find_rejected_node(const RuntimeRequest& request, xnn_status status) {
   const Graph& graph = request.graph;
   CheckedVector<uint32_t> ids;

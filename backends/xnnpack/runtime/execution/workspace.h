@@ -18,13 +18,13 @@ struct Workspace {
   LightMutex mutex;
   WorkspaceHandle handle;
 
-  // The part of bytes() that is charged to methods' budgets. This and everything below needs the
-  // mutex.
+  // The part of bytes() that is charged to methods' budgets. Access to this member, and calls of
+  // the functions below, need the mutex.
   size_t taken = 0;
 
   // Gives the runtime memory for the sizes of its last reshape. The workspace grows if it is too
   // small, to at most `max_bytes`. The memory is not initialized: every value is written before it
-  // is read. For builds with XNNPACK's private headers.
+  // is read. Only for builds with XNNPACK's private headers.
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
@@ -36,7 +36,7 @@ struct Workspace {
   void give_back(Budget* memory, size_t own);
 };
 
-// OutOfResources: a workspace would be larger than its bound.
+// Returns OutOfResources, for a workspace that would be larger than its bound.
 Error exceeds_bound(size_t bytes, size_t max_bytes);
 
 // Makes the next reshape plan all memory of the runtime again. Until then, other runtimes that move

@@ -84,7 +84,7 @@ Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
     size_t block_end = 0;
     if (add_overflows(block.offset, block.bytes, &block_end)) return SIZE_MAX;
     end = std::max(end, block_end);
-    // Keeps by_offset sorted.
+    // Inserts the block into by_offset, which stays sorted.
     size_t at = placed++;
     for (; at > 0 && blocks[by_offset[at - 1]].offset > block.offset; --at) {
       by_offset[at] = by_offset[at - 1];

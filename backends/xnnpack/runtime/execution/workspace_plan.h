@@ -21,14 +21,14 @@ struct MemoryBlock {
   size_t offset = 0;  // the result
 };
 
-// Sets the offsets and returns the number of bytes that all blocks need together, or SIZE_MAX if it
-// overflows.
+// Sets the offsets of the blocks. Returns the number of bytes that all blocks need together, or
+// SIZE_MAX if that number overflows.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks);
 
 class WorkspacePlan {
  public:
-  // Plans for the sizes of the runtime's last reshape. Needs XNNPACK's private headers
-  // (runtime_access.h), as does apply().
+  // Makes a plan for the sizes of the runtime's last reshape. make() and apply() need XNNPACK's
+  // private headers (runtime_access.h).
   Error make(xnn_runtime_t runtime);
   // Size of the workspace, including the bytes that kernels may read past its values; 0 if nothing
   // needs memory.

@@ -27,7 +27,7 @@ xnn_status initialize_once() {
 
 }  // namespace
 
-// Ignores compile specs. Lowering writes at most one, which affects only lowering.
+// Ignores compile specs. Lowering writes at most one compile spec, which affects only lowering.
 Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext& context,
                                                        std::span<const std::byte> payload,
                                                        std::span<const CompileSpec>) const {

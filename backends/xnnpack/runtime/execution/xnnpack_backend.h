@@ -19,7 +19,8 @@ namespace vitrine {
 // docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:
-  // `defaults` apply to options that are not set at load. Its path must outlive the backend.
+  // `defaults` apply to options that are not set at load. The path in `defaults` must outlive the
+  // backend.
   explicit XnnpackBackend(const xnnpack::Limits& limits = {}, const xnnpack::Options& defaults = {})
       : limits_(limits), defaults_(defaults) {}
 

@@ -21,15 +21,17 @@ struct Datatype {
   xnn_datatype xnn;
   uint8_t bits;
   Quantization quantization;
-  // Range of a per-tensor zero point. Other kinds have a fixed zero point, min_zero_point.
+  // Range of a per-tensor zero point. Other kinds of quantization have a fixed zero point,
+  // min_zero_point.
   int32_t min_zero_point;
   int32_t max_zero_point;
-  // The dtype of a delegate argument of this datatype; empty if arguments cannot have it.
+  // The dtype of a delegate's argument of this datatype; empty if arguments cannot have this
+  // datatype.
   std::optional<ScalarType> argument;
 };
 
-// Null for `invalid`, for unknown tags, for bf16 (Value::is_bf16), and for datatypes that no
-// operator of this XNNPACK accepts.
+// Returns null for the datatype `invalid`, for unknown tags, for bf16 (Value::is_bf16), and for
+// datatypes that no operator of this XNNPACK accepts.
 const Datatype* find_datatype(schema::xnnpack::XNNDatatype tag);
 
 // Bytes of a dense tensor. Rows of 4-bit elements start at whole bytes. Empty on overflow.

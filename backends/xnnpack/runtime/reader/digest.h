@@ -23,11 +23,11 @@ struct Digest {
   uint64_t high = 0;
 
   bool operator==(const Digest&) const = default;
-  // True if the content is unknown.
+  // True if the digested content is unknown.
   bool empty() const { return low == 0 && high == 0; }
 };
 
-// Random bytes. Digests that were made with different secrets cannot be compared.
+// The random bytes of a secret. Digests that were made with different secrets cannot be compared.
 using DigestSecret = std::array<std::byte, 192>;
 static_assert(sizeof(DigestSecret) >= XXH3_SECRET_SIZE_MIN);
 

@@ -34,8 +34,9 @@ struct Value {
   bool is_input = false;
   bool is_output = false;
   uint32_t external_id = kNone;
-  // True for an input that nodes of an early payload read dynamically quantized. Its id then refers
-  // to the converted value, which read_graph adds together with the conversion.
+  // True for an input of an early payload that nodes read in dynamically quantized form. The
+  // input's id then refers to the converted value, which read_graph adds together with the
+  // conversion.
   bool quantized_on_entry = false;
 
   // Index of a constant's bytes; 0 if the value is not a constant. Constants::load sets `data`.
@@ -51,8 +52,8 @@ struct Value {
   uint32_t nonbatch_dims = 0;
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;  // 0 if the scales are inline
-  // float, or bfloat16 for blocks. Valid while the delegate is loaded. Inline scales point into the
-  // payload; Constants::load sets the others.
+  // Scales in float, or in bfloat16 for blocks. The pointer is valid while the delegate is loaded.
+  // Inline scales are in the payload; Constants::load sets the pointer to other scales.
   const std::byte* scales = nullptr;
   // bfloat16 copies of block scales that the payload holds as floats.
   CheckedVector<uint16_t> rounded_scales;

@@ -279,7 +279,7 @@ Error find_live_nodes(Graph& graph) {
   return Error();
 }
 
-// Returns the packing flag that `node` supports for its input `value`, or 0 if it needs plain
+// Returns the packing flag that `node` supports for its input `value`, or 0 if the node needs plain
 // order.
 uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
   if (node.kind->define != &define_fully_connected || node.inputs[0] != value ||

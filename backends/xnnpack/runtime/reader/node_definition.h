@@ -10,7 +10,8 @@
 
 namespace vitrine::xnnpack {
 
-// Nodes that only some versions of XNNPACK support. Loading refuses the others.
+// Nodes that only some versions of XNNPACK support. A member is false if this version does not;
+// loading then rejects the node.
 struct OptionalNodes {
   bool attention;
   bool sparse_max_pooling;  // max pooling of one element, or with a stride above its window
@@ -22,7 +23,7 @@ bool fusion_confuses_bounds();
 
 xnn_status define_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_clamp(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
-// ELU and leaky ReLU.
+// Defines an ELU or a leaky ReLU.
 xnn_status define_parametric_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_softmax(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_copy(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);

@@ -10,8 +10,8 @@ namespace {
 
 // Maximum number of output pixels in a tile of XNNPACK.
 constexpr uint64_t kTile = 32;
-// Bytes of a padding buffer beyond the channels of a pixel: rounding, reads past the end, and the
-// overhead of an allocation.
+// Bytes of a padding buffer in addition to the channels of a pixel: for rounding, for reads past
+// the end, and for the overhead of an allocation.
 constexpr uint64_t kPadding = 512;
 
 // Saturating arithmetic: UINT64_MAX on overflow.
@@ -73,7 +73,7 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // For other windows XNNPACK may lack depthwise kernels.
+  // XNNPACK may lack depthwise kernels for windows other than 3 x 3.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }

@@ -44,8 +44,8 @@ class OperatorTables {
 
   // Call once. `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
-  // Call before a reshape. XNNPACK reshapes node by node, so this charges the larger of each node's
-  // old and new need. OutOfResources, without a charge, if the budget is too small.
+  // Call before a reshape. XNNPACK reshapes node by node, so charges the larger of the old and the
+  // new size of each node's tables. OutOfResources, without a charge, if the budget is too small.
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);

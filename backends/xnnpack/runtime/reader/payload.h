@@ -15,8 +15,8 @@ namespace vitrine::xnnpack {
 
 struct Payload {
   const schema::xnnpack::XNNGraph* graph = nullptr;
-  // The constants after the flatbuffer. Empty without a header: the constants are then inside the
-  // flatbuffer.
+  // The constants after the flatbuffer. Empty if the payload has no header; the constants are then
+  // inside the flatbuffer.
   std::optional<std::span<const std::byte>> constant_region;
   DataBuffer aligned_copy;  // only if the flatbuffer was misaligned
 };

@@ -12,8 +12,8 @@ bool is_int8(const Value& value) {
   return value.datatype->xnn == xnn_datatype_qint8 || value.datatype->xnn == xnn_datatype_quint8;
 }
 
-// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). Between those
-// bounds and these, its results are correct, and ExecuTorch runs such programs.
+// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds here
+// are wider: the results are still correct, and ExecuTorch runs such programs.
 
 // The kernels shift by 20 - exponent bits; the shift must be 1 to 31.
 bool can_add(float a, float b, float result) {

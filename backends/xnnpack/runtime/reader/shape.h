@@ -31,7 +31,8 @@ struct Shape {
   }
 };
 
-// For checked shapes, whose product does not overflow.
+// Returns the number of elements. The shape must have been checked, so that the product does not
+// overflow.
 inline size_t count_elements(std::span<const size_t> dims) {
   size_t count = 1;
   for (const size_t dim : dims) count *= dim;

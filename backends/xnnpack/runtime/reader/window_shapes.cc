@@ -44,7 +44,7 @@ SlidingWindow along_width(const Window& w) {
           int64_t{w.padding_left} + w.padding_right};
 }
 
-// NHWC in, NHWC out.
+// The input and the output are in NHWC order.
 Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels) {
   const Window& w = node.window;
   const Shape& in = input(node, shapes, 0);
@@ -67,7 +67,8 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // The replacement grows with the step, except at the step where `begin` reaches `shift`.
+  // The index of the replacement grows from step to step, except at the step where `begin` reaches
+  // `shift`.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));

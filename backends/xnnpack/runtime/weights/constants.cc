@@ -46,7 +46,7 @@ struct Source {
 
 Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* named_data,
                           Budget& steps) {
-  // A payload may use a long key many times.
+  // Charges steps for the length of the key, because a payload may use a long key many times.
   if (!steps.take(1 + key.size() / 64)) {
     return Error::make(ErrorCode::kOutOfResources,
                        "named data \"%.80s\": its key is used too often "
@@ -94,7 +94,7 @@ Result<Source> find_source(const Payload& payload, const NamedDataMap* named_dat
                 false};
 }
 
-// The stored form of an fp32 constant: bf16 or not. kEither: the number of stored bytes decides.
+// Says if an fp32 constant is stored as bf16. With kEither, the number of stored bytes decides.
 enum class Bf16 : uint8_t { kNo, kYes, kEither };
 
 struct Request {
@@ -126,7 +126,7 @@ Result<Constant> fetch_constant(const Request& request) {
   }
   Digest content;
   if (request.cache != nullptr) {
-    // Bytes that were read from a file into our buffer have another address next time.
+    // Bytes that were read from a file into our buffer have another address at the next load.
     const bool outlives = source.outlives_load && !source.bytes.is_owned();
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});

@@ -40,8 +40,8 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Packs `count` rows from row `first` on. A byte holds a value of `kKr` columns and one of the next
-// `kKr`.
+// Packs `count` rows from row `first` on. A byte holds a value from one group of `kKr` columns and
+// a value from the next group.
 template <size_t kKr>
 void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   static_assert(kKr == 4 || kKr == 8);
@@ -135,7 +135,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
   std::memcpy(packed_sums, sums, m.nr * sizeof(float));
 }
 
-// A matrix that is packed in tiles of `nr` rows.
+// The task of packing a matrix in tiles of `nr` rows.
 struct Packing {
   Matrix matrix;
   size_t rows;

@@ -1,5 +1,5 @@
 // Packs int4 weights with a scale per block into the same bytes as XNNPACK, in a quarter of the
-// time. This is most of the load time of a language model.
+// time. Packing takes most of the load time of a language model.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"

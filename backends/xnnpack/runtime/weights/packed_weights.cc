@@ -38,7 +38,7 @@ PackedWeights::~PackedWeights() {
   if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
-// A cache with a file maps most blocks, so it needs no arena.
+// Makes no arena if the cache has a file, because most blocks are then mapped from the file.
 void PackedWeights::plan_arena(const Graph& graph) {
   if (cache_ && !cache_->path().empty()) return;
   size_t bytes = 0;
@@ -123,7 +123,8 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   const auto reserved = std::ranges::find(reserved_, packed, [](const Reserved& candidate) {
     return static_cast<const void*>(candidate.bytes.data());
   });
-  // Convolutions call this again for blocks that they have looked up, with nothing to insert.
+  // Convolutions call this function again for blocks that they have looked up; then there is
+  // nothing to insert.
   if (reserved == reserved_.end()) {
     const size_t known = look_up(key);
     is_complete_ = is_complete_ && known != SIZE_MAX;

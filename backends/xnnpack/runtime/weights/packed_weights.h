@@ -44,9 +44,9 @@ class PackedWeights {
   void* take(size_t size);
   void plan_arena(const Graph& graph);
   size_t insert(const Key& key, void* packed, size_t size);
-  // The digest is empty if the block cannot be shared.
+  // Returns the packing of a block. Its digest is empty if the block cannot be shared.
   Packing packing(const Key& key) const;
-  // Holds the block and returns its address; SIZE_MAX if memory runs out.
+  // Keeps a reference to the block and returns the block's address; SIZE_MAX if memory runs out.
   size_t use(std::shared_ptr<const PackedBlock> block);
 
   std::shared_ptr<WeightsCache> cache_;

@@ -60,12 +60,12 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. May
-// distinguish packings that are equal, but never the reverse. The digest is empty if the constants
-// cannot be identified or the node cannot be described.
+// Describes how the weights of `node` (the values after its first input) are packed. May return
+// different results for equal packings, but never equal results for different packings. The digest
+// is empty if the constants cannot be identified or the node cannot be described.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
-// Adds the kernel, which XNNPACK identifies by `seed`.
+// Returns `packing` with the kernel added, which XNNPACK identifies by `seed`.
 Packing packing_for_kernel(const Packing& packing, uint32_t seed, const DigestSecret& secret);
 
 }  // namespace vitrine::xnnpack

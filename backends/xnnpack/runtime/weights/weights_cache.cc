@@ -58,7 +58,7 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // Since recall() another program may have replaced the stamp. A digest that cannot be stored is
+  // Another program may have replaced the stamp since recall(). A digest that cannot be stored is
   // computed again next time.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {

@@ -34,7 +34,7 @@ class WeightsCache {
   // replaces a weights cache that cannot be used, but never another kind of file. Null if memory
   // runs out.
   static std::shared_ptr<WeightsCache> open(std::string_view path);
-  // Empty if the cache has no file.
+  // The path of the file; empty if the cache has no file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
 
   // The secret of all digests of this cache. It never changes.

@@ -215,7 +215,8 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
   header.build = build_digest();
   header.secret = content.secret;
   header.source_stamp = content.source_stamp;
-  // Even, because some file systems store times with a resolution of two seconds.
+  // Rounds the seconds to an even number, because some file systems store times with a resolution
+  // of two seconds.
   header.seal_s = platform::wall_clock_s() / 2 * 2;
   header.file_size = end;
   header.data_offset = data_offset;

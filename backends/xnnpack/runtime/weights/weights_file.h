@@ -33,7 +33,7 @@ struct StoredBlock {
   std::span<const std::byte> bytes;
 };
 
-// The contents of a file. weights_cache.h explains the keys and the contents.
+// The blocks and digests in a file. weights_cache.h explains how they are identified.
 struct WeightsFile {
   std::shared_ptr<const platform::Mapping> mapping;  // null without a file
   DigestSecret secret{};                             // secret of all digests in the file

@@ -39,8 +39,8 @@ size_t depthwise_weight_bytes(const xnn_operator& op) {
   return is_depthwise<T>(op) ? (1 + taps_of(op)) * op.groups * sizeof(float) : 0;
 }
 
-// The copy has the biases, then the weights of each tap. XNNPACK's weights of a channel are: a bias
-// for each column of a tile, then a block for each tap. Only the first column is used.
+// Writes the biases and then the weights of each tap. XNNPACK's weights of a channel are a bias for
+// each column of a tile, followed by a block for each tap. Only the first column is used.
 template <class T>
 void copy_depthwise_weights(xnn_operator& op, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
@@ -79,7 +79,7 @@ struct Window {
   const void* const* last;
 };
 
-// The bounds of the result, which are of its dtype.
+// The bounds of the result, which have the dtype of the result.
 template <class T>
 struct OutputBounds {
   explicit OutputBounds(const igemm_context& context) {

@@ -11,7 +11,8 @@ namespace {
 namespace simd = optimized::simd;
 
 // XNNPACK packs the right matrix in each run. For up to 64 rows, our kernel is faster (0.2 to 0.9
-// of the time on a Xeon with AVX-512). Half of that leaves room for other processors.
+// of the time on a Xeon with AVX-512). The limit is half of that, since other processors may
+// differ.
 constexpr size_t kMaxProductRows = 32;
 
 using ProductContexts =
@@ -25,7 +26,8 @@ struct ProductSizes {
   size_t rows, columns, depth;
 };
 
-// True if the operator has its sizes, and no matrix is constant or transposed.
+// True for a product of two inputs whose sizes have been set, neither of them constant or
+// transposed.
 bool is_plain_product(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
   return op.type == xnn_operator_type_batch_matrix_multiply_nc_f32 && has_sizes &&
@@ -45,7 +47,8 @@ bool is_small_product(const xnn_operator& op) {
   return sizes.rows <= kMaxProductRows && sizes.columns % lanes == 0;
 }
 
-// Returns the index of a matrix of an input, whose batch dimensions may be 1.
+// Returns the index of the matrix of an input that product `batch` reads. Batch dimensions of size
+// 1 are broadcast.
 [[gnu::noinline]] size_t matrix_index(const gemm_context& context, const size_t* input_dims,
                                       size_t batch) {
   size_t index = 0;
@@ -111,8 +114,9 @@ void product_columns(const ProductContexts* contexts, size_t batch, size_t first
   }
 }
 
-// Replaces packing by the whole product. `count` is that of rows or columns, which tasks share in
-// multiples of `step`; `products` is the work for one of them.
+// Replaces the step that packs the right matrix with the whole product. `count` is the number of
+// rows or columns, which tasks share in multiples of `step`; `products` is the number of products
+// in one row or column.
 void use_product(xnn_operator& op,
                  void (*task)(const ProductContexts*, size_t batch, size_t first, size_t count),
                  size_t count, size_t step, size_t products) {

@@ -16,7 +16,7 @@ extern "C" {
 namespace vitrine::xnnpack::own_kernels {
 
 // The functions are called after the operator was reshaped, except those for weights, which are
-// called once, after it was created.
+// called once, after the operator was created.
 struct Replacement {
   const char* name;  // in profiles
   // True if our kernel runs the operator. Depends only on the operator and its sizes.
@@ -26,7 +26,7 @@ struct Replacement {
   // Bytes of our copy of the weights; 0 if the replacement never runs the operator. Null if the
   // replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
-  // Writes this copy, which is aligned to 16 bytes.
+  // Writes our copy of the weights to `to`, which is aligned to 16 bytes.
   void (*copy_weights)(xnn_operator& op, std::byte* to) = nullptr;
 };
 

@@ -48,7 +48,7 @@ void use_silu(xnn_operator& op, const std::byte*) {
 
 }  // namespace
 
-// Runs every placeholder, so it must fit all sizes.
+// This kernel must fit all sizes, because it runs every placeholder for a SiLU (silu_fusion.h).
 const Replacement kSilu = {"Vitrine SiLU (NC, F32)", &is_silu, &use_silu};
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -43,7 +43,8 @@ int64_t out_channels(const xnn_operator& op) {
   return static_cast<int64_t>(op.group_output_channels);
 }
 
-// The size of the result if the input has the value's shape; no pixels if it has none.
+// Returns the size of the result for an input with the value's shape. The result has no pixels if
+// the value has no shape.
 WinogradSize result_size(const xnn_operator& op, const xnn_value& input) {
   if (input.shape.num_dims != 4) return {};
   const size_t* const dims = input.shape.dim;
@@ -123,12 +124,12 @@ uint64_t computed_bytes(const xnn_runtime& runtime) {
 }  // namespace
 
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size) {
-  // The time of a transformed value and of a transformed weight, in multiplications (medians of
-  // layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are streamed through
-  // the caches.
+  // The time per transformed value, and the time per weight that is read, in multiplications
+  // (medians of layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are
+  // streamed through the caches.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
-  // The longest time, relative to that of sums of products.
+  // The maximum time of a Winograd convolution, as a part of the time of sums of products.
   constexpr double kMaxRatio = 0.8;
 
   const double channels = static_cast<double>(in_channels) + static_cast<double>(out_channels);
@@ -149,7 +150,7 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   return saves_half ? best : 0;
 }
 
-// The work of loading, one task per panel.
+// The tasks that transform the weights at load, one per panel.
 struct Winograd::Transformation {
   void run(size_t index) const {
     const Layer* layer = layers;
@@ -179,7 +180,8 @@ struct Winograd::Transformation {
 };
 
 Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes) {
-  // Leaves room for the workspace and its tables, without which the delegate cannot run.
+  // Leaves memory for the workspace and the operators' tables, without which the delegate cannot
+  // run.
   const uint64_t room = (max_bytes - std::min(max_bytes, computed_bytes(*runtime))) / 2;
   const size_t threads = pool != nullptr ? pool->threads() : 1;
   size_t floats = 0;
@@ -250,7 +252,8 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
       continue;
     }
     names[running] = kName;
-    // Tasks of equal size for all threads. With few tiles, tasks share the panels, too.
+    // Makes tasks of equal size for all threads. If there are few tiles, tasks share the panels
+    // too.
     const int64_t tiles = tile_count(tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);

@@ -22,19 +22,19 @@ namespace vitrine::xnnpack::own_kernels {
 struct WinogradSize {
   int64_t images, height, width;
 };
-// Returns the size of the tiles, 2 or 4, or 0 if sums of products are at least about as fast.
-// Depends only on its arguments, so that every device makes the same choice.
+// Returns the size of the tiles, 2 or 4, or 0 if Winograd's algorithm is not clearly faster than
+// sums of products. Depends only on its arguments, so that every device makes the same choice.
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size);
 
 class Winograd {
  public:
-  // Transforms the weights of convolutions that profit with their present sizes, on the threads
-  // of `pool`, which is the runtime's and may be null, as far as `max_bytes` allow with a
-  // workspace. Call once, at load.
+  // Transforms the weights of convolutions that become faster with their present sizes, as far as
+  // `max_bytes` allow it along with a workspace. Uses the threads of `pool`, which is the runtime's
+  // and may be null. Call once, at load.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes);
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
-  // per operator that runs. Skips operators that lack a size, and those for which the size of the
-  // last reshape makes another choice than that at load.
+  // per operator that runs. Skips operators that lack a size, and those for which
+  // choose_winograd_tile() returns another tile for the size of the last reshape than at load.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
