@@ -11,7 +11,7 @@ namespace vitrine {
 // left out and the portable ones run instead. Thread-safe.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
-// Adds the kernels and backends of a library to these registries. Not thread-safe.
+// Adds the kernels and backends of a library to the registries of this build. Not thread-safe.
 Error add_extension(const Extension& extension);
 // If an option is for a backend that this build lacks, InvalidArgument lists the existing ones.
 Error check_backends(std::span<const BackendOption> options);

@@ -38,7 +38,7 @@ vitrine_error* wrap(Error error) {
   return made == nullptr ? &kNoMemory : made;
 }
 
-// Moves the result into a new object, which then belongs to the caller.
+// Moves the result into a new object, which belongs to the caller of the C API.
 template <class Handle, class T>
 vitrine_error* return_object(Result<T> result, Handle** out) {
   if (!result.ok()) return wrap(result.take_error());
@@ -137,7 +137,7 @@ Error move_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// The access of the C API to modules. It avoids the functions of Module that use std::vector and
+// Gives the C API access to modules. It avoids the functions of Module that use std::vector and
 // std::string.
 class CModule {
  public:

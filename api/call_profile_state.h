@@ -45,7 +45,7 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
   CheckedVector<MethodCalls> result;  // the last result of methods()
   CheckedVector<char> text;
 
-  // The current method, or null if there was no memory for it.
+  // The sums of the current method, or null if there was no memory for them.
   Sums* method() { return current < methods.size() ? &methods[current] : nullptr; }
 };
 

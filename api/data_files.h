@@ -18,8 +18,8 @@ class DataFiles {
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // The maps of the files. From the second file on, each is followed by a map that merges all so
-  // far.
+  // The maps of the files. From the second file on, the map of each file is followed by a map that
+  // merges all files so far.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

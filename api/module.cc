@@ -62,7 +62,7 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }
 
 // Writes what the program expects for an input whose kind is right, for error messages. The text is
-// empty if the error already says it.
+// empty if the error already contains this.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';

@@ -30,7 +30,8 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member. Returns false after the last one, which `end` follows.
+  // Advances to the next member. Returns false after the last member, which the character `end`
+  // follows.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
   // Reads a string. Returns its text without quotes; escapes are not decoded.
@@ -233,7 +234,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // Appends the next key to the path, or the position without a key.
+  // Appends the next key to the path, or the position if there is no next key.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();
