@@ -3,9 +3,9 @@
 //   auto image = Array::copy_of<float>(pixels, {1, 3, 224, 224});
 //   auto logits = outputs[0].array()->data<float>();
 //
-// Elements are in row-major order, unless the Array was made with another dim order. An Array owns
-// its memory or borrows the caller's. Copies of an Array share one tensor; owned memory is freed
-// with the last copy. Not thread-safe.
+// Elements are in row-major order, unless the Array was made with another dim order. An Array
+// either owns its memory or borrows memory of the caller. Copies of an Array share one tensor;
+// owned memory is freed with the last copy. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +80,7 @@ class Array {
   // The elements in the order of memory, as data() returns them.
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
-  // InvalidType if the elements are not of type T, InvalidState if the Array is empty.
+  // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.
   template <class T>
   Result<std::span<const T>> data() const {
     VITRINE_RETURN_IF_ERROR(check_dtype(scalar_type_of<T>));

@@ -38,7 +38,7 @@ struct BackendOption {
 };
 
 // Sums the memory that delegates hold, in bytes. A block that delegates share is counted once,
-// unless memory to remember its address runs out.
+// unless there is no memory left to store its address.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -69,7 +69,8 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the program while it is loaded; for comparison only. Null without a program.
+  // Identifies the program while it is loaded. The pointer is for comparison only; it is null if
+  // there is no program.
   const void* program = nullptr;
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
@@ -122,8 +123,9 @@ class Delegate {
   // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
   // Allocates the memory that an execution with the largest declared sizes needs, so that the first
-  // execution need not, and report_memory() is complete before it. The executor calls it at the end
-  // of loading, before each call whose arguments have fixed sizes; an error then ends loading.
+  // execution need not allocate it, and report_memory() counts it before that execution. The
+  // executor calls it at the end of loading, before each call whose arguments have fixed sizes; an
+  // error then ends loading.
   virtual Error plan_memory() { return Error(); }
   // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}

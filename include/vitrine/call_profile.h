@@ -43,7 +43,7 @@ class CallProfile final : public EventTracer {
   // An instruction or an operator of a delegate. An instruction in a loop has more calls than its
   // method.
   struct Row {
-    // kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse or kFree.
+    // The kind is kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse or kFree.
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
     int32_t chain = 0;
     int32_t instruction = 0;
@@ -72,8 +72,8 @@ class CallProfile final : public EventTracer {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The methods in the order of their first calls. MemoryAllocationFailed if memory runs out for
-  // the result, or if there was none for a row since the last reset.
+  // The methods in the order of their first calls. Returns MemoryAllocationFailed if memory runs
+  // out for the result, or if it ran out for a row since the last reset.
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();

@@ -17,14 +17,14 @@ namespace vitrine {
 class DataBuffer {
  public:
   DataBuffer() = default;
-  // A view. The source must outlive it.
+  // Makes a view of bytes in a source. The source must outlive the view.
   explicit DataBuffer(std::span<const std::byte> view, bool has_slack = false)
       : bytes_(view), has_slack_(has_slack) {}
-  // Not inline, to keep the many callers small.
+  // Moves are not inline, to keep the code of their many callers small.
   DataBuffer(DataBuffer&& other) noexcept;
   DataBuffer& operator=(DataBuffer&& other) noexcept;
   ~DataBuffer();
-  // An owned, uninitialized buffer: 64-byte aligned, with slack.
+  // Allocates an owned, uninitialized buffer, which is 64-byte aligned and has slack.
   static Result<DataBuffer> allocate(size_t size);
 
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -50,7 +50,8 @@ class [[nodiscard]] Error {
     std::swap(state_, other.state_);
     return *this;
   }
-  // Always inline: on most paths, the compiler knows that there is nothing to release.
+  // The destructor is always inline, because on most paths the compiler knows that there is nothing
+  // to release.
   [[gnu::always_inline]] ~Error() {
     if (state_ != 0) release();
   }

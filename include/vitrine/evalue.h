@@ -86,8 +86,8 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_string() const { return tag_ == Tag::kString; }
 
-  // Return InvalidType if the value is of another kind; the message names both kinds. They read
-  // lists of numbers and tensors like read_int_list() and read_tensor_list().
+  // Return InvalidType if the value is of another kind; the message names both kinds. Accessors of
+  // lists read the items like read_int_list() and read_tensor_list().
   Result<Tensor*> as_tensor() const;
   Result<int64_t> as_int() const;
   Result<double> as_double() const;
@@ -98,7 +98,7 @@ class EValue {
   Result<std::span<const int64_t>> as_int_list() const;
   Result<std::span<Tensor* const>> as_tensor_list() const;
 
-  // The behavior is undefined if the tag is a different one.
+  // The behavior of these accessors is undefined if the value is of another kind.
   Tensor& unchecked_tensor() const { return *body_.tensor; }
   int64_t unchecked_int() const { return body_.integer; }
   double unchecked_double() const { return body_.real; }

@@ -36,12 +36,13 @@ struct TraceRecord {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   const char* name = nullptr;  // zero-terminated
-  // kDelegateOperator: bytes that the backend defines. kKernelCall: the name of the kernel table.
+  // For kDelegateOperator, bytes that the backend defines. For kKernelCall, the name of the kernel
+  // table.
   const char* metadata = nullptr;
   uint32_t metadata_size = 0;
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
-  // kDelegateOperator: exactly one of this and `name` is set.
+  // For kDelegateOperator, exactly one of `delegate_debug_id` and `name` is set.
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   Kind kind = Kind::kScope;
 };
@@ -81,7 +82,7 @@ struct TracedOperators {
 // The real numbers that the elements of an int8 or uint8 tensor represent: scale * (element -
 // zero_point). The elements, in memory order, form `rows` parts of equal size, each with its own
 // parameters. `scales` points to the first float and `zero_points` to the first int32_t;
-// `stride_bytes` is the distance to the next of each.
+// `stride_bytes` is the distance between consecutive scales, and between consecutive zero points.
 struct TracedQuantization {
   const void* scales = nullptr;
   const void* zero_points = nullptr;
@@ -107,7 +108,7 @@ struct TracedValue {
   const EValue* value = nullptr;
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
-  // For an operator inside a delegate, one of these is set.
+  // For an operator inside a delegate, one of the next two members is set.
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
   bool is_method_output = false;  // if true, the value belongs to no instruction

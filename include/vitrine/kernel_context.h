@@ -85,7 +85,7 @@ class KernelContext {
   // with equal `key` and `bytes` return it again. `key` must tell apart all data of the same size
   // that kernels derive from the same bytes. Returns null data, without an error, if `from` may
   // change or if the memory budget is too small. Reports an error if the system has no memory,
-  // because results must not depend on that.
+  // because results must not depend on the memory that is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Used by the executor. Null means that nothing is kept. `data` must outlive the context.
   void set_derived_data(DerivedData* data) { derived_ = data; }

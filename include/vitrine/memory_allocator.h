@@ -34,8 +34,8 @@ class MemoryAllocator {
   }
 
  private:
-  // Returns null also if `count` is 0. Not inline, because allocate_array is instantiated for many
-  // types.
+  // Returns null if no memory is left, and also if `count` is 0. Not inline, because allocate_array
+  // is instantiated for many types.
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
@@ -66,7 +66,7 @@ class HeapArena final : public MemoryAllocator {
   // will be as large as all of them together.
   void rewind(const Mark& mark);
 
-  // Bytes that the arena has from the heap now.
+  // Number of bytes that the arena holds from the heap now.
   size_t reserved() const { return reserved_; }
   // The largest value of reserved() so far.
   size_t max_reserved() const { return max_reserved_; }

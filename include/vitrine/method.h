@@ -51,14 +51,14 @@ struct MethodLimits {
   uint64_t max_memory_bytes = 0;
   // Number of items that loading may look at. Default: 16 per byte of the files, plus a million.
   uint64_t max_load_steps = 0;
-  // Default: 10 million.
+  // Maximum number of instructions in one execution. Default: 10 million.
   uint64_t max_instructions_per_run = 0;
   // Maximum time of one execution. It is checked as often as cancel(). Default: no limit.
   uint64_t max_milliseconds_per_run = 0;
 };
 
 // Options for Method::load(). Objects behind pointers must outlive the Method. A null pointer means
-// no such object.
+// that there is no such object.
 struct MethodOptions {
   const KernelRegistry* kernels = nullptr;
   const BackendRegistry* backends = nullptr;
@@ -66,7 +66,7 @@ struct MethodOptions {
   ThreadPool* pool = nullptr;
   // InvalidArgument if a backend that the method uses does not know one of the keys.
   std::span<const BackendOption> backend_options = {};
-  // Attached for loading and execution; see set_tracer().
+  // The tracer is attached for loading and execution; see set_tracer().
   EventTracer* tracer = nullptr;
   // Memory for activations: MethodMeta::num_planned_buffers() spans of at least
   // planned_buffer_size(i) bytes, 16-byte aligned, and zeroed if the program keeps state. If empty,
@@ -143,8 +143,9 @@ class Method {
   // not planned. If it has kReadableSlack more bytes, delegates need not copy it. InvalidState if
   // the output is also an input, because it then has the input's memory.
   Error set_output_data(size_t index, std::span<std::byte> memory);
-  // Allocates zeroed memory for every such output that has no memory yet. The Method owns this
-  // memory. MemoryAllocationFailed if it exceeds what is left of MethodLimits::max_memory_bytes.
+  // Allocates zeroed memory for every output tensor that is not memory-planned and has no memory
+  // yet. The Method owns this memory. MemoryAllocationFailed if it exceeds what is left of
+  // MethodLimits::max_memory_bytes.
   Error allocate_outputs();
 
   // Runs the method. Execution begins with the program's own values and the memory that the caller
@@ -174,8 +175,8 @@ class Method {
   // there was none.
   const Error& warning() const { return warning_; }
 
-  // Must not be called during an execution. Numbers can grow at the first execution, which may
-  // allocate temporary memory and workspaces.
+  // Must not be called during an execution. The returned numbers can grow at the first execution,
+  // which may allocate temporary memory and workspaces.
   MemoryUsage memory_usage() const;
   // Adds the memory of this method to `sum`. Memory that methods share counts once.
   void add_memory_usage(MemoryUsage& sum) const;

@@ -36,8 +36,8 @@ class MethodMeta {
 
   // The functions below return 0 or an empty text if `index` is out of range.
 
-  // Planned buffers, whose memory the caller may supply. Sizes are in bytes. Buffer i is memory_id
-  // i + 1 of the program.
+  // Planned buffers, whose memory the caller may supply. Sizes are in bytes. Buffer i has memory_id
+  // i + 1 in the program.
   size_t num_planned_buffers() const;
   size_t planned_buffer_size(size_t index) const;
 

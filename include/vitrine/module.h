@@ -87,13 +87,13 @@ struct ModuleOptions {
   bool accept_unwritten_outputs = false;  // MethodOptions::accept_unwritten_outputs
   // Paths of .ptd files. A name must not occur in more than one of them.
   std::vector<std::string> data_files = {};
-  // The options are copied. InvalidArgument for a backend that this build lacks, even if the
-  // program does not use it.
+  // The options are copied. Loading returns InvalidArgument for an option of a backend that this
+  // build lacks, even if the program does not use that backend.
   std::vector<BackendOption> backend_options = {};
-  // Applied to each method separately.
+  // The limits apply to each method separately.
   MethodLimits limits = {};
-  // Attached to every method for loading and calls. Must outlive the Module; may be null. A
-  // CallProfile sums the times of calls (vitrine/call_profile.h).
+  // The tracer is attached to every method for loading and calls. It must outlive the Module and
+  // may be null. A CallProfile sums the times of calls (vitrine/call_profile.h).
   EventTracer* tracer = nullptr;
 };
 
@@ -178,8 +178,8 @@ class Module {
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,
                             ReadInput read_input);
   Result<const Method*> run(std::string_view name, std::span<const Value> inputs);
-  // Reads an output. A string is returned in `text`, as a view of the method's; other kinds are
-  // returned in `value`.
+  // Reads an output. A string is returned in `text`, as a view of the method's string; other kinds
+  // are returned in `value`.
   static Error read_output(const Method& method, size_t index, Value* value, Text* text);
 
   std::unique_ptr<State> state_;

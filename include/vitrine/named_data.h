@@ -31,7 +31,7 @@ class NamedDataMap {
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
   // Empty if the bytes are not a tensor. NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
-  // Like DataSource::stamp() and DataSource::release(). Unknown keys are ignored.
+  // stamp() and release() do the same as in DataSource. release() ignores unknown keys.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
   // The total size of the map's files; 0 if it has no files.

@@ -20,7 +20,8 @@ class StopSignal {
   // Sets the deadline to `milliseconds` from now. 0 removes it.
   void set_deadline(uint64_t milliseconds);
 
-  // Costs one relaxed load, plus one reading of the clock if there is a deadline.
+  // Returns true if the execution must end. Costs one relaxed load, plus one reading of the clock
+  // if there is a deadline.
   bool is_set() const {
     return is_canceled_->load(std::memory_order_relaxed) ||
            (deadline_ns_ != 0 && is_past_deadline());

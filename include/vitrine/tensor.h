@@ -18,7 +18,8 @@ namespace vitrine {
 inline constexpr size_t kMaxRank = 16;
 
 // Vector code may load a full register at the end of a tensor, and so read up to this many bytes
-// past the end. Their values do not matter. Memory in which these bytes are readable has slack.
+// past the end. The values of these bytes do not matter. Memory in which they are readable "has
+// slack".
 inline constexpr size_t kReadableSlack = 128;
 
 enum class ShapeDynamism : uint8_t {
@@ -97,7 +98,7 @@ class Tensor {
   T* mutable_data() {
     return dtype_ == scalar_type_of<T> && !read_only_ ? unchecked_mutable_data<T>() : nullptr;
   }
-  // For callers that have checked the dtype, or that access the elements as another type.
+  // These are for callers that have checked the dtype, or that access the elements as another type.
   template <class T>
   const T* unchecked_data() const {
     return static_cast<const T*>(data_);

@@ -121,7 +121,7 @@ struct GenerationStatistics {
 };
 
 // One call of the model, and the sampling and decoding of a token after it. Times are nanoseconds
-// of CLOCK_MONOTONIC, in the order in which they pass.
+// of CLOCK_MONOTONIC, in chronological order.
 struct GenerationStep {
   bool is_prefill = false;  // the step feeds the prompt; the last such step yields the first token
   int64_t position = 0;     // position of the first token fed

@@ -46,7 +46,7 @@ class ThreadPool {
   // A region with less work than this is faster on one thread. Callers can skip
   // should_parallelize() for it.
   static constexpr uint64_t kMinWorkNs = 8'000;
-  // Pass this as the work of a region that always needs all threads.
+  // The amount of work to pass for a region that always needs all threads.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 
   // These functions are virtual so that programs without a pool do not link them.
@@ -61,7 +61,7 @@ class ThreadPool {
   // Null for one thread; pthreadpool then runs tasks on the calling thread.
   pthreadpool* handle() const { return pool_; }
 
-  // Method::execute() calls these on its own thread.
+  // Method::execute() calls these functions on the thread that executes it.
   virtual void begin_run();
   virtual void end_run();
 

@@ -34,8 +34,8 @@ struct EncodeOptions {
   // tokenizer does not have the token.
   size_t num_bos = 0;
   size_t num_eos = 0;
-  // Adds the tokens that the file puts around a text (the post-processor of a tokenizer.json).
-  // Other kinds of files have no such rule.
+  // If true, adds the tokens that the file puts around a text (the post-processor of a
+  // tokenizer.json). Other kinds of tokenizer files contain no such tokens.
   bool add_template = false;
   // True if names of special tokens in the text become these tokens. Set it to false for text of
   // users who must not be able to end a turn.

@@ -6,8 +6,8 @@
 
 namespace vitrine {
 
-// Returns the backend for BackendRegistry::add(). Treats payloads as untrusted. Thread-safe; exists
-// as long as the process.
+// Returns the backend for BackendRegistry::add(). Treats payloads as untrusted. The backend is
+// thread-safe and exists as long as the process.
 const BackendInterface& xnnpack_backend();
 
 }  // namespace vitrine
