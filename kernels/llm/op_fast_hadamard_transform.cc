@@ -58,7 +58,7 @@ void add_halves(float* row, int64_t count, int64_t half) {
   }
 }
 
-// Like add_halves for half = 1.
+// Does the same as add_halves() for half = 1.
 void add_pairs(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 2) {
     const float a = x[0], b = x[1];
@@ -67,7 +67,7 @@ void add_pairs(float* row, int64_t count) {
   }
 }
 
-// Like add_halves for half = 1 and then half = 2, in one pass.
+// Does the same as add_halves() for half = 1 and then for half = 2, in one pass.
 void add_quarters(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 4) {
     const float a = x[0] + x[1], b = x[0] - x[1], c = x[2] + x[3], d = x[2] - x[3];

@@ -60,7 +60,7 @@ void step(const DeltaRule& a, float* state) {
     }
   }
   std::copy_n(result, a.width, a.out);
-  // The heads of a group share the state: only the first one updates it.
+  // The heads of a group share the state, so only the first head updates it.
   for (int64_t head = 1; head < a.heads; ++head) {
     const float* const queries = a.query + head * a.query_stride;
     float* const out = a.out + head * a.out_stride;

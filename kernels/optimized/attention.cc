@@ -276,7 +276,7 @@ class BlockedAttention {
                      {sums.values + start * p_.stride, p_.stride, rows});
   }
 
-  // Like add_block, with matrix products.
+  // Does the same as add_block(), but with matrix products.
   void multiply_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                       const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = p_.head_rows;

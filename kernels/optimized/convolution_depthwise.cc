@@ -1,4 +1,4 @@
-// Convolution with one input channel per group, by planes or by pixels.
+// Convolution with one input channel per group, computed plane by plane or pixel by pixel.
 #include <algorithm>
 
 #include "kernels/optimized/convolution_shape.h"

@@ -72,7 +72,7 @@ class TapConvolution {
            (pixels_out_ || (is_plane(out) && (out.strides[4] == 1 || shape_.positions() == 1)));
   }
 
-  // Number of bytes of the packed weights; nullopt if it overflows.
+  // Number of bytes of the packed weights; nullopt if the number overflows.
   std::optional<int64_t> packed_bytes() const {
     return checked_product({shape_.window.groups, shape_.depth(), width_, sizeof(float)});
   }

@@ -63,14 +63,14 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
     blocking.bands = workers * blocking.group_bands;
     return blocking;
   }
-  // If there are few panels, threads divide the rows too.
+  // If there are few panels, the rows are divided among threads too.
   const int64_t wanted = workers == 1 ? 1 : divide_up(kTasksPerWorker * workers, blocking.panels);
   blocking.bands = std::clamp<int64_t>(wanted, 1, max_bands);
   blocking.group_bands = blocking.bands;
   return blocking;
 }
 
-// The columns of one panel.
+// One panel: consecutive columns of the right side.
 struct Panel {
   const float* right;
   int64_t right_stride;
@@ -89,7 +89,7 @@ class BlockedProduct {
         rows_(rows),
         columns_(columns),
         depth_(depth),
-        // Packing costs more than it saves for few rows.
+        // For few rows, packing the panel costs more time than it saves.
         right_in_place_(rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0}),
         result_(operands.result_in_place()) {}
 

@@ -189,7 +189,7 @@ void store_floats(const float* from, Tensor& tensor, const Layout& layout) {
 void multiply_by_vector(KernelContext& context, const Matrix& left, const Matrix& right,
                         const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
-  // Converts few rows at a time, so that they stay in the first-level cache.
+  // Converts a few rows at a time, so that these rows stay in the first-level cache.
   const int64_t step = operands.wants_scratch() ? 4 : kRows;
   const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
   const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;

@@ -10,7 +10,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The unnamed arguments affect only gradients.
+// Ignores the arguments without names, which affect only gradients.
 void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& indices,
                    int64_t /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/,
                    Tensor& out) {

@@ -74,7 +74,7 @@ void max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   if (window) max_pool(context, self, *window, out, indices);
 }
 
-// Adds each gradient to the largest element of its window.
+// Adds each gradient at the position of the largest element of the gradient's window.
 void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad_output,
                                       const Tensor& self, std::span<const int64_t> kernel_size,
                                       std::span<const int64_t> stride,

@@ -12,7 +12,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Like normalize_dim, but fails if `self` is 0-d.
+// Does the same as normalize_dim(), but fails if `self` is 0-d.
 std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, int64_t dim) {
   if (self.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");

@@ -116,7 +116,7 @@ void sort_values_stable(KernelContext& context, const Tensor& self, std::optiona
   sort_values(context, self, dim, descending, values, indices);
 }
 
-// Ignores `sorted`: a sorted result is allowed in both cases.
+// Ignores `sorted`: a sorted result is allowed even if `sorted` is false.
 void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
                  bool /*sorted*/, Tensor& values, Tensor& indices) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());

@@ -157,7 +157,7 @@ void find_unique(KernelContext& context, const Tensor& self, std::optional<size_
   }
 }
 
-// Ignores `sorted`: the result is always sorted, which is allowed.
+// Ignores `sorted`: a sorted result is allowed even if `sorted` is false.
 void unique2_out(KernelContext& context, const Tensor& self, bool /*sorted*/, bool return_inverse,
                  bool return_counts, Tensor& out0, Tensor& out1, Tensor& out2) {
   find_unique(context, self, {}, {true, return_inverse, return_counts}, {out0, out1, out2});

@@ -106,8 +106,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
   const size_t count = static_cast<size_t>(channels[0]);
-  // These resizes also limit the temporary memory: an input without elements can have any number of
-  // channels.
+  // Resizes the outputs first, which also limits the temporary memory: an input without elements
+  // can have any number of channels.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

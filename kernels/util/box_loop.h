@@ -73,7 +73,7 @@ class BoxLoop {
   // Number of elements of each row.
   int64_t row_length() const { return empty_ ? 0 : sizes_[rank_ - 1]; }
 
-  // Like run(), but only for the rows [begin, end).
+  // Does the same as run(), but only for the rows [begin, end).
   template <class Row>
   void run_rows(Offsets offsets, int64_t begin, int64_t end, Row&& row) const {
     if (begin >= end) return;
@@ -139,7 +139,7 @@ class BoxLoop {
       for (size_t k = 0; k < N; ++k) {
         is_contiguous = is_contiguous && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      // The product can overflow if a later size is zero; such a loop never runs.
+      // The product can overflow if a later size is zero, but in that case the loop never runs.
       int64_t merged = 0;
       if (is_contiguous && !mul_overflows(sizes_[kept], sizes_[i], &merged)) {
         sizes_[kept] = merged;

@@ -46,7 +46,7 @@ constexpr ConvertRun run_if_needed() {
 }
 
 constexpr size_t kNumTypes = 10;
-// The dtype's index in the table; kNumTypes if it is not REALHBBF16.
+// The dtype's index in the table; kNumTypes if the dtype is not REALHBBF16.
 constexpr size_t table_index(ScalarType type) {
   if (type == ScalarType::kBool) return 8;
   if (type == ScalarType::kBFloat16) return 9;

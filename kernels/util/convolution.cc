@@ -19,7 +19,7 @@ Spatial spatial_sizes(const Layout& layout) {
   return {layout.sizes[2], layout.sizes[3], layout.sizes[4]};
 }
 
-// The position with this row-major index.
+// Returns the position that has the row-major index `index`.
 Spatial unravel(int64_t index, const Spatial& sizes) {
   return {index / sizes[2] / sizes[1], index / sizes[2] % sizes[1], index % sizes[2]};
 }

@@ -279,7 +279,7 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // A tensor in row-major order can be viewed with the other tensor's sizes.
+  // If a tensor is in row-major order, it can be viewed with the other tensor's sizes.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

@@ -98,7 +98,7 @@ void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op
                  [&]<class T>() { elementwise<T, T>(context, self.dtype(), {&self}, out, op); });
 }
 
-// Like `unary`, but for floating dtypes only.
+// Does the same as `unary`, but supports only floating dtypes.
 template <class Op>
 void unary_floating(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   unary<FloatTypes>(context, self, out, op);
@@ -164,7 +164,7 @@ void binary(KernelContext& context, const Tensor& self, const Other& other, Tens
   }
 }
 
-// Like `binary`, but integers and Bool become Float.
+// Does the same as `binary`, but integers and Bool become Float.
 template <class Other, class Op>
 void binary_float(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                   const Op& op) {

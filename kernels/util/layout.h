@@ -26,7 +26,7 @@ struct Layout {
 
   std::span<const int64_t> size_span() const { return {sizes.data(), rank}; }
   int64_t numel() const;
-  // Offset of the element with this row-major index.
+  // Offset of the element that has the row-major index `index`.
   int64_t offset_of(int64_t index) const;
 
   // Keeps the `length` elements start, start + step, ... of a dimension. `step` may be negative.

@@ -1,4 +1,4 @@
-// Matrix products and the operators based on them.
+// Matrix products, and the operators that compute them.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ struct Moments {
   double variance(double correction) const;
 };
 
-// Computes the variance, with the divisor count - correction, and the mean over `dims` or over the
+// Computes the mean, and the variance with the divisor count - correction, over `dims` or over the
 // dimensions in `mask`. `mean` may be null. All dtypes must be floating.
 void variance(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dims, double correction, bool keepdim,

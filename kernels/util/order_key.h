@@ -14,7 +14,7 @@ inline int64_t order_key(int64_t value) { return value; }
 inline int64_t order_key(double value) {
   if (value != value) return kNanKey;
   const int64_t bits = std::bit_cast<int64_t>(value);
-  // Converts from sign and magnitude, so that both zeros have the same key.
+  // Negates the magnitude of negative numbers, so that both zeros have the same key.
   return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 

@@ -25,7 +25,7 @@ inline int64_t worker_count(const KernelContext& context, int64_t work = INT64_M
   return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
 }
 
-// Product of the factors as an amount of work; INT64_MAX if it overflows.
+// Product of the factors as an amount of work; INT64_MAX if the product overflows.
 inline int64_t work_of(std::initializer_list<int64_t> factors) {
   return checked_product(factors).value_or(INT64_MAX);
 }

@@ -21,7 +21,7 @@ struct Segment {
   int64_t step;  // 1, -1 (reversed) or 0 (one element repeated)
 };
 
-// The segments of one dimension, at most three.
+// A list of the segments of one dimension; there are at most three.
 struct SegmentList {
   std::array<Segment, 3> items;
   size_t count = 0;

@@ -13,7 +13,7 @@
 namespace vitrine {
 
 std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b);
-// Returns the common dtype; fails the context if there is none.
+// Returns the common dtype of two tensors; fails the context if there is none.
 [[nodiscard]] inline std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
                                                        const Tensor& b) {
   if (a.dtype() == b.dtype()) return a.dtype();

@@ -39,8 +39,8 @@ struct Resampling {
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// Like read_resampling(), but for resampling to the nearest element. Drops the factors that PyTorch
-// ignores.
+// Does the same as read_resampling() for operators that read the nearest element. Drops the factors
+// that PyTorch ignores.
 [[nodiscard]] std::optional<Resampling> read_nearest_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);

@@ -312,7 +312,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   return factor;
 }
 
-// Computes the weights for one vector of columns.
+// Computes the weights of one vector of columns of scores.
 HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V visible,
                                    RunningSoftmax* softmax, float* factors) {
   static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));

@@ -53,8 +53,8 @@ struct RunningSoftmax {
 float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
             RunningSoftmax& softmax);
 
-// Like weigh(), for columns of scores, one for each of `rows` queries (a multiple of
-// attention_lanes()). The column of query r begins at scores[r], with its scores `rows` apart.
+// Does the same as weigh() for columns of scores, one column for each of `rows` queries (a multiple
+// of attention_lanes()). The column of query r begins at scores[r], with its scores `rows` apart.
 // Query r attends to the first visible[r] of `count` keys; the weights of the others are zero. Sets
 // factors[r] to the factor by which the caller must multiply earlier sums.
 void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,

@@ -146,7 +146,7 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
 }
 
 HWY_INLINE hn::Vec<Tag> load_floats(const float* from) { return hn::LoadU(Tag(), from); }
-// At most `count` floats; the other lanes are zero.
+// Loads at most `count` floats; the other lanes are zero.
 HWY_INLINE hn::Vec<Tag> load_floats(const float* from, int64_t count) {
   return load_part(Tag(), from, count);
 }
@@ -173,7 +173,7 @@ HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
 HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
   store_part(value, Tag(), to, count);
 }
-// Not inlined, because it is long and runs once for each vector of results.
+// store_floats() is not inlined, because it is long and runs only once for each vector of results.
 HWY_NOINLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
   const hn::Rebind<uint16_t, Tag> dh;
   const hn::RebindToSigned<Tag> di;
@@ -223,7 +223,7 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int
   }
 }
 
-// One vector at a time is enough for Half on processors that XNNPACK does not support in f16.
+// For Half, one vector at a time is enough on processors for which XNNPACK has no f16 kernels.
 template <class T>
 constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
                               (HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SCALAR);

@@ -123,7 +123,7 @@ void MultiplyTile(const GemmTile& full_tile) {
   }
 }
 
-// Like multiply(), with a pointer for each row, which moves from tap to tap.
+// Does the same as multiply(), but each row has its own pointer, which moves from tap to tap.
 template <int64_t kVectors>
 HWY_NOINLINE void multiply_taps(const TapTile& tile) {
   const Tag d;

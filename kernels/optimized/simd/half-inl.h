@@ -31,8 +31,8 @@ HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
   return hn::BitCast(df, hn::Or(all, sign));
 }
 
-// Like half_to_float, but uses the instruction set's conversion if there is one. NaN payloads may
-// differ.
+// Does the same as half_to_float(), but uses the instruction set's conversion if there is one. NaN
+// payloads may differ.
 template <class DF, class VHalf>
 HWY_INLINE hn::Vec<DF> half_number_to_float(DF df, VHalf half) {
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || HWY_TARGET == HWY_NEON

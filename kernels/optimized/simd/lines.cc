@@ -71,7 +71,8 @@ double SquaredDistance(const float* values, float center, int64_t count) {
 }
 
 // Reduces the line to one vector with `choose`, such as Max. NaN is detected separately, because
-// instruction sets treat it differently; if there may be one, a lane of the result is NaN.
+// instruction sets treat it differently; if the line may contain a NaN, a lane of the result is
+// NaN.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;
@@ -157,7 +158,7 @@ HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-// The value for lanes beyond the end of a line: its exponential is 0.
+// The value for lanes beyond the end of a line, because the exponential of minus infinity is 0.
 HWY_INLINE V minus_infinity() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
 
 // The sum of exp(in - line_max). Also writes the terms to `out` unless it is null.

@@ -8,14 +8,14 @@ namespace vitrine::optimized::simd {
 // Sums a line: blocks of a few thousand elements in float, the blocks' sums in double. Returns 0 if
 // `count` is 0.
 double sum(const float* values, int64_t count);
-// The sum of (value - center) squared.
+// The sum of the squares of value - center.
 double squared_distance(const float* values, float center, int64_t count);
 
 // Return the largest or smallest element, or NaN if the line contains NaN. `count` must be
 // positive.
 float largest(const float* values, int64_t count);
 float smallest(const float* values, int64_t count);
-// The first index of `value`, which may be NaN; `count` if it does not occur.
+// The first index of `value`, which may be NaN; `count` if the value does not occur.
 int64_t find_first(const float* values, float value, int64_t count);
 
 // For each of `lines` contiguous lines, compute out = exp(in - max) / sum(exp(in - max)) or its
@@ -27,8 +27,8 @@ void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count);
 
-// Like sum(), largest() and smallest(), for each of `count` columns over `rows` rows that are
-// `stride` apart. `count` is at most kColumns.
+// Do the same as sum(), largest() and smallest() for each of `count` columns, over `rows` rows that
+// are `stride` apart. `count` is at most kColumns.
 inline constexpr int64_t kColumns = 1024;
 void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums);
 void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);

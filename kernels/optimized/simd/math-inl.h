@@ -111,7 +111,7 @@ HWY_INLINE V exponential_of_negative_number(D d, V x) {
   return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
 }
 
-// Like exponential_of_negative_number, but NaN stays NaN.
+// Does the same as exponential_of_negative_number(), but NaN stays NaN.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   return keep_nan(x, exponential_of_negative_number(d, x));
@@ -174,7 +174,8 @@ HWY_INLINE V logarithm_of_one_more(D d, V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
 }
 
-// tanh(x), as an odd rational function. x is clamped to the bound beyond which tanh is 1 in float.
+// tanh(x), as an odd rational function. x is clamped to the range outside of which tanh is 1 or -1
+// in float.
 template <class D, class V>
 HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V bound = hn::Set(d, 7.90531110763549805F);
@@ -220,8 +221,8 @@ HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   return hn::Load(d, results);
 }
 
-// sin(x) if `quarters` is 0; cos(x), which is sin(x + pi/2), if it is 1. The polynomials are those
-// of Cephes' sinf and cosf.
+// sin(x) if `quarters` is 0; cos(x), which is sin(x + pi/2), if `quarters` is 1. The polynomials
+// are those of Cephes' sinf and cosf.
 template <class D, class V>
 HWY_NOINLINE V sine(D d, V x, V quarters) {
   const hn::RebindToSigned<D> di;

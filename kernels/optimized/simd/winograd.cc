@@ -45,7 +45,7 @@ using V = hn::Vec<Tag>;
 
 HWY_INLINE V winograd_constant(double value) { return hn::Set(Tag(), static_cast<float>(value)); }
 
-// Each function transforms one line or column.
+// The functions below transform one line or column of a tile.
 template <int kTile>
 HWY_INLINE void transform_pixels(const V* in, V* out) {
   if constexpr (kTile == 2) {
@@ -117,7 +117,7 @@ HWY_INLINE void transform_sums(const V* in, V* out) {
   }
 }
 
-// Not inlined, because it runs at most once per tile.
+// This function is not inlined, because it runs at most once per tile.
 HWY_NOINLINE V load_last_channels(const float* from, int64_t count) {
   return load_part(Tag(), from, count);
 }
