@@ -18,8 +18,9 @@ namespace vitrine {
 // Returns MemoryAllocationFailed with the number of items and their size.
 Error no_memory_for(size_t count, size_t item_bytes);
 
-// Functions have the names and meanings of those of std::vector. Those that can fail return
-// MemoryAllocationFailed and then leave the vector unchanged. Vectors can be moved but not copied.
+// The functions have the names and meanings that they have in std::vector. A function that can fail
+// returns MemoryAllocationFailed and leaves the vector unchanged. Vectors can be moved but not
+// copied.
 template <class T>
 class CheckedVector {
   static_assert(alignof(T) <= alignof(std::max_align_t));

@@ -212,7 +212,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   // An owned buffer was read for this value only. It may be larger than the value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // Each value keeps at most one buffer, so the array is large enough.
+  // Each value keeps at most one buffer, so an array with one slot per value is large enough.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

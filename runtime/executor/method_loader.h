@@ -71,7 +71,7 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
-  // Lets delegates whose arguments have fixed sizes allocate their memory.
+  // Tells delegates whose arguments have fixed sizes to allocate their memory.
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);

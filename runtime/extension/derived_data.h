@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// Belongs to one Method. Not thread-safe.
+// A DerivedData belongs to one Method and is not thread-safe.
 class DerivedData {
  public:
   // The memory is charged to `budget`, which must outlive the object.

@@ -1,4 +1,5 @@
-// Figures over blocks of finite real numbers, as fast as the processor reads them.
+// Computes figures over blocks of finite real numbers, as fast as the processor can read the
+// numbers.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct Bounds {
 Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
-// Finds the bin of a number: one of equal parts of a range.
+// Finds the bin of a number. Bins are equal parts of a range.
 struct Bins {
   static constexpr double kLast = ValueSummary::kBins - 1.0;
 
@@ -70,7 +71,7 @@ class Distribution {
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;
-  // No 16-bit count overflows in this number of blocks.
+  // Maximum number of blocks in which no 16-bit count can overflow.
   static constexpr size_t kMaxBlocks = UINT16_MAX / (kPairsOfBlock / kTables);
 
   template <class T, class PairsOf>

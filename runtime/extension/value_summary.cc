@@ -16,7 +16,7 @@ namespace {
 // Elements are read in blocks that fit into the fastest cache.
 constexpr size_t kBlock = Distribution::kMaxElements;
 
-// Copies the finite elements of a block to `to` and returns them.
+// Copies the finite elements of a block to `to` and returns the copies.
 template <class Real>
 std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, kBlock>& to) {
   const auto end =

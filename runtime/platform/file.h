@@ -30,7 +30,7 @@ class File {
   // is so recent that another one could have the same modification time.
   bool is_settled() const { return settled_; }
   // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
-  // was opened. Does nothing if the system refuses, as for files of other users.
+  // was opened. Does nothing if the system does not allow the change, as for files of other users.
   void seal(uint64_t modified_s) const;
   // NotSupported if the file is too large for the address space of a 32-bit machine.
   Error check_addressable() const;

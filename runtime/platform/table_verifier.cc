@@ -7,7 +7,7 @@ namespace {
 
 // Position 0 represents an absent item, because it belongs to the buffer's header.
 constexpr uint64_t kNowhere = 0;
-// Some offsets are signed 32-bit numbers.
+// The maximum is INT32_MAX, because some offsets are signed 32-bit numbers.
 constexpr uint64_t kMaxFlatbufferBytes = INT32_MAX;
 
 class Walk {
@@ -95,7 +95,7 @@ class Walk {
     return position % alignment == 0 && position < bytes_.size() &&
            size <= bytes_.size() - position;
   }
-  // Precondition: holds() has returned true for these bytes.
+  // Reads a number. Precondition: holds() has returned true for its bytes.
   template <class T>
   T read(uint64_t position) const {
     T value;
