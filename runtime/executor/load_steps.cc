@@ -130,9 +130,9 @@ Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step
     VITRINE_RETURN_IF_ERROR(mark_written(call.args()->Get(i)));
     const EValue& value = *step.arguments[i];
     if (value.is_tensor() && value.unchecked_tensor().is_read_only()) {
-      return Error::make(ErrorCode::kInvalidProgram,
-                         "argument %u of the delegate is an output but a constant of the program",
-                         i);
+      return Error::make(
+          ErrorCode::kInvalidProgram,
+          "argument %u of the delegate is an output, but it is a constant of the program", i);
     }
   }
   return Error();

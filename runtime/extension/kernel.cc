@@ -17,9 +17,9 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
   const bool list = use == TensorUse::kInputList || use == TensorUse::kOutputList;
   if (one && value.is_tensor()) {
     if (use == TensorUse::kOutput && value.unchecked_tensor().is_read_only()) {
-      return context.fail(ErrorCode::kInvalidProgram,
-                          "argument %zu is an output of the operator but a constant of the program",
-                          index);
+      return context.fail(
+          ErrorCode::kInvalidProgram,
+          "argument %zu is an output of the operator, but it is a constant of the program", index);
     }
     return context.fail(ErrorCode::kInvalidState,
                         "argument %zu is a tensor without memory: is it an input or output of the "

@@ -162,7 +162,7 @@ std::optional<Rejection> check_bias(const Product& product) {
 }
 
 // Returns true if both nodes come from the same call of the model, as when linear is decomposed
-// into a transposition and a product. Also true if the origin is unknown.
+// into a transposition and a product. Returns true as well if the origin of a node is unknown.
 bool have_same_origin(const Node& a, const Node& b) {
   if (a.meta.origin == nullptr || b.meta.origin == nullptr) return true;
   const Origin& of_a = *a.meta.origin;

@@ -16,7 +16,7 @@ Rejection unknown_size(std::string_view what) {
 }  // namespace
 
 std::optional<Rejection> check_cat(const Candidate& candidate) {
-  // inputs() contains a tensor once, even if the call uses it twice.
+  // inputs() contains each tensor once, even if the call uses a tensor twice.
   if (candidate.node.inputs().size() < 2) return Rejection{"it has fewer than two inputs", ""};
   return {};
 }

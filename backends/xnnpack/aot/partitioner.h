@@ -15,15 +15,17 @@ class XnnpackPartitioner final : public Partitioner {
  public:
   struct Options {
     uint8_t precisions = xnnpack::kAnyPrecision;
-    // Makes a partition for each match, like ExecuTorch's partitioner for dynamic quantization.
+    // If true, makes a partition for each match, like ExecuTorch's partitioner for dynamic
+    // quantization.
     bool per_op = false;
-    bool allows_dynamic_weights =
-        false;  // computed weights and biases of float linear, addmm and mm
-    // Delegates calls with bf16 tensors, like enable_bf16 of ExecuTorch 1.5. Runtimes before
-    // ExecuTorch 1.5 cannot load such payloads.
+    // If true, delegates float linear, addmm and mm calls with computed weights and biases.
+    bool allows_dynamic_weights = false;
+    // If true, delegates calls with bf16 tensors, like the option enable_bf16 of ExecuTorch 1.5.
+    // Runtimes before ExecuTorch 1.5 cannot load such payloads.
     bool enable_bf16 = false;
-    // Also delegates calls in branches of control flow. Weights are arguments there, so operators
-    // that need constant weights are not delegated. ExecuTorch's partitioner ignores branches.
+    // If true, delegates calls in branches of control flow too. Weights are arguments there, so
+    // operators that need constant weights are not delegated. ExecuTorch's partitioner ignores
+    // branches.
     bool in_branches = false;
   };
 

@@ -69,7 +69,7 @@ void lift_attributes(Preprocessing& p);
 void remove_identity_copies(Preprocessing& p);
 // Turns addmm and mm with a transposed parameter into linear.
 void restore_linear(Preprocessing& p);
-// Folds batch norms after convolutions and linear calls into their weights.
+// Folds batch norms into the weights of the convolutions and linear calls before them.
 void fold_batch_norms(Preprocessing& p);
 // Turns the remaining batch norms into depthwise 1x1 convolutions.
 void batch_norms_to_convolutions(Preprocessing& p);

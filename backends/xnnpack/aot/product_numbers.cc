@@ -23,8 +23,8 @@ std::optional<Rejection> check_bounds(const Bounds& bounds, const QuantParams& r
   return Rejection{"its activation leaves only one int8 value", "leave out the activation"};
 }
 
-// Checks that the bias leaves room for the largest sum of products in 32 bits. `steps` has one
-// element, or one per channel.
+// Checks that the bias leaves room for the largest sum of products in 32 bits. `steps` has a single
+// element, or one element per channel.
 std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64_t weights,
                                          const std::vector<float>& steps) {
   if (steps.size() != 1 && steps.size() != biases.size()) {

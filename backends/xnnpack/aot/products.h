@@ -1,4 +1,4 @@
-// The operands of convolutions and matrix products, and their quantization.
+// The operands of convolutions and matrix products, and the quantization of the operands.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Product {
   Node* padding = nullptr;        // a zero padding between the dequantized activation and the call
   Node* dequantized = nullptr;    // the activation's dequantize call; null if it is float
 
-  // Returns the call that dequantizes the weight; null if it is float.
+  // Returns the call that dequantizes the weight; null if the weight is float.
   Node* weight_dequantize() const;
   // Returns the placeholder of the weight; null if the weight is computed.
   Node* weight_source() const;

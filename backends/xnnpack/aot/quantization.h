@@ -27,7 +27,7 @@ struct QuantParams {
   int64_t quant_max = 0;
   ScalarType dtype = ScalarType::kChar;
 
-  // Returns true if both are per tensor with the same constant parameters.
+  // Returns true if both calls quantize per tensor, with the same constant parameters.
   bool is_same_per_tensor(const QuantParams& other) const {
     return kind == Kind::kPerTensor && other.kind == Kind::kPerTensor && scales == nullptr &&
            other.scales == nullptr && scale == other.scale && zero_point == other.zero_point &&

@@ -45,7 +45,7 @@ struct Rule {
   Check check = nullptr;                     // checks in addition to those for all operators
   Group group = nullptr;                     // null: the call and the conversions around it
   SupportsScales supports_scales = nullptr;  // null: all scales are supported
-  // An activation after the call that may be fused into it.
+  // An activation that may be fused into the call before it.
   std::string_view activation = {};
   // True if decomposition must keep the operator.
   bool keep = false;

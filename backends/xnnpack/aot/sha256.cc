@@ -53,7 +53,7 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   size_t at = 0;
   for (; at + kBlock <= bytes.size(); at += kBlock) absorb(state, bytes.data() + at);
-  // The remaining bytes, a one bit, zeros, and the number of bits.
+  // The end of the padded message: the remaining bytes, a one bit, zeros, and the number of bits.
   std::array<std::byte, 2 * kBlock> tail{};
   const size_t rest = bytes.size() - at;
   if (rest != 0) std::memcpy(tail.data(), bytes.data() + at, rest);

@@ -13,7 +13,7 @@ namespace vitrine::aot::xnnpack {
 
 class Translator;
 
-// The node kinds of a table row; NONE after the last one.
+// The node kinds of a row of the operator table; NONE follows the last kind.
 using NodeKinds = std::array<NodeKind, 4>;
 
 // Appends the nodes of the call to the translator's graph. AotErrors name the node.

@@ -42,7 +42,7 @@ class Translator {
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
   // Returns fp32, fp16 or bf16. AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;
-  // Checks a size. AotError if it is negative or exceeds 32 bits.
+  // Checks a size. Throws AotError if the size is negative or exceeds 32 bits.
   uint32_t size_of(const Node& node, int64_t number) const;
   // Returns true if the call runs in int8 with constant parameters.
   bool is_quantized(const Node& node) const { return quantized_results_.contains(&node); }
@@ -56,10 +56,10 @@ class Translator {
   void translate_call(Node& node);
   void translate_quantize(Node& node);
   void translate_dequantize(Node& node);
-  // Returns the value of a node, and adds it if it is new.
+  // Returns the value of a node. Adds the value if the node has none yet.
   uint32_t value_of(Node& node);
   uint32_t quantized_value(Node& quantized, const QuantParams& params);
-  // Returns the value of a dynamically quantized activation, and adds it if it is new.
+  // Returns the value of a dynamically quantized activation. Adds the value if there is none yet.
   uint32_t dynamic_value(Node& quantize, int32_t nonbatch_dims);
 
   Preprocessing& p_;

@@ -28,13 +28,14 @@ struct FilterShape {
 };
 struct ArrangedFilter {
   Bytes bytes;
-  // [out, height, width, in / groups], or [1, height, width, out] if depthwise.
+  // The dims are [out, height, width, in / groups], or [1, height, width, out] for a depthwise
+  // filter.
   std::vector<uint32_t> dims;
   int32_t channel_dim = 0;
 };
 ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterShape& shape);
 
-// Quantizes biases to int32. `scales` has one element, or one per channel.
+// Quantizes biases to int32. `scales` has a single element, or one element per channel.
 Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
 // Packs int8 values from -8 to 7, in rows of `columns`, two per byte with 8 added to each. Values
@@ -44,11 +45,11 @@ Bytes packed_int4(const Bytes& bytes, size_t columns);
 // Rounds to nearest, ties to even.
 std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers);
 
-// Returns the data as row-major f32. Empty if its dtype is not a float type.
+// Returns the data as row-major f32; empty if the dtype of the data is not a float type.
 std::optional<std::vector<float>> floats_of(const TensorData& data);
 
 Bytes bytes_of_floats(const std::vector<float>& numbers);
-// The payload's type for f32, f16 and bf16; empty for other dtypes.
+// The type of f32, f16 or bf16 in payloads; empty for other dtypes.
 std::optional<Datatype> float_datatype(ScalarType dtype);
 // `type` is fp32, fp16 or bf16. Rounds to nearest, ties to even.
 Bytes float_bytes(Datatype type, const std::vector<float>& numbers);

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xvalues[0]: is both input and output"),
         simple(
             "ExternalIdTooLarge", [](PayloadBuilder& b) { b.values[1].external_id = 2; },
-            "xvalues[1]: external_id 2, but num_externs is 2"),
+            "xvalues[1]: external_id is 2, but num_externs is 2"),
         simple(
             "ExternalIdTwice", [](PayloadBuilder& b) { b.values[1].external_id = 0; },
             "xvalues[1]: external_id 0 is already used by xvalues[0]"),
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xvalues[0]: zero_point 128 is out of range for qint8"),
         quantized(
             "ChannelDim", [](PayloadBuilder& b) { b.values[2].per_channel->channel_dim = 2; },
-            "xvalues[2]: channel_dim 2, but rank 2"),
+            "xvalues[2]: channel_dim is 2, but the rank is 2"),
         quantized(
             "NegativeChannelDim",
             [](PayloadBuilder& b) { b.values[2].per_channel->channel_dim = -1; },
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
               b.internal({2, 3}, Type::xnn_datatype_qdint8);
               b.values[3].nonbatch_dims = 3;
             },
-            "xvalues[3]: num_nonbatch_dims 3, but rank 2")),
+            "xvalues[3]: num_nonbatch_dims is 3, but the rank is 2")),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -164,13 +164,13 @@ INSTANTIATE_TEST_SUITE_P(
             [](PayloadBuilder& b) {
               b.slice({0, 2}, {2}, 0, b.output({2, 2}));
             },
-            "xnodes[1] (StaticSlice): 2 offsets, but 1 sizes"),
+            "xnodes[1] (StaticSlice): it has 2 offsets, but 1 sizes"),
         simple(
             "PadLists",
             [](PayloadBuilder& b) {
               b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
             },
-            "xnodes[1] (StaticConstantPad): 2 pre_paddings, but 1 post_paddings"),
+            "xnodes[1] (StaticConstantPad): it has 2 pre_paddings, but 1 post_paddings"),
         simple(
             "PadTooMuch",
             [](PayloadBuilder& b) {
@@ -195,7 +195,8 @@ INSTANTIATE_TEST_SUITE_P(
             [](PayloadBuilder& b) {
               b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
             },
-            "xnodes[1] (BatchMatrixMultiply): 3 columns of the first input, 2 rows"),
+            "xnodes[1] (BatchMatrixMultiply): its first input has 3 columns, but its second has 2 "
+            "rows"),
         simple(
             "ResizeToNothing",
             [](PayloadBuilder& b) {
@@ -232,14 +233,14 @@ INSTANTIATE_TEST_SUITE_P(
             [](PayloadBuilder& b) {
               b.values[0].dims = {2, 4};
             },
-            "xnodes[0] (FullyConnected): its input has 4 channels, its filter 3"),
+            "xnodes[0] (FullyConnected): its input has 4 channels, but its filter has 3"),
         layer(
             "BiasCount",
             [](PayloadBuilder& b) {
               b.values[3].dims = {1};
               b.constants[1].resize(4);
             },
-            "xnodes[0] (FullyConnected): 1 biases for 2 output channels"),
+            "xnodes[0] (FullyConnected): it has 1 biases for 2 output channels"),
         quantized(
             "FilterDatatype",
             [](PayloadBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },

@@ -239,7 +239,7 @@ TEST_F(SlackTest, RejectsAConstantAsOutput) {
   const Error error = execute({&factory.make<float>({4}, {1, 2, 3, 4}), &out});
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
   EXPECT_STREQ(error.message(),
-               "argument 1 is an output of the delegate, but a constant of the program");
+               "argument 1 is an output of the delegate, but it is a constant of the program");
   EXPECT_FALSE(delegate->is_output(0));
   EXPECT_TRUE(delegate->is_output(1));
 }

@@ -171,7 +171,7 @@ TEST_F(BoxingTest, EmptyTensorsNeedNoMemory) {
 
 TEST_F(BoxingTest, RejectsConstantsAsOutputs) {
   EXPECT_THAT(refusal(kernel_tensors, {tensor(), EValue(), tensor(), constant()}),
-              HasSubstr("argument 3 is an output of the operator but a constant"));
+              HasSubstr("argument 3 is an output of the operator, but it is a constant"));
   EXPECT_TRUE(call(kernel_tensors, {constant(), constant(), constant(), tensor()}).ok());
 }
 

@@ -244,7 +244,7 @@ Error XnnpackDelegate::plan_for_shapes() {
   return prepare_invocation();
 }
 
-// The next call plans its memory again only if it has other sizes.
+// Plans memory at load. The first call plans memory again only if its sizes differ.
 Error XnnpackDelegate::plan_memory() {
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_ || shapes_valid_) return Error();

@@ -88,9 +88,10 @@ Error DelegateArguments::check(Call call, bool* shapes_changed) {
       return describe_mismatch(tensor, value).in("argument %u", binding.argument);
     }
     if (binding.is_output && tensor.is_read_only()) {
-      return Error::make(ErrorCode::kInvalidProgram,
-                         "argument %u is an output of the delegate, but a constant of the program",
-                         binding.argument);
+      return Error::make(
+          ErrorCode::kInvalidProgram,
+          "argument %u is an output of the delegate, but it is a constant of the program",
+          binding.argument);
     }
     if (tensor.raw_data() == nullptr && tensor.numel() != 0) {
       return Error::make(ErrorCode::kInvalidState, "argument %u has no memory", binding.argument);

@@ -70,7 +70,7 @@ VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_
       }
       uint32_t parts[8];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(parts), sums);
-      // Sums of very long blocks wrap around, like all integer sums here.
+      // Sums of very long blocks wrap around, like all integer sums in this file.
       const uint32_t excess = 8 * 16 * std::accumulate(parts, parts + 8, uint32_t{0});
       starts[i * kBlocksAtOnce + b] = static_cast<int32_t>(-excess);
     }

@@ -41,7 +41,7 @@ class Work {
   Work(xnn_runtime_t runtime, const RuntimeOperator& op, bool is_own)
       : runtime_(runtime), op_(op), is_own_(is_own) {}
 
-  // Returns the time on one thread, in nanoseconds.
+  // Returns the estimated time of an operator on one thread, in nanoseconds.
   double estimate() const {
     const double moved = elements_moved() / kElementsPerNs;
     switch (op_.kind) {

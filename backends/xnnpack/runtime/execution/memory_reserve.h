@@ -30,7 +30,7 @@ class MemoryReserve {
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-  // Adds a block of this size. Returns false if memory runs out.
+  // Adds a block of `bytes` bytes to the reserve. Returns false if memory runs out.
   bool add(size_t bytes);
   // Returns the smallest remaining block that is large enough, or null. If one block was added for
   // each expected request, every request therefore succeeds. The caller frees the block.

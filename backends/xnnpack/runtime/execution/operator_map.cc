@@ -28,7 +28,7 @@ struct Readers {
   CheckedVector<uint32_t> count;
 };
 
-// Predicts XNNPACK's fusion, for builds in which it cannot be observed.
+// Predicts which nodes XNNPACK fuses, for builds that cannot observe the fusion.
 bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& node) {
   const auto is_private = [&](uint32_t value) {
     return graph.values[value].external_id == kNone && readers.count[value] == 1;
@@ -81,7 +81,7 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
 
 // Finds the operator of each node. XNNPACK fuses clamps and copies into the node before them, and
 // padding into the node after it, as silu_fusion.h does with sigmoids. So the operator of a fused
-// node is the nearest one in that direction.
+// node is the nearest operator in that direction.
 Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
                   std::span<const uint32_t> op_of_node, OperatorMap& map) {
   const size_t count = graph.nodes.size();

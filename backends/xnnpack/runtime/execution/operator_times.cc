@@ -10,7 +10,7 @@ namespace {
 
 Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
   size_t size = 0;
-  // With a size of 0, XNNPACK returns the size that it needs.
+  // If the given size is 0, XNNPACK returns the size of the buffer that it needs.
   const xnn_status status = xnn_get_runtime_profiling_info(runtime, what, 0, nullptr, &size);
   if (status != xnn_status_out_of_memory && status != xnn_status_success) {
     return Error::make(ErrorCode::kInternal, "XNNPACK returned no profiling information");

@@ -32,7 +32,7 @@ class OperatorTimes {
   };
 
   // `runtime` must have been created with XNN_FLAG_BASIC_PROFILING and must outlive this object.
-  // `nodes` are those of its subgraph; empty if operators_keep_node_ids().
+  // `nodes` are the nodes of the runtime's subgraph; they are empty if operators_keep_node_ids().
   static Result<OperatorTimes> create(xnn_runtime_t runtime, std::span<const SubgraphNode> nodes);
 
   // The operators in running order.

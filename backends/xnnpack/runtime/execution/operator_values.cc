@@ -20,13 +20,13 @@ bool needs_channels_last(const Node& node) {
   const std::string_view name = node.kind->name;
   return node.kind->has_window || name == "GlobalAvgPooling2d" || name == "StaticResizeBilinear2D";
 }
-// The inputs and outputs of these nodes have the model's order.
+// True for nodes whose inputs and outputs have the model's order of dimensions.
 bool needs_logical_order(const Node& node) {
   const std::string_view name = node.kind->name;
   return name == "StaticReshape" || name == "FullyConnected" || name == "BatchMatrixMultiply" ||
          name == "Softmax" || name == "ScaledDotProductAttention";
 }
-// True for a layout change that the lowering inserted, with this permutation.
+// True for a layout change with the permutation `perm` that the lowering inserted.
 bool is_change(const Node& node, const std::array<size_t, 4>& perm) {
   return std::string_view(node.kind->name) == "StaticTranspose" && node.list.count == 4 &&
          node.debug_handle == kInsertedHandle &&

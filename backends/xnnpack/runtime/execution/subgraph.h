@@ -23,9 +23,9 @@ struct RuntimeRequest {
 struct BuiltRuntime {
   RuntimeHandle runtime;
   CheckedVector<DefinedNodes> defined;  // indexed by payload node
-  // XNNPACK's id of each value; XNN_INVALID_VALUE_ID for a value that it does not know.
+  // XNNPACK's id of each value; XNN_INVALID_VALUE_ID for a value that XNNPACK does not know.
   CheckedVector<uint32_t> ids;
-  // The subgraph's nodes, if profiling needs them (OperatorTimes::create()).
+  // The nodes of the subgraph, if OperatorTimes::create() needs them for profiling.
   CheckedVector<SubgraphNode> nodes;
 };
 

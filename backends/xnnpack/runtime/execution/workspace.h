@@ -44,7 +44,8 @@ Error exceeds_bound(size_t bytes, size_t max_bytes);
 // - whose reshape or setup failed, since some values may have new sizes but no memory for them;
 // - that is new, since its values have the upper bounds of dynamic sizes;
 // - that gets other sizes (resizing.h).
-// Returns false if this build cannot do it; then the runtime must not be used again.
+// Returns false if this build cannot make XNNPACK plan the memory again; the runtime must then not
+// be used again.
 bool forget_memory_plan(xnn_runtime_t runtime);
 
 // The workspaces of a backend. Thread-safe. A workspace is deleted when its last owner drops it.

@@ -13,7 +13,7 @@
 
 namespace vitrine::xnnpack {
 
-// A range of the workspace. The operators from `first` to `last` use it.
+// A range of the workspace that the operators from `first` to `last` use.
 struct MemoryBlock {
   size_t bytes = 0;
   size_t first = 0;

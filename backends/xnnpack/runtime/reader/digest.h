@@ -5,7 +5,7 @@
 // never depends on a digest alone (packing.h).
 #pragma once
 
-// Uses the library as headers only, so that devices need not link it.
+// Uses xxHash as a header-only library, so that devices need not link it.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -119,8 +119,8 @@ struct Node {
   // True if an output of the delegate depends on the node. Other nodes are not passed to XNNPACK.
   bool live = false;
 
-  // Set by mark_silus() (execution/silu_fusion.h) on a sigmoid and the product that reads it. One
-  // operator computes both.
+  // Set by mark_silus() (execution/silu_fusion.h) for a sigmoid and the product that reads its
+  // result. A single operator computes the two nodes.
   enum class Fusion : uint8_t { kUnfused, kSigmoid, kProduct };
   Fusion fusion = Fusion::kUnfused;
 

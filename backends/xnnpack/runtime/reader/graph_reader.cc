@@ -177,7 +177,7 @@ Error check_weights(const Graph& graph, const Node& node) {
   }
   if (filter.datatype->xnn == xnn_datatype_qbint4 &&
       (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0) {
-    return Error::make(ErrorCode::kNotSupported, "a transposed group-wise filter");
+    return Error::make(ErrorCode::kNotSupported, "its group-wise filter is transposed");
   }
   const Value& input = graph.values[node.inputs[0]];
   if (input.datatype->quantization == Quantization::kPerToken &&

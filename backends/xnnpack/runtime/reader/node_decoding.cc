@@ -238,7 +238,7 @@ Error decode_constant_pad(const void* table, Node& node) {
   VITRINE_RETURN_IF_ERROR(read_list("pre_paddings", from.pre_paddings(), node.list));
   VITRINE_RETURN_IF_ERROR(read_list("post_paddings", from.post_paddings(), node.second_list));
   if (node.list.count != node.second_list.count) {
-    return Error::make(ErrorCode::kInvalidProgram, "%zu pre_paddings, but %zu post_paddings",
+    return Error::make(ErrorCode::kInvalidProgram, "it has %zu pre_paddings, but %zu post_paddings",
                        node.list.count, node.second_list.count);
   }
   return Error();
@@ -262,8 +262,8 @@ Error decode_slice(const void* table, Node& node) {
   VITRINE_RETURN_IF_ERROR(read_list("offsets", from.offsets(), node.list));
   VITRINE_RETURN_IF_ERROR(read_list("sizes", from.sizes(), node.second_list));
   if (node.list.count != node.second_list.count) {
-    return Error::make(ErrorCode::kInvalidProgram, "%zu offsets, but %zu sizes", node.list.count,
-                       node.second_list.count);
+    return Error::make(ErrorCode::kInvalidProgram, "it has %zu offsets, but %zu sizes",
+                       node.list.count, node.second_list.count);
   }
   return Error();
 }

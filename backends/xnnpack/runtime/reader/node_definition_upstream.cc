@@ -9,7 +9,7 @@ OptionalNodes optional_nodes() { return {.attention = false, .sparse_max_pooling
 
 bool fusion_confuses_bounds() { return false; }
 
-// XNNPACK removed this node.
+// XNNPACK has removed this kind of node.
 xnn_status define_attention(xnn_subgraph_t, const Node&, std::span<const uint32_t>) {
   return xnn_status_unsupported_parameter;
 }

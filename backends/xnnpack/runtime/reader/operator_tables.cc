@@ -53,7 +53,7 @@ bool is_depthwise(const Graph& graph, const Node& node) {
          !has_padding_for_each_image(graph, node);
 }
 
-// XNNPACK runs 1x1 convolutions as matrix products, except depthwise ones.
+// XNNPACK runs 1x1 convolutions as matrix products unless they are depthwise.
 bool is_product(const Graph& graph, const Node& node) {
   const Window& w = node.window;
   return w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 &&

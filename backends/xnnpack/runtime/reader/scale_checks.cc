@@ -21,7 +21,7 @@ bool can_add(float a, float b, float result) {
   return ratio >= 0x1p-11f && ratio < 0x1p20f;
 }
 
-// The multiplier has 16 bits, 8 of them after the binary point.
+// XNNPACK's multiplier has 16 bits, of which 8 are after the binary point.
 bool can_convert(float from, float to) { return from / to <= 0x1p7f; }
 
 bool can_leaky_relu(float from, float to, float slope) {

@@ -23,7 +23,7 @@ Error check_bias(const Node& node, std::span<Shape> shapes, size_t channels) {
     if (mul_overflows(count, dim, &count)) return invalid_payload("its bias is too large");
   }
   if (count != channels)
-    return invalid_payload("%zu biases for %zu output channels", count, channels);
+    return invalid_payload("it has %zu biases for %zu output channels", count, channels);
   return Error();
 }
 

@@ -39,7 +39,8 @@ Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t) {
   const size_t in_channels = filter[transposed ? 0 : 1];
   const size_t out_channels = filter[transposed ? 1 : 0];
   if (out.back(1) != in_channels) {
-    return invalid_payload("its input has %zu channels, its filter %zu", out.back(1), in_channels);
+    return invalid_payload("its input has %zu channels, but its filter has %zu", out.back(1),
+                           in_channels);
   }
   VITRINE_RETURN_IF_ERROR(check_bias(node, shapes, out_channels));
   out[out.rank - 1] = out_channels;
@@ -54,8 +55,8 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   if (a.rank < 2 || b.rank < 2)
     return invalid_payload("its inputs have ranks %zu and %zu", a.rank, b.rank);
   if (a.back(1) != b.back(2)) {
-    return invalid_payload("%zu columns of the first input, %zu rows of the second", a.back(1),
-                           b.back(2));
+    return invalid_payload("its first input has %zu columns, but its second has %zu rows",
+                           a.back(1), b.back(2));
   }
   Shape out;
   out.rank = std::max(a.rank, b.rank);
@@ -96,7 +97,8 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   }
   if (key.back(2) != value.back(2)) return invalid_payload("its key and value differ in tokens");
   if (mask.rank != 2 || mask[0] != query.back(2) || mask[1] != key.back(2)) {
-    return invalid_payload("its mask is not [%zu, %zu]", query.back(2), key.back(2));
+    return invalid_payload("its mask does not have the shape [%zu, %zu]", query.back(2),
+                           key.back(2));
   }
   // XNNPACK packs keys and values of each head, rounded up to tiles.
   constexpr size_t kPackedTile = 64;

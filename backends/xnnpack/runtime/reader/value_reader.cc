@@ -39,7 +39,7 @@ Error read_external(const fb::XNNTensorValue& from, uint32_t external_count, Val
   }
   if (!external) return Error();
   if (value.external_id >= external_count) {
-    return invalid_payload("external_id %u, but num_externs is %u", value.external_id,
+    return invalid_payload("external_id is %u, but num_externs is %u", value.external_id,
                            external_count);
   }
   if (value.is_constant())
@@ -66,7 +66,8 @@ Error read_per_tensor(const fb::PerTensorQuant& from, Value& value) {
 
 Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
   if (from.channel_dim() < 0 || static_cast<size_t>(from.channel_dim()) >= value.shape.rank) {
-    return invalid_payload("channel_dim %d, but rank %zu", from.channel_dim(), value.shape.rank);
+    return invalid_payload("channel_dim is %d, but the rank is %zu", from.channel_dim(),
+                           value.shape.rank);
   }
   value.channel_dim = static_cast<uint32_t>(from.channel_dim());
   value.zero_point = value.datatype->min_zero_point;
@@ -128,10 +129,10 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
 Error read_per_token(const fb::PerTokenDynamicQuant& from, Value& value) {
   if (from.num_nonbatch_dims() < 1 ||
       static_cast<size_t>(from.num_nonbatch_dims()) > value.shape.rank) {
-    return invalid_payload("num_nonbatch_dims %d, but rank %zu", from.num_nonbatch_dims(),
+    return invalid_payload("num_nonbatch_dims is %d, but the rank is %zu", from.num_nonbatch_dims(),
                            value.shape.rank);
   }
-  if (value.is_constant()) return invalid_payload("is quantized dynamically, but a constant");
+  if (value.is_constant()) return invalid_payload("is dynamically quantized, but it is a constant");
   value.nonbatch_dims = static_cast<uint32_t>(from.num_nonbatch_dims());
   return Error();
 }

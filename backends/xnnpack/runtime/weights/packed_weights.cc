@@ -73,7 +73,7 @@ Error PackedWeights::identify(const Graph& graph) {
   return Error();
 }
 
-// The last entry of a filter has an empty digest if any of its packings differ.
+// The last entry of a filter has an empty digest if the filter is packed in different ways.
 Packing PackedWeights::packing(const Key& key) const {
   const auto known =
       std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);
@@ -85,7 +85,7 @@ Packing PackedWeights::packing(const Key& key) const {
 
 size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
   const auto address = reinterpret_cast<size_t>(block->bytes.data());
-  // A block may be held more than once; DelegateMemory counts it once.
+  // The list may contain a block more than once; DelegateMemory counts each block once.
   if (!used_.empty() && used_.back() == block) return address;
   if (used_.push_back(std::move(block)).ok()) return address;
   is_complete_ = false;

@@ -7,7 +7,7 @@ namespace vitrine::xnnpack {
 
 namespace {
 
-// Copies a path and adds a zero at its end; an empty path stays empty.
+// Copies a path and appends a zero byte to it; an empty path stays empty.
 Error copy_path(std::string_view from, CheckedVector<char>& to) {
   if (from.empty()) return Error();
   VITRINE_RETURN_IF_ERROR(to.append(from));

@@ -19,7 +19,7 @@
 
 namespace vitrine::xnnpack {
 
-// A constant and its source.
+// A constant and the source of its bytes.
 struct ConstantOrigin {
   std::string_view name;  // key of named data; empty otherwise
   std::span<const std::byte> bytes;
@@ -48,7 +48,7 @@ class WeightsCache {
   Digest recall(const ConstantOrigin& constant);
   void remember(const ConstantOrigin& constant, const Digest& content);
 
-  // Returns the block with this packing; null if absent.
+  // Returns the block that has this packing; null if the cache does not contain one.
   std::shared_ptr<const PackedBlock> find(const Packing& packing);
   // Returns the present block if it has this size, otherwise a new block with these bytes. The new
   // block is not shared if another block with the same digest is in use. Null if memory runs out.

@@ -140,7 +140,7 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // The next pixels read the same taps if their windows are inside the image, too.
+    // If the windows of the next pixels are inside the image too, these pixels read the same taps.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

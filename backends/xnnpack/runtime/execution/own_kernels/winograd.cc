@@ -18,8 +18,8 @@ namespace simd = optimized::simd;
 
 constexpr const char* kName = "Vitrine Winograd Convolution (NHWC, F32)";
 
-// Tiles in a task. Their transformed pixels and results stay in the second-level cache, and the
-// transformed weights are read once for all of them.
+// Number of tiles in a task. The transformed pixels and results of these tiles stay in the
+// second-level cache, and the transformed weights are read once for all of them.
 constexpr int64_t kTaskTiles = 32;
 
 constexpr int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -77,7 +77,7 @@ class PackedWeights {
   void copy_biases(int64_t first, int64_t count, float* to) const {
     for (int64_t i = 0; i < count; ++i) to[i] = block(first + i)[(first + i) % columns_];
   }
-  // Writes the weights of one input channel and several output channels.
+  // Writes the weights of one tap for one input channel and several output channels.
   void copy_weights(int64_t tap, int64_t in_channel, int64_t first, int64_t count,
                     float* to) const {
     const int64_t group = in_channel / group_ * group_;
