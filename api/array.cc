@@ -17,7 +17,7 @@ struct [[gnu::visibility("hidden")]] Array::State {
   Tensor tensor;
 };
 
-// Makes an Array without memory. It is row-major if `dim_order` is empty.
+// Makes an Array without memory. The Array is row-major if `dim_order` is empty.
 Result<Array> Array::make(ScalarType dtype, std::span<const int32_t> sizes,
                           std::span<const uint8_t> dim_order) {
   if (element_size(dtype) == 0) {

@@ -14,7 +14,7 @@ class BackendOptions {
   // the backends of this build.
   static Result<BackendOptions> copy_of(std::span<const BackendOption> options);
 
-  // Valid while this object exists, even if it is moved.
+  // The options are valid while this object exists, even if it is moved.
   std::span<const BackendOption> all() const { return {options_.data(), options_.size()}; }
 
  private:

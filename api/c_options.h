@@ -10,7 +10,7 @@ namespace vitrine {
 // Returns a complete struct, although callers compiled with an earlier version pass fewer members.
 // Returns the defaults for null.
 Result<vitrine_options> known_options(const vitrine_options* options);
-// Returns the backend options. They refer to the caller's texts.
+// Returns the backend options, which refer to the texts of the caller.
 Result<CheckedVector<BackendOption>> backend_options(const vitrine_options& options);
 
 }  // namespace vitrine

@@ -117,7 +117,7 @@ struct [[gnu::visibility("hidden")]] Module::State {
     Error check_outputs() const;
   };
 
-  // The names of a method's values, read at their first use.
+  // The names of a method's values, which are read when first used.
   struct Names {
     std::optional<ValueNames> inputs;
     std::optional<ValueNames> outputs;

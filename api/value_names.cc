@@ -109,7 +109,7 @@ std::optional<uint32_t> hex4(std::string_view text) {
 }
 
 // Decodes the escapes of a JSON string; the result is never longer. An unknown escape is replaced
-// by its character.
+// with its character.
 Error unescape(std::string_view text, CheckedVector<char>& plain) {
   VITRINE_RETURN_IF_ERROR(plain.resize(text.size()));
   char* out = plain.data();

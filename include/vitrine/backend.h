@@ -49,7 +49,7 @@ class DelegateMemory {
   };
   static constexpr size_t kKinds = 4;
 
-  // `block` is the block's address, which identifies it.
+  // `block` is the address of the block, which identifies the block.
   void add(Kind kind, const void* block, size_t bytes);
   size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
 
@@ -100,7 +100,7 @@ struct BackendExecutionContext {
   bool must_stop() const { return stop != nullptr && stop->is_set(); }
 };
 
-// One loaded delegate. One thread at a time executes it. Its Method owns it.
+// A loaded delegate, which its Method owns. Only one thread at a time executes a delegate.
 class Delegate {
  public:
   virtual ~Delegate() = default;

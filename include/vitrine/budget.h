@@ -6,7 +6,7 @@
 
 namespace vitrine {
 
-// Not thread-safe; each Method has its own budgets.
+// A budget is not thread-safe; each Method has its own budgets.
 class Budget {
  public:
   explicit Budget(uint64_t limit = UINT64_MAX) : limit_(limit) {}

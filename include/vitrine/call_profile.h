@@ -63,7 +63,7 @@ class CallProfile final : public EventTracer {
     uint64_t first_ns = 0;  // time of the first execution
     // Ordered by chain and instruction, which is the order of execution if the program does not
     // branch. The operators of a delegate follow its call in the order in which they ran; the time
-    // of the call includes theirs.
+    // of the call includes the times of its operators.
     std::span<const Row> rows;
   };
 

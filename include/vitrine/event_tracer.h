@@ -47,7 +47,7 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
-// Identifies an operator of a delegate in its records.
+// Identifies an operator of a delegate in the operator's trace records.
 struct TracedOperator {
   const char* name = nullptr;  // the metadata of the records; zero-terminated
   uint32_t name_size = 0;
@@ -116,7 +116,8 @@ struct TracedValue {
   // index of the result among its results.
   int32_t operator_index = kNoOperator;
   uint32_t result = 0;
-  // Null if the elements are the numbers themselves. Valid while `value` is.
+  // The quantization of the elements; null if the elements are not quantized. Valid while `value`
+  // is valid.
   const TracedQuantization* quantization = nullptr;
 };
 

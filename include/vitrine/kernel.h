@@ -269,7 +269,7 @@ template <>
 struct Slot<EValue&> {
   EValue* storage = nullptr;
 };
-// Tensors, strings and lists must not be replaced by a number.
+// True for a value that a number may replace. Tensors, strings and lists must not be replaced.
 inline bool may_become_number(const EValue& value) {
   return value.is_none() || value.is_int() || value.is_double() || value.is_bool();
 }
@@ -318,7 +318,7 @@ constexpr uint32_t bits(std::initializer_list<bool> flags) {
   return result;
 }
 
-// Not inline, because it runs only if a program is wrong.
+// wrong_argument() is not inline, because it runs only if a program is wrong.
 void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
 template <class T>

@@ -16,7 +16,7 @@ class DerivedData;
 class EValue;
 class ThreadPool;
 
-// Belongs to one Method. One thread at a time uses it.
+// A context belongs to one Method, and only one thread at a time uses it.
 class KernelContext {
  public:
   // The executor resets `temp` after each instruction. `pool` may be null. Both must outlive the
@@ -37,8 +37,8 @@ class KernelContext {
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
     return out.has_sizes(sizes) || resize_checked(out, sizes);
   }
-  // Used by boxing. Sets the arguments of the current call, and which of them are inputs (bit n:
-  // argument n).
+  // Called by the code that unboxes arguments (vitrine/kernel.h). Sets the arguments of the current
+  // call, and which of them are inputs (bit n: argument n).
   void set_call(EValue* const* arguments, uint32_t inputs) {
     arguments_ = arguments;
     inputs_ = inputs;
@@ -87,7 +87,8 @@ class KernelContext {
   // change or if the memory budget is too small. Reports an error if the system has no memory,
   // because results must not depend on the memory that is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
-  // Used by the executor. Null means that nothing is kept. `data` must outlive the context.
+  // Called by the executor. Sets where derived data is kept; null means that nothing is kept.
+  // `data` must outlive the context.
   void set_derived_data(DerivedData* data) { derived_ = data; }
 
   ThreadPool* pool() const { return pool_; }

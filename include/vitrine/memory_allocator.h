@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-// Not thread-safe; each Method has its own allocators.
+// An allocator is not thread-safe; each Method has its own allocators.
 class MemoryAllocator {
  public:
   virtual ~MemoryAllocator() = default;

@@ -34,7 +34,7 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans. It is linked only into programs that refer to it.
+// A check of memory plans. Only programs that refer to a check link its code.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
 // Returns InvalidProgram if the memory plan gives a value's bytes to another value while the first
@@ -240,8 +240,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<RestoredValue> restored_;  // sorted by the address of `value`
-  // Set by set_output_data(). It is a pointer so that programs without that call do not link the
-  // code.
+  // Set by set_output_data(). The function is called through this pointer, so that programs that do
+  // not call set_output_data() do not link it.
   Error (*finish_outputs_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;

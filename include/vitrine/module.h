@@ -48,7 +48,7 @@ class Value {
   Value(Array value) : content_(std::move(value)) {}
   Value(int64_t value) : content_(value) {}
   Value(int value) : content_(int64_t{value}) {}
-  // Other integer types, such as size_t. Values wrap modulo 2^64.
+  // Accepts other integer types, such as size_t. Values wrap modulo 2^64.
   template <std::integral T>
   Value(T value) : content_(static_cast<int64_t>(value)) {}
   Value(double value) : content_(value) {}
@@ -58,7 +58,7 @@ class Value {
   Value(const char* value) {
     if (value != nullptr) content_ = std::string(value);
   }
-  // Deleted, because other pointers would be converted to bool.
+  // Deleted, because pointers of other types would be converted to bool.
   template <class T>
   requires(std::is_pointer_v<T> &&
            !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, char>) Value(T)

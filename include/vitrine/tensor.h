@@ -116,7 +116,7 @@ class Tensor {
     constant_ = false;
   }
   bool has_slack() const { return has_slack_; }
-  // True for constants. Their memory may be a file that is mapped read-only.
+  // True for constants. The memory of a constant may be a file that is mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
   // True if the memory and its content never change while the tensor exists, so that kernels may

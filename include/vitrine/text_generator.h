@@ -34,7 +34,7 @@ class NoRoomError : public GenerationError {
   using GenerationError::GenerationError;
 };
 
-// Properties of a model: the program's metadata, checked against its tensors.
+// Properties of a model: the program's metadata, checked against the tensors of the program.
 struct DecoderInfo {
   int64_t max_context = 0;          // number of positions in the caches
   int64_t max_tokens_per_call = 1;  // most tokens that one call of the program accepts
@@ -134,7 +134,7 @@ struct GenerationStep {
   uint64_t end_ns = 0;      // the callback has returned
 };
 
-// Observes every step. The generating thread calls it.
+// Observes every step of a generation. The generating thread calls the observer.
 class GenerationObserver {
  public:
   virtual ~GenerationObserver() = default;

@@ -58,7 +58,7 @@ class ThreadPool {
   // have returned. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);
   virtual void run(size_t count, Task task, void* argument);
-  // Null for one thread; pthreadpool then runs tasks on the calling thread.
+  // Null if the pool has only one thread; pthreadpool then runs tasks on the calling thread.
   pthreadpool* handle() const { return pool_; }
 
   // Method::execute() calls these functions on the thread that executes it.

@@ -78,7 +78,7 @@ class Tokenizer {
     return make_stream(options, true);
   }
 
-  // The highest id plus one.
+  // The highest token id plus one.
   virtual size_t vocabulary_size() const = 0;
   // Returns the token as the vocabulary has it ("Ġthe", "▁the", "<0x0A>"), or nothing for an
   // unknown id.
