@@ -81,7 +81,7 @@ struct AttentionCall {
 std::optional<Attention> make_attention(KernelContext& context, const AttentionCall& call,
                                         Tensor& out);
 
-// Calls make_attention and, unless `out` is empty, `compute`.
+// Calls make_attention(), and then `compute` unless `out` is empty.
 void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute);
 
 // The arguments of llama::sdpa_with_kv_cache.out, which writes key and value to the caches before
@@ -101,7 +101,7 @@ struct CachedAttentionCall {
 void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
                           Attend compute);
 
-// --- The operators, computed by `compute` ---
+// --- The operators, which call `compute` to compute attention ---
 
 template <Attend compute>
 void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,

@@ -120,7 +120,7 @@ void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Ten
       !check(context, final_state_out, state, "final_state_out")) {
     return;
   }
-  // From here on, the states are in final_state_out, which may be the same tensor as initial_state.
+  // From here on, final_state_out holds the states. It may be the same tensor as initial_state.
   if (initial_state.numel() > 0) {
     std::memmove(final_state_out.mutable_raw_data(), initial_state.raw_data(),
                  initial_state.nbytes());
@@ -163,7 +163,7 @@ void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Ten
 }  // namespace
 
 VITRINE_KERNEL(gated_delta_rule_out, "llama::gated_delta_rule.out", gated_delta_rule_out);
-// The operator's name before ExecuTorch 1.5.
+// The name that the operator had before ExecuTorch 1.5.
 VITRINE_KERNEL(channelwise_gated_delta_rule_out, "llama::channelwise_gated_delta_rule.out",
                gated_delta_rule_out);
 

@@ -12,8 +12,8 @@ namespace vitrine::optimized {
 // A Float tensor in temporary memory with the sizes and dim order of another tensor.
 class FloatCopy {
  public:
-  // Allocates `copy` without setting its elements. Returns false and fails the context if there is
-  // no memory.
+  // Allocates `copy` without setting its elements. Returns false and fails the context if no memory
+  // is left.
   static bool make(KernelContext& context, const Tensor& like, FloatCopy& copy);
   FloatCopy() = default;
   FloatCopy(const FloatCopy&) = delete;

@@ -15,7 +15,7 @@ inline constexpr int64_t kQueryRows = 64;  // approximate number of query rows i
 inline constexpr int64_t kMinMatrixRows =
     16;  // blocks of fewer query rows are multiplied row by row
 
-// The division of the work.
+// The division of attention into work items.
 struct Partition {
   int64_t tokens;  // number of tokens in a block of queries
   int64_t token_blocks;
@@ -37,7 +37,7 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Chooses the key heads and the part of the keys that make an item.
+// Chooses the key heads and the part of the keys that make up an item.
 inline void divide_work(int64_t workers, const llm::Attention& a, Partition& result) {
   const int64_t max_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
   const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // lets faster cores take more items

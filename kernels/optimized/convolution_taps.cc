@@ -112,7 +112,7 @@ class TapConvolution {
     }
   }
 
-  // Computes all images. `weights` are packed. Fails the context if there is no temporary memory.
+  // Computes all images. `weights` are packed. Fails the context if no temporary memory is left.
   void run(KernelContext& context, const float* weights) const {
     const KernelContext::TemporaryScope scope(context);
     const int64_t work = work_of({shape_.positions(), shape_.out_layout.sizes[1], shape_.depth()});

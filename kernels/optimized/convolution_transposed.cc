@@ -30,7 +30,7 @@ void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
 void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* parts, float* plane) {
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;
-  // The output coordinate of the contribution of input coordinate `source`; it may be outside the
+  // The output coordinate to which input coordinate `source` contributes; it may be outside the
   // output.
   const auto target = [&](size_t dim, int64_t source) {
     return source * window.stride[dim] - window.padding[dim] + tap[dim] * window.dilation[dim];

@@ -227,8 +227,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     return vitrine::multiply_matrices(context, product);
   }
   const KernelContext::TemporaryScope scope(context);
-  // Converts the left side now, because it is read for every panel of the right side. The right
-  // side, usually the larger, is read once.
+  // Converts the left side now, because it is read again for every panel of the right side. The
+  // right side, which is usually larger, is read only once.
   Matrix left = as_floats(context, view(product.left.tensor, product.left.layout));
   Matrix right = view(product.right.tensor, product.right.layout);
   Matrix result_matrix = view(product.out, product.out_layout);

@@ -34,8 +34,8 @@ struct Matrix {
   }
 };
 
-// Sets result[r * columns + c] = (left x right)(r, c). Both must be Float. Fails the context if
-// there is not enough temporary memory.
+// Sets result[r * columns + c] = (left x right)(r, c). Both operands must be Float. Fails the
+// context if there is not enough temporary memory.
 void multiply(KernelContext& context, const Matrix& left, const Matrix& right, float* result);
 
 }  // namespace vitrine::optimized

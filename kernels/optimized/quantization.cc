@@ -15,8 +15,8 @@ constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
 
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 
-// Returns true if these kernels support the dtypes, layouts and bounds. `real` is the floating
-// tensor, `bytes` the quantized one.
+// Returns true if the kernels in this file support the dtypes, layouts and bounds. `real` is the
+// floating tensor, `bytes` the quantized one.
 bool is_supported(const Tensor& real, const Tensor& bytes, ScalarType dtype,
                   const ChannelShape& shape, int64_t lowest, int64_t highest) {
   const int64_t dtype_min = dtype == ScalarType::kByte ? 0 : INT8_MIN;

@@ -21,7 +21,7 @@ class StretchedLines {
                  float* memory)
       : image_(image), width_(width), columns_(columns), memory_(memory) {}
 
-  // Adjacent lines use different slots.
+  // Returns a stretched line. Adjacent lines use different slots of the buffer.
   const float* line(int64_t y) {
     const auto slot = static_cast<size_t>(y % 2);
     float* const to = memory_ + slot * columns_.size();

@@ -64,8 +64,8 @@ void pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
                         "integers cannot have a negative exponent, got %lld",
                         static_cast<long long>(exponent.to<int64_t>()));
   }
-  // For an exponent of 0.5, uses sqrt as PyTorch does. It differs from std::pow for -0 and
-  // -infinity.
+  // For exponents of 0.5 and -0.5, uses sqrt as PyTorch does. The results differ from those of
+  // std::pow for -0 and -infinity.
   if (!integers && exponent.to<double>() == 0.5) {
     return unary_float(context, self, out, [](auto x) { return std::sqrt(x); });
   }

@@ -18,7 +18,8 @@ namespace {
 // ATen's codes for normalization.
 enum Normalization : int64_t { kNone, kByRoot, kByLength };
 
-// The lines of a row-major tensor along one dimension: the elements that differ only in its index.
+// The lines of a row-major tensor along one dimension. The elements of a line differ only in their
+// index in that dimension.
 struct Lines {
   int64_t count;
   int64_t inner;   // distance between neighbors in a line, in elements

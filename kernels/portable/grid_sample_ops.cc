@@ -33,11 +33,12 @@ struct Axis {
     return align_corners ? (x + 1) / 2 * (extent - 1) : ((x + 1) * extent - 1) / 2;
   }
 
-  // Moves a position outside the image into it as `padding` requires. kZeros leaves it unchanged.
+  // Moves a position that is outside the image into the image, as `padding` requires. kZeros leaves
+  // it unchanged.
   C padded(C x) const {
     if (padding == Padding::kZeros) return x;
     if (padding == Padding::kReflection) x = reflected(x);
-    // With this order of comparisons, NaN becomes position 0.
+    // The order of the comparisons makes NaN become position 0.
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 

@@ -69,7 +69,7 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-// Number of bits in the significand.
+// Number of bits in the significand of T.
 template <class T>
 constexpr int kDigits = std::numeric_limits<T>::digits;
 template <>

@@ -14,7 +14,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The possible results of sum_type().
+// The types for the possible results of sum_type().
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
 // The type to which elements are converted for an output of dtype `out`. One type serves all
@@ -59,7 +59,7 @@ struct Sum {
   void result(T& sum) const { sum = static_cast<T>(total()); }
 };
 
-// Sums all elements except NaN.
+// Sums all elements that are not NaN.
 template <class T>
 struct SumOfNumbers : Sum<T> {
   void add(std::span<const T> values) {

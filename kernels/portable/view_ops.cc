@@ -50,7 +50,7 @@ void expand_copy_out(KernelContext& context, const Tensor& self, std::span<const
   bool fits = size.size() >= view.rank && size.size() <= kMaxRank;
   for (size_t i = 0; fits && i < size.size(); ++i) {
     const size_t added = size.size() - view.rank;
-    // -1 keeps the size of an existing dimension.
+    // A size of -1 keeps the size of an existing dimension.
     target[i] = size[i] == -1 && i >= added ? view.sizes[i - added] : size[i];
     fits = target[i] >= 0;
   }

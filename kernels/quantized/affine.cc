@@ -66,10 +66,10 @@ struct QuantizeCall {
   ScalarType dtype;
 };
 
-// Zero points are added either after or before rounding.
+// Says if zero points are added after or before rounding.
 enum class Shift : uint8_t { kAfterRounding, kBeforeRounding };
 
-// Quantizes with arithmetic in Real.
+// Quantizes a run of elements with arithmetic in Real.
 template <class Real, Shift shift>
 void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
   if (!check_dtype_in<FloatHBF16Types>(context, q.input) ||

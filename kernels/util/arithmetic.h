@@ -59,7 +59,7 @@ constexpr T wrapping_neg(T a) {
 // --- Division. An integer divisor must not be zero. The smallest integer divided by -1 wraps
 // around to itself. ---
 
-// Quotient rounded toward zero.
+// The quotient, rounded toward zero.
 template <class T>
 T divide_trunc(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -1,4 +1,5 @@
-// Broadcasting: shapes are aligned at their last dimensions; aligned sizes are equal or one is 1.
+// Broadcasting: shapes are aligned at their last dimensions; two aligned sizes are equal, or one of
+// them is 1.
 #pragma once
 
 #include <cstdint>

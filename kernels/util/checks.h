@@ -18,7 +18,8 @@ namespace vitrine {
 // size of that dimension.
 [[nodiscard]] std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank);
 
-// Returns a bit mask of the dimensions in `dims`; 0 if it is empty. Fails on a repeated dimension.
+// Returns a bit mask of the dimensions in `dims`; 0 if `dims` is empty. Fails on a repeated
+// dimension.
 [[nodiscard]] std::optional<uint32_t> dim_mask(KernelContext& context,
                                                std::span<const int64_t> dims, size_t rank);
 

@@ -25,8 +25,8 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   }
 }
 
-// Returns true for dtypes in which kernels compute or read scalars, whether they are selected or
-// not.
+// Returns true for dtypes in which kernels compute or read scalars, even if a selective build does
+// not select the dtype.
 constexpr bool is_internal(ScalarType type) {
   return type == ScalarType::kBool || type == ScalarType::kInt || type == ScalarType::kLong ||
          type == ScalarType::kFloat || type == ScalarType::kDouble;

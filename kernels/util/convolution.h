@@ -16,8 +16,8 @@
 
 namespace vitrine {
 
-// Windows over depth, height and width. The first dimensions may be absent: they have one element
-// and a window of one.
+// Windows over depth, height and width. The first dimensions may be absent; an absent dimension has
+// one element and a window of one element.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};

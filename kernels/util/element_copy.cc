@@ -19,7 +19,7 @@ constexpr int64_t kMinPlanes = 8;  // with fewer planes, each plane is divided a
 template <size_t size>
 void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
-    // memmove, because source and destination may overlap.
+    // Uses memmove, because source and destination may overlap.
     std::memmove(to, from, static_cast<size_t>(count) * size);
     return;
   }
@@ -68,7 +68,7 @@ struct Plane {
   int64_t from_stride;
   int64_t to_stride;
 
-  // The part [begin, end) of the longer dimension.
+  // Returns the part [begin, end) of the plane along its longer dimension.
   Plane part(int64_t begin, int64_t end) const {
     Plane result = *this;
     const bool by_rows = rows >= count;
@@ -208,8 +208,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                  .from_stride = loop.row_stride(1),
                  .to_stride = loop.row_stride(0)};
   };
-  // If there are few planes, each is divided among the threads; otherwise, each thread copies some
-  // planes.
+  // If there are few planes, each plane is divided among the threads; otherwise, each thread copies
+  // some planes.
   const bool divide = planes.rows() < kMinPlanes;
   const int64_t length = std::max(planes.row_length(), loop.row_length());
   const int64_t items = divide ? length : planes.rows();

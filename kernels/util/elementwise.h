@@ -53,7 +53,7 @@ template <class Op, class Out, class... In>
   Out* result = static_cast<Out*>(out);
   [&]<size_t... I>(std::index_sequence<I...>) {
     const std::tuple<const In*...> in{static_cast<const In*>(inputs[I])...};
-    // `out` may be the same array as an input but must not overlap one in any other way.
+    // `out` may be the same array as an input but must not overlap an input in any other way.
     VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) result[i] = function(load(std::get<I>(in) + i)...);
   }
@@ -62,7 +62,7 @@ template <class Op, class Out, class... In>
 
 }  // namespace elementwise_internal
 
-// `Out` is op's return type; `In...` are its parameter types, one for each input.
+// `Out` is the return type of `op`; `In...` are the parameter types of `op`, one for each input.
 template <class Out, class... In, class Op>
 void elementwise(KernelContext& context, ScalarType common,
                  const std::array<const Tensor*, sizeof...(In)>& inputs, Tensor& out,
@@ -89,7 +89,7 @@ void elementwise(KernelContext& context, ScalarType common,
   run_elementwise(context, call, inputs, out);
 }
 
-// --- Families ---
+// --- Families of operators ---
 
 // Applies op(T) -> T in self's dtype. `List`, here and below, holds the possible compute types.
 template <class List, class Op>

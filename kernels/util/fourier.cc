@@ -11,8 +11,8 @@ namespace vitrine {
 
 namespace {
 
-// Larger prime factors use Bluestein's algorithm, because the time of a stage is proportional to
-// its radix.
+// Larger prime factors use Bluestein's algorithm, because the time that a stage takes is
+// proportional to its radix.
 constexpr int64_t kMaxRadix = 61;
 
 struct Root {
@@ -174,7 +174,8 @@ bool FourierTransform<T>::prepare(KernelContext& context, int64_t length) {
   T* const root_re = allocate<T>(context, length_);
   T* const root_im = allocate<T>(context, length_);
   if (context.failed()) return false;
-  // Computes the roots of the first octant. The others follow by swapping and negating parts.
+  // Computes the roots of the first octant. The other roots follow by swapping and negating real
+  // and imaginary parts.
   const int64_t octant = length_ % 8 == 0 ? length_ / 8 : length_ - 1;
   for (int64_t k = 0; k <= octant; ++k) {
     const auto [re, im] = root_of_unity(k, length_);

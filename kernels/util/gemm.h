@@ -17,7 +17,7 @@ namespace vitrine {
 // Size of the tile of sums that is kept in registers.
 inline constexpr int64_t kGemmTileRows = 4;
 inline constexpr int64_t kGemmTileColumns = 8;
-// Sizes of packed blocks.
+// Sizes of the blocks of operands that are packed at a time.
 inline constexpr int64_t kGemmBlockDepth = 128;
 inline constexpr int64_t kGemmBlockRows = 32;
 template <class Sum>

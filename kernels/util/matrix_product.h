@@ -44,7 +44,7 @@ using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& p
 // Computes a product of any dtype and layout. Half and BFloat16 are summed in float.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
 
-// --- The operators, computed by `multiply` ---
+// --- The operators, which call `multiply` to compute the product ---
 
 void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
         MultiplyMatrices multiply);

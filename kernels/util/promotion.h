@@ -28,8 +28,8 @@ inline std::optional<ScalarType> promote(KernelContext&, const Tensor& tensor,
   return promote(tensor.dtype(), scalar);
 }
 
-// The dtype of functions with fractional results: floating and complex dtypes stay, others become
-// Float.
+// The dtype of functions with fractional results: floating and complex dtypes stay the same, other
+// dtypes become Float.
 inline ScalarType promote_to_float(ScalarType type) {
   return is_floating(type) || is_complex(type) ? type : ScalarType::kFloat;
 }

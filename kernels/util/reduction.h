@@ -26,7 +26,7 @@
 
 namespace vitrine {
 
-// Options of an accumulator.
+// Options for reducing with an accumulator.
 struct ReductionRules {
   // If this dtype is Half or BFloat16, elements are rounded to it before they are added.
   ScalarType common;

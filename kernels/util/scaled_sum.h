@@ -1,4 +1,4 @@
-// The operators add, sub and rsub: sums of self and other, one of them scaled by alpha.
+// The operators add, sub and rsub: sums of `self` and `other`, one of which is scaled by `alpha`.
 #pragma once
 
 #include "kernels/util/arithmetic.h"

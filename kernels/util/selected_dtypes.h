@@ -1,5 +1,5 @@
-// The dtypes that kernels of this build support. This file selects all; a selective build includes
-// a generated file instead (cmake/SelectOps.cmake).
+// The dtypes that kernels of this build support. This file selects all dtypes; a selective build
+// includes a generated file instead (cmake/SelectOps.cmake).
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
-constexpr int64_t kMaxDirectBytes = int64_t{32}
-                                    << 10;  // for larger matrices, lines are stored at once
+// For matrices larger than this, lines of the result are stored at once.
+constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
@@ -103,8 +103,8 @@ int64_t line_offset(const std::byte* first, int64_t stride) {
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
 }
 
-// Returns true if the result is too large for a cache and can be stored past it, which saves
-// reading the destination first.
+// Returns true if the result is too large for a cache and can be stored in a way that bypasses the
+// cache, which saves reading the destination first.
 bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 #ifdef __SSE2__
   return bytes >= kMinStreamedBytes && stride % kLineBytes == 0 &&

@@ -20,8 +20,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Number of query rows that are multiplied at once. Their sums with four keys, or over four vectors
-// of values, must fit the registers.
+// Number of query rows that are multiplied at once. The sums of these rows, for four keys or for
+// four vectors of values, must fit in the registers.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 2;
 #else
@@ -285,7 +285,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
       score = hn::Add(score, load_part(d, mask + n, count - n));
       store_part(score, d, scores + n, count - n);
     }
-    // load_part sets the lanes beyond `count` to zero; they must not change the maximum.
+    // load_part() sets the lanes beyond `count` to zero. These lanes must not change the maximum.
     if (count - n < step) {
       score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, largest_lanes);
     }

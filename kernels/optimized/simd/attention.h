@@ -29,8 +29,8 @@ struct FloatRows {
   int64_t count;
 };
 
-// Number of floats in a vector. Rows of queries and sums are padded to a multiple of it; the
-// padding of queries must be zero.
+// Number of floats in a vector. Rows of queries and sums are padded to a multiple of this number;
+// the padding of queries must be zero.
 int64_t attention_lanes();
 
 // Sets scores(r, n) to the dot product of query r and key n.

@@ -23,9 +23,9 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
-// Results too large for a cache are stored past it, which saves reading the destination first.
-// Short runs use ordinary stores, because they would wait too often for stores that bypass the
-// cache.
+// Results that are too large for a cache are stored in a way that bypasses the cache, which saves
+// reading the destination first. Short runs use ordinary stores, because they would wait too often
+// for stores that bypass the cache.
 constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
 constexpr int64_t kMinStreamedRun = 4096;
 

@@ -16,7 +16,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sums, three vectors of the right side and one of the left side must fit the registers. x86
+// The sums, three vectors of the right side and one of the left side must fit in the registers. x86
 // before AVX-512 has 16 registers, other instruction sets have 32.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 4;

@@ -23,7 +23,8 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   const hn::Rebind<uint8_t, Tag> db;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto inverse = hn::Set(d, q.inverse);
-  // Clamps before rounding; the result is the same, because the bounds are integers.
+  // Clamps before rounding, which gives the same result as clamping afterward, because the bounds
+  // are integers.
   const auto low = hn::Set(d, static_cast<float>(q.lowest - q.zero_point));
   const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
   const auto zero_point = hn::Set(di, q.zero_point);
@@ -58,7 +59,7 @@ void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out
   const auto high = hn::Set(d, static_cast<double>(q.highest));
   const auto byte = hn::Set(di, 0xff);
   for (int64_t i = 0; i < count; i += lanes) {
-    // Multiplies and adds with two roundings, like the separate operators.
+    // Rounds after the multiplication and after the addition, like separate operators.
     const auto product = hn::Mul(hn::PromoteTo(d, load_part(df, in + i, count - i)), inverse);
     const auto sum = hn::Add(product, zero_point);
     const auto number = hn::IfThenZeroElse(hn::IsNaN(sum), sum);
