@@ -20,8 +20,8 @@ bool is_wide_unsigned(ScalarType type) {
 }
 
 ScalarType promote_integral(ScalarType a, ScalarType b) {
-  // Byte is the only unsigned type here. Neither Byte nor Char can hold all values of the other
-  // type.
+  // Byte is the only unsigned type that reaches this line. Neither Byte nor Char can hold all
+  // values of the other type.
   const bool byte_and_char = std::max(a, b) == ScalarType::kChar;
   return byte_and_char ? ScalarType::kShort : std::max(a, b);
 }

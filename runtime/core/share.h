@@ -11,8 +11,8 @@ namespace internal {
 
 inline constexpr size_t kControlBlockBytes = 128;
 
-// An allocator for the control block of a shared pointer. It returns a block that was allocated
-// before.
+// An allocator for the control block of a shared pointer. The allocator returns a block that was
+// allocated before.
 template <class T>
 struct BlockAllocator {
   using value_type = T;

@@ -1,4 +1,4 @@
-// A sort with small code. It is a heap sort, so that no file can make it take quadratic time.
+// A sort with little code. It is a heap sort, so that no file can make sorting take quadratic time.
 #pragma once
 
 #include <cstddef>

@@ -209,7 +209,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  // An owned buffer was read for this value only. It may be larger than the value.
+  // If the buffer is owned, it was read for this value only. It may be larger than the value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
   // Each value keeps at most one buffer, so an array with one slot per value is large enough.

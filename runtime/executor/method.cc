@@ -99,7 +99,7 @@ const char* kind_name(Kind kind) {
 }
 
 // Returns the error of an execution that ends before its last instruction. A `budget` below 0 means
-// that the limit on instructions ended it.
+// that the limit on instructions ended the execution.
 Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
   if (budget != UINT64_MAX) return stop.error();
   return Error::make(ErrorCode::kInvalidProgram,
@@ -221,7 +221,7 @@ const EValue& Method::input(size_t index) const {
   return restored != nullptr ? restored->initial : *inputs_[index].value;
 }
 
-// Never inline: each inlined copy takes 0.4 KB.
+// This function is never inlined, because each inlined copy takes 0.4 KB.
 [[gnu::noinline]] Method::RestoredValue* Method::find_restored(const EValue* value) const {
   const auto found = std::ranges::lower_bound(restored_, value, {}, &RestoredValue::value);
   return found != restored_.end() && found->value == value ? &*found : nullptr;
@@ -291,7 +291,7 @@ Error Method::run() {
   return error;
 }
 
-// Never inline: more copies would cost bytes and save no time.
+// This function is never inlined, because more copies would cost bytes and save no time.
 [[gnu::noinline]] Error Method::run_chain(int32_t chain_index, const ChainSteps& chain,
                                           uint64_t* budget) {
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);

@@ -84,7 +84,7 @@ Error MethodLoader::take_planned_memory() {
   }
   if (total == 0) return Error();
   if (method_.memory_.take(total)) {
-    // Memory from calloc costs no time here: the system zeroes large blocks when they are first
+    // calloc() costs no time here, because the system zeroes large blocks when they are first
     // touched.
     method_.planned_.reset(static_cast<std::byte*>(
         std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
@@ -132,7 +132,8 @@ Error MethodLoader::make_inputs_and_outputs() {
   for (uint32_t i = 0; i < num_inputs; ++i) {
     Method::Input& input = method_.inputs_[i];
     input.value = &method_.values_[static_cast<size_t>(plan_.inputs()->Get(i))];
-    // An input that is not a tensor is set already: its only possible value is in the program.
+    // An input that is not a tensor counts as set, because its only possible value is in the
+    // program.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
     if (input.value->is_tensor() && input.value->unchecked_tensor().is_read_only()) {

@@ -1,5 +1,5 @@
-// Sets or allocates the memory of outputs that are not memory-planned, and copies results into it
-// if an execution left them elsewhere.
+// Sets or allocates the memory of outputs that are not memory-planned, and copies results into that
+// memory if an execution left them elsewhere.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

@@ -120,7 +120,7 @@ Error SharedMemory::take_memory(std::span<std::byte> memory, uint64_t max_bytes)
     return Error();
   }
   const size_t total = bytes_ + kReadableSlack;
-  // Memory from calloc costs no time here: the system zeroes large blocks when they are first
+  // calloc() costs no time here, because the system zeroes large blocks when they are first
   // touched.
   const uint64_t bound = max_bytes != 0 ? max_bytes : platform::available_memory();
   if (bytes_ <= bound) {

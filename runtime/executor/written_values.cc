@@ -186,7 +186,7 @@ Error MethodLoader::check_written(uint32_t index, const char* name) {
   return Error();
 }
 
-// Inputs that the program itself updates are ignored: their new values are intended.
+// Ignores inputs that the program itself updates, because their new values are intended.
 Error MethodLoader::find_reused_inputs() {
   if (std::ranges::none_of(method_.inputs_, &Method::Input::is_planned)) return Error();
   for (const int32_t input : *plan_.inputs()) written_[static_cast<size_t>(input)] = false;

@@ -53,7 +53,7 @@ class TraceBuffer final : public ValueTracer {
   // Sets the test set of a bundled program that later blocks run.
   void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
 
-  // Discards all records and keeps the memory.
+  // Discards all records, but keeps the memory for new records.
   void clear();
 
   std::span<const Block> blocks() const { return {blocks_.get(), num_blocks_}; }
@@ -61,7 +61,7 @@ class TraceBuffer final : public ValueTracer {
     return {records_.get() + block.first, block.count};
   }
 
-  // Null if values are not kept.
+  // The buffer of values; null if values are not kept.
   const ValueBuffer* values() const { return values_; }
 
   // Number of records that did not fit, including all records of blocks that did not fit.

@@ -73,7 +73,7 @@ class ValueBuffer {
   void add(const TracedValue& value, size_t record);
   // Counts a value that does not fit.
   void drop() { ++dropped_; }
-  // Discards all values and keeps the memory.
+  // Discards all values, but keeps the memory for new values.
   void clear();
 
   std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
@@ -85,7 +85,8 @@ class ValueBuffer {
  private:
   bool add_entry(const Entry& entry);
   bool add_tensor(Entry entry, const Tensor& tensor, const TracedQuantization* quantization);
-  // Reserves bytes and zeros the gap before them. Returns their offset, or kNoData.
+  // Reserves bytes and zeros the gap before them. Returns the offset of the reserved bytes, or
+  // kNoData if they do not fit.
   uint64_t reserve(size_t bytes);
   bool add_list(Entry entry, const EValue& list);
 

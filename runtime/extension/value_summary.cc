@@ -89,7 +89,8 @@ void dequantize_to(const Tensor& tensor, const TracedQuantization& quantization,
                      });
 }
 
-// Counts each integer. All figures follow from the 256 counts, because there is one scale.
+// Counts how often each integer occurs. All figures follow from the 256 counts, because all
+// elements have the same scale.
 template <class T>
 ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_point) {
   // Uses several tables, because a processor waits if it adds to the same count twice in a row, and

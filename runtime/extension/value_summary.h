@@ -26,7 +26,7 @@ struct ValueSummary {
   double mean = 0;
   double deviation = 0;  // standard deviation, of the elements and not of a sample
   // The number of elements in equal parts of the range from min to max; max belongs to the last
-  // bin. If all elements are equal, they are in the first bin.
+  // bin. If all elements are equal, the first bin counts them all.
   std::array<uint64_t, kBins> histogram = {};
 
   uint64_t finite() const { return count - nan - infinite; }
@@ -38,8 +38,8 @@ bool can_summarize(ScalarType dtype);
 // `tensor` must be readable, with a dtype that can_summarize(). `quantization` may be null.
 ValueSummary summarize(const Tensor& tensor, const TracedQuantization* quantization);
 
-// Writes the real numbers of an int8 or uint8 tensor to `floats`, which has its number of elements,
-// in memory order.
+// Writes the real numbers of an int8 or uint8 tensor to `floats`, in memory order. `floats` has as
+// many elements as the tensor.
 void dequantize(const Tensor& tensor, const TracedQuantization& quantization, float* floats);
 
 }  // namespace vitrine

@@ -18,7 +18,7 @@ namespace fbs = schema::program;
 
 Error invalid(const char* what) { return Error::make(ErrorCode::kInvalidProgram, "%s", what); }
 
-// Indices come from the file and may be signed; negative ones are out of range.
+// Indices come from the file and may be signed; negative indices are out of range.
 bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
