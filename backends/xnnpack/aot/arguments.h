@@ -26,10 +26,11 @@ Node& required(const Node& node, size_t index);
 int64_t item_index(const Node& node);
 // Returns the strides of a pooling; by default, they are the sizes of the pooling's kernel.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
-// Converts a dim that may be negative (counted from the end). AotError if it is out of range.
+// Converts a dim that may be negative (counted from the end). Throws AotError if the dim is out of
+// range.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 
-// Returns the spec of the node's result. AotError if it is not a single tensor.
+// Returns the spec of the node's result. Throws AotError if the result is not a single tensor.
 const TensorSpec& spec_of(const Node& node);
 
 // Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one.

@@ -7,7 +7,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Returns the table for XNode's union.
+// Returns the table that XNode's union refers to.
 flatbuffers::Offset<void> write_members(flatbuffers::FlatBufferBuilder& out,
                                         const PayloadNode& node);
 

@@ -14,7 +14,7 @@ std::optional<Rejection> check_images(const Candidate& candidate) {
   return Rejection{"the input is not a batch of images", "give it four dims"};
 }
 
-// XNNPACK always scales by the ratio of the sizes.
+// XNNPACK always derives the scale from the sizes of input and output.
 bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   if (!from.is_static() || !to.is_static()) return false;
   const auto* real = scale.get<double>();

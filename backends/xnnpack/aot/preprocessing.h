@@ -29,8 +29,8 @@ class Preprocessing {
   // outputs.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
-  // Returns the data of a placeholder as row-major f32. AotError if it is not a constant or not
-  // floats.
+  // Returns the data of a placeholder as row-major f32. Throws AotError if the placeholder is not a
+  // constant or does not hold floats.
   std::vector<float> floats(const Node& node) const;
   // Adds a constant that was made from the constant `source`; both are stored in the same file.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
@@ -82,7 +82,7 @@ void fuse_activations(Preprocessing& p);
 void split_concatenations(Preprocessing& p);
 // Turns max.dim into amax if only the values of max.dim are used.
 void max_dims_to_amax(Preprocessing& p);
-// Quantizes a zero padding between a dequantize call and a convolution.
+// Quantizes a padding with zeros that is between a dequantize call and a convolution.
 void quantize_paddings(Preprocessing& p);
 
 // Runs all passes. AotErrors name the pass and the node.

@@ -11,7 +11,7 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns a bound of the result as int8, rounded like in XNNPACK.
+// Returns a bound of the result in int8, rounded as XNNPACK rounds it.
 int64_t rounded_bound(float bound, const QuantParams& result) {
   const float steps =
       bound / static_cast<float>(result.scale) + static_cast<float>(result.zero_point);

@@ -24,7 +24,8 @@ struct Product {
   Node* weight_source() const;
 };
 
-// Empty if the node is not a call of convolution, linear, addmm or mm.
+// Returns the operands of a product; empty if the node is not a call of convolution, linear, addmm
+// or mm.
 std::optional<Product> product_of(Node& node);
 
 // Checks the scales, bounds and bias of a statically quantized product. `activation` is the

@@ -82,7 +82,7 @@ void read_blocks(const Node& node, QuantParams& params) {
   size_t num_spanned = 0;
   for (size_t dim = 0; dim < block.size(); ++dim) num_spanned += spans_dim(dim) ? 1 : 0;
   if (num_spanned == block.size() && !is_dynamic(node)) return;
-  // int4 weights are always blockwise, even if a row is a single block.
+  // int4 weights always count as blockwise, even if each row is a single block.
   const bool is_int4 = params.quant_min == -8 && params.quant_max == 7;
   const bool is_per_row =
       std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });

@@ -47,7 +47,7 @@ struct Rule {
   SupportsScales supports_scales = nullptr;  // null: all scales are supported
   // An activation that may be fused into the call before it.
   std::string_view activation = {};
-  // True if decomposition must keep the operator.
+  // True if the decomposition pass must keep calls of the operator.
   bool keep = false;
   // True if the operator only moves data, so that input and output have the same quantization.
   bool moves = false;
@@ -55,7 +55,7 @@ struct Rule {
   bool converts = false;
 };
 
-// Returns null if no call of the operator is delegated.
+// Returns the conditions for an operator; null if no call of the operator is delegated.
 const Rule* find_rule(const Node& node);
 
 // Returns the reason for which the call is not delegated, or nothing if it is. Never throws:

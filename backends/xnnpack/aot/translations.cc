@@ -158,7 +158,7 @@ void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
   }
   made.list.assign(rank, 0);
   made.second_list.assign(rank, 0);
-  // `pad` starts with the last dim.
+  // The list `pad` begins with the padding of the last dim.
   for (size_t i = 0; i < padding.size() / 2; ++i) {
     made.list[rank - 1 - i] = t.size_of(node, padding[2 * i]);
     made.second_list[rank - 1 - i] = t.size_of(node, padding[2 * i + 1]);

@@ -40,7 +40,7 @@ void translate_amax(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_mean(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds);
 
-// `kinds` are plain, depthwise and transposed convolution.
+// `kinds` are the kinds of nodes of plain, depthwise and transposed convolutions.
 void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_linear(Translator& t, Node& node, const NodeKinds& kinds);
 

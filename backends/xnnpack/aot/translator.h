@@ -19,7 +19,7 @@ class Translator {
 
   PayloadGraph run();
 
-  // ---- For the translation functions (translations.h)
+  // ---- Functions that the translation functions (translations.h) call
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }

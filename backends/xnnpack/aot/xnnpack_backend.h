@@ -14,7 +14,7 @@ namespace vitrine::aot {
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
-  // The size of the widest SIMD vector, as in ExecuTorch's memory plans.
+  // The padding is the size of the widest SIMD vector, as in ExecuTorch's memory plans.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

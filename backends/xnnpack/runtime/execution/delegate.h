@@ -68,14 +68,14 @@ class XnnpackDelegate final : public Delegate {
   // Plans the memory of the runtime for shapes_. The workspace must be locked.
   Error plan_for_shapes();
   Error give_up(xnn_status status);
-  // Resets the state after XNNPACK failed, and returns the error.
+  // Resets the state of the delegate after XNNPACK has failed, and returns the error.
   Error fail(Error error);
   // Reserves memory for XNNPACK's lists of the memory planner and of padding buffers
   // (memory_reserve.h). Returns false if memory runs out.
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
-  // Replaces the names of operators that Vitrine's kernels run.
+  // Sets the names of the operators that Vitrine's kernels run.
   void name_own_kernels();
   void log_operators(const BackendExecutionContext& context,
                      std::span<const uint64_t> ends_ns) const;

@@ -17,7 +17,7 @@
 
 namespace vitrine::xnnpack {
 
-// Receives the end of each operator.
+// Is notified at the end of each operator.
 class OperatorListener {
  public:
   virtual ~OperatorListener() = default;

@@ -92,7 +92,7 @@ std::span<const uint64_t> OperatorTimes::convert_ticks() {
   uint64_t previous = start_ns_;
   for (uint64_t& end : ends_) {
     const auto ns = static_cast<uint64_t>(static_cast<double>(end - start_ticks_) * ns_a_tick);
-    // The counters of two processors may differ.
+    // Ends never decrease, although the counters of two processors may differ.
     end = std::max(previous, start_ns_ + std::min(ns, all_ns));
     previous = end;
   }

@@ -18,18 +18,19 @@ enum class WorkspaceSharing : uint8_t {
 };
 
 struct Options {
-  // "workspace_sharing_mode": 0, 1 or 2.
+  // The option "workspace_sharing_mode": 0, 1 or 2.
   WorkspaceSharing workspace_sharing = WorkspaceSharing::kPerProgram;
-  // "weight_cache_enabled": delegates that pack the same constants of a program in the same way
-  // share one copy.
+  // The option "weight_cache_enabled": delegates that pack the same constants of a program in the
+  // same way share one copy.
   bool weights_cache = true;
-  // "packed_cache_path": a file that also keeps packed weights across processes. Empty if there is
-  // no file.
+  // The option "packed_cache_path": the path of a file that keeps packed weights across processes;
+  // empty if there is no file.
   std::string_view packed_cache_path;
-  // "vitrine_kernels": Vitrine's kernels run the operators that they compute faster
-  // (own_kernels.h).
+  // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
+  // XNNPACK does (own_kernels.h).
   bool vitrine_kernels = true;
-  // "exact": no kernel has a larger error than sums of products (own_kernels/winograd.h).
+  // The option "exact": no kernel has a larger error than sums of products have
+  // (own_kernels/winograd.h).
   bool exact = false;
 };
 

@@ -28,7 +28,7 @@ class OwnKernels {
   // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
-  // Bytes of copied weights.
+  // Number of bytes of the copied weights.
   size_t bytes() const { return weights_.size() + winograd_.weight_bytes(); }
   // Bytes of memory that tasks use during a run.
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }

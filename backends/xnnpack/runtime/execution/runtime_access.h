@@ -87,7 +87,7 @@ RuntimeValue value_at(xnn_runtime_t runtime, uint32_t id);
 void set_value_shape(xnn_runtime_t runtime, uint32_t id, const Shape& shape, size_t element_size);
 
 pthreadpool_t threads_of(xnn_runtime_t runtime);
-// Ends XNNPACK's own measurement of times.
+// Makes XNNPACK stop its own measurement of times.
 void stop_profiling(xnn_runtime_t runtime);
 
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the

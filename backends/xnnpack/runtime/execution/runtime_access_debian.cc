@@ -1,4 +1,4 @@
-// XNNPACK 4ea82e5 (November 2024).
+// Accesses the private structures of XNNPACK 4ea82e5 (November 2024).
 #include <cpuinfo.h>
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Builds without XNNPACK's private headers.
+// Replaces the access to XNNPACK's private structures in builds without its private headers.
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 namespace vitrine::xnnpack {

@@ -1,4 +1,4 @@
-// XNNPACK 92a7ad5 (July 2026).
+// Accesses the private structures of XNNPACK 92a7ad5 (July 2026).
 #include <iterator>
 #include <type_traits>
 

@@ -13,7 +13,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// XNN_FLAG_NO_OPERATOR_FUSION, which is not in the public header.
+// The value of XNN_FLAG_NO_OPERATOR_FUSION, which is not in the public header.
 constexpr uint32_t kNoFusion = 0x80000000u;
 
 ErrorCode code_of(xnn_status status) {

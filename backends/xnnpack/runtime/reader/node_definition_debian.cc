@@ -1,4 +1,4 @@
-// The nodes that XNNPACK 4ea82e5 defines in another way.
+// Defines the nodes for which XNNPACK 4ea82e5 has other functions than XNNPACK 92a7ad5.
 #include "backends/xnnpack/runtime/reader/node_definition.h"
 
 namespace vitrine::xnnpack {

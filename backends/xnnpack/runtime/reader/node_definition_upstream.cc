@@ -1,4 +1,4 @@
-// The nodes that XNNPACK 92a7ad5 defines in another way.
+// Defines the nodes for which XNNPACK 92a7ad5 has other functions than XNNPACK 4ea82e5.
 #include <array>
 
 #include "backends/xnnpack/runtime/reader/node_definition.h"

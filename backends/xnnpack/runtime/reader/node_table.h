@@ -59,7 +59,7 @@ struct NodeKind {
 
 inline bool is_kind(const Node& node, std::string_view name) { return node.kind->name == name; }
 
-// Null for unknown tags.
+// Returns the kind of node for a tag; null for unknown tags.
 const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
 
 }  // namespace vitrine::xnnpack

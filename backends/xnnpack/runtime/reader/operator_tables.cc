@@ -118,7 +118,7 @@ uint64_t global_pooling_tables(const Graph&, const Node& node, std::span<const S
   return padded_pixel(shapes[node.inputs[0]].back(1));
 }
 
-// Four pointers and two weights for each output pixel.
+// Bytes of the tables of a bilinear resizing: four pointers and two weights for each output pixel.
 uint64_t resize_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Shape& out = shapes[node.outputs[0]];
   return sum(product(4 * sizeof(void*) + 2 * sizeof(float), product(out[1], out[2])), kPadding);

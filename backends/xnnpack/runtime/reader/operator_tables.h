@@ -49,7 +49,7 @@ class OperatorTables {
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);
-  // Call when the operators were deleted. Gives everything back.
+  // Call after the operators were deleted. Gives all charged bytes back to the budget.
   void clear();
   // Bytes of the tables, charged to the budget if there is one.
   uint64_t bytes() const { return bytes_; }

@@ -1,4 +1,4 @@
-// Helpers of the shape rules in shape_inference.h.
+// Helper functions for the shape rules in shape_inference.h.
 #pragma once
 
 #include <span>

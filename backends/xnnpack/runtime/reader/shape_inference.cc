@@ -48,7 +48,7 @@ Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
-// [..., m, k] by [..., k, n], broadcast over the leading dimensions.
+// Multiplies [..., m, k] by [..., k, n] and broadcasts the leading dimensions.
 Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   const Shape& a = input(node, shapes, 0);
   const Shape& b = input(node, shapes, 1);

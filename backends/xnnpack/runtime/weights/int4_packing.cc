@@ -29,7 +29,7 @@ float from_bf16(const uint16_t* scales, size_t i) {
   return std::bit_cast<float>(static_cast<uint32_t>(scales[i]) << 16);
 }
 
-// The parameters of a matrix.
+// The data and the parameters of an int4 matrix.
 struct Matrix {
   size_t columns;
   size_t nr;

@@ -99,7 +99,7 @@ size_t PackedWeights::look_up(const Key& key) {
   return block ? use(std::move(block)) : SIZE_MAX;
 }
 
-// Returns null if memory runs out.
+// Returns memory for a block, or null if memory runs out.
 void* PackedWeights::take(size_t size) {
   std::shared_ptr<PackedArena> arena = arena_;
   void* block = arena ? arena->take(size) : nullptr;

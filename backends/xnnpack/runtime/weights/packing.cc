@@ -14,7 +14,7 @@ Geometry::Type type_of(const Value& value) {
           value.zero_point};
 }
 
-// Returns false if a size exceeds 32 bits.
+// Describes the shape and type of a weight. Returns false if a size exceeds 32 bits.
 bool describe_weights(const Value& value, Geometry::Weights& weights) {
   weights.type = type_of(value);
   weights.channel_dim = value.channel_dim;

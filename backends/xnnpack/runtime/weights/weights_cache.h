@@ -79,7 +79,7 @@ class WeightsCache {
 // The caches of a process, by path. Thread-safe. A cache is deleted when its last owner drops it.
 class WeightsCaches {
  public:
-  // Returns null if memory runs out.
+  // Returns the cache for a path, or null if memory runs out.
   std::shared_ptr<WeightsCache> get(std::string_view path);
 
  private:

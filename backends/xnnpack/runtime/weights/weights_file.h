@@ -17,7 +17,7 @@
 
 namespace vitrine::xnnpack {
 
-// Weights in XNNPACK's layout. Immutable.
+// A block of weights in XNNPACK's layout, which is immutable.
 struct PackedBlock {
   Geometry geometry;
   std::span<const std::byte> bytes;

@@ -67,7 +67,7 @@ struct Window {
         last(first + (context.ks - 1) * rows) {}
 
   const T* at(size_t tap) const { return static_cast<const T*>(first[tap * rows]); }
-  // If two opposite corners are inside the image, the whole window is.
+  // Compares only two opposite corners: if they are inside the image, the whole window is inside.
   bool is_inside(const void* zero) const { return *first != zero && *last != zero; }
   bool follows(const Window& other, ptrdiff_t step) const {
     return at(0) - other.at(0) == step &&
