@@ -221,7 +221,7 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     }
   }
   Error error = method->set_input(index, EValue(&given.mutable_tensor()));
-  // An error about the dtype or rank already says what is expected.
+  // Leaves errors about the dtype or rank unchanged, because they already say what is expected.
   if (error.ok() || !method->input(index).is_tensor()) return error;
   const Tensor& planned = method->input(index).unchecked_tensor();
   if (array.dtype() != planned.dtype() || array.tensor().rank() != planned.rank()) return error;

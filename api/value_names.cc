@@ -52,7 +52,7 @@ class JsonCursor {
     const std::optional<std::string_view> found = string();
     return found && take(':') ? found : std::nullopt;
   }
-  // Reads a number or a word.
+  // Reads a JSON number or a word such as true.
   std::optional<std::string_view> atom() {
     skip_space();
     const size_t length = std::min(text_.find_first_of(" \t\r\n,:[]{}\""), text_.size());
