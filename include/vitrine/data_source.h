@@ -33,7 +33,7 @@ class DataBuffer {
   bool is_owned() const { return owned_ != nullptr; }
   // True if kReadableSlack bytes (vitrine/tensor.h) past the end can be read as well.
   bool has_slack() const { return has_slack_; }
-  // Null for a view.
+  // The memory of an owned buffer; null for a view.
   std::byte* owned_data() { return static_cast<std::byte*>(owned_.get()); }
 
  private:

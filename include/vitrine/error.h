@@ -61,7 +61,7 @@ class [[nodiscard]] Error {
 
   bool ok() const { return state_ == 0; }
   ErrorCode code() const;
-  // Never null; empty for success.
+  // The message is never null. It is empty for success.
   const char* message() const;
 
   // Returns this error with the formatted location and ": " before its message. Callers use it to

@@ -307,7 +307,7 @@ inline constexpr bool is_output =
 template <class T>
 inline constexpr bool is_result = std::is_same_v<T, EValue&> || std::is_same_v<T, ChangedTensor>;
 
-// Returns a number whose bit n is flag n.
+// Returns a number in which bit n is the value of flag n.
 constexpr uint32_t bits(std::initializer_list<bool> flags) {
   uint32_t result = 0;
   uint32_t bit = 1;

@@ -26,7 +26,7 @@ class MethodMeta {
   std::string_view name() const;
   size_t num_inputs() const;
   size_t num_outputs() const;
-  // None if `index` is out of range.
+  // These functions return None if `index` is out of range.
   EValue::Tag input_tag(size_t index) const;
   EValue::Tag output_tag(size_t index) const;
   // Returns an empty description (u8, no sizes, 0 bytes) if `index` is out of range or the value is

@@ -66,7 +66,7 @@ class Value {
   // NOLINTEND(google-explicit-constructor)
 
   bool is_none() const { return std::holds_alternative<std::monostate>(content_); }
-  // Return null if the value is of another kind.
+  // These functions return null if the value is of another kind.
   const Array* array() const { return std::get_if<Array>(&content_); }
   Array* array() { return std::get_if<Array>(&content_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&content_); }

@@ -35,7 +35,7 @@ class Program {
   // For an unknown name, InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
-  // The named data of the file itself, valid while the program exists.
+  // The named data in the program's own file. The map is valid while the program exists.
   const NamedDataMap& named_data() const { return *named_data_; }
 
   uint64_t file_bytes() const { return source_->size(); }

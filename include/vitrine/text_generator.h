@@ -140,7 +140,7 @@ class GenerationObserver {
   virtual ~GenerationObserver() = default;
   // Called once the prompt is tokenized, at `encoded_ns`. `start_ns` is when generate() was called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
-  // `position`, `tokens` and `start_ns` of the step are set.
+  // Called before a step. Only `position`, `tokens` and `start_ns` of the step are set.
   virtual void begin_step(const GenerationStep& step) = 0;
   virtual void end_step(const GenerationStep& step) = 0;
 };

@@ -93,7 +93,7 @@ class Tokenizer {
 
  protected:
   // An eager stream returns a character as soon as its bytes are complete. Other streams wait for
-  // the end of a run of byte tokens before they decode it, like the reference.
+  // the end of a run of byte tokens before they decode the run, like the reference implementation.
   virtual std::unique_ptr<DecodeStream> make_stream(const DecodeOptions& options,
                                                     bool eager) const = 0;
   // Adds the begin and end ids of `options` to the ids of a text.
