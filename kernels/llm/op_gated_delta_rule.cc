@@ -31,9 +31,9 @@ struct DeltaRule {
   int64_t out_stride;
 };
 
-// Updates the state, [keys, width], with one token. Multiplies each channel by its decay. Then adds
-// beta * key * (value - prediction), where the prediction is the product of the key and the state.
-// Computes the output of each query from the new state.
+// Updates the state, [keys, width], with one token. Multiplies each channel of the state by the
+// channel's decay. Then adds beta * key * (value - prediction), where the prediction is the product
+// of the key and the state. Computes the output of each query from the new state.
 void step(const DeltaRule& a, float* state) {
   alignas(64) float error[kStrip] = {};
   std::copy_n(a.value, a.width, error);

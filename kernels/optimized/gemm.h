@@ -48,12 +48,12 @@ class GemmOperands {
 
 // Computes and stores every element of the result once. With depth 0, all elements are zero.
 // Allocates temporary memory, a panel of the right side for each thread, and frees it at the end.
-// Fails the context if there is not enough.
+// Fails the context if there is not enough temporary memory.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 
-// Number of floats in a vector of this machine. If a product has fewer rows, it may be faster to
-// compute its transpose.
+// Number of floats in a vector of this machine. If a product has fewer rows than this, it may be
+// faster to compute the transposed product.
 int64_t gemm_lanes();
 
 }  // namespace vitrine::optimized

@@ -146,8 +146,8 @@ Matrix view(const Tensor& tensor, const Layout& layout) {
           tensor.dtype()};
 }
 
-// Allocates a row-major Float matrix in temporary memory without setting its elements. If there is
-// no memory, the data is null and the context has failed.
+// Allocates a row-major Float matrix in temporary memory without setting its elements. If no memory
+// is left, fails the context and returns null data.
 Matrix new_floats(KernelContext& context, int64_t rows, int64_t columns) {
   return {context.allocate_temp({rows, columns, sizeof(float)}), rows, columns, columns, 1};
 }

@@ -13,8 +13,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Computes the largest element of each window and, in `indices` (Long), its row-major index in the
-// H x W plane. Ties: the first element wins. NaN wins over all numbers. Resizes both outputs.
+// Computes the largest element of each window and stores the element's row-major index in the H x W
+// plane in `indices` (Long). Ties: the first element wins. NaN wins over all numbers. Resizes both
+// outputs.
 template <class Window>
 void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
               Tensor& indices) {

@@ -192,7 +192,7 @@ struct Cubic {
 };
 
 // The input elements that one output element averages, and their weights. If the scale (input
-// elements per output element) is more than 1, the filter is stretched by it.
+// elements per output element) is more than 1, the filter is stretched by the scale.
 template <class C, class Filter>
 struct Taps {
   int64_t first;

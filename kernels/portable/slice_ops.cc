@@ -128,8 +128,7 @@ void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor&
 }
 
 // Splits self along `dim` into `parts` parts; outs[i] receives the next length_of(i) elements.
-// Fails unless there is one output for each part and the parts cover self. Lengths are checked
-// here.
+// Fails unless there is one output for each part and the parts cover self. Checks the lengths.
 template <class LengthOf>
 void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
                   std::span<Tensor* const> outs, int64_t parts, LengthOf length_of) {

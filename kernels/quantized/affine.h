@@ -80,8 +80,9 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
 
-// --- The operators. Their template argument has the parameters of quantize() or dequantize() and
-// returns void, or, if it is an optimized kernel, false for arguments that it does not support. ---
+// --- The operators. Their template argument is a function with the parameters of quantize() or
+// dequantize(). It returns void, or, in an optimized kernel, false for arguments that it does not
+// support. ---
 
 template <auto quantize>
 auto quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,

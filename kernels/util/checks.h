@@ -66,8 +66,9 @@ template <class List>
 // except for dimensions of size one, or it has at most one element.
 bool is_row_major(const Tensor& tensor);
 
-// Converts sizes from a schema's int[]. Fails if one is negative or above INT32_MAX, if there are
-// more than kMaxRank, or if their product overflows. `out` has kMaxRank elements.
+// Converts sizes from a schema's int[]. Fails if a size is negative or above INT32_MAX, if there
+// are more than kMaxRank sizes, or if the product of the sizes overflows. `out` has kMaxRank
+// elements.
 [[nodiscard]] std::optional<std::span<const int32_t>> read_sizes(KernelContext& context,
                                                                  std::span<const int64_t> sizes,
                                                                  std::span<int32_t> out);

@@ -76,8 +76,9 @@ constexpr bool is_selected(ScalarType type) {
 // Fails the context. The message says whether the operator or only this build lacks the dtype.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
-// dispatch calls `function.template operator()<T>()` for the T of `type`. If the list does not
-// contain it, the context fails with InvalidArgument. Types that are not selected generate no code.
+// dispatch calls `function.template operator()<T>()` for the C++ type T of `type`. If the list does
+// not contain `type`, the context fails with InvalidArgument. Types that are not selected generate
+// no code.
 template <class T, class Function>
 bool call_if_selected(Function& function) {
   if constexpr (is_selected(scalar_type_of<T>)) {

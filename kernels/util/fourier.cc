@@ -58,8 +58,8 @@ T* allocate(KernelContext& context, int64_t count) {
   return static_cast<T*>(context.allocate_temp({count, int64_t{sizeof(T)}}));
 }
 
-// One stage of Stockham's algorithm. For each of `stride` interleaved sequences, it does `groups`
-// transforms of `radix` values that are `groups` * `stride` elements apart.
+// One stage of Stockham's algorithm. For each of `stride` interleaved sequences, the stage does
+// `groups` transforms of `radix` values that are `groups` * `stride` elements apart.
 template <class T>
 struct Stage {
   int64_t radix, groups, stride;

@@ -1,6 +1,7 @@
-// PyTorch's type promotion, as programs rely on it. 0-d tensors promote like any other tensor,
-// since export makes eager mode's exceptions explicit. A Scalar changes a tensor's dtype only if
-// its category (Bool, integer, floating) is higher.
+// PyTorch's type promotion, on which programs rely. 0-d tensors promote like any other tensor,
+// because exported programs contain explicit conversions where eager mode makes exceptions for 0-d
+// tensors. A Scalar changes a tensor's dtype only if the Scalar's category (Bool, integer,
+// floating) is higher.
 #pragma once
 
 #include <optional>

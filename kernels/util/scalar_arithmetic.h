@@ -1,5 +1,6 @@
-// Arithmetic on single numbers, for the operators that compute shapes and loop counters. It follows
-// Python, from which programs are traced, except that 64-bit integers wrap around.
+// Arithmetic on single numbers, for the operators that compute shapes and loop counters. The
+// arithmetic follows Python, from which programs are traced, except that 64-bit integers wrap
+// around.
 #pragma once
 
 #include <optional>

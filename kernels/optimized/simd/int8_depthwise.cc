@@ -32,7 +32,8 @@ size_t block_bytes(const Int8DepthwiseWindow& w) {
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
 // Returns the index of the 32-bit lane, among all registers of a block, that holds the sum of a
-// channel. Channels are not in order, because interleaving bytes mixes those within each 16 bytes.
+// channel. The lanes are not in the order of the channels, because interleaving bytes mixes the
+// channels of each 16 bytes.
 size_t lane_of(size_t channel) {
   const size_t part = channel / 16, vector = channel % 16 / 4;
   return vector * 16 + part * 4 + channel % 4;

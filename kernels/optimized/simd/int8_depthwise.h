@@ -10,7 +10,7 @@ namespace vitrine::optimized::simd {
 
 // The layout of the weights: blocks of 64 channels. A block has the start values of the sums, the
 // weights of each group of four taps, and the scales. If at most 32 channels are left for the last
-// block, it has them twice, so that one register computes two pixels.
+// block, the block contains them twice, so that one register computes two pixels.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;
