@@ -57,8 +57,8 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
 }
 
 // Returns the output size of a transposed convolution for `size` input elements, which is the
-// number of elements that `size` windows cover. It may be negative. Returns nothing in the cases of
-// window_reach(), and on overflow.
+// number of elements that `size` windows cover. The result may be negative. Returns nothing in the
+// cases of window_reach(), and on overflow.
 template <class Size>
 constexpr std::optional<Size> transposed_size(const SlidingWindow& window, const Size& size,
                                               int64_t output_padding) {

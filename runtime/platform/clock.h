@@ -7,9 +7,9 @@ namespace vitrine::platform {
 
 uint64_t now_ns();
 
-// Returns now_ns() to within a microsecond and takes a third of its time. It adds the progress of
-// the processor's counter to the clock's last reading in this thread, at most some milliseconds
-// ago. Results never decrease within a thread.
+// Returns now_ns() to within a microsecond and takes a third of its time. Adds the progress of the
+// processor's counter to the last reading of the clock in this thread, which was at most a few
+// milliseconds ago. Results never decrease within a thread.
 uint64_t quick_now_ns();
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)
@@ -23,8 +23,8 @@ constexpr bool rates_agree(uint64_t rate, uint64_t previous) {
 uint64_t thread_cpu_ns();
 
 // Reads the processor's counter, in a fraction of the time of now_ns() and without waiting for
-// earlier instructions. Its unit is unknown; callers derive times by reading the clock before and
-// after.
+// earlier instructions. The counter's unit is unknown; callers derive times by reading the clock
+// before and after.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

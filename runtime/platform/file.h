@@ -27,7 +27,7 @@ class File {
   // True if only this user and root can write to the file.
   bool is_private() const { return private_; }
   // True if any change after the file was opened would change the stamp. False if the last change
-  // is so recent that another one could have the same modification time.
+  // is so recent that another change could have the same modification time.
   bool is_settled() const { return settled_; }
   // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
   // was opened. Does nothing if the system does not allow the change, as for files of other users.

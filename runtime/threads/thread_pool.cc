@@ -13,7 +13,7 @@
 #include "runtime/threads/thread_policy.h"
 
 // pthreadpool is not compiled for ThreadSanitizer. These annotations tell ThreadSanitizer that a
-// region begins after its caller's earlier accesses and ends before the later ones.
+// region begins after its caller's earlier accesses and ends before the caller's later accesses.
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
