@@ -13,7 +13,8 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 // Returns the call that defines how the source of a dequantize call is quantized, because XNNPACK
-// stores quantization per value. For an argument, this is its first dequantize call.
+// stores quantization per value. For an argument of the program, returns the argument's first
+// dequantize call.
 const Node* defining_conversion(const Node& source) {
   if (is_quantize(source)) return &source;
   const auto reader =

@@ -5,9 +5,9 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns true if XNNPACK 4ea82e5 supports the scales of an int8 addition or subtraction. These are
-// the bounds that it asserts (src/microparams-init.c). The runtime accepts more
-// (runtime/reader/scale_checks.cc).
+// Returns true if XNNPACK 4ea82e5 supports the scales of an int8 addition or subtraction. The
+// bounds are those that XNNPACK asserts (src/microparams-init.c). Vitrine's runtime accepts more
+// scales (runtime/reader/scale_checks.cc).
 bool adds_scales(float a, float b, float result) {
   const auto is_near = [&](float scale) {
     const float ratio = scale / result;

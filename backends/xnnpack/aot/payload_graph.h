@@ -84,8 +84,8 @@ struct PayloadNode {
   uint32_t group_input_channels = 0, group_output_channels = 0, groups = 0;
   uint32_t adjustment_height = 0, adjustment_width = 0;
   // `list` is a permutation, a new shape, the offsets of a slice, or the padding before each dim;
-  // `second_list` is the sizes of a slice, or the padding after each dim. They refer to logical
-  // dims until arrange_layouts().
+  // `second_list` is the sizes of a slice, or the padding after each dim. The two lists refer to
+  // logical dims until arrange_layouts() has run.
   std::vector<uint32_t> list, second_list;
   uint32_t axis = 0;
   uint32_t new_height = 0, new_width = 0;

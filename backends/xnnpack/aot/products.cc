@@ -102,7 +102,7 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   if (!product || !parameters.has(product->weight)) return false;
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
   // The channels are dim 1 of a batch norm's input, but the last dim of a linear call's result.
-  // Only for rank 2 are these the same dim.
+  // They are the same dim only for rank 2.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
   // XNNPACK supports only 1-d and 2-d convolutions, whose weights have rank 3 or 4. Other
   // convolutions are not delegated.

@@ -32,8 +32,8 @@ std::optional<Product> product_of(Node& node);
 // activation before the call that quantizes the result, or null.
 std::optional<Rejection> check_numbers(const Candidate& candidate, const Product& product,
                                        const Node* activation, const Node& quantize);
-// Returns the scales of a weight that is quantized with `params`; empty if they are not constant
-// floats.
+// Returns the scales of a weight that is quantized with `params`; empty if the scales are not
+// constant floats.
 std::vector<float> weight_scales(const Parameters& parameters, const QuantParams& params);
 
 // Returns true if the batch norm can be folded into the weights of the convolution or linear call

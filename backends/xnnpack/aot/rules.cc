@@ -164,13 +164,15 @@ std::vector<Node*> group_of(const Candidate& candidate) {
 Node* quantized_result(const Node& node) {
   const Rule* rule = find_rule(node);
   if (rule == nullptr || is_quantize(node) || is_dequantize(node)) return nullptr;
-  // A padding is quantized only if the lowering put it between a dequantize and a quantize call.
+  // A padding is quantized only if the lowering put the padding between a dequantize call and a
+  // quantize call.
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
   Node* quantize = quantize_after(node, {});
   if (quantize == nullptr || check_int8(*quantize)) return nullptr;
   if (is_product(*rule)) {
-    // Weights may be f32, such as those of a batch norm. product_of() only reads the node.
+    // Weights, such as those of a batch norm, may be f32. The const_cast is safe, because
+    // product_of() only reads the node.
     const std::optional<Product> product = product_of(const_cast<Node&>(node));
     const bool is_static = product && product->precision == kStatic &&
                            product->dequantized != nullptr && !check_int8(*product->dequantized);

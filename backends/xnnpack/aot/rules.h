@@ -11,7 +11,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// How a call computes. The values are flags: a set of precisions is their sum.
+// The precision in which a call computes. The values are flags, so that a set of precisions is the
+// sum of its flags.
 enum Precision : uint8_t {
   kFloat = 1,
   kStatic = 2,   // int8 with constant parameters: dequantize -> call -> quantize
@@ -58,8 +59,8 @@ struct Rule {
 // Returns the conditions for an operator; null if no call of the operator is delegated.
 const Rule* find_rule(const Node& node);
 
-// Returns the reason for which the call is not delegated, or nothing if it is. Never throws:
-// invalid arguments of the operator are a rejection too.
+// Returns the reason for which the call is not delegated, or nothing if the call is delegated.
+// Never throws: invalid arguments of the operator are a rejection too.
 std::optional<Rejection> check(const Candidate& candidate);
 std::vector<Node*> group_of(const Candidate& candidate);
 

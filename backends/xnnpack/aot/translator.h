@@ -27,7 +27,8 @@ class Translator {
   // become datatypes of its operands. append() adds it to the graph.
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Puts the call's first argument before the inputs of `made`, sets its output, and appends it.
+  // Inserts the call's first argument before the inputs of `made`, sets the output of `made`, and
+  // appends `made` to the graph.
   void append_call(Node& node, PayloadNode made);
   // Returns the value that `node` reads for `input`: the quantized one if `node` runs in int8.
   uint32_t input_of(const Node& node, Node& input);
@@ -35,7 +36,7 @@ class Translator {
   uint32_t output_of(const Node& node);
   // Adds a value that differs from the output of `node` only in its dims.
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
-  // Returns the sizes of `node`: the upper bounds of dynamic ones, and [1] for rank 0.
+  // Returns the sizes of `node`, with the upper bounds of dynamic sizes, and [1] for rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
   // `source` is the constant from which the bytes are made, or null. Both constants are stored in
   // the same file.

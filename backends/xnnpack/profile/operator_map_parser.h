@@ -1,5 +1,5 @@
-// Parses an operator map, which the XNNPACK backend logs at load: which node runs as which
-// operator. The text is untrusted; its format is docs/formats/xnnpack_trace.md.
+// Parses an operator map, which the XNNPACK backend logs at load. It says which operator runs each
+// node. The text is untrusted; docs/formats/xnnpack_trace.md describes its format.
 #pragma once
 
 #include <string_view>

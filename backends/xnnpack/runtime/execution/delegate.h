@@ -32,8 +32,8 @@ struct Shared {
 
 class XnnpackDelegate final : public Delegate {
  public:
-  // XNNPACK must be initialized. If the context has a tracer, this logs the operator map, and the
-  // delegate can log the times of its operators. `options` choose among Vitrine's own kernels.
+  // XNNPACK must be initialized. If the context has a tracer, create() logs the operator map, and
+  // the delegate can log the times of its operators. `options` choose among Vitrine's own kernels.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> payload,
                                                   const Limits& limits, Shared shared,
@@ -47,8 +47,8 @@ class XnnpackDelegate final : public Delegate {
 
   bool is_output(size_t index) const override;
 
-  // Writes the file of the weights cache, if there is one and it is out of date. AccessFailed if it
-  // cannot be written; the delegate works nevertheless.
+  // Writes the file of the weights cache, if there is one and it is out of date. Returns
+  // AccessFailed if the file cannot be written; the delegate works nevertheless.
   Error finish_load() override;
   Error plan_memory() override;
   void report_memory(DelegateMemory& report) const override;

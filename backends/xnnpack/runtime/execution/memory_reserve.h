@@ -36,8 +36,8 @@ class MemoryReserve {
   // each expected request, every request therefore succeeds. The caller frees the block.
   void* take(size_t bytes);
 
-  // Called for unaligned allocations. In a reshape, the first ones are the planner's lists, so an
-  // aligned allocation after them is the workspace.
+  // Called for unaligned allocations. In a reshape, the first unaligned allocations are the lists
+  // of the memory planner, so an aligned allocation after these is the workspace.
   void note_list() { has_lists_ = true; }
   // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
   // size.

@@ -123,7 +123,8 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
 }
 
 // Finds the node that each inserted layout change serves: the first node after it that is not a
-// layout change, or else the node whose result it converts for an output of the delegate.
+// layout change, or else the node whose result the layout change converts for an output of the
+// delegate.
 Error find_served(const Graph& graph, OperatorMap& map) {
   const size_t count = graph.nodes.size();
   CheckedVector<uint32_t> reader;         // by value: the first reader that is not a layout change

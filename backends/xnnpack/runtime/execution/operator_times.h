@@ -19,7 +19,8 @@
 
 namespace vitrine::xnnpack {
 
-// Returns true if times are measured, false if they are derived from XNNPACK's durations.
+// Returns true if the times of operators are measured, and false if they are derived from XNNPACK's
+// durations.
 bool operator_times_are_measured();
 
 class OperatorTimes {
@@ -40,8 +41,9 @@ class OperatorTimes {
   // Call before the run. Returns an element per operator, in running order, for platform::ticks()
   // at the operator's end; an empty span if XNNPACK measures the times.
   std::span<uint64_t> start();
-  // Call after the run. Returns the end of each operator in ns. An operator starts when the one
-  // before it ends, the first at start_ns(). Empty if XNNPACK reports no times. Does not allocate.
+  // Call after the run. Returns the end of each operator in ns. An operator starts when the
+  // operator before it ends, and the first operator starts at start_ns(). Empty if XNNPACK reports
+  // no times. Does not allocate.
   std::span<const uint64_t> stop();
   uint64_t start_ns() const { return start_ns_; }
 

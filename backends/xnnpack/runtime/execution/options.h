@@ -9,8 +9,8 @@
 
 namespace vitrine::xnnpack {
 
-// Selects the delegates that share memory for intermediate values. Delegates that share it run one
-// at a time, even if several threads call them.
+// Selects the delegates that share memory for intermediate values. Delegates that share this memory
+// run one at a time, even if several threads call them.
 enum class WorkspaceSharing : uint8_t {
   kOff,
   kPerProgram,

@@ -1,5 +1,5 @@
-// SiLU, x * sigmoid(x), in one pass. Payloads contain it as two nodes, and XNNPACK runs it as two
-// operators that write and read the sigmoid.
+// SiLU, x * sigmoid(x), in one pass. Payloads contain a SiLU as two nodes, which XNNPACK runs as
+// two operators: the first writes the sigmoid to memory, and the second reads it.
 #pragma once
 
 #include <xnnpack.h>
@@ -10,8 +10,8 @@
 
 namespace vitrine::xnnpack {
 
-// XNNPACK has no SiLU. The subgraph contains this operator instead, which no payload can contain;
-// our kernel replaces its computation (own_kernels/functions.cc).
+// XNNPACK has no SiLU. As a placeholder, the subgraph contains this operator, which payloads cannot
+// contain; our kernel replaces what it computes (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks each f32 sigmoid and product (Node::fusion) whose sigmoid has no other reader. Call it only

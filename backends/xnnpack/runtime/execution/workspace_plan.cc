@@ -29,8 +29,8 @@ bool stalls_in_place(const RuntimeValue& from) {
   return from.datatype == xnn_datatype_fp32 && row % kVectorFloats != 0 && row < kLongRow;
 }
 
-// Returns true if the operator reads each element of the input before it writes the element of the
-// result at the same place, and nothing else there.
+// Returns true if the result may be written over the input: the operator reads each element of the
+// input before it writes the element of the result at that place.
 bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t input) {
   switch (op.kind) {
     case OperatorKind::kUnary:

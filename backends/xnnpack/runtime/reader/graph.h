@@ -137,7 +137,7 @@ struct Limits {
                                                                    : size_t{4} << 30;
 
   // Returns these limits with max_workspace_bytes lowered to what `memory` allows: the bytes that
-  // are left in it plus the `held` bytes that were already taken from it for the workspace.
+  // are left in `memory`, plus the `held` bytes that were already taken from it for the workspace.
   // `memory` may be null.
   Limits within(const Budget* memory, uint64_t held) const;
 };

@@ -256,8 +256,8 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   return Error();
 }
 
-// Marks the nodes on which an output depends. Only these are defined, because XNNPACK stops fusing
-// at the first dead node.
+// Marks the nodes on which an output depends. Only these nodes are defined for XNNPACK, because it
+// stops fusing at the first dead node.
 Error find_live_nodes(Graph& graph) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     Node& node = graph.nodes[i];

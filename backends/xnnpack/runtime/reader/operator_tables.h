@@ -30,8 +30,8 @@ uint64_t average_pooling_tables(const Graph& graph, const Node& node,
 uint64_t global_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 uint64_t resize_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 
-// Returns true for a dynamically quantized convolution. It keeps a list of padding buffers, one for
-// each image of a batch.
+// Returns true for a dynamically quantized convolution. Such a convolution keeps a list of padding
+// buffers, one for each image of a batch.
 bool has_padding_for_each_image(const Graph& graph, const Node& node);
 
 // Charges a delegate's operator tables to its method's budget.

@@ -52,8 +52,8 @@ bool can_represent_scales(const Graph& graph, const Node& node) {
   if (kind.define == &define_parametric_unary && kind.operation == xnn_unary_leaky_relu) {
     return can_leaky_relu(first.scale, result.scale, node.parameter);
   }
-  // XNNPACK checks the upper bound itself. For qint8 it uses float scales, which need no lower
-  // bound.
+  // XNNPACK checks the upper bound itself. For qint8, XNNPACK uses float scales, which need no
+  // lower bound.
   if (kind.has_weights && first.datatype->xnn == xnn_datatype_quint8) {
     return first.scale * second() / result.scale >= 0x1p-32f;
   }

@@ -149,7 +149,7 @@ Result<Constant> fetch(const Request& request) {
 }
 
 // Returns true if all scales are positive and normal. Large models have millions of scales, so the
-// loop has no early exit: it can then be vectorized.
+// loop has no early exit, which lets the compiler vectorize it.
 template <class Bits>
 bool are_positive_normal(const std::byte* scales, size_t count, Bits smallest, Bits infinity) {
   Bits wrong = 0;

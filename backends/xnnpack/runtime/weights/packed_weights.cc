@@ -9,7 +9,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Size of a huge page. Smaller weights would not fill one, so they get no arena.
+// Size of a huge page. Weights smaller than a huge page would not fill one, so they get no arena.
 constexpr size_t kMinArenaBytes = size_t{2} << 20;
 
 }  // namespace

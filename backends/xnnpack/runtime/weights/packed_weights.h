@@ -60,7 +60,8 @@ class PackedWeights {
     Packing packing;
   };
   CheckedVector<PackedFilter> packings_;  // sorted by filter
-  // Holds blocks until it is full; made for the first block. Later blocks are allocated separately.
+  // The arena for packed blocks, which is made for the first block. Once the arena is full, blocks
+  // are allocated separately.
   std::shared_ptr<PackedArena> arena_;
   size_t arena_bytes_ = 0;  // size of the arena to make; 0 if there is none to make
   size_t num_constants_ = 0;

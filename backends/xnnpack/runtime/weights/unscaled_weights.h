@@ -12,7 +12,8 @@
 namespace vitrine::xnnpack {
 
 // Returns NotSupported if the graph leaves an argument unused and multiplies by float weights that
-// are all integers of 8 bits. The message names both. Call after the constants were loaded.
+// are all integers of 8 bits. The message names the argument and the node. Call after the constants
+// were loaded.
 Error refuse_unscaled_weights(const Graph& graph);
 
 }  // namespace vitrine::xnnpack
