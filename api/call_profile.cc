@@ -101,7 +101,8 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(rows.reserve(order.size()));
   for (const Sum* sum : order) {
     const Row row = sum->row();
-    // If a delegate call failed, there may be records of its operators but not of the call.
+    // If a delegate call failed, there may be records of the delegate's operators without a record
+    // of the call.
     const bool has_call = !rows.empty() && rows.back().chain == row.chain &&
                           rows.back().instruction == row.instruction;
     if (row.kind == Kind::kDelegateOperator && !has_call) continue;

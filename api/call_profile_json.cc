@@ -31,7 +31,8 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// A text that is appended to. If memory runs out, it stops growing and take() returns an error.
+// A text that is appended to. If memory runs out, the text stops growing, and take() returns an
+// error.
 class JsonText {
  public:
   JsonText& operator+=(std::string_view added) {

@@ -11,10 +11,12 @@ namespace vitrine {
 
 class DataFiles {
  public:
-  // Maps the files. InvalidExternalData if two files have the same key. Errors begin with the path.
+  // Maps the files. Returns InvalidExternalData if two files have the same key. Errors begin with
+  // the path.
   static Result<DataFiles> load(std::span<const char* const> paths);
 
-  // Null if there are no files. Valid while this object exists, even if it is moved.
+  // The merged map; null if there are no files. The map is valid while this object exists, even if
+  // the object is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:

@@ -235,7 +235,8 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   return with_expected(std::move(error), *method, index);
 }
 
-// Outputs are copied, and a program may list a value many times, so their sum is limited.
+// Limits the total size of the outputs, because outputs are copied, and a program may list a value
+// many times.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);
   for (size_t i = 0; i < method->num_outputs(); ++i) {
