@@ -75,7 +75,8 @@ struct BackendInitContext {
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
   std::span<const BackendOption> options = {};
-  // The first instruction that calls this delegate. Events about loading are logged under it.
+  // The first instruction that calls this delegate. Events about loading the delegate are logged
+  // under this instruction.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
   // The method's budgets, which outlive the delegate and may be null. A backend must charge all

@@ -34,7 +34,8 @@ struct DecoderMethodNames {
   std::string prefill = {};
   std::string encoder = {};
   std::string embedding = {};
-  // The inputs of decode and prefill in order. If empty, they are found from dtypes and shapes.
+  // The inputs of decode and prefill in order. If the list is empty, the inputs are determined from
+  // dtypes and shapes.
   std::vector<DecoderInput> inputs = {};
 };
 

@@ -17,7 +17,7 @@ namespace vitrine {
 
 class EValue;
 
-// An int list refers to Int values. They are read again at each use, because instructions may
+// An int list refers to Int values. The values are read again at each use, because instructions may
 // overwrite them.
 struct IntListBody {
   std::span<EValue* const> items;
@@ -110,8 +110,8 @@ class EValue {
   // Reads the numbers of an int list into its scratch array, where they stay valid until the list
   // is read again. Returns false if this is not an int list, or if an item is not an Int.
   bool read_int_list(std::span<const int64_t>* out) const;
-  // Reads the tensors of a list in the same way. None, which only an optional list may contain, is
-  // returned as null.
+  // Reads the tensors of a list, as read_int_list() reads numbers. None, which only an optional
+  // list may contain, is returned as null.
   bool read_tensor_list(std::span<Tensor* const>* out) const;
 
  private:

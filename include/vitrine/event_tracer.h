@@ -112,8 +112,8 @@ struct TracedValue {
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
   bool is_method_output = false;  // if true, the value belongs to no instruction
-  // For an operator inside a delegate: its position among the operators that the call logs, and the
-  // index of the result among its results.
+  // For an operator inside a delegate, the position of the operator among the operators that the
+  // call logs, and the index of the result among the operator's results.
   int32_t operator_index = kNoOperator;
   uint32_t result = 0;
   // The quantization of the elements; null if the elements are not quantized. Valid while `value`
