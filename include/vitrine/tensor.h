@@ -28,7 +28,7 @@ enum class ShapeDynamism : uint8_t {
 };
 
 // Returns the product of `sizes`. InvalidArgument if a size is negative, or if the product
-// overflows when each zero is replaced by one.
+// overflows when each zero is replaced with one.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
 // True if `dim_order` is a permutation of 0 .. size-1.

@@ -31,9 +31,9 @@ struct Counter {
 };
 thread_local Counter counter;
 
-// Reads the clock and measures the counter's rate. If the rate differs from the one before, the
+// Reads the clock and measures the counter's rate. If the rate differs from the previous rate, the
 // thread had to wait between reading the clock and the counter, the machine slept, or the counters
-// of two processors differ. Then the counter is not used until two successive rates agree.
+// of two processors differ. In this case, the counter is not used until two successive rates agree.
 uint64_t read_clock() {
   const uint64_t now = now_ns();
   const uint64_t now_ticks = ticks();

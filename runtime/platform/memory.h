@@ -23,7 +23,8 @@ uint64_t read_available_memory(const char* root = "");
 
 // Allocates memory to be freed with free(). Returns null if no memory is left. `alignment` must be
 // a power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge
-// page, and the system is asked to use huge pages for the part of it that fills them.
+// page, and the system is asked to use huge pages for the part of the block that fills whole huge
+// pages.
 void* allocate_aligned(size_t alignment, size_t size);
 
 }  // namespace vitrine::platform

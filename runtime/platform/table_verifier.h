@@ -1,4 +1,4 @@
-// Verifies that all offsets of a flatbuffer stay inside it.
+// Verifies that all offsets in a flatbuffer point into the flatbuffer.
 //
 // Does the work of the verifier of the flatbuffers library, and also checks that elements of 8
 // bytes are aligned. The schema is described by tables, which take a tenth of the code that flatc

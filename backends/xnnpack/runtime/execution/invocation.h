@@ -35,9 +35,9 @@ class Invocation {
                 std::span<const char* const> own_kernels = {});
   // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per
   // operator that runs; it receives platform::ticks() at the end of the operator. `stop` may be
-  // null. If it is set, the run ends between two operators and still returns success. `listener`
-  // may be null; its time does not count in `ends`. Builds without XNNPACK's private headers do not
-  // call it.
+  // null. If the signal is set, the run ends between two operators and still returns success.
+  // `listener` may be null; its time does not count in `ends`. Builds without XNNPACK's private
+  // headers do not call the listener.
   xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
                  OperatorListener* listener = nullptr);
   // Estimated time of each operator that runs, in order, on one thread in ns; 0 if the operator is

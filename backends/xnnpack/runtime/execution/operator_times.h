@@ -1,10 +1,11 @@
 // Start and end times of the operators inside an XNNPACK runtime.
 //
-// XNNPACK's public profiling call returns whole microseconds, without start times and node ids. Its
-// private runtime structure (runtime_access.h) holds the operators and the nodes for which they
-// were made. Vitrine builds XNNPACK from pinned source, so the structure is known, and Invocation
-// runs the operators one by one. Other builds (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public
-// call: durations are truncated to microseconds, start times are derived, and nodes are unknown.
+// XNNPACK's public profiling call returns whole microseconds, without start times and node ids.
+// XNNPACK's private runtime structure (runtime_access.h) holds the operators and the nodes for
+// which they were made. Vitrine builds XNNPACK from pinned source, so the structure is known, and
+// Invocation runs the operators one by one. Other builds (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use
+// the public call: durations are truncated to microseconds, start times are derived, and nodes are
+// unknown.
 #pragma once
 
 #include <xnnpack.h>

@@ -1,8 +1,8 @@
 // Bounds on the heap memory of XNNPACK's operators, by formulas that follow XNNPACK 4ea82e5, and
 // the accounting of this memory in the method's budget.
 //
-// Most of it is in tables that an operator builds when it is reshaped: a convolution or pooling has
-// a pointer for each element of its window at each output pixel.
+// Most of this memory is in tables that an operator builds when it is reshaped: a convolution or
+// pooling has a pointer for each element of its window at each output pixel.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class Constants {
   // Checks the sizes of all constants that live nodes read, and sets their `data`, `content` and
   // `scales`. Call once. `named_data` may be null if no constant is named data; `cache` may be
   // null. Charges one step for every 64 bytes that a node reads. Charges copies to `memory` for as
-  // long as they are kept; `memory` may be null; otherwise, it must outlive this object.
+  // long as they are kept. `memory` may be null; otherwise, it must outlive this object.
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 

@@ -1,5 +1,5 @@
 // A cache of packed weights: delegates that pack the same constants in the same way share one copy.
-// A cache with a file keeps them across processes.
+// A cache with a file keeps packed weights across processes.
 //
 // A block is identified by everything that determines its bytes (packing.h): the digest of the
 // geometry and of the contents of filter, bias and scales, and the geometry itself. The cache makes
