@@ -25,7 +25,7 @@ class FourierTransform {
   // Number of elements of T that run() needs as scratch memory.
   int64_t scratch_size() const;
 
-  // Replaces value j by the sum over k of value[k] * exp(-2 pi i j k / length). To compute the
+  // Replaces value j with the sum over k of value[k] * exp(-2 pi i j k / length). To compute the
   // inverse transform times the length, swap the arrays of real and imaginary parts.
   void run(T* re, T* im, T* scratch) const;
 
