@@ -385,9 +385,10 @@ TEST_F(ConstantsTest, DelegatesCannotWriteConstants) {
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(method.error().message(),
-               "forward, chains[0].instructions[1]: argument 1 of the delegate is an output but a "
-               "constant of the program");
+  EXPECT_STREQ(
+      method.error().message(),
+      "forward, chains[0].instructions[1]: argument 1 of the delegate is an output, but it is "
+      "a constant of the program");
 }
 
 TEST_F(ConstantsTest, DelegatesCanReadConstants) {
