@@ -75,7 +75,7 @@ const Damage kDamages[] = {
     {"byte_level.json", "/added_tokens/0/id", "9", "\"<|begin_of_text|>\", id 9"},
     {"byte_level.json", "/added_tokens/1/id", "20", "\"<|end_of_text|>\", id 20"},
     {"byte_level.json", "/added_tokens/0/id", "99999999", "far beyond"},
-    {"byte_level.json", "/added_tokens/0/content", "\"ab\"", "has the id 20, but 9"},
+    {"byte_level.json", "/added_tokens/0/content", "\"ab\"", "has the id 20, but the vocabulary says 9"},
     {"byte_level.json", "/added_tokens/0/content", "7", "added_tokens[0].content: is not a string"},
     {"byte_level.json", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "\"(\"",
      "the regular expression is not supported: end pattern with unmatched"},
