@@ -157,7 +157,7 @@ TEST_F(DemoBackendExecution, RejectsArgumentsWithWrongShapesOrDtypes) {
   Tensor& ints = factory.make(ScalarType::kInt, {1, 1, 2, 2});
   Tensor& last = factory.make(ScalarType::kFloat, {1, 2, 2, 2}, {0, 2, 3, 1});
   Tensor& y = factory.make(ScalarType::kFloat, {1, 2, 2, 2});
-  EXPECT_THAT(execute(*delegate, {&x}).message(), HasSubstr("has 2 arguments"));
+  EXPECT_THAT(execute(*delegate, {&x}).message(), HasSubstr("needs 2 arguments"));
   EXPECT_THAT(execute(*delegate, {&wide, &y}).message(), HasSubstr("argument 0: is f32[1,1,2,3]"));
   EXPECT_THAT(execute(*delegate, {&ints, &y}).message(), HasSubstr("argument 0: is i32"));
   EXPECT_THAT(execute(*delegate, {&x, &last}).message(),
