@@ -266,8 +266,7 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits, in this order: a jump to the second branch if the condition is false, the first branch,
-  // a jump to the end, and the second branch.
+  // Emits a jump to the second branch if the condition is false, both branches, and a jump between.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -458,8 +457,7 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // Emits the method's outputs. Omits mutations of buffers and parameters, which are not outputs of
-  // the plan.
+  // Emits the method's outputs, without mutations of buffers and parameters.
   void emit_outputs() {
     const Node& output = *program_.graph->output();
     const ArgumentList* items = output.need(0).list();

@@ -200,8 +200,7 @@ class Joiner {
     is_claimed_[node] = true;
   }
 
-  // Joins the rows of a call by their identifiers. `entry`, the delegate's entry in the record, may
-  // be null.
+  // Joins the rows of a call by their identifiers. `entry` is the delegate's, or null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
@@ -384,8 +383,7 @@ class Joiner {
   // ---- Kernels
 
   void join_kernels() {
-    // If several instructions or several nodes share a handle, pairs kernels with nodes of the same
-    // name, in order.
+    // If several of them share a handle, pairs kernels with nodes of the same name, in order.
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_name;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
       const TraceRow& row = trace_.rows[i];

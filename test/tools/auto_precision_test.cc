@@ -85,8 +85,7 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
                                      {"int8_dynamic", 1e-4, 50},  // 50 for 1e-4
                                      {"broken", INFINITY, 99}}};
   EXPECT_THAT(steps_of({layer}), ElementsAre(Pair(0, 3), Pair(0, 1)));
-  // The steps are in the order of savings per noise: 20 / 9e-4 is less than 30 / 1e-3, which is
-  // less than 50 / 1e-4.
+  // The steps are ordered by savings per unit of noise: 20 / 9e-4 < 30 / 1e-3 < 50 / 1e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
   // If no level of a part saves anything, its only step is the level with the least noise.
@@ -295,8 +294,7 @@ TEST(AutoPrecisionTest, DigitsClassifierMeetsTheBoundAndThePrintedCommandMakesTh
   EXPECT_LT(program.size(), fs::file_size(scratch / "float.pte"));
   EXPECT_GE(sqnr_over_samples(scratch / "a.pte", scratch / "float.pte", samples), bound);
 
-  // The last line of the output is the pte_lower command that writes the program of the search
-  // again.
+  // The last line of the output is a pte_lower command that writes the same program again.
   const std::string tool = "\npte_lower ";
   const size_t command = out.rfind(tool);
   ASSERT_NE(command, std::string::npos);
@@ -415,8 +413,7 @@ TEST(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   EXPECT_TRUE(nlohmann::json::parse(read_text(scratch / "r.json")).at("interrupted"));
 }
 
-// Checks that the page shows the parts, the points and the command, and that nothing is wider than
-// the window.
+// Checks that the page shows parts, points and the command, and is not wider than the window.
 constexpr char kDrive[] = R"js(
   seen.rows = document.querySelectorAll('#table tbody tr').length;
   seen.first = document.querySelector('#table tbody td').textContent;

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         quantized(
             "NegativeChannelDim",
             [](PayloadBuilder& b) { b.values[2].per_channel->channel_dim = -1; },
-            "xvalues[2]: channel_dim -1"),
+            "xvalues[2]: channel_dim is -1, but the rank is 2"),
         quantized(
             "ScaleCount", [](PayloadBuilder& b) { b.values[2].per_channel->scales = {1}; },
             "xvalues[2]: 1 scales for 2 channels"),
