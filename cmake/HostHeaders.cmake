@@ -9,6 +9,7 @@ set(VITRINE_HOST_HEADERS
   aot/graph/exported_program.h
   aot/graph/graph.h
   aot/graph/lowered_module.h
+  aot/graph/model_part.h
   aot/graph/node.h
   aot/graph/ops_to_keep.h
   aot/graph/symbolic.h
@@ -34,6 +35,7 @@ set(VITRINE_HOST_HEADERS
   aot/pipeline/lower.h
   aot/pipeline/op_filter.h
   aot/pipeline/quantization.h
+  aot/quantize/half_precision.h
   aot/quantize/int8.h
   aot/shapes/call.h
   backends/foreign/foreign_profiles.h
