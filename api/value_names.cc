@@ -234,7 +234,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // Appends the next key to the path, or the position if there is no next key.
+  // Appends the next key to the path. If the keys are used up, appends `position` instead.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();

@@ -53,7 +53,7 @@ def default_models(runner):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--times", type=int, default=7, help="processes of each kind (default: 7)")
+    parser.add_argument("--times", type=int, default=7, help="number of processes of each kind (default: 7)")
     parser.add_argument("--threads", type=int, default=1, help="number of threads (default: 1)")
     parser.add_argument("--before", help="an executor_runner to compare with")
     parser.add_argument("runner")

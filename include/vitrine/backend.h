@@ -38,7 +38,7 @@ struct BackendOption {
 };
 
 // Sums the memory that delegates hold, in bytes. A block that delegates share is counted once,
-// unless there is no memory left to store its address.
+// unless memory for its address runs out.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {

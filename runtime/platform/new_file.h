@@ -35,7 +35,7 @@ class NewFile {
   Error finish();
   // The file to write before commit(): a temporary name, or null if the file is written in place.
   const char* temporary_path() const { return temporary_.empty() ? nullptr : temporary_.data(); }
-  // Renames the file to its path. Calls finish() if it has not been called.
+  // Renames the file to its path. Calls finish() first unless it was called.
   Error commit();
 
  private:

@@ -51,8 +51,8 @@ void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-// Describes the arguments that are neither options nor expected files. Empty if there are no such
-// arguments.
+// Describes the arguments that are neither options nor expected files. Empty if all
+// arguments are known.
 std::string unknown_arguments(const CLI::App& app) {
   std::vector<std::string> texts;
   const std::vector<std::string> names = long_names(app);

@@ -24,7 +24,7 @@ struct Options {
   // same way share one copy.
   bool weights_cache = true;
   // The option "packed_cache_path": the path of a file that keeps packed weights across processes;
-  // empty if there is no file.
+  // empty without a file.
   std::string_view packed_cache_path;
   // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
   // XNNPACK does (own_kernels.h).
