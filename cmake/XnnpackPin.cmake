@@ -1,10 +1,10 @@
-# VITRINE_XNNPACK_PIN, the set of sources in third_party/pins.cmake that is built. `auto` becomes the newest set that can
-# be had, and the build folder keeps it.
+# VITRINE_XNNPACK_PIN, the set of sources in third_party/pins.cmake that is built. `auto` becomes the newest set that is
+# available, and the build folder keeps it.
 set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
-# Sets `out` to why the sources of the pin `upstream` can be had, or to "" if they cannot. Sources that Debian's archive
-# also has do not matter. This asks a repository at most once, and waits at most 5 seconds.
+# Sets `out` to the reason why the sources of the pin `upstream` are available, or to "" if they are not. Ignores
+# sources that are also in Debian's archive. Asks a repository at most once, and waits at most 5 seconds.
 function(vitrine_find_upstream_sources out)
   set(${out} "" PARENT_SCOPE)
   set(VITRINE_XNNPACK_PIN upstream)

@@ -52,8 +52,8 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// Log-probability relative to the most likely token; the weight of a candidate below it is too
-// small to change a float sum (2^-25).
+// A log-probability relative to the most likely token. Candidates with a lower one have weights
+// below 2^-25, which are too small to change a float sum.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 

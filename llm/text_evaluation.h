@@ -33,7 +33,7 @@ struct EvaluationOptions {
 struct EvaluatedText {
   size_t first = 0;    // index of the first scored token of the text
   size_t context = 0;  // C: the shorter one of two models
-  size_t stride = 0;   // tokens that each window but the first scores
+  size_t stride = 0;   // tokens to score in each window after the first
   size_t windows = 0;
   std::vector<TokenScore> a;    // for each scored token
   std::vector<TokenScore> b;    // empty without a second model

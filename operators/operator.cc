@@ -13,7 +13,7 @@ namespace {
 // A row of the operator table. The macros of operators.inc build the rows.
 struct Row {
   std::string_view signature;
-  std::optional<std::string_view> kernel_name = {};  // empty text: named by rule
+  std::optional<std::string_view> kernel_name = {};  // empty string: named by rule
   std::string_view out_names = {};
   std::string_view same_as = {};
   bool belongs_to_core = true;

@@ -192,8 +192,8 @@ class Decomposition {
             {"pin_memory", false}};
   }
 
-  // True if a replacement has other sizes than the result that it replaces. The sizes of later
-  // results may then change, too.
+  // True if the sizes of a replacement differ from those of the result that it replaces. The sizes
+  // of later results may then change, too.
   bool changed_sizes() const { return changed_sizes_; }
 
   // Keeps the node instead of replacing it. The node's operator must have a kernel.

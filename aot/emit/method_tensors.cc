@@ -69,7 +69,7 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   const std::vector<int64_t>& sizes = tensor.data->sizes;
   if (tensor.data->dtype != tensor.value.dtype ||
       !std::ranges::equal(sizes, tensor.value.sizes, [](int64_t a, int32_t b) { return a == b; })) {
-    fail_at(node, "its data have another shape or dtype than the graph states");
+    fail_at(node, "its data differ in shape or dtype from the graph");
   }
 }
 

@@ -94,7 +94,7 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// Returns the name of a result that is a single tensor or number, and an empty text for other
+// Returns the name of a result that is a single tensor or number, and an empty string for other
 // results.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();

@@ -16,7 +16,7 @@ class GraphReader {
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
   // Reads the graph. `literal_names` has a text for each input: for a literal, its name in the
-  // signature, because the graph does not name literals; for other inputs, an empty text. For
+  // signature, because the graph does not name literals; for other inputs, an empty string. For
   // subgraphs, the list is empty.
   void read(const std::vector<std::string>& literal_names);
 

@@ -46,8 +46,8 @@ void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights cons
   unwrap_subclasses(program, state.subclasses);
 }
 
-// Returns the folder that contains all members of a PT2 archive, such as "model/", or an empty text
-// if the zip is not a PT2 archive.
+// Returns the folder that contains all members of a PT2 archive, such as "model/", or an empty
+// string if the zip is not a PT2 archive.
 std::string root_folder(const ZipArchive& archive) {
   for (const std::string& name : archive.names()) {
     const size_t slash = name.find('/');

@@ -92,7 +92,7 @@ class Folder {
     return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
   }
 
-  // Removes calls whose results are too large from `known_`, and all calls that depend on them.
+  // Removes from `known_` the calls whose results are too large, and all calls that depend on them.
   void drop_growing_calls() {
     for (Node& node : program_.graph->nodes()) {
       if (!known_.contains(&node)) continue;
@@ -158,8 +158,7 @@ class Folder {
       const TensorSpec spec = *result.tensor();
       if (values.at(i).dtype != spec.dtype || values[i].sizes.size() != spec.rank()) {
         throw AotError(fmt::format(
-            "node {}: the computed value has another dtype or rank than the graph states",
-            result.name()));
+            "node {}: the computed value differs in dtype or rank from the graph", result.name()));
       }
       std::string name;
       do {

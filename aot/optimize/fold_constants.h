@@ -1,4 +1,4 @@
-// Constant folding: computes calls that depend only on weights ahead of time.
+// Constant folding: computes ahead of time each call that depends only on weights.
 #pragma once
 
 #include "aot/graph/exported_program.h"

@@ -162,7 +162,7 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
 }
 
 // Records the node if it writes to a cache. Returns the reason if the node writes to a cache but
-// cannot be replaced, and otherwise an empty text.
+// cannot be replaced, and otherwise an empty string.
 std::string KvCaches::visit(Node& node, IndexValues& values) {
   const std::optional<RegionWrite> region = region_of(node);
   if (!region) return "";
@@ -186,7 +186,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
   sizes[region->dim] = region->count;
   if (region->value->tensor()->dtype != spec->dtype ||
       !has_sizes(*region->value->tensor(), sizes)) {
-    return "the written value has another dtype or shape than the cache";
+    return "the written value differs in dtype or shape from the cache";
   }
   if (region->indices == nullptr) {
     write.start = values.integer(region->start);
@@ -212,7 +212,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
 }
 
 // Finds the call that stores the result of a functional write in the buffer. Returns the reason if
-// the write cannot be in place, and otherwise an empty text.
+// the write cannot be in place, and otherwise an empty string.
 std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
   for (Node* user : write.call->users()) {
     const bool commits = is_op(*user, {"copy_"}) && user->need(0).node() == &buffer &&

@@ -119,7 +119,7 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   const Conditions& filled = condition->conditions;
   if (self->kind == Kind::kConstant) return additive_mask(filled, *number, self->number);
   if (!is_masking(*number)) return std::nullopt;
-  // The call fills exactly the ones of the mask, so its zeros remain.
+  // The call fills exactly the elements that are 1 in the mask. The elements that are 0 remain.
   if (self->kind == Kind::kOneMask && self->conditions == filled) {
     return mask_value(Kind::kAdditiveMask, opposite(filled));
   }

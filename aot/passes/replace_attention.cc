@@ -37,7 +37,7 @@ Node* unrepeated(Node* node, const Node& call) {
   return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
-// Returns the reason why custom_sdpa does not support the operands, or an empty text if it does.
+// Returns the reason why custom_sdpa does not support the operands, or an empty string if it does.
 // `shares_heads` is true if several query heads may share a key head.
 std::string unsupported_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
@@ -67,7 +67,7 @@ std::string unsupported_operands(const Attention& of, bool shares_heads) {
              : "the number of query heads must be a multiple of the number of key heads";
 }
 
-// Returns the reason why custom_sdpa does not support the mask, or an empty text if it does.
+// Returns the reason why custom_sdpa does not support the mask, or an empty string if it does.
 std::string unsupported_mask(const Attention& of) {
   const TensorSpec& mask = *of.mask->tensor();
   const size_t rank = mask.rank();
@@ -86,7 +86,7 @@ std::string unsupported_mask(const Attention& of) {
 
 // Sets the start position of attention without a mask, so that custom_sdpa reads the keys up to the
 // position of the last query. Returns the reason if no start position is possible, and otherwise an
-// empty text.
+// empty string.
 std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
@@ -171,7 +171,7 @@ class AttentionReplacer {
   }
 
   // Fills `found` with the operands of attention. Returns the reason if custom_sdpa cannot compute
-  // the call, and otherwise an empty text.
+  // the call, and otherwise an empty string.
   std::string analyze(Decomposition& to, Attention& found) {
     found.query = to.tensor("query");
     found.key = to.tensor("key");
@@ -192,7 +192,7 @@ class AttentionReplacer {
     return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  // Returns the reason to keep the call although custom_sdpa can compute it, or an empty text if
+  // Returns the reason to keep the call although custom_sdpa can compute it, or an empty string if
   // there is none.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";

@@ -47,7 +47,7 @@ class InPlaceWriter {
     for (Node* user : users) {
       const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
       if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results + bases.size()) {
-        throw AotError(fmt::format("has {} results, but node {} uses another one",
+        throw AotError(fmt::format("has {} results, but node {} uses a result that does not exist",
                                    results + bases.size(), user->name()));
       }
       const auto at = static_cast<size_t>(*index);

@@ -108,7 +108,7 @@ class Annotator {
     });
   }
 
-  // Returns the reason why a call stays float, or an empty text if neither a rule nor the caller
+  // Returns the reason why a call stays float, or an empty string if neither a rule nor the caller
   // demands this.
   std::string kept_float(const Node& node) const {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;

@@ -26,8 +26,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // If `scheme` is empty: "float", or the scheme of another pass, such as "8da4w:32", which applies
-  // only to the linear layers of the part.
+  // The part's scheme if `scheme` is empty: "float", or a scheme of another pass, such as
+  // "8da4w:32", which quantizes only the linear layers of the part.
   std::string kept_as = "float";
 };
 

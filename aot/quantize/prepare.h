@@ -10,8 +10,8 @@ namespace vitrine::aot {
 // result of the layer, and makes new weights if layers share a weight but not the batch norm.
 void fold_batch_norms_into_layers(ExportedProgram& program);
 
-// Replaces each number that aten.add.Tensor or aten.mul.Tensor combines with a float tensor with a
-// stored tensor "_tensor_constant_<n>".
+// If aten.add.Tensor or aten.mul.Tensor has a float tensor and a number as operands, replaces the
+// number with a stored tensor "_tensor_constant_<n>".
 void store_scalars(ExportedProgram& program);
 
 // Removes stored tensors that no call uses and that the program does not change.

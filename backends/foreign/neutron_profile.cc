@@ -20,7 +20,7 @@ class NeutronProfile final : public inspector::DelegateProfile {
   std::string_view short_name() const override { return "neutron"; }
 
   // The metadata is one byte: the number of the kernel's function. Function 0 is not an operator:
-  // its event measures the collection of the times.
+  // its event is the time that it takes to collect the other times.
   EventMeaning interpret(const etdump::ProfileEvent& event) const override {
     EventMeaning meaning;
     meaning.queue = &kNpu;

@@ -16,7 +16,7 @@ constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-// The rules for cutting names to make a table fit. The table tries one stage after another.
+// A set of rules for cutting names until a table fits. The table tries the stages in order.
 struct CuttingStage {
   size_t min_name;           // names are not cut below this width
   bool keeps_different;      // different names of a column stay different

@@ -7,7 +7,7 @@
 
 namespace vitrine::bundled {
 
-// Returns a text that describes the error in `tensor`, or an empty text if the tensor is valid.
+// Returns a text that describes the error in `tensor`, or an empty string if the tensor is valid.
 std::string fault_of(const BundledTensor& tensor);
 
 }  // namespace vitrine::bundled

@@ -71,7 +71,8 @@ struct OptionFormat {
 // and otherwise only its size.
 std::vector<PayloadArgument> options_text(const PayloadInput& input,
                                           std::span<const OptionFormat> formats = {});
-// Returns the text of a compile option, or an empty text if the option is absent or not printable.
+// Returns the text of a compile option, or an empty string if the option is absent or not
+// printable.
 std::string_view option_of(const PayloadInput& input, std::string_view key);
 
 bool is_printable(std::string_view text);

@@ -124,9 +124,9 @@ class Delegate {
   // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
   // Allocates the memory that an execution with the largest declared sizes needs, so that the first
-  // execution need not allocate it, and report_memory() counts it before that execution. The
-  // executor calls it at the end of loading, before each call whose arguments have fixed sizes; an
-  // error then ends loading.
+  // execution need not allocate it, and report_memory() counts it before that execution. At the end
+  // of loading, the executor calls this for each delegate call whose arguments have fixed sizes; an
+  // error ends loading.
   virtual Error plan_memory() { return Error(); }
   // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}

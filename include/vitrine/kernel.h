@@ -26,7 +26,7 @@
 // the trailing argument is absent. A ChangedTensor is a tensor to which the operator gives other
 // sizes or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
 //
-// The call fails before the kernel runs if the program passes a value of another kind than the
+// The call fails before the kernel runs if the program passes a value whose kind differs from the
 // parameter's, an input without memory, or an output without memory or in constant memory. Kernels
 // need not check these cases. An output may be an input of the same call, but then its shape cannot
 // change.

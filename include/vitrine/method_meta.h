@@ -34,7 +34,7 @@ class MethodMeta {
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
 
-  // The functions below return 0 or an empty text if `index` is out of range.
+  // The functions below return 0 or an empty string if `index` is out of range.
 
   // Planned buffers, whose memory the caller may supply. Sizes are in bytes. Buffer i has memory_id
   // i + 1 in the program.

@@ -133,9 +133,9 @@ class Module {
   // max_memory_bytes.
   //
   // For an input of the wrong kind, dtype or shape, the error is InvalidArgument, or NotSupported
-  // if its sizes differ from a static shape; the message names the input and the difference. Sizes
-  // that are within the bounds of a dynamic shape but wrong are found by the kernel or delegate
-  // that cannot use them; the error then names that instruction.
+  // if its sizes differ from a static shape; the message names the input and the difference. If
+  // sizes are within the bounds of a dynamic shape but wrong, the kernel or delegate that cannot
+  // use them reports this; the error then names that instruction.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));

@@ -15,8 +15,8 @@ enum class Verdict : uint8_t { kTooFewRuns, kNoChange, kFaster, kSlower };
 // too few: all five agree by chance once in 16 times.
 inline constexpr size_t kMinRunsToDecide = 6;
 
-// The ratio B / A of times. If runs are paired, there is one ratio per pair; otherwise, one for
-// each run of B and each run of A.
+// The ratio B / A of times. If runs are paired, there is one ratio per pair; otherwise, there is
+// one for each combination of a run of A and a run of B.
 struct Ratio {
   double p50 = 0;
   double low = 0;  // `low` and `high` enclose the middle 80 % of the ratios

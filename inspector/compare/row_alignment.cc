@@ -402,7 +402,7 @@ class Aligner {
 
   // ---- By module
 
-  // Returns the module of a row's ops, or an empty text if the ops are in several modules.
+  // Returns the module of a row's ops, or an empty string if the ops are in several modules.
   static std::string module_of(const ProfileRow& row) {
     const std::vector<Op> ops = known_ops(row);
     if (!is_model_row(row) || ops.empty()) return "";

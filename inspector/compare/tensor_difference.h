@@ -54,7 +54,7 @@ struct TensorDifference {
   double sum_abs = 0;  // of differences
 };
 
-// Returns the reason why elements of these dtypes cannot be compared, or an empty text. For
+// Returns the reason why elements of these dtypes cannot be compared, or an empty string. For
 // example, the integers of a quantized tensor are not values of the model.
 std::string_view why_not_comparable(ScalarType a, ScalarType b);
 

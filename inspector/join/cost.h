@@ -20,8 +20,7 @@ namespace vitrine::inspector {
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
 // Returns the cost of one call of each row, parallel to `rows`. Unset for rows without nodes, for
-// rows that share nodes and cannot be told apart, and for rows to which all ops of their delegate
-// call were assigned.
+// rows that share nodes and cannot be told apart, and for rows that got all ops of a delegate call.
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 
@@ -31,7 +30,7 @@ bool beats_limits(const Profile& profile);
 
 // The shortest time in which this machine could do the work (arithmetic or memory traffic,
 // whichever takes longer) divided by the measured time. Above 1 if data stays in caches. Unset if
-// the limit was not measured, as for arithmetic in other dtypes than float32.
+// the limit was not measured, as for arithmetic in dtypes other than float32.
 std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

@@ -1,7 +1,7 @@
 // DelegateProfile interprets the events of a backend's delegates and names the backend in reports.
 //
-// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md). Programs that
-// make profiles pass the implementations that they have in ProfileOptions::delegates. The default
+// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md). A program
+// that makes profiles lists its implementations in ProfileOptions::delegates. The default
 // implementations below apply to all other delegates.
 #pragma once
 
@@ -130,8 +130,8 @@ class DelegateProfile {
 
   // ---- Operator maps
 
-  // Returns the string identifier of the events whose metadata is an operator map, or an empty text
-  // if the backend logs no operator maps. Operator map events are not operators.
+  // Returns the string identifier of the events whose metadata is an operator map, or an empty
+  // string if the backend logs no operator maps. Operator map events are not operators.
   virtual std::string_view operator_map_event() const { return {}; }
   // Parses an operator map. `text` is untrusted and outlives the result. Throws InspectorError,
   // which names the line. In the result, an operator has at most one node with the role kOperator

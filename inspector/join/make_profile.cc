@@ -136,7 +136,8 @@ class ProfileMaker {
           row.identifier = std::to_string(trace_row.delegate_id);
         }
         row.phase = trace_row.phase;
-        // Without a kernel's name, uses the identifier, which may be the kernel's name.
+        // If the row has no kernel name, uses the identifier, because some backends log the kernel
+        // name as the identifier.
         if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
         [[fallthrough]];
       case TraceRow::Kind::kDelegateCall:

@@ -32,7 +32,8 @@ std::string op_type(const ProfileRow& row);
 // Returns the name of `where` in JSON and CSV: "delegate", "kernel" or "control".
 const char* where_name(Where where);
 
-// Returns where a row ran, by which rows are summed: "XNNPACK", "portable kernels", "control flow".
+// Returns the place where a row ran, which is a key for grouping rows: "XNNPACK", "portable
+// kernels", "control flow".
 std::string place_type(const ProfileRow& row);
 
 // Returns the module of a row: "features.0" for a convolution in features.0.0 with ops folded in

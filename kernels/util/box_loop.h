@@ -104,8 +104,8 @@ class BoxLoop {
   }
 
   // A loop over the planes of this loop. Each of its rows is one plane: row_length() rows of this
-  // loop, row_stride(k) apart. If the last operand is contiguous in another dimension than that of
-  // this loop's rows, the planes span these two dimensions.
+  // loop, row_stride(k) apart. If the last operand is contiguous in a dimension that is not the
+  // rows' dimension, the planes span both dimensions.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

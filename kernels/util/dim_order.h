@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// Fails if `dim_order` requests another dim order than `out` has.
+// Fails if `dim_order` differs from the dim order of `out`.
 [[nodiscard]] bool check_dim_order(KernelContext& context,
                                    std::optional<std::span<const int64_t>> dim_order,
                                    const Tensor& out);

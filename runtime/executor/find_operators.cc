@@ -28,7 +28,7 @@ const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
 }
 
 // Returns the names as "a, b, c", sorted and without duplicates, because a hostile file may repeat
-// a name many times. Returns an empty text if memory runs out.
+// a name many times. Returns an empty string if memory runs out.
 const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
   sort(names, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   size_t bytes = 1;

@@ -50,7 +50,7 @@ class TraceBuffer final : public ValueTracer {
   bool wants_values() const override { return values_ != nullptr; }
   void record_value(const TracedValue& value) override;
 
-  // Sets the test set of a bundled program that later blocks run.
+  // Selects the test set of a bundled program that later blocks belong to.
   void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
 
   // Discards all records, but keeps the memory for new records.

@@ -120,7 +120,7 @@ bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, 
 
 Error too_many_items(const Budget& steps) {
   return Error::make(ErrorCode::kOutOfResources,
-                     "the file has more than %llu items to check, one per byte: it refers to the "
+                     "the file has more items to check than bytes (%llu): it refers to the "
                      "same tables, lists or keys many times",
                      static_cast<unsigned long long>(steps.limit()));
 }

@@ -242,7 +242,7 @@ TEST(Module, MovedFromModuleReportsErrors) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST(Module, DescribesNoInputsOutOfRange) {
+TEST(Module, ReturnsNoDescriptionForAnInputOutOfRange) {
   Module module = load("add_mul");
   const auto meta = module.method_meta("forward");
   EXPECT_EQ(meta->input_tag(2), EValue::Tag::kNone);

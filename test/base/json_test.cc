@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::StartsWith;
 
-// Returns the error of act(root) for a document, or an empty text.
+// Returns the error of act(root) for a document, or an empty string.
 template <class Act>
 std::string json_error(const std::string& text, Act act) {
   try {

@@ -54,7 +54,7 @@ Archive archive_of(const std::string& opcodes, const std::string& order = "littl
           {"archive/data/0", std::string(24, 'x')}};
 }
 
-// Reads the root as a tensor. Returns the error, or an empty text.
+// Reads the root as a tensor. Returns the error, or an empty string.
 std::string tensor_error(const Archive& members, uint64_t max_bytes = kMaxBytes) {
   const std::vector<std::byte> bytes = test::write_zip(members);
   try {

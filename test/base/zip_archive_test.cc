@@ -35,7 +35,7 @@ TEST(ZipArchive, UnpacksCompressedMembers) {
   EXPECT_EQ(archive.read("folder/b", 3000).text(), kMembers[1].second);
 }
 
-TEST(ZipArchive, ReadCheckedReportsAWrongCrc) {
+TEST(ZipArchive, CheckedReadReportsAWrongCrc) {
   std::vector<std::byte> bytes = test::write_zip(kMembers);
   EXPECT_EQ(ZipArchive({bytes, nullptr}, "test.zip").read_checked("a", 5), "first");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -213,7 +213,7 @@ struct RawArchive {
   }
 };
 
-// Opens the archive and reads its members. Returns the error, or an empty text.
+// Opens the archive and reads its members. Returns the error, or an empty string.
 std::string zip_error(const std::vector<std::byte>& bytes) {
   try {
     const ZipArchive archive({bytes, nullptr}, "x.zip");

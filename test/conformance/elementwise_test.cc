@@ -342,7 +342,8 @@ std::vector<NodeCase> scale_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Scales, Elementwise, testing::ValuesIn(scale_cases()), test_name);
 
-// Cases whose arguments have other sizes than the payload declares, and cases with unused nodes.
+// Cases whose arguments differ in size from the payload's declarations, and cases with unused
+// nodes.
 std::vector<NodeCase> argument_cases() {
   NodeCase negate;
   negate.tag = Tag::XNNNegate;

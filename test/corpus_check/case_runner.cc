@@ -53,7 +53,7 @@ void set_input(Method& method, size_t index, const CaseValue& value, std::vector
 std::string check_output(const EValue& output, const CaseValue& expected,
                          const Tolerance& tolerance, CaseResult& result) {
   const auto number = [&](bool has_right_kind, double actual, double wanted) -> std::string {
-    if (!has_right_kind) return "the output has another kind than expected";
+    if (!has_right_kind) return "the kind of the output differs from the expected kind";
     if (actual == wanted) return "";
     return fmt::format("the output is {}, expected {}", actual, wanted);
   };
@@ -68,7 +68,7 @@ std::string check_output(const EValue& output, const CaseValue& expected,
       const std::vector<std::byte> wanted = tools::read_file(expected.file);
       const std::vector<std::byte> actual = tools::row_major_bytes(tensor);
       if (wanted.size() != actual.size())
-        return "the file of the expected output has another size than the output";
+        return "the file of the expected output differs in size from the output";
       const Comparison comparison = compare(actual, wanted, tensor.dtype(), tolerance);
       result.max_abs = std::max(result.max_abs, comparison.max_abs);
       result.max_rel = std::max(result.max_rel, comparison.max_rel);

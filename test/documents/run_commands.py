@@ -38,7 +38,7 @@ def commands(language, block):
 
 
 def run(document, line, notes, language, block, folder, environment):
-    """Runs one block. Returns what is wrong with it, or an empty text."""
+    """Runs one block. Returns what is wrong with it, or an empty string."""
     if language in NOT_COMMANDS:
         return ''
     if language not in ('sh', 'console'):

@@ -199,7 +199,7 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   for (const json& row : report.at("phases").at("decode").at("rows")) {
     EXPECT_EQ(row.at("rows_a"), row.at("rows_b")) << row;
   }
-  // The limits are far from the time ratio of two short texts of one model.
+  // The ratio of the two times is far from both limits, because one model generated both texts.
   const auto limited = [&](const std::string& limit) {
     return run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b + " --fail_above " + limit);
   };

@@ -31,7 +31,7 @@ std::string profile(const std::string& arguments) {
   return result.out;
 }
 
-TEST(ProfileReports, AppliesGroupByFilterAndTop) {
+TEST(ProfileReports, AppliesTopFilterAndGrouping) {
   for (const char* by : {"module", "op", "delegate", "line", "none"}) {
     const std::string table = profile(std::string("--top 5 --filter conv --group_by ") + by);
     EXPECT_NE(table.find("filtered out"), std::string::npos) << table;

@@ -163,7 +163,8 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   EXPECT_EQ(seen.at("color"), "figure");
   EXPECT_EQ(seen.at("cells").at(0), "5");
   ASSERT_EQ(seen.at("figures").size(), 1u);
-  // Other code writes the table's column "change us", so it is an independent check of the figure.
+  // Other code computes the column "change us" of the table, so the column checks the figure
+  // independently.
   EXPECT_NEAR(seen.at("figures").at(0).get<double>() / 1000,
               std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
   EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);

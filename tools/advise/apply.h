@@ -20,7 +20,7 @@ std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
 // code.
 int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
-// Applies the lines of advice that keep the outputs and save time together (Findings::together).
+// Applies the combination of lines that keeps the outputs and saves most time (Findings::together).
 // Prints the steps and the commands, and writes the program to options.output if that is set.
 // Returns the exit code.
 int apply_automatically(Baseline& baseline, const Findings& findings, const AdviseOptions& options);

@@ -28,8 +28,8 @@ struct Blockers {
   bool is_incomplete = false;
 };
 
-// Lowers each call of `program` by itself, for kernels, and then the model without the calls that
-// fail. Stops checking calls after `seconds`.
+// Lowers each call of `program` by itself, without a backend. Then lowers the model without the
+// calls that failed. Stops checking calls after `seconds`.
 Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
 
 // Returns a suggestion that replaces a call to `op` that fails with `error`.

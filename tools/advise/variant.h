@@ -27,14 +27,14 @@ struct Variant {
 // option's value.
 Settings parse_settings(std::string_view text);
 
-// Returns the first option that both changes set to different values, or an empty text. Options
+// Returns the first option that both changes set to different values, or an empty string. Options
 // that can be repeated, such as --exclude-op, do not conflict, except with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
 // Returns `base` with the settings of `change`, which replace settings of the same options.
 Variant merged(Variant base, const Variant& change);
 
-// Returns the value of an option, or an empty text if it is not set.
+// Returns the value of an option, or an empty string if it is not set.
 std::string value_of(const Settings& settings, std::string_view option);
 
 // Returns the settings as the words of a command line.

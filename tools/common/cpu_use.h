@@ -27,7 +27,7 @@ class CpuMeter {
 size_t allowed_processors();
 
 // Returns a warning for the top of a report if runs got too little processor time on `threads`
-// threads, one of which always computes; else an empty text. Ignores losses of less than 5 ms,
+// threads, one of which always computes; else an empty string. Ignores losses of less than 5 ms,
 // about one time slice.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 

@@ -25,7 +25,7 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Returns the word most similar to `unknown`, or an empty text if none is similar.
+// Returns the word most similar to `unknown`, or an empty string if none is similar.
 template <class Words>
 std::string_view nearest_word(const Words& words, std::string_view unknown) {
   std::string_view nearest;

@@ -29,7 +29,7 @@ void add_perplexity_flags(CLI::App& app, LlmOptions& options) {
   group
       .add_option(
           "--stride", options.stride,
-          "tokens that each window but the first scores; with fewer, each token has more context "
+          "tokens to score in each window after the first; with fewer, each token has more context "
           "(default: as many as fit)")
       ->check(at_least(1))
       ->type_name("N")

@@ -264,7 +264,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
     choose_format(app, line.options.report);
     check_profiling_flags(app, line.options);
     if (app.count("--prompt_ids") != 0) line.options.prompt_ids = parse_ids(line.prompt_ids);
-    std::erase(line.options.data, "");  // ExecuTorch's default is an empty text
+    std::erase(line.options.data, "");  // ExecuTorch's default is an empty string
     if (line.options.chat_format.find("{}") == std::string::npos) {
       throw CLI::ValidationError("--chat_format", "must contain {}");
     }

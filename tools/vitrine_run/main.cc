@@ -39,7 +39,7 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". Without a file (empty text), the
+// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". Without a file (empty string), the
 // tensor is zero.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());

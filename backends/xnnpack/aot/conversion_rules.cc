@@ -51,7 +51,7 @@ std::optional<Rejection> check_int8(const Node& conversion) try {
   if (is_quantize(conversion)) return check_range(conversion);
   const Node* definition = defining_conversion(required(conversion, 0));
   if (definition != nullptr && !params.is_same_per_tensor(quant_params(*definition))) {
-    return Rejection{"it is dequantized with other parameters than it was quantized with",
+    return Rejection{"it is dequantized with different parameters than it was quantized with",
                      "dequantize it with the same scale and zero point"};
   }
   return {};

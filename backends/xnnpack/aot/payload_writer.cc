@@ -38,7 +38,7 @@ SharedBytes bytes_of(const std::vector<T>& items) {
 class Writer {
  public:
   explicit Writer(const PayloadGraph& graph) : graph_(graph) {
-    // Adds entry 0 of the list of constants, which means that a value is not a constant.
+    // Adds entry 0 of the list of constants. Values that are not constants have the index 0.
     constants_.push_back(fb::CreateConstantDataOffset(out_, 0, 0, out_.CreateString("")));
   }
 

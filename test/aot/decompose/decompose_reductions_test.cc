@@ -65,7 +65,7 @@ TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   EXPECT_THROW(row_quantiles(0.5, "cubic"), AotError);
 }
 
-TEST(DecomposeReductions, AllOfUint8TensorReturnsUint8) {
+TEST(DecomposeReductions, AllReturnsUint8ForUint8Input) {
   const TensorData x = make_tensor_data(ScalarType::kByte, {2, 2},
                                         {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{3}});
   const TensorData found = lowered("aten.all.dim", {x}, {1}, {2}, {}, ScalarType::kByte);

@@ -12,8 +12,8 @@
 namespace vitrine::inspector {
 namespace {
 
-// The probability that n samples cover their median between the k-th smallest and the k-th largest:
-// 1 - 2 * P(X < k) for X of the binomial distribution of n tosses.
+// The probability that the median of a distribution is between the k-th smallest and the k-th
+// largest of n samples: 1 - 2 * P(X < k), where X is the number of heads in n tosses of a coin.
 double coverage(size_t n, size_t k) {
   double below = 0, choose = 1;
   for (size_t i = 0; i < k; ++i) {

@@ -278,7 +278,7 @@ TEST(Join, InfersOperatorsByKernelNameOrElseAssignsAllOpsOfTheCall) {
   EXPECT_THAT(profile.delegate_calls[0].source_ops, testing::SizeIs(5));
 }
 
-TEST(Join, NamesKernelsAfterTheRecordOrElseAfterTheKernel) {
+TEST(Join, TakesOpsFromTheRecordOrElseFromTheKernelName) {
   TraceBuilder trace;
   trace.begin_run();
   trace.kernel(0, "aten::add.out", 1);

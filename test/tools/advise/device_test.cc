@@ -1,4 +1,5 @@
-// Tests advice for devices: the model of times there, and the check that a profile fits a program.
+// Tests advice for devices: the model of the device's times, and the check that a profile fits a
+// program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

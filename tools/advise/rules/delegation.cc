@@ -35,7 +35,7 @@ std::vector<Advice> advise_delegation(const Context& context) {
     advice.change = Variant{.lowering = {{"--backend", "xnnpack"}}};
     Advice both = advice;
     both.name = "xnnpack_optimize";
-    both.what = "XNNPACK executes what it can, of a graph with fewer calls";
+    both.what = "XNNPACK executes what it can; the graph has fewer calls";
     both.saved.reset();
     both.change->lowering.push_back({"--optimize", ""});
     return {advice, both};

@@ -65,11 +65,11 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                        "int4 weights in groups of 32, and dynamic int8 activations", rows, kInt4));
   if (facts.embeddings != 0) {
     all.push_back(advice("8da4w_embedding", "8da4w:32,embedding:8",
-                         "int4 weights of linear layers, with the head, and int8 embeddings", rows,
-                         kInt4));
+                         "int4 weights for linear layers, including the head, and int8 embeddings",
+                         rows, kInt4));
     all.push_back(advice("8da4w_embedding4", "8da4w:32,embedding:4:32",
-                         "int4 weights of linear layers, with the head, and int4 embeddings", rows,
-                         kInt4));
+                         "int4 weights for linear layers, including the head, and int4 embeddings",
+                         rows, kInt4));
   }
   return all;
 }

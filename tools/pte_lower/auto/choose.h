@@ -36,8 +36,9 @@ struct Goal {
 
   // False if a figure is not a number.
   bool is_met(const Measured& by) const;
-  // Both keep the bound: a lower cost is better under a bound on quality, and the other way around.
-  // Neither keeps it: the one that is nearer to the bound is better. Equal figures: false.
+  // Returns true if `a` is better than `b`. If both keep the bound, the one with the lower cost is
+  // better under a bound on quality, and the one with the higher quality under a bound on cost. If
+  // neither keeps it, the one nearer to the bound is better.
   bool is_better(const Measured& a, const Measured& b) const;
 };
 

@@ -16,7 +16,7 @@ using ProgramBytes = std::vector<std::byte>;
 
 struct Times {
   double ms = 0;
-  // Less than the float program; 0 if the difference is within the noise of the measurement.
+  // The time saved compared with the float program; 0 if the difference is within the noise.
   double saved_ms = 0;
 };
 

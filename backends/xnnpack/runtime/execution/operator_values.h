@@ -20,8 +20,8 @@ namespace vitrine::xnnpack {
 class OperatorValues final : public OperatorListener {
  public:
   // Call once, at load. `ids` has XNNPACK's id of each value of the graph, and `node_of_op` the
-  // node of each operator, or kNone. The graph, the runtime and `logged`, the operators that the
-  // delegate logs, must outlive this object.
+  // node of each operator, or kNone. `logged` has the operators that the delegate logs. All
+  // arguments must outlive this object.
   Error load(const Graph& graph, xnn_runtime_t runtime, std::span<const uint32_t> ids,
              std::span<const uint32_t> node_of_op, std::span<const TracedOperator> logged);
 

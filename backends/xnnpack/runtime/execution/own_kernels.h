@@ -15,8 +15,8 @@ namespace vitrine::xnnpack {
 
 class OwnKernels {
  public:
-  // False in builds that use another version of XNNPACK than Debian's, lack XNNPACK's private
-  // headers, or select kernels. In such builds, the functions below do nothing.
+  // False in builds that do not use Debian's version of XNNPACK, lack XNNPACK's private headers, or
+  // select kernels. In such builds, the functions below do nothing.
   static bool are_built();
   // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
   // may be null. Omits copies that only make a kernel faster if they exceed what is left of

@@ -10,8 +10,8 @@
 
 namespace vitrine::xnnpack {
 
-// XNNPACK has no SiLU. As a placeholder, the subgraph contains this operator, which payloads cannot
-// contain; our kernel replaces what it computes (own_kernels/silu.cc).
+// XNNPACK lacks SiLU. In the subgraph, this operator, which payloads cannot contain, marks the
+// place of a SiLU. Our kernel runs instead of it (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks each f32 sigmoid and product (Node::fusion) whose sigmoid has no other reader. Call it only

@@ -28,10 +28,10 @@ struct Workspace {
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
-  // Charges the bytes that no budget accounts for to `memory`, which may be null, and adds them to
-  // `own`, the bytes that the caller has charged so far. These are the bytes by which the caller
-  // made the workspace grow, for which MemoryReserve left room in the budget, and bytes that
-  // deleted delegates left. If the budget is too small for the latter, charges what is left.
+  // Charges `memory`, which may be null, for the bytes of the workspace that no budget has been
+  // charged for, and adds them to `own`, the caller's charges so far. Some of these bytes the
+  // caller added; MemoryReserve left room for them in the budget. Deleted delegates gave back the
+  // others; if the budget is too small for them, charges the rest of the budget.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -1,4 +1,4 @@
-// Defines the nodes for which XNNPACK 4ea82e5 has other functions than XNNPACK 92a7ad5.
+// Defines the nodes for which the functions of XNNPACK 4ea82e5 differ from those of 92a7ad5.
 #include "backends/xnnpack/runtime/reader/node_definition.h"
 
 namespace vitrine::xnnpack {

@@ -1,4 +1,4 @@
-// Defines the nodes for which XNNPACK 92a7ad5 has other functions than XNNPACK 4ea82e5.
+// Defines the nodes for which the functions of XNNPACK 92a7ad5 differ from those of 4ea82e5.
 #include <array>
 
 #include "backends/xnnpack/runtime/reader/node_definition.h"

@@ -214,7 +214,7 @@ Error Constants::load(const Payload& payload, const NamedDataMap* named_data, We
   memory_ = memory;
   VITRINE_RETURN_IF_ERROR(take_steps(graph, steps));
   VITRINE_ASSIGN_OR_RETURN(const CheckedVector<bool> referenced, find_referenced(graph));
-  // ExecuTorch 1.5 writes the scales of channels in the dtype of a bf16 model.
+  // In bf16 models, ExecuTorch 1.5 writes the scales of channels as bf16.
   const bool may_scale_in_bf16 = std::ranges::any_of(graph.values, &Value::is_bf16);
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];

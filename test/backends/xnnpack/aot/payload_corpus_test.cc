@@ -221,7 +221,7 @@ class Runner {
     }
     for (size_t k = 0; k < count; ++k) {
       const corpus::CaseValue& wanted = call.outputs.at(output_of[k]);
-      // PyTorch's result may be a view with another dim order than the program's.
+      // PyTorch's result may be a view whose dim order differs from the program's.
       const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
       add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
     }

@@ -28,13 +28,13 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 
 class Winograd {
  public:
-  // Transforms the weights of convolutions that become faster with their present sizes, as far as
-  // `max_bytes` allow it along with a workspace. Uses the threads of `pool`, which is the runtime's
-  // and may be null. Call once, at load.
+  // Transforms the weights of each convolution that Winograd makes faster at its current size,
+  // while the transformed weights and a workspace fit in `max_bytes`. Uses the threads of `pool`,
+  // which is the runtime's and may be null. Call once, at load.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes);
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
-  // per operator that runs. Skips operators that lack a size, and those for which
-  // choose_winograd_tile() returns another tile for the size of the last reshape than at load.
+  // per operator that runs. Skips operators that lack a size, and those whose tile
+  // (choose_winograd_tile()) changed between load and the last reshape.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
