@@ -10,7 +10,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 bool is_inserted(const Node& node) { return node.debug_handle == kInsertedHandle; }
-// The first live node that reads each value, and the number of live nodes that do.
+// The first live node that reads each value, and the number of live nodes that read it.
 struct Readers {
   Error find(const Graph& graph) {
     VITRINE_RETURN_IF_ERROR(first.assign(graph.values.size(), kNone));

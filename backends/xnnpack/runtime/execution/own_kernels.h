@@ -19,7 +19,7 @@ class OwnKernels {
   // select kernels. In such builds, the functions below do nothing.
   static bool are_built();
   // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
-  // may be null. Omits copies that only make a kernel faster if they exceed what is left of
+  // may be null. If a copy only makes a kernel faster, omits it when it exceeds the rest of
   // `max_bytes`. `exact` excludes kernels with larger errors than sums of products have.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run

@@ -1,5 +1,5 @@
-// XNNPACK keeps state between calls that becomes wrong when sizes change. These functions
-// make it discard that state.
+// When sizes change, some state that XNNPACK keeps between calls becomes wrong. These functions
+// make XNNPACK discard it.
 #pragma once
 
 #include <xnnpack.h>
@@ -22,7 +22,7 @@ namespace vitrine::xnnpack {
 // - The second output of a node of XNNPACK 4ea82e5 keeps its old shape.
 // - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
 // - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, no
-//   buffer, or a buffer for other sizes than those that they have stored.
+//   buffer, or a buffer whose size does not match the sizes that they have stored.
 // - Dynamically quantized convolutions have a buffer for each image of the batch. If the batch size
 //   changes, XNNPACK 4ea82e5 frees and uses as many buffers as the new batch has images, but from
 //   the list for the old batch. XNNPACK 92a7ad5 does so only when the operator is deleted after a
