@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Reads protocol 2, which torch.save writes, and the opcodes for plain data of protocols up to 5. A
-// FormatError names `source` and the offset of the opcode in bytes.
+// Reads protocol 2, which torch.save writes, and those opcodes of protocols up to 5 that are for
+// plain data. A FormatError names `source` and the offset of the opcode in bytes.
 Pickle parse_pickle(std::string_view bytes, const std::string& source);
 
 }  // namespace vitrine

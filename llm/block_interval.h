@@ -1,11 +1,11 @@
 // Confidence intervals of means of correlated values, such as the scores of neighboring tokens.
 //
-// The values are split, in order, into blocks of equal length, about the square root of the number
-// of values (batch means; Flegal and Jones, "Batch means and spectral variance estimators in Markov
-// chain Monte Carlo", 2010). The variance of the blocks' sums includes the effect of correlations
-// within blocks. While the sums of neighboring blocks are still correlated (r > 1.645 /
-// sqrt(blocks)) and at least eight blocks would remain, the length of the blocks doubles. The
-// interval uses Student's quantile for the number of blocks.
+// The values are split, in order, into blocks of equal length. The number of blocks is about the
+// square root of the number of values (batch means; Flegal and Jones, "Batch means and spectral
+// variance estimators in Markov chain Monte Carlo", 2010). The variance of the blocks' sums
+// includes the effect of correlations within blocks. While the sums of neighboring blocks are still
+// correlated (r > 1.645 / sqrt(blocks)) and at least eight blocks would remain, the length of the
+// blocks doubles. The interval uses Student's quantile for the number of blocks.
 #pragma once
 
 #include <cstddef>

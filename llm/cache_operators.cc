@@ -8,8 +8,8 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the number of positions of the cache that is the call's argument with index `argument`.
-// Empty if the argument is missing or does not have the shape of a cache.
+// Returns the number of positions of a cache. `argument` is the index of the cache among the call's
+// arguments. Empty if the argument is missing or does not have the shape of a cache.
 std::optional<int64_t> num_positions(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
                                      int argument) {
   if (argument < 0 || static_cast<uint32_t>(argument) >= size_of(call.args())) return std::nullopt;

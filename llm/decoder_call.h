@@ -42,10 +42,10 @@ class DecoderCall {
   // id.
   bool returns_all_logits() const { return returns_all_logits_; }
 
-  // Returns the vocabulary() logits of the last id, valid until the next call. The encoder, if any,
-  // must have been executed. A method with a fixed length gets its ids padded to max_ids().
-  // `rows` has one element per token: the index of the encoder's row that replaces the token, or -1
-  // for an ordinary token. `rows` is empty if no token is replaced.
+  // Runs the method and returns the logits of the last id: vocabulary() numbers, valid until the
+  // next call. The encoder, if any, must have been executed. A method with a fixed length gets its
+  // ids padded to max_ids(). `rows` has one element per token: the index of the encoder's row that
+  // replaces the token, or -1 for an ordinary token. `rows` is empty if no token is replaced.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
   // Returns the logits after token `index` of the last feed(), valid until the next call. Throws

@@ -259,16 +259,16 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
 // Clears the state that is not indexed by position, so that the previous text does not affect a new
 // text.
 void MethodDecoder::reset_state() {
-  // The method decode is last, as at load: if the methods share state with different initial
-  // values, those of decode win.
+  // Resets the method decode last, as at load: if the methods share state but declare different
+  // initial values, decode's values win.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Restarts with the encoder's first row, because without a cache, each call gets the text from its
-// beginning. Checks that the encoder's rows belong to this text.
+// Restarts with the encoder's first row, because without a cache, each call gets the entire text.
+// Checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

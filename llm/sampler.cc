@@ -63,7 +63,7 @@ uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;
 
-// Orders candidates by falling weight. Ties: the lower id wins.
+// Orders candidates by falling weight, and candidates of equal weight by rising id.
 constexpr auto is_more_probable = [](const auto& a, const auto& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 };

@@ -47,9 +47,9 @@ struct EvaluatedText {
 using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
 
 // Scores the text with model `a` and, unless it is null, model `b`. Throws GenerationError if the
-// text has no token to score, if an id is outside of the vocabulary, if the stride or the prefix do
-// not fit into the context, if the models have different vocabularies or end ids, if a model needs
-// the output of an encoder of prompts, or if a logit is NaN; the message has the token's index.
+// text has no token to score, if an id is outside of the vocabulary, if the stride or the prefix
+// does not fit into the context, if the models have different vocabularies or end ids, if a model
+// needs the output of a prompt encoder, or if a logit is NaN; the message has the token's index.
 EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
                             const EvaluationOptions& options,
                             const EvaluationObserver& observer = {});

@@ -11,7 +11,7 @@ double product(auto begin, auto end) {
   return std::accumulate(begin, end, 1.0, std::multiplies<double>());
 }
 
-// Returns the name of tensor argument number `index` in the signature, counting only tensors.
+// Returns the name of a tensor argument. `index` counts only the tensor arguments of the signature.
 std::string_view tensor_name(const Operator& op, size_t index) {
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.type == ArgumentType::kTensor && index-- == 0) return argument.name;

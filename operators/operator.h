@@ -52,8 +52,8 @@ struct Operator {
   bool is_never_kept = false;
   bool is_nondeterministic = false;
   std::string same_as;  // the target for which this is another name; empty if not an alias
-  // If this operator returns a view, the operator that returns a copy instead ("aten::view_copy").
-  // Null if there is none.
+  // The operator that returns a copy instead of this operator's view ("aten::view_copy"). Null if
+  // this operator does not return a view or lacks such a counterpart.
   const Operator* copy = nullptr;
   Flops flops;
 

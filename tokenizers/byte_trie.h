@@ -1,4 +1,4 @@
-// A trie of strings, which finds all of its strings with which a text begins.
+// A trie of strings. It finds all strings of the trie with which a text begins.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class ByteTrie {
     std::string_view text;
     TokenId value;  // 0 or greater
   };
-  // Builds the trie. Ignores empty strings. Ties: the first of equal strings wins.
+  // Builds the trie. Ignores empty strings. If strings are equal, the first one wins.
   explicit ByteTrie(std::vector<Entry> entries = {});
 
   size_t size() const { return values_.size(); }  // number of nodes

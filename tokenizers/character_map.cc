@@ -28,8 +28,9 @@ bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Walks all texts of a trie. After each byte, a search has a base: the index of the unit that it
-// read, XOR the unit's offset. From a base, byte b leads to the unit with the index base XOR b.
+// Walks all texts of a trie. After each byte, a search has a base: the index of the unit that the
+// byte led to, XOR the unit's offset. From a base, byte b leads to the unit with the index base XOR
+// b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,

@@ -22,14 +22,14 @@ namespace vitrine {
 class CharacterMap {
  public:
   // Checks everything that a search can reach, because SentencePiece uses the same bytes without
-  // checking them: units and replacements must be inside of the map, the trie may not have a cycle,
-  // at most 32 texts may be prefixes of each other, and no replacement may have more than 12
+  // checking them. Units and replacements must be inside of the map, the trie must not have a
+  // cycle, at most 32 texts may be prefixes of each other, and no replacement may have more than 12
   // times the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
   CharacterMap(std::string_view bytes, const std::string& place);
 
-  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and a beginning of
-  // it has a replacement, the replacement of the shortest such beginning replaces the whole
-  // grapheme. Other graphemes are replaced character by character.
+  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with
+  // texts of the map, the replacement of the shortest of these texts replaces the whole grapheme.
+  // Other graphemes are replaced character by character.
   std::string apply(std::string_view text) const;
 
  private:

@@ -19,8 +19,8 @@ namespace {
 // first look at the clock. Most searches make only a few.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
-// Limit on the work, in bytes, before the first look at the clock: about 0.4 s. It limits the
-// number of retries, because the work between two retries can grow with the text.
+// Limit on the work, in bytes, before the first look at the clock. This work takes about 0.4 s. It
+// limits the number of retries, because the work between two retries can grow with the text.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
 // Limits on Oniguruma's stack, whose entries have 32 bytes.
 constexpr size_t kMinStackEntries = 16 << 10;

@@ -32,10 +32,10 @@ class TextBudget {
     steps_left_ -= steps;
   }
 
-  // Calls search(), which uses a library that does not count all of its steps, and charges its
-  // time. Normally reads the clock and charges short times. A longer time may include other
-  // processes, so for some searches after a slow one, reads the processor time instead, although
-  // that takes longer than most searches.
+  // Calls search() and charges its time, because it uses a library that does not count all steps.
+  // Normally reads the clock, but charges only short times, because longer times may include other
+  // processes. For some searches after a slow one, charges processor time instead, although reading
+  // it takes longer than most searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;

@@ -22,7 +22,7 @@ class TokenTable {
   TokenTable() = default;
   TokenTable(TokenTable&&) = default;
   TokenTable& operator=(TokenTable&&) = default;
-  // Ids may leave gaps, but the highest id must not exceed the number of tokens by far. Throws
+  // Ids may leave gaps, but the highest id must not be far above the number of tokens. Throws
   // TokenizerError naming `place` if an id is negative, repeats or is too high.
   TokenTable(std::vector<Entry> entries, const std::string& place);
 

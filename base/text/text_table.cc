@@ -136,9 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells, including cells that cut paths do not fill, to columns of names. Cut
-// names come first, and then abbreviated names if the cells are enough to show more of these in
-// full.
+// Distributes the free cells, including cells that cut paths do not fill, to columns of names.
+// Widens cut names first. Then shows abbreviated names in full where the remaining cells are
+// enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;

@@ -57,14 +57,15 @@ struct BundledProgram {
 bool is_bundled_program(std::span<const std::byte> bytes);
 
 // Parses untrusted bytes. A BundledProgramError names `source` and the field. `bytes` must outlive
-// the result, which refers to them, or to a copy if they are not aligned to 32 bytes.
+// the result, which points into them. If `bytes` are not aligned to 32 bytes, the result points
+// into a copy.
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);
 
 // Returns the bytes of a .bpte file, with suites sorted by method name. The caller must make sure
-// that the program has the methods of the suites, with inputs and outputs of the same kinds. Throws
-// BundledProgramError for a value that readers would reject.
+// that the program has a method for each suite, with inputs and outputs of the same kinds as in the
+// suite. Throws BundledProgramError for a value that readers would reject.
 std::vector<std::byte> write_bundled_program(const BundledProgram& program);
 
 }  // namespace vitrine::bundled

@@ -13,8 +13,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
 
-// The alignment of tensor data in the schema. The generated functions do not apply it, so the code
-// that creates the vector must.
+// The alignment that the schema gives tensor data. The generated functions do not apply it, so the
+// code that creates the vector must do so.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
 // Maximum number of bytes that the builder writes for a value and for a test set, without tensor

@@ -36,7 +36,7 @@ class FlatFile {
 
  private:
   friend class FlatTable;
-  // Returns the position to which the offset that is stored at position `at` points.
+  // Reads the offset at position `at` and returns the position to which it points.
   uint32_t follow(uint64_t at) const;
   template <class T>
   T number(uint64_t at) const {

@@ -19,13 +19,14 @@ struct NumberName {
   std::string_view name;
 };
 
-// Returns the name of a number. If the table lacks the number, returns it after `noun`: "dtype 77".
+// Returns the name of a number. If the table lacks the number, returns `noun` followed by the
+// number: "dtype 77".
 std::string name_of(std::span<const NumberName> names, int64_t number, std::string_view noun);
 
-// Returns the bytes per element of a dtype by its name in descriptions ("f32"). Returns 0 if the
-// dtype is unknown or has less than one byte.
+// Returns the bytes per element of the dtype with this name in descriptions ("f32"). Returns 0 if
+// the dtype is unknown or has less than one byte.
 size_t bytes_of_dtype(std::string_view dtype);
-// Returns the name of a dtype by its number in programs, or "dtype 77" for an unknown number.
+// Returns the name of the dtype with this number in programs, or "dtype 77" for an unknown number.
 std::string program_dtype(int64_t number);
 
 // Returns the product of the shape's upper bounds. Returns nullopt if it overflows or a dimension
@@ -61,7 +62,7 @@ std::optional<uint64_t> size_of_named(const NamedDataMap* data, std::string_view
 // the key is absent.
 ConstantData named_constant(const NamedDataMap* data, std::string_view key, uint64_t expected);
 
-// How the value of a compile option is stored.
+// The form in which the value of a compile option is stored.
 enum class OptionKind : uint8_t { kText, kU32, kBool, kU64 };
 struct OptionFormat {
   std::string_view key;

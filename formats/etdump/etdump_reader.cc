@@ -55,8 +55,9 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Returns the number of bytes from a tensor's first element to its last. Empty if this overflows,
-// or if elements overlap, because a small buffer could then expand to a large tensor.
+// Returns the number of bytes from a tensor's first element to its last. Empty if the number
+// overflows. Also empty if elements overlap, because a small buffer could then expand to a large
+// tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory

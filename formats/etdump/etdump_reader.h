@@ -27,7 +27,7 @@ class EtDumpError : public HostError {
 // unset bundled input index.
 inline constexpr int32_t kUnset = -1;
 
-// The texts in this and the next structs point into EtDump::bytes, which the last copy of the
+// The texts in this struct and in those below point into EtDump::bytes, which the last copy of the
 // EtDump frees, or into memory that belongs to the code that filled in the struct.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events

@@ -286,7 +286,7 @@ class Writer {
   std::string name_;
 };
 
-// Returns an upper bound of the file's size in bytes, as if no texts were shared.
+// Returns an upper bound of the file's size in bytes, which counts a shared text at each use.
 uint64_t max_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {

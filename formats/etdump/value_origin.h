@@ -1,5 +1,5 @@
-// The operator and the quantization of a value that was logged inside a delegate, as a text in the
-// name of the value's debug event (docs/formats/etdump.md, "Extensions"). Host side.
+// The operator and the quantization of a value that was logged inside a delegate. The name of the
+// value's debug event contains them as text (docs/formats/etdump.md, "Extensions"). Host side.
 #pragma once
 
 #include <cstddef>

@@ -64,16 +64,16 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members that unpack to a large multiple of their size (base/zip_archive.h), so the
-// writer uses only codes for single bytes for very repetitive content. This makes the content at
-// most 8 times smaller.
+// Compresses very repetitive content with codes for single bytes only, which make it at most 8
+// times smaller. Readers refuse members that unpack to a large multiple of their size
+// (base/zip_archive.h).
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);
   return content.size() > kMaxRatio * packed.size() ? deflated(content, Z_HUFFMAN_ONLY) : packed;
 }
 
-// Writes the fields, up to the sizes, that a local header and a directory entry have in common.
+// Writes the fields that precede the sizes in both a local header and a directory entry.
 void put_common(std::vector<std::byte>& to, uint16_t version, uint16_t method, uint32_t crc) {
   put(to, version);
   put(to, kUtf8);

@@ -83,8 +83,8 @@ struct Module {
   std::string type;
 };
 
-// Reads the innermost module of a stack "key,path,type;key,path,type", outermost first. A path may
-// contain commas.
+// Reads the innermost module of a stack, which lists the outermost module first:
+// "key,path,type;key,path,type". A path may contain commas.
 Module innermost_module(std::string_view stack) {
   const size_t semicolon = stack.rfind(';');
   const std::string_view last =

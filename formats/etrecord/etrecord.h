@@ -70,8 +70,9 @@ struct DelegateEntry {
 };
 
 struct MethodRecord {
-  // Maps each instruction to the handle of a kernel call's node, or to the handles of all nodes of
-  // a delegate, in graph order and with repetitions.
+  // Maps the instruction of a kernel call to the handle of the call's node. Maps the instruction of
+  // a delegate call to the handles of all nodes of the delegate, in graph order and with
+  // repetitions.
   std::map<int32_t, std::vector<DebugHandle>> handles_of_instruction;
   std::map<int32_t, DelegateEntry> delegates;  // keyed by instruction
   std::map<int32_t, int64_t> num_outputs;      // by instruction; delegate calls only

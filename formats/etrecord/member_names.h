@@ -24,7 +24,7 @@ inline constexpr char kExampleInputs[] = "_example_inputs";
 inline constexpr std::array<std::string_view, 3> kSideFiles = {kStateDict, kConstants,
                                                                kExampleInputs};
 
-// Texts that the names of other programs must not contain.
+// Texts that the names in RecordMembers::other_programs must not contain.
 inline constexpr std::array<std::string_view, 10> kReserved = {
     kIdentifier, kExportedProgram, kExportGraphId, kEdgeProgram,      "et_dialect_graph_module",
     kHandleMap,  kDelegateMap,     kNumOutputsMap, kReferenceOutputs, kRepresentativeInputs};

@@ -117,8 +117,8 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // ExecuTorch adds a method name to a program's name that lacks one. Readers recognize side files
-  // by their suffix.
+  // If a program's name lacks a method name, ExecuTorch adds one. Readers recognize side files by
+  // their suffix.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
         fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "

@@ -10,7 +10,7 @@
 
 namespace vitrine::native {
 
-// Numbers of the members of the schema's union of arguments.
+// Numbers that the schema gives the kinds of arguments, which form a union.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,

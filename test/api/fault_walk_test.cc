@@ -21,8 +21,9 @@
 namespace vitrine::test {
 namespace {
 
-// Calls `run(n)` for n = 0, 1, 2 ...; `run` makes its n-th allocation fail (0: no allocation) and
-// returns whether that allocation was reached and whether all calls succeeded.
+// Calls `run(n)` for n = 0, 1, 2 ... until `run` makes fewer than n allocations. `run(n)` makes its
+// n-th allocation fail, or none if n is 0. It returns whether an allocation failed, and whether all
+// calls succeeded.
 struct Outcome {
   bool failed = false;
   bool went_well = false;

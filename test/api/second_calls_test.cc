@@ -268,7 +268,8 @@ TEST_F(SecondCallsTest, MoveInstructionsCanSwapOutputs) {
   }
 }
 
-// Computes now = |x|; before = now; now = -x, for both orders of the values.
+// Computes now = |x|; before = now; now = -x. Either output may be the first one in the method's
+// list of values.
 TEST_F(SecondCallsTest, OutputCanTakeTheFormerValueOfAnotherOutput) {
   for (const bool by_view : {false, true}) {
     for (const bool now_first : {false, true}) {

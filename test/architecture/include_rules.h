@@ -10,8 +10,8 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // Rooms, or folders of rooms, that this room may include, as well as the rooms that these may
-  // include. "" means every room.
+  // Rooms, or folders of rooms, that this room may include. It may also include the rooms that they
+  // may include. "" means every room.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream
@@ -30,7 +30,8 @@ bool may_include(const Room& from, const Room& to);
 // "\"base/json.h".
 std::vector<std::string_view> includes_of(std::string_view source);
 
-// Returns the entries in the table of libraries that no file needs, such as "`xnnpack` in bench".
+// Returns those entries in the table of libraries that are not needed by any file, such as
+// "`xnnpack` in bench".
 std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources);
 
 // Returns a line for each include of the file at `path` that violates a rule: "path: includes ...".

@@ -176,7 +176,8 @@ TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
   EXPECT_GT(names, 40u);
 }
 
-// Each code block of these pages must be part of a file that its section names before it.
+// Each code block of these pages must be part of a file that the block's section names above the
+// block.
 class ShownCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShownCode, AppearsInTheFileThatThePageNames) {
@@ -238,8 +239,8 @@ TEST(SourceTree, PublicHeadersUseNoGeneratedTypes) {
   EXPECT_GT(num_files, 30U);
 }
 
-// Backends provide what lowering and reports need through aot/lowering/backend.h and
-// inspector/join/delegate_profile.h.
+// Through aot/lowering/backend.h and inspector/join/delegate_profile.h, backends provide what
+// lowering and reports need.
 TEST(SourceTree, LoweringAndInspectorMentionNoBackend) {
   size_t num_files = 0;
   for (const fs::path& path : files()) {

@@ -69,7 +69,7 @@ TEST(ZipArchive, RejectsZipBombs) {
 }
 
 // Writes an archive with one compressed member, calls change(directory entry, local header), and
-// returns what the reader makes of the member.
+// returns the member's content from the reader.
 template <class Change>
 std::string changed(const std::string& content, Change&& change) {
   std::vector<std::byte> bytes = test::write_zip({{"a", content}}, true);
@@ -313,7 +313,8 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
   EXPECT_EQ(zip_error(archive.bytes()), "x.zip: a: reaches past the file's end");
 }
 
-// The extra field with the identifier 1 holds, in 64 bits, the values that are 2^32 - 1.
+// The extra field with the identifier 1 holds 64-bit values in place of the values that are 2^32 -
+// 1.
 TEST(ZipArchive, ReadsSizesFromTheZip64Field) {
   const auto archive_with = [](const std::vector<uint64_t>& values, size_t length) {
     RawArchive archive;

@@ -60,8 +60,8 @@ class AdviceTest(unittest.TestCase):
         lines, logged = self.output(["busy.pt2", "none.pt2", "some.pt2"])
         self.assertEqual(logged, ["none.pt2", "some.pt2"])
         self.assertIn("busy.pt2: refused: vitrine advise: error: no advice: busy", lines)
-        # For none.pt2, there was no advice, and no change helps. For some.pt2, the best change reduces the time to 0.6,
-        # and the first one to 0.75.
+        # For none.pt2, there was no advice, and no change helps. For some.pt2, the best change reduces the time to 60
+        # %, and the change that was ranked first reduces it to 75 %.
         self.assertIn("none.pt2: ranked first (none), best (none), regret 0.0 %", lines)
         self.assertIn("some.pt2: ranked first optimize, best other, regret 25.0 %", lines)
         self.assertIn("  hit    predicted 0.700 to 0.800, measured 0.750  optimize", lines)

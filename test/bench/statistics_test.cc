@@ -26,7 +26,7 @@ TEST(BenchStatistics, NoiseOfFewRunsIsHalfTheRange) {
   EXPECT_DOUBLE_EQ(timing.noise, 0.15);
 }
 
-// Each of the ten stretches has four runs of one value, from 101 to 110.
+// Each of the ten stretches has four runs of equal time. The times of the stretches are 101 to 110.
 TEST(BenchStatistics, NoiseExcludesLowestAndHighestStretch) {
   std::vector<double> samples;
   for (int stretch = 1; stretch <= 10; ++stretch) {

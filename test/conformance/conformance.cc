@@ -53,7 +53,7 @@ struct Encoding {
     }
   }
 
-  // Returns the storable number that is nearest to element `i`.
+  // Returns the number that is nearest to `number` among those that element `i` can store.
   float round(float number, size_t i) const {
     if (type == kFloat32) return number;
     if (type == kFloat16) return static_cast<float>(Half(number));

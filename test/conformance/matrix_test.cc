@@ -56,7 +56,7 @@ constexpr LayerKind kKinds[] = {
 };
 
 // Excludes 4-bit rows of odd length, which XNNPACK packs differently from the ExecuTorch format,
-// and blocks of 4-bit weights that do not fill a row.
+// and rows that do not consist of whole blocks of 4-bit weights.
 bool is_supported(const LayerKind& kind, const Layer& layer) {
   if (kind.weights == kByBlock4) return layer.in.back() % 32 == 0;
   return kind.weights != kByChannel4 || layer.in.back() % 2 == 0;
@@ -151,7 +151,8 @@ std::vector<NodeCase> layer_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(FullyConnected, Matrices, testing::ValuesIn(layer_cases()), test_name);
 
-// Cases of layers whose constants are stored differently, are computed, or precede a clamp.
+// Cases of layers with computed weights, with constants in other places, or with a clamp after the
+// layer.
 std::vector<NodeCase> layer_variants() {
   const LayerKind &f32 = kKinds[0], &by_channel = kKinds[5];
   std::vector<NodeCase> all;

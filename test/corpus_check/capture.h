@@ -7,7 +7,7 @@ namespace vitrine::corpus {
 
 // Runs the case without capture, with all values in full, and with summaries of values. Fails if an
 // output differs in a bit, or if an operator of a delegate or a kernel has no value. If the case
-// passes, the reason states the bytes of both capture buffers.
+// passes, CaseResult::reason states the number of bytes in both capture buffers.
 CaseResult check_capture(const Case& test_case, const RunOptions& options);
 
 }  // namespace vitrine::corpus

@@ -94,8 +94,8 @@ std::string check_output(const EValue& output, const CaseValue& expected,
   return "the case has an unknown value kind";
 }
 
-// Runs a call and checks its outputs. The last outputs are those of the model; a program's outputs
-// start with mutated inputs.
+// Runs a call and checks its outputs. A program's outputs are the mutated inputs, followed by the
+// outputs of the model.
 void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
               CaseResult& result) {
   if (call.inputs.size() != method.num_inputs()) {

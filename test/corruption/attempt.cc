@@ -15,7 +15,7 @@ std::vector<T> copy(std::span<const T> from) {
   return {from.begin(), from.end()};
 }
 
-// Sets an input: a tensor of zeros, or the planned value.
+// Sets an input. Tensors get zeros, and other inputs get their planned values.
 Error set_input(Method& method, size_t index, TensorFactory& factory) {
   if (!method.input(index).is_tensor()) return method.set_input(index, method.input(index));
   const Tensor& planned = method.input(index).unchecked_tensor();

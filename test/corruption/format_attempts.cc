@@ -47,7 +47,8 @@ std::string attempt_etdump(std::span<const std::byte> bytes) try {
 
 std::string attempt_etrecord(std::span<const std::byte> bytes) {
   try {
-    // Writing is stricter than the join, since some samples lack their weights. Errors are ignored.
+    // Ignores errors, because these functions are stricter than the join: some samples lack their
+    // weights.
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
     if (members.reference_outputs) {

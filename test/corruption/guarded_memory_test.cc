@@ -40,7 +40,8 @@ TEST(GuardedMemoryDeathTest, IsBetweenUnreadablePages) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const auto read_at = [&](ptrdiff_t offset) {
     GuardedMemory memory(page, 0);
-    // Maps a readable page next to the memory, which an access without the guard page would reach.
+    // Maps a readable page next to the memory. Without the guard page, an access outside the memory
+    // would reach this page.
     void* const neighbor =
         ::mmap(memory.data() - page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     static_cast<void>(*static_cast<volatile std::byte*>(memory.data() + offset));

@@ -73,7 +73,8 @@ class Argument {
     }
     static_cast<void>(tensor_.resize(sizes));
     if (is_output_) return;
-    // Moves the data of an input of any size to the end of the memory that XNNPACK may read.
+    // Moves the data of the input, whatever its size, to the end of the memory that XNNPACK may
+    // read.
     const size_t unused = declared_bytes_ - tensor_.nbytes();
     tensor_.set_data(memory_.data() + unused / 16 * 16);
   }

@@ -19,7 +19,7 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The text that is searched for and that decoding returns, if it differs from `text`.
+  // The text that encoding searches for and that decoding returns. Unset if it equals `text`.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word
@@ -40,9 +40,9 @@ class AddedTokens {
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
 
-  // Splits pieces at added tokens: if `normalized` is true, at those that are searched for in
-  // normalized text, else at those that are searched for in the original text. Without
-  // `special_in_text`, names of special tokens are ordinary text.
+  // Splits pieces at the added tokens that are searched for in normalized text if `normalized` is
+  // true, or in the original text if it is false. Without `special_in_text`, names of special
+  // tokens are ordinary text.
   void split(TextPieces& pieces, bool normalized, bool special_in_text, TextBudget& budget) const;
 
  private:

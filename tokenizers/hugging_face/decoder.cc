@@ -167,7 +167,7 @@ class Strip final : public DecodeStep {
     const size_t trailing = trailing_bytes(rest);
     trailing_ = trailing == rest.size() ? trailing_ + trailing : trailing;
     held_ += rest;
-    // Holds back characters that may be the last ones, because more of the token may follow.
+    // Holds back characters that must be removed if no more of the token follows.
     const size_t certain = held_.size() - trailing_;
     if (certain == 0 && piece.continues) return;
     out.push_back({held_.substr(0, certain), piece.continues});

@@ -19,8 +19,8 @@ struct OtherScript {
   UScriptCode script;
 };
 
-// Scripts of characters in the reference that differ from ICU's, which implements a later version
-// of Unicode.
+// Characters whose script in the reference differs from their script in ICU, which implements a
+// later version of Unicode.
 constexpr OtherScript kOthers[] = {
     {0x0589, USCRIPT_COMMON},      // Armenian full stop
     {0x061C, USCRIPT_COMMON},      // Arabic letter mark

@@ -1,8 +1,9 @@
 // Hugging Face's tokenizer.json, as its `tokenizers` library writes it.
 //
-// Encoding runs the same steps as the library: it finds added tokens in the text; normalizes the
-// text between them, searches it for the added tokens that are "normalized", and splits the rest
-// into words; and the model encodes the words. "truncation" and "padding" are left to the caller.
+// Encoding runs the same steps as the library. It finds added tokens in the text and normalizes the
+// text between them. Then it searches the normalized text for the added tokens that are
+// "normalized", and splits the rest into words, which the model encodes. "truncation" and "padding"
+// are left to the caller.
 #pragma once
 
 #include <memory>

@@ -11,8 +11,7 @@ namespace {
 
 // An unknown character scores this much less than the least probable token.
 constexpr double kUnknownPenalty = 10;
-// Maximum size of a token in bytes, because a lookup takes as many steps as the longest token has
-// bytes.
+// Maximum size of a token in bytes. A lookup can take as many steps as the longest token has bytes.
 constexpr size_t kMaxUnigramBytes = 1024;
 
 class Unigram final : public WordModel {

@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kDefaultMaxCharacters = 100;
 
-// Finds the longest token at every position of a word in one pass, with Aho and Corasick's
-// algorithm on the reversed tokens: when the word is read backward, the tokens that begin at a
-// position end there.
+// Finds the longest token at every position of a word in one pass. Reads the word backward and
+// searches for the reversed tokens with Aho and Corasick's algorithm: a reversed token ends where
+// the token begins.
 class LongestTokens {
  public:
   // Uses the tokens that begin with `prefix`, which marks tokens inside of words; the text of a
@@ -61,7 +61,7 @@ class LongestTokens {
   }
 
   ByteTrie trie_;
-  // For each node: the node of the longest proper suffix of its string that is in the trie.
+  // Maps each node to the node of the longest proper suffix of its string that is in the trie.
   std::vector<ByteTrie::Node> suffixes_;
   std::vector<TokenId> longest_;  // by node: the longest token that ends there
 };

@@ -20,8 +20,8 @@ constexpr size_t kVersion = 0, kNumValues = 6, kChains = 7, kMainChain = 8, kIni
                  kInputMap = 10, kOutputMap = 11, kBufferMap = 12, kNamedSlots = 13,
                  kTensorMeta = 14;
 
-// The kinds of tensors in the order of their ids. Slot k + 1 of the root table has the number of
-// tensors of kind k.
+// The kinds of tensors. Tensor ids are numbered kind by kind, in this order. Slot k + 1 of the root
+// table has the number of tensors of kind k.
 enum Kind : uint8_t { kConstant, kInput, kOutput, kBuffer, kTemporary, kKinds };
 constexpr std::string_view kKindNames[] = {"constant", "input", "output", "mutable buffer",
                                            "temporary"};
@@ -181,8 +181,7 @@ class MlxGraph {
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // Temporary tensors do not take bytes in the file. Does not list temporary tensors that no
-    // operator uses.
+    // The file does not describe temporary tensors. Lists only those that an operator uses.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));
@@ -252,7 +251,7 @@ class MlxGraph {
       tensor.constant = tensor.name.empty()
                             ? ConstantData{bytes, "unknown: the tensor has no name", true}
                             : named_constant(input_.data, tensor.name, bytes);
-      // The payload does not state the offset of a constant in its data.
+      // The payload contains constants, but does not state their offsets.
       if (embedded_ != 0 && tensor.constant->is_missing) {
         tensor.constant = ConstantData{bytes, "payload data", false};
       }

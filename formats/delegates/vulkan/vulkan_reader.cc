@@ -87,7 +87,8 @@ Framing read_framing(Bytes bytes) {
         "Vulkan header: the constants at byte {} begin before the flatbuffer ends at {}", constants,
         uint64_t{graph} + graph_bytes));
   }
-  // If the size of the constants is 0, the runtime uses the rest of the payload.
+  // If the header states a size of 0 for the constants, the runtime takes the rest of the payload
+  // as constants.
   if (constant_bytes == 0 && constants < bytes.size()) constant_bytes = bytes.size() - constants;
   if (constant_bytes == 0) return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"), {}};
   return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"),
@@ -198,7 +199,7 @@ class VulkanGraph {
     return values_[static_cast<size_t>(id)];
   }
 
-  // Adds the tensor, or all tensors of the list, that a value id refers to.
+  // Adds the tensor that a value id refers to, or all tensors if the value is a list.
   void add_tensors(int64_t id, const std::string& what, std::vector<size_t>& tensors) const {
     const FlatTable& value = value_of(id, what);
     const auto type = value.number<uint8_t>(0);

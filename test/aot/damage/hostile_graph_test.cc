@@ -39,7 +39,7 @@ json tensor_meta(const std::vector<json>& sizes) {
 
 json tensor(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
 
-// Builds a program with one input x, whose output is the result of its last call.
+// Builds a program with one input, x. The result of the last call is its output.
 class Program {
  public:
   explicit Program(const std::vector<json>& input_sizes) {
@@ -83,7 +83,7 @@ class Program {
     return name;
   }
 
-  // Lowers the program on all paths. Fails unless each succeeds or throws an AotError, within two
+  // Lowers the program on all paths. Each path must succeed or throw an AotError within two
   // minutes. Returns the error of the first path.
   std::string lower() {
     json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});

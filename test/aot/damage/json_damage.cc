@@ -29,8 +29,8 @@ void collect(const json& value, const JsonLocation& at, std::vector<JsonLocation
   }
 }
 
-// Returns all locations in one of the sections that lowering reads. Sections are chosen with equal
-// probability, regardless of their sizes.
+// Returns all locations in one of the sections that lowering reads. Chooses the section at random,
+// regardless of its size.
 std::vector<JsonLocation> locations_in_random_section(const json& program, std::mt19937& random) {
   static const std::vector<std::string> kSections = {
       "/graph_module/graph/nodes",  "/graph_module/graph/nodes",

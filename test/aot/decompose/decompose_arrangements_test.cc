@@ -15,8 +15,8 @@ TEST(DecomposeArrangements, ReadsAndWritesDiagonals) {
   expect_near(
       lowered("aten.diag_embed.default", {floats({2, 2}, {1, 2, 3, 4})}, ArgumentList{}, {2, 2, 2}),
       {1, 0, 0, 2, 3, 0, 0, 4});
-  // In this call, the last dim of the result is the row of the matrices, and the first dim the
-  // column.
+  // In this call, the last dim of the result is the row index of the matrices, and the first dim is
+  // the column index.
   expect_near(lowered("aten.diag_embed.default", {floats({1, 2}, {1, 2})}, ArgumentList{1, 2, 0},
                       {3, 1, 3}),
               {0, 0, 0, 1, 0, 0, 0, 2, 0});

@@ -21,8 +21,8 @@ TEST(DecomposeEinsum, ComputesSumsOfProducts) {
   expect_near(einsum("ij->ji", {a}, {3, 2}), {1, 4, 2, 5, 3, 6});
   expect_near(einsum("ij->", {a}, {}), {21});
   expect_near(einsum("...j->...", {a}, {2}), {6, 15});
-  // einsum sums over a dim that only the first operand has, and over the dims of an ellipsis that
-  // the result does not have.
+  // einsum sums over a dim that only the first operand has, and over the dims of an ellipsis if the
+  // result lacks the ellipsis.
   expect_near(einsum("ij,k->k", {a, floats({2}, {1, 10})}, {2}), {21, 210});
   expect_near(einsum("...ik,...j->ij",
                      {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {1, 10})}, {2, 2}),

@@ -28,7 +28,8 @@ TEST(DecomposeQuantization, DequantizesPerBlock) {
                           ScalarType::kChar, -8, 7},
                          {}, contiguous_spec(ScalarType::kFloat, {2, 4}));
   })[0];
-  // The expected values are (x - zero) * scale, with one scale and zero point for two columns.
+  // The expected values are (x - zero) * scale. Each scale and each zero point applies to two
+  // columns.
   expect_near(found, {-4.5, -1, 0, 14, 2, 3, 10, 20});
 }
 

@@ -11,7 +11,7 @@
 namespace vitrine::aot {
 namespace {
 
-// The indices and weights of the input elements along a dim that contribute to one element of the
+// The index along a dim and the weight of each input element that contributes to one element of the
 // result.
 using Weights = std::vector<std::pair<int64_t, double>>;
 // Returns the weights for element `at` when a dim of size `from` is resized to size `to`.
@@ -131,8 +131,8 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
       resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
 }
 
-// PyTorch ignores a scale factor that copies or doubles a small image, but uses the factor for
-// lines and volumes.
+// If a scale factor keeps or doubles the size of a small image, PyTorch ignores the factor. For
+// lines and volumes, it uses the factor.
 TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
   const auto scaled = [](std::vector<int64_t> sizes, const char* target, double factor,
                          std::vector<SymInt> larger) {

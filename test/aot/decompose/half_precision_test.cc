@@ -17,7 +17,7 @@
 namespace vitrine::aot::half {
 namespace {
 
-// Ranges of input values. All but the last four ranges reach the limits of the dtype.
+// Ranges of input values. The first two ranges reach the limits of the dtype.
 enum class Range : uint8_t {
   kAny,
   kPositive,
@@ -92,7 +92,7 @@ void append(std::vector<std::byte>& bytes, T value) {
   bytes.insert(bytes.end(), at.begin(), at.end());
 }
 
-// Makes an input whose values `dtype` can represent, with `dtype` or f64 as its dtype.
+// Makes an input of `dtype`, or an f64 input whose values `dtype` can represent.
 TensorData input_of(const Input& input, ScalarType dtype, bool is_wide, size_t seed) {
   size_t count = 1;
   for (const int64_t size : input.sizes) count *= static_cast<size_t>(size);
@@ -139,7 +139,7 @@ Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
   return values_of(lowered(test.target, inputs, arguments, test.sizes, kwargs, result));
 }
 
-// Returns the number of steps between neighboring values of the dtype from a to b.
+// Returns the distance from a to b in steps. Each step leads to the next value of the dtype.
 int64_t units_between(ScalarType dtype, double a, double b) {
   const auto position = [&](double x) {
     const auto narrow = static_cast<float>(x);

@@ -32,8 +32,8 @@ TEST(MemoryPlanTest, SmallTensorsShareTheBucketOfALargeTensor) {
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
-// The large tensor overlaps the ranges of both dead small ones, which are two buckets in the greedy
-// plan.
+// The large tensor reuses the memory of both dead small tensors, which are separate buckets in the
+// greedy plan.
 TEST(MemoryPlanTest, TightPlanReusesMemoryAcrossBucketBoundaries) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
   std::vector<Allocation> tight = greedy;

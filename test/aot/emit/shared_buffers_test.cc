@@ -82,7 +82,7 @@ std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
 TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   Methods methods = reader_and_writer(3);
   mark_shared_buffers(methods);
-  // The reader now mutates the buffer too, so that it is not a constant.
+  // The method "read" now mutates the buffer too, so that the buffer is not a constant.
   ASSERT_EQ(methods.at("read").signature.outputs.size(), 2U);
   EXPECT_EQ(methods.at("read").signature.outputs[0].target, "model.state");
   for (auto& [name, program] : methods) to_executable(program);

@@ -240,7 +240,7 @@ TEST_F(UnwrapSubclasses, RejectsObjectThatContainsItself) {
   const std::string type = global("torchao.quantization", "SomeTensor");
   const std::string arguments =
       tuple({type, global("torch", "float32"), tuple({integer(2), integer(4)})});
-  // The memoized dict of attributes gets the object as an item.
+  // Adds the object to its own dict of attributes, which is in the memo.
   pickle = call(global("torch._tensor", "_rebuild_from_type_v2"),
                 tuple({global("torch._utils", "_rebuild_wrapper_subclass"), type, arguments,
                        std::string("}q\x01")}));

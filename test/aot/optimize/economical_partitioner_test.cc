@@ -78,7 +78,8 @@ TEST(EconomicalPartitioner, RemovesDelegatesThatContainOnlyViews) {
   EXPECT_EQ(made.spared.delegates, 1U);
 }
 
-// A result of the program has separate memory, so its view needs a copy in any case.
+// If a view is a result of the program, it needs a copy in any case, because results have separate
+// memory.
 TEST(EconomicalPartitioner, KeepsViewsThatAreResults) {
   ModelBuilder build("Net");
   Node* x = build.call("aten.neg.default", {build.input("x", ScalarType::kFloat, {2, 6})});

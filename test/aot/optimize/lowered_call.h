@@ -24,8 +24,8 @@ TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& valu
 Values values_of(const TensorData& data);
 
 using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
-// Runs a program made by `make` and returns its result. Appends the targets of the calls after
-// lowering to `operators`, unless it is null.
+// Runs a program made by `make` and returns its result. If `operators` is not null, appends to it
+// the targets of the calls in the lowered program.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
 // Returns a copy of the first input after `write` changed it.
@@ -35,7 +35,7 @@ Values written(const std::vector<TensorData>& inputs, const Write& write);
 // support the operator.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
-// Runs a call of any operator, whose result must have these sizes and this dtype.
+// Runs a call of any operator. Its result must have these sizes and this dtype.
 using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
 TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
                    const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},

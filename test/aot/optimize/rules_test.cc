@@ -196,7 +196,7 @@ TEST(ShareResults, TreatsPositiveAndNegativeZeroAsDifferent) {
   EXPECT_EQ(values_of(found[1]), Values{-kInfinity});
 }
 
-// A result without values is memory to write into, so each call needs a separate result.
+// An uninitialized result is memory to write into, so each call needs a separate result.
 TEST(ShareResults, KeepsUninitializedTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});

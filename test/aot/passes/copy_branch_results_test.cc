@@ -1,5 +1,5 @@
-// Compares cond calls with their formulas. The branches of a cond share memory, from which they
-// return their results.
+// Compares cond calls with their formulas. All branches use the same memory, which also holds the
+// results that they return.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -82,7 +82,7 @@ TEST(CopyBranchResults, ResultsSurviveLaterBranches) {
   EXPECT_EQ(chosen(false, make), (Values{-4, -40}));
 }
 
-// A branch reads the result of another cond after it has written its own memory.
+// A branch first writes its own memory and then reads the result of another cond.
 TEST(CopyBranchResults, LaterBranchesCanReadResults) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);

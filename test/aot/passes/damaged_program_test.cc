@@ -25,8 +25,7 @@ std::vector<Argument> damages() {
           Argument::list({Argument()})};
 }
 
-// Applies the damage with index `number` to a program. Returns false if the program has fewer
-// possible damages.
+// Applies change number `number` to a program. Returns false if fewer changes are possible.
 bool damage(ExportedProgram& program, size_t number) {
   const std::vector<Argument> all = damages();
   for (Node& node : program.graph->nodes()) {

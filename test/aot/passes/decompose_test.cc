@@ -35,7 +35,8 @@ TEST(Decompose, ErrorNamesOperatorWithoutDecomposition) {
   }
 }
 
-// The effects of an unknown operator are unknown, so the pass must neither keep nor remove it.
+// The effects of an unknown operator are unknown, so the pass can neither keep nor remove the call.
+// It must reject the program.
 TEST(Decompose, RejectsUnknownOperators) {
   const auto lower = [] {
     run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {

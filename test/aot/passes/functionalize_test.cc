@@ -127,8 +127,8 @@ TEST(Functionalize, ResultsThatAreNewInPyTorchOwnTheirMemory) {
   expect_unchanged(column, values_from("aten.cummin.default", {1}));
 }
 
-// PyTorch returns the operand or a view of it from these operators, although it declares a new
-// tensor.
+// In PyTorch, these operators return the operand or a view of it, although their signatures declare
+// a new tensor.
 TEST(Functionalize, ResultsThatAliasInPyTorchShareMemory) {
   const TensorData x = floats({2, 2}, {1, 2, 3, 4});
   const TensorSpec same = contiguous_spec(ScalarType::kFloat, {2, 2});

@@ -144,8 +144,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering rejects tensors whose sizes a node computes, too. A model that reads all
-  // keys is equivalent if a table masks those after the last query.
+  // The stock lowering also rejects tensors whose sizes a node computes. A model that reads all
+  // keys is equivalent if a table masks the keys after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;

@@ -167,7 +167,8 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
 }
 
 // torchao quantized this model with its affine rule. Its weights have few digits, so the scale of a
-// group determines the largest magnitude in it. In groups without a 7, that value is negative.
+// group determines the largest magnitude in the group. In groups without a 7, the weight with this
+// magnitude is negative.
 TEST(QuantizeWeight, AffineMatchesTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ExportedProgram program =

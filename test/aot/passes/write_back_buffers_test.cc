@@ -140,7 +140,8 @@ TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
                   {{0, 0}, {1, 10}, {2, 20}}}));
 }
 
-// Two buffers swap. A third buffer gets the value of one of them, and a fourth that of the third.
+// Two buffers swap their values. A third buffer gets the value of one of them, and a fourth buffer
+// gets the value of the third.
 TEST(WriteBackBuffers, SupportsAChainAfterACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
@@ -211,8 +212,8 @@ TEST(WriteBackBuffers, KeepsResultsOfInPlaceWrites) {
             (Runs{{{1, 9}, {2, 18}, {-3, -4}}, {{5, 9}, {10, 18}, {-1, -9}}}));
 }
 
-// The second write changes the result of the first one. A view of that result from between the
-// writes must keep its values.
+// The second write changes the result of the first one. A view of that result, taken between the
+// writes, must keep its values.
 TEST(WriteBackBuffers, KeepsViewsBetweenWrites) {
   ModelBuilder build("InPlace");
   Node* state = build.buffer("state", two(1, 2));

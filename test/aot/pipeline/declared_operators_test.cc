@@ -206,7 +206,8 @@ TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
   expect_state(lowered(std::move(methods), {kCollect, kTake}));
 }
 
-// Only the device has the kernel, so calls of constants cannot be computed ahead of time.
+// Only the device has the kernel, so calls whose arguments are constants cannot be computed ahead
+// of time.
 TEST(DeclaredOperators, AreNotFolded) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});

@@ -80,7 +80,7 @@ struct PtqCase {
     result = quantize_to_int8(program, options_of(info["quantizer_config"]), data);
   }
 
-  // The tensor that PyTorch observed under this name.
+  // Returns the tensor that PyTorch observed under the name in `entry`, or null.
   const QuantizedTensor* find(const json& entry) const {
     for (const QuantizedTensor& tensor : result.tensors) {
       if (tensor.name != entry["observed"] && tensor.target != entry["observed"]) continue;
@@ -147,7 +147,7 @@ TEST_P(CorpusPtq, ObserversMatchPyTorch) {
       if (is_exact || is_weight) {
         EXPECT_EQ(scale, scales[i]);
       } else {
-        // Another order of sums can move the range by one of 2048 bins.
+        // Adding numbers in a different order can move the range by one of 2048 bins.
         EXPECT_NEAR(scale, scales[i], 6e-4 * scales[i]);
       }
     }

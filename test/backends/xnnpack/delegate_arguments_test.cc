@@ -39,8 +39,8 @@ TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
               HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// The payload has quantized weights without scales, with and without an unused argument that could
-// be the scales.
+// The payload has quantized weights without scales. It is rejected if it also has an unused
+// argument, which could be the scales.
 TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
     PayloadBuilder b;

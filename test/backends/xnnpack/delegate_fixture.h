@@ -69,7 +69,8 @@ class DelegateTest : public testing::Test {
     return XnnpackBackend(limits).init(context, payload, {});
   }
 
-  // Fails the test if the payload does not load; skips it if XNNPACK does not support f16 products.
+  // Loads the payload. Skips the test if XNNPACK does not support f16 products, and fails the test
+  // on any other error.
   void load(PayloadBuilder& builder) {
     const std::vector<std::byte> payload = builder.build();
     Result<std::unique_ptr<Delegate>> loaded = init(payload);
@@ -110,7 +111,7 @@ class DelegateTest : public testing::Test {
   std::unique_ptr<Delegate> delegate;
 };
 
-// Builds a valid network to damage: input 0, output 1.
+// Builds a valid network for tests that damage it. Value 0 is the input, and value 1 is the output.
 inline void negate(PayloadBuilder& b) {
   b.input({2, 3});
   b.output({2, 3});

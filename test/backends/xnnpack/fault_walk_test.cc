@@ -166,7 +166,8 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     EXPECT_EQ(output, expected);
   }
 
-  // Builds that cannot make XNNPACK plan memory again reject all calls of a method after a failure.
+  // True if the method rejects all calls after a failure, as in builds that cannot make XNNPACK
+  // plan memory again.
   bool is_dead(Method& method, int32_t batch) {
     Output ignored;
     return !xnnpack::operator_times_are_measured() &&

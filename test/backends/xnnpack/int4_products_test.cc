@@ -64,8 +64,8 @@ ProductCase make_product(const ProductShape& shape, std::mt19937& random) {
 constexpr float kMin = -60;
 constexpr float kMax = 90;
 
-// XNNPACK of 2024 takes two caches and needs no workspace; later ones take one cache and a
-// workspace.
+// XNNPACK versions of 2024 take two caches and need no workspace. Later versions take one cache and
+// a workspace.
 template <class Function, class... Arguments>
 xnn_status create(Function function, xnn_operator_t* made, Arguments... arguments) {
   if constexpr (std::is_invocable_v<Function, Arguments..., std::nullptr_t, std::nullptr_t,
@@ -135,7 +135,7 @@ TEST(Int4Products, MatchTheFormula) {
   use_fast_int4_products();
   std::mt19937 random(5);
   std::vector<ProductShape> shapes;
-  // The row counts are all those that one kernel call can multiply, and more, up to three calls.
+  // The row counts range from 1 to a count that needs three kernel calls.
   for (size_t rows = 1; rows <= 2 * kInt4ProductRows + 3; ++rows)
     shapes.push_back({rows, 19, 96, 32});
   for (const size_t columns : {1, 15, 16, 32, 33}) shapes.push_back({3, columns, 64, 64});

@@ -84,7 +84,7 @@ Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& dat
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// `size` delegates with a payload of `size` tables that nothing reads.
+// `size` delegates share one payload. It has `size` tables that nothing reads.
 Cost delegates_that_share_a_payload(uint32_t size) {
   PayloadBuilder builder;
   negate(builder);

@@ -116,8 +116,8 @@ TEST_F(ResizingTest, Uint8GlobalAveragePoolingAcceptsMoreImages) {
   check_global_average(Type::xnn_datatype_quint8);
 }
 
-// y = |(|x1|) + x2|. XNNPACK writes the sum over |x1| if both have the same size, which is only
-// true for the second call.
+// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if the two have the same size, as they do
+// only in the second call.
 TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   constexpr int32_t kRow = 1024, kOther = 16 * kRow;
   PayloadBuilder b;

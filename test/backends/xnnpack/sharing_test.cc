@@ -54,8 +54,8 @@ class SharingTest : public DelegateTest {
 
   std::vector<float> run_on(Delegate& which, uint32_t count, float x) {
     const auto size = static_cast<int32_t>(count);
-    // A delegate copies an input that ends at the end of a page (slack.h), so this one begins a
-    // page.
+    // A delegate copies an input that ends at the end of a page (slack.h), so this input begins at
+    // the start of a page.
     constexpr size_t kPage = 4096;
     std::vector<float> values(count + 2 * kPage / sizeof(float), x);
     void* begin = values.data();
@@ -142,7 +142,8 @@ TEST_F(SharingTest, BudgetLimitsTheGrowthOfAWorkspace) {
   EXPECT_THAT(run_on(*bounded, 10'000, 3), Each(12));
 }
 
-// The product packs its second matrix into the workspace, so tensor sizes alone do not bound it.
+// The product packs its second matrix into the workspace, so tensor sizes alone do not bound the
+// workspace.
 TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
   constexpr size_t kPacked = 256 * 256 * sizeof(float);
   PayloadBuilder product;

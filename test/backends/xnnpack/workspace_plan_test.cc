@@ -14,8 +14,7 @@ using testing::FloatNear;
 using testing::Pointwise;
 using xnnpack::MemoryBlock;
 
-// Returns the size in bytes of all blocks in use at one operator, for the operator where it is
-// largest.
+// Returns the largest total size in bytes of the blocks that are in use at the same operator.
 size_t least_bytes(std::span<const MemoryBlock> blocks) {
   size_t least = 0;
   for (const MemoryBlock& start : blocks) {

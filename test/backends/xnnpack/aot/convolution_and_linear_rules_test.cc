@@ -85,8 +85,8 @@ Node* sequence_convolution(TestProgram& t, Node* input) {
   return call;
 }
 
-// Adds a transposed convolution with an output padding of 1. PyTorch allows that for a stride of 1
-// only with a dilation.
+// Adds a transposed convolution with an output padding of 1. For a stride of 1, PyTorch allows an
+// output padding only with a dilation.
 Node* output_padded_convolution(TestProgram& t, int64_t stride) {
   const std::vector<int64_t> strides = {stride, stride};
   const int64_t size = 7 * stride + 6;
@@ -342,7 +342,8 @@ TEST(RulesByPrecision, RejectPrecisionsThatAreNotEnabled) {
   EXPECT_THAT(reason_for_rejection(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
 }
 
-// A partitioner for f32 only delegates the linear call, but not the dequantize calls of its inputs.
+// A partitioner that supports only f32 delegates the linear call, but not the dequantize calls of
+// its inputs.
 TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   TestProgram t;
   Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
