@@ -69,7 +69,7 @@ class RandomMethod {
       if (jumps && !choose_.one_in(16)) instruction.second %= static_cast<int32_t>(chain.size());
     }
     if (choose_.one_in(3)) replace_argument(chain);
-    // The arena has the size that the tensors need or, in a few programs, 16 bytes less.
+    // The arena has the size that the tensors need. In a few programs, it is 16 bytes smaller.
     const uint64_t missing = choose_.one_in(16) ? 16 : 0;
     method_.buffer_sizes = {0, static_cast<int64_t>(arena_ - std::min(arena_, missing))};
     const size_t count = std::min<size_t>(written_.size(), 1 + choose_.below(3));
@@ -113,7 +113,7 @@ class RandomMethod {
         args[i] = args[static_cast<size_t>(call.arguments[i].integer)];
       }
     }
-    // The kernel returns its first output, or a separate value if it has none.
+    // The kernel returns its first output. A kernel without outputs returns a separate value.
     const auto output = std::ranges::find_if(call.arguments, &Argument::output);
     const int32_t returned = output == call.arguments.end()
                                  ? method_.none()
@@ -158,7 +158,7 @@ class RandomMethod {
     method_.delegate_call(method_.delegate(std::move(spec)), args, std::move(scratch));
   }
 
-  // Adds a move. Its values rarely have different kinds, since most programs with such moves do not
+  // Adds a move, usually between compatible values, since most programs with other moves do not
   // load.
   void move() {
     const int from = any_value();
@@ -249,7 +249,7 @@ class RandomMethod {
     return index;
   }
 
-  // Returns separate memory, or an offset of 0 to 48 bytes from another tensor.
+  // Returns separate memory, or a location 0 to 48 bytes after the start of another tensor.
   Planned choose_location(const Argument& argument) {
     size_t bytes = element_size(argument.dtype);
     for (const int32_t size : argument.sizes) bytes *= static_cast<size_t>(size);

@@ -1,7 +1,7 @@
-// Generates programs from a few bytes, each of which is a choice. A program has one or two methods
-// with calls of every kernel, delegates with valid payloads, jumps and moves, which share tensors,
-// lists and memory. Programs are well-formed, but their content may be wrong in any way that the
-// format allows.
+// Generates programs from a few bytes, each of which is a choice. A program has one or two methods.
+// Their instructions are calls of any kernel, calls of delegates with valid payloads, jumps and
+// moves. The instructions share tensors, lists and memory. Programs are well-formed, but their
+// content may be wrong in any way that the format allows.
 #pragma once
 
 #include <cstdint>

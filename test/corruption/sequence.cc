@@ -54,13 +54,15 @@ class Instance {
     for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
       const size_t bytes = meta->planned_buffer_size(i);
       if (bytes > kMaxBlockBytes) return nullptr;
-      // Some instances keep their state, which starts with zeros, because methods may rely on that.
-      // The memory of the others is filled with poison before every execution.
+      // Some instances keep their state between executions. Their memory starts with zeros, because
+      // methods may rely on zeros. The memory of the others is filled with poison before every
+      // execution.
       const std::byte content = instance->keeps_state_ ? std::byte{0} : kPoison;
       instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
     options.planned_memory = instance->planned_;
-    // Without the check, kernels get the overlapping tensors of damaged plans.
+    // Half of the instances skip the check, so that kernels get the overlapping tensors of damaged
+    // plans.
     if (random.below(2) == 0) options.check_plan = &refuse_overlaps;
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
     if (!method.ok()) return nullptr;
@@ -111,8 +113,8 @@ class Instance {
       for (size_t i = 0; i < method_->num_inputs(); ++i) {
         if (!method_->input(i).is_tensor()) continue;
         const Tensor& input = method_->input(i).unchecked_tensor();
-        // The difference is unsigned, so it also exceeds the size of the memory if the input is
-        // before the memory.
+        // The difference is unsigned. If the input is before the memory, the difference wraps
+        // around and exceeds the size of the memory.
         const size_t at = reinterpret_cast<uintptr_t>(input.raw_data()) -
                           reinterpret_cast<uintptr_t>(memory.data());
         if (at >= memory.size()) continue;
@@ -160,7 +162,7 @@ class Instance {
     if (accept(method_->set_input(index, EValue(&tensor)))) inputs_[index] = std::move(block);
   }
 
-  // Fills the memory with zeros, small numbers, which are often valid indices, or poison.
+  // Fills the memory with zeros, with small numbers (often valid indices), or with poison.
   static void fill(ScalarType dtype, std::span<std::byte> memory, Random& random) {
     const uint32_t kind = random.below(4);
     if (kind == 3 && dtype != ScalarType::kBool) return;  // poison
@@ -177,8 +179,8 @@ class Instance {
     }
   }
 
-  // Memory that the method uses, so it is declared before the method. Replaced memory is freed at
-  // once.
+  // The method uses this memory, so the memory is declared before the method. Replaced memory is
+  // freed at once.
   std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
   std::vector<std::unique_ptr<Block>> inputs_;

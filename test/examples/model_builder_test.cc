@@ -69,7 +69,7 @@ TEST(MobileNetV2, EdgeGraphMatchesExecuTorch) {
             test::pte_instructions(folder / "model.pte").at("forward"));
 }
 
-// Returns the calls of an int8 model, without dequantize calls, whose order may differ.
+// Returns the calls of an int8 model. Leaves out dequantize calls, because their order may differ.
 std::vector<std::string> calls_of(const ExportedProgram& program) {
   std::vector<std::string> calls;
   for (const Node& node : program.graph->nodes()) {

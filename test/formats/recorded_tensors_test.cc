@@ -43,8 +43,8 @@ std::string tensor(const std::vector<int>& sizes, const std::vector<int>& stride
          text("0") + text("cpu") + number(6) + "tQ" + number(offset) + tuple(sizes) +
          tuple(strides) + "\x89" + "ccollections\nOrderedDict\n)RtR";
 }
-// Returns an archive with a list of values, which the opcodes in `value` make, and with a storage
-// of the floats 0 to 5.
+// Returns an archive with a storage of the floats 0 to 5 and a list of values. The opcodes in
+// `value` make the values.
 std::string archive(const std::string& value, const std::string& order = "little") {
   const float storage[] = {0, 1, 2, 3, 4, 5};
   return text_of(test::make_archive(

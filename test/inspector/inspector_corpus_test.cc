@@ -301,7 +301,7 @@ TEST(InspectorCorpus, ReadsEveryTraceAndRecord) {
       ++traces;
     } else if (file.starts_with("etrecord") && entry.path().extension() == ".bin") {
       const etrecord::EtRecord record = etrecord::read_etrecord(entry.path());
-      // A record may have maps of more methods than it has programs.
+      // A record may have maps of methods whose programs it does not contain.
       EXPECT_FALSE(record.methods.empty());
       size_t nodes = 0, values = 0;
       for (const auto& [name, method] : record.methods) {
@@ -317,8 +317,8 @@ TEST(InspectorCorpus, ReadsEveryTraceAndRecord) {
   EXPECT_GE(records, 100u);
 }
 
-// Checks that every grouping adds up to the wall time in every run, with and without filter and
-// top.
+// Checks that every grouping adds up to the wall time in every run, with and without the options
+// filter and top.
 void expect_sums(const Profile& profile) {
   for (const GroupBy by :
        {GroupBy::kNone, GroupBy::kOp, GroupBy::kDelegate, GroupBy::kModule, GroupBy::kLine}) {

@@ -23,8 +23,8 @@ struct AttentionShape {
   Sizes cache(int32_t of_tokens) const { return {batches, of_tokens, key_heads, width}; }
 };
 
-// Maximum number of multiplications in a case. They take the reference kernel milliseconds, and a
-// tenth of a second under emulation.
+// Maximum number of multiplications in a case. The reference kernel needs milliseconds for them, or
+// a tenth of a second under emulation.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
 // Returns a random shape: single tokens and prompts, caches of one or more blocks, and widths that

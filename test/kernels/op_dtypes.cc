@@ -2,8 +2,9 @@
 // the name of an operator and the dtypes that its tensors may have. The target op_table uses the
 // output.
 //
-// The calls are those of op_arguments.inc with the dtype of all tensors of one dtype, Float if
-// there are any, replaced. Each call is tried with and without changing the outputs.
+// The calls are those of op_arguments.inc. In each call, one dtype is replaced in all tensors that
+// have it. This dtype is Float if any tensor is Float. Each call is tried with and without changing
+// the outputs.
 #include <cstdio>
 #include <map>
 #include <set>

@@ -108,7 +108,7 @@ TEST_P(OptimizedElementwise, AtenWhereMatchesPortable) {
   });
 }
 
-// In the same output, operands repeat rows of 3 and of 12 elements.
+// Operands of the same call repeat rows of different lengths: 3 and 12 elements.
 TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortable) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});
@@ -192,8 +192,8 @@ TEST_F(OptimizedCall, ResizesTheOutput) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// The operand has the same number of elements as the output, but the output has another rank than
-// the result.
+// The operand and the output have equally many elements, but the rank of the output differs from
+// the rank of the result.
 TEST_F(OptimizedCall, RejectsAnOutputOfADifferentRank) {
   Tensor& out = call_.make(ScalarType::kFloat, {1, 3}, {}, kDynamic);
   Tensor& row = call_.make<float>({3}, {1, 2, 3});

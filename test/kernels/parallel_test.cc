@@ -39,7 +39,8 @@ TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {
   }
 }
 
-// The first item waits until all others have run, so its worker cannot run the rest of its share.
+// The first item waits until all other items have run, so its worker cannot run the other items of
+// the worker's share.
 TEST(Parallel, IdleWorkersTakeItemsFromASlowWorker) {
   const auto pool = pool_of(2);
   KernelContext context(nullptr, pool.get());

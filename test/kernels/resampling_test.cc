@@ -37,9 +37,8 @@ TEST_F(Upsample, BilinearInterpolatesBetweenPixelCenters) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 3, 4));
 }
 
-// The factor 1.2 gives 4.8 elements, truncated to 4. Like PyTorch
-// (compute_source_index_and_lambda), a dimension whose size does not change is copied, whatever the
-// factor.
+// The factor 1.2 gives 4.8 elements, truncated to 4. If the size of a dimension does not change,
+// the dimension is copied, whatever the factor, as in PyTorch (compute_source_index_and_lambda).
 TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
@@ -107,8 +106,8 @@ TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
   EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(0, 1, 1, 1, 2, 3, 2, 3, 4));
 }
 
-// PyTorch ignores a scale factor that copies or doubles a small image, but uses the factor for
-// larger images.
+// If a scale factor keeps or doubles the size of a small image, PyTorch ignores the factor. For
+// larger images, it uses the factor.
 TEST_F(Upsample, NearestUsesTheScaleFactorExceptForSmallImages) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
@@ -153,7 +152,7 @@ TEST_F(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
   EXPECT_THAT(values_of<float>(out), Pointwise(FloatEq(), expected));
 }
 
-// Keys' cubic convolution with a = -0.5. It is stretched by the scale if that is more than 1.
+// Keys' cubic convolution with a = -0.5. A scale above 1 stretches the convolution.
 double cubic_tap(double distance, double stretch) {
   const double x = std::fabs(distance) / stretch;
   if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
@@ -263,8 +262,8 @@ TEST_F(GridSampler, BicubicReproducesStraightLines) {
   EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
 }
 
-// Converted to float, the last position is one past the end of the line, where PyTorch samples
-// zeros.
+// The conversion to float moves the last position to one past the end of the line. PyTorch samples
+// zeros at that position.
 TEST_F(GridSampler, DoesNotReadPastTheEndOfALongRow) {
   Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));
   Tensor& grid = call.make<Half>({1, 1, 1, 2}, {Half(1.0F), Half(0.0F)});

@@ -41,8 +41,8 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
         call.ints({0, 0}), groups, zeros({batch, channels, 8, 8}))));
     return call.temporary_bytes;
   }
-  // Returns the bytes that copies of the convolution's tensors as floats need; 0 if they are
-  // floats.
+  // Returns the bytes that float copies of the convolution's tensors need, or 0 if the tensors are
+  // floats already.
   size_t copies(int32_t batch, int32_t groups) const {
     if (GetParam() == ScalarType::kFloat) return 0;
     const auto channels = static_cast<size_t>(16 * groups);

@@ -147,7 +147,7 @@ TEST_F(ThreadedCopy, SupportsStridedRepeatedAndConvertedElements) {
   });
 }
 
-// Several threads would overwrite elements before others read them.
+// If several threads copied, some would overwrite elements before others read them.
 TEST_F(ThreadedCopy, CopyBetweenOverlappingTensorsReadsOriginalValues) {
   constexpr int32_t kCount = 1 << 20;
   for (const int64_t offset : {int64_t{-4}, int64_t{4}, int64_t{4000}}) {

@@ -18,7 +18,8 @@ std::shared_ptr<const Program> load_program(const AlignedBytes& file);
 
 // Returns an encoder and a decoder. The encoder maps ids, i64[1, n], to one-hot rows, f32[1, n,
 // words]. The decoder's inputs are ids i64[1, 1], the output of the encoder, and a position i64[1].
-// Its next id is the cyclically next larger one of the encoded ids; from position `end` on it is 0.
+// The decoder predicts the next larger one of the encoded ids, and after the largest one the
+// smallest. From position `end` on, it predicts 0.
 aot::Methods seen_words_model(int64_t words, int64_t length, int64_t end);
 
 }  // namespace vitrine::test

@@ -219,7 +219,8 @@ TEST_F(RowsInPrompts, WithoutCacheRejectedPromptLeavesTextUnchanged) {
     EXPECT_EQ(refusal(generator, Ids{3}, one), "");
     EXPECT_EQ(generator.position(), 4);
   }
-  // After a rejected prompt, the encoder holds the rows of that prompt's image, not of the text's.
+  // After a rejected prompt, the encoder holds the rows of the rejected image, not those of the
+  // text's image.
   load_adding(true, kImage, false);
   TextGenerator generator(*decoder_, nullptr);
   show({4, 4});

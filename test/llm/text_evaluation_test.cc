@@ -54,7 +54,7 @@ class CountingDecoder final : public DecoderModel {
   std::vector<float> logits_;
 };
 
-// Returns -ln of the probability of id 1 after n tokens, which is n / (1 + n).
+// Returns -ln of n / (1 + n), the probability of id 1 after n tokens.
 double nats_after(double n) { return std::log((1 + n) / n); }
 
 std::vector<double> nats_of(const std::vector<TokenScore>& scores) {

@@ -299,8 +299,8 @@ class WrongInputs(unittest.TestCase):
                     r"x.astype\(numpy.float32\)", self.good, self.good.astype(numpy.float64))
 
     def test_advice_in_dtype_errors_works(self):
-        # The error suggests an expression, for arrays and for other objects. It must convert the value to a valid
-        # array.
+        # The error suggests an expression, for arrays and for other objects. The expression must convert the value to a
+        # valid array.
         added = [self.good, self.good]
         for dtype, value, bits in (("BFLOAT16", 0.5, 0x3F00), ("BOOL", 1, True), ("HALF", 0.5, 0.5)):
             program = vitrine.Program(with_more_inputs("add_mul", tensor(dtype, 2)))

@@ -8,8 +8,8 @@ namespace vitrine::test {
 inline constexpr double kWideDecoderWeights = 256 * (256 + 128 + 128 + 256 + 3 * 4096 + 64);
 
 // Returns the program of a language model with one layer, lowered for XNNPACK. Its wide layers have
-// 4-bit weights, whose number of scales exceeds the number of bytes of the payload, since the
-// scales are stored outside of it.
+// 4-bit weights. These have more scales than the payload has bytes, since the scales are stored
+// outside of the payload.
 AlignedBytes wide_decoder();
 
 }  // namespace vitrine::test

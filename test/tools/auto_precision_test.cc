@@ -209,7 +209,7 @@ TEST(MedianRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   std::fill_n(faster.begin(), 20, 30.0);
   EXPECT_EQ(tools::median_ratio(faster).ratio, 0.9);
   EXPECT_TRUE(tools::median_ratio(faster).is_significant);
-  // 56 of 100 pairs on one side are within the chance of a fair coin; 62 are not.
+  // With a fair coin, 56 of 100 pairs on one side are plausible; 62 are not.
   std::vector<double> mixed(100, 1.1);
   std::fill_n(mixed.begin(), 56, 0.9);
   EXPECT_FALSE(tools::median_ratio(mixed).is_significant);
@@ -402,7 +402,8 @@ TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
 
 TEST(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   const ScratchFolder scratch;
-  // The score of the first program interrupts pte_lower, which is the parent of the shell.
+  // The command that scores the first program interrupts pte_lower, the parent of the command's
+  // shell.
   const CommandResult result =
       search(auto_options("--at_least 0.5", scratch / "a.pte") + " --search_report " +
              (scratch / "r.json").string() + " --accuracy 'kill -INT $PPID; echo 1; :'");

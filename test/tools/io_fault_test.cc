@@ -56,7 +56,8 @@ class FaultRunner {
   }
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
-  // Runs the tool. Its n-th call fails with the error `code`, or kShort or kEnd applies to it.
+  // Runs the tool. Its n-th call fails with the error `code`. If `code` is kShort or kEnd, that
+  // fault applies to the call instead.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder scratch;
     const std::string log = (scratch / "log").string();
@@ -115,7 +116,7 @@ std::string file_of(const Call& call, const std::set<std::string>& files) {
 }
 
 // True if the file is complete. Traces and reports contain times, so only their structure is
-// checked; other files are the same each time.
+// checked. All other files must equal the expected text.
 bool is_complete(const std::string& name, const std::string& text, const std::string& expected) {
   if (name.ends_with(".json")) return nlohmann::json::accept(text);
   if (!name.ends_with(".etdp")) return text == expected;

@@ -284,8 +284,8 @@ struct InterruptedRun {
   bool has_succeeded;
 };
 
-// Runs the tool and sends it a Ctrl-C after `delay`, once `is_due` returns true for the text
-// printed so far. Standard input is `input` and stays open until after the signal.
+// Runs the tool. Once `is_due` returns true for the text printed so far, waits for `delay` and
+// sends the tool a Ctrl-C. Standard input is `input` and stays open until after the signal.
 InterruptedRun interrupt(const std::string& arguments, const std::string& input,
                          const std::function<bool(const std::string& out)>& is_due,
                          std::chrono::milliseconds delay = {}) {

@@ -119,8 +119,8 @@ TEST_P(Numerics, CorrectProgramIsAboveTheLimit) {
 }
 
 TEST_P(Numerics, ReportTheLayerWithAWrongWeight) {
-  // The first layers have few weights, so that a single one matters. MobileNetV2 gets fewer cases,
-  // since each run takes seconds.
+  // The first layers have few weights, so a single wrong weight matters. MobileNetV2 gets fewer
+  // cases, since each run takes seconds.
   for (size_t index = 0; index < (GetParam().num_layers < 10 ? 3 : 2); ++index) {
     SCOPED_TRACE(index);
     const DelegatedLayer& layer = program_->layers[index];
@@ -243,7 +243,8 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
   }
 }
 
-// The detail of a row leads to its node, which is colored by the error, and back.
+// The detail of a row leads to its node, and the node leads back. The error determines the node's
+// color.
 TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;

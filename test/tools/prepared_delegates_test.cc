@@ -1,5 +1,5 @@
-// Compares the memory that pte_inspect reports for a method, which it does not run, with the memory
-// of the method after a run.
+// Compares two figures of a method: the memory that pte_inspect reports without a run, and the
+// memory after a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

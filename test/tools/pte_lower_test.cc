@@ -147,7 +147,7 @@ TEST(PteLowerTest, ProfileUsesSeparateRecord) {
   EXPECT_EQ(read.methods.at("forward").graph.nodes.size(), 3U);
 }
 
-// Each run is a separate process with different addresses, on which the file must not depend.
+// Each run is a separate process with different addresses. The file must not depend on addresses.
 TEST(PteLowerTest, TwoRunsWriteSameBytes) {
   std::vector<std::string> models = {model(), symbolic_model()};
   for (const char* name : {"cond_model", "digits_xnnpack_q8", "kv_cache", "split_concat_pool"}) {

@@ -140,7 +140,8 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 
-// A row of the comparison leads to the node of B, which is colored by the change, and back.
+// A row of the comparison leads to the node of B, and the node leads back. The change determines
+// the node's color.
 TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;

@@ -314,8 +314,8 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
       accuracy(model, aot::lower(std::move(copy), lowering_of(model)).emitted.pte);
   EXPECT_GE(float_score, min_accuracy) << "the training failed";
 
-  // At the score of the float program, the chosen program is much smaller. Times are only printed,
-  // since other work disturbs them.
+  // The chosen program keeps the score of the float program and is much smaller. Times are only
+  // printed, since other work disturbs them.
   const AutoResult scored = search(model, Unit::kScore, {Goal::Kind::kAtLeastQuality, float_score});
   print("at least the score of float", scored);
   ASSERT_EQ(scored.results.size(), 3U);
@@ -323,7 +323,7 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
   EXPECT_GE(*scored.results[2].score, float_score);
   EXPECT_LE(scored.results[2].bytes, scored.results[0].bytes / 2);
 
-  // At the size of the int8 program, the error is smaller.
+  // With at most the size of the int8 program, the chosen program has a smaller error.
   const size_t int8_bytes = scored.results[1].bytes;
   const AutoResult small =
       search(model, Unit::kBytes, {Goal::Kind::kAtMostCost, static_cast<double>(int8_bytes)});

@@ -145,7 +145,7 @@ TEST(VerifyCorpusTest, BundlesOfExecuTorchPass) {
   EXPECT_GE(bundles, 8u);
 }
 
-// To run a bundle, the tool runs its program with the inputs of a test set.
+// If the tool gets a bundle, it runs the bundle's program with the inputs of a test set.
 TEST(BundleTest, RunUsesInputsOfTestSet) {
   const ScratchFolder scratch;
   const bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));

@@ -124,7 +124,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_THAT(named.out, AllOf(HasSubstr("linear"), Not(HasSubstr("may not be the record"))));
   EXPECT_EQ(vitrine(profile + " --etrecord " + sample("add_mul/etrecord.bin")).exit_code, 1);
 
-  // The stripped program contains no record any more, so a second strip changes nothing.
+  // The stripped program does not contain a record, so a second strip changes nothing.
   const CommandResult again = vitrine("strip " + path("small.pte") + " -o " + path("again.pte"));
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("does not contain a record"));

@@ -143,7 +143,8 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
-  // The delegate map has two fused operators, and three operators for the tan, like ExecuTorch's.
+  // Like ExecuTorch's map, this delegate map has two fused operators, and three operators for the
+  // tan.
   ASSERT_EQ(tracer.records.size(), 5U);
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }

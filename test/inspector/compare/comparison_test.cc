@@ -43,8 +43,7 @@ TEST(ComparisonTest, OmitsTheSlowestTenthOfRuns) {
   expect_sums(result);
 }
 
-// With fewer than ten runs, the comparison leaves out none, so that six pairs suffice for a
-// verdict.
+// With fewer than ten runs, the comparison uses every run, so that six pairs suffice for a verdict.
 TEST(ComparisonTest, KeepsAllRunsIfThereAreOnlySix) {
   TraceBuilder a, b;
   for (uint64_t i = 0; i < 6; ++i) {

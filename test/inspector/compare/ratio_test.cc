@@ -85,8 +85,8 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   EXPECT_EQ(ratio_of_runs(six, {1, 1, 1, 1, 1, 1}).value().verdict, Verdict::kFaster);
 }
 
-// With many runs, the confidence interval of the ratio excludes 1. A fifth of the ratios of single
-// runs is nevertheless on the other side of 1.
+// With many runs, the confidence interval of the ratio excludes 1, although a fifth of the single
+// runs have a ratio on the other side of 1.
 TEST(RatioOfRuns, AlsoRequiresTheSpreadToExcludeOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {
@@ -126,7 +126,7 @@ size_t count_false_alarms(bool is_paired, size_t runs, std::mt19937& random) {
   return alarms;
 }
 
-// Compares equal programs. 5 % of 400 are 20; 13 more are three standard deviations.
+// Compares equal programs. 5 % of 400 is 20, and three standard deviations are 13.
 TEST(Verdict, AtMostFivePercentOfComparisonsOfEqualProgramsAreFalseAlarms) {
   std::mt19937 random(20261126);
   for (const size_t runs : {6, 9, 10, 20, 50}) {

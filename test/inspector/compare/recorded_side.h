@@ -73,7 +73,7 @@ class RecordedSide {
   inspector::Profile profile_;
 };
 
-// Runs all four ops as kernels. Adds `error` to the results from the relu on.
+// Runs all four ops as kernels. Adds `error` to the results of the relu and of all later ops.
 inline void run_portable(RecordedSide& side, float error = 0,
                          const std::vector<NodeText>& nodes = kRecordedNet,
                          const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
@@ -91,7 +91,7 @@ inline void run_portable(RecordedSide& side, float error = 0,
 }
 
 // Runs the first three ops in a delegate with the outputs relu (which mul uses) and add. Adds
-// `error` to the results from the add on.
+// `error` to the results of the add and of all later ops.
 inline void run_delegated(RecordedSide& side, float error = 0) {
   side.begin();
   side.delegate(

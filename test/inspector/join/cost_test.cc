@@ -95,8 +95,8 @@ TEST(Cost, ShareOfLimitsUsesTheSlowerOfArithmeticAndMemory) {
 TEST(ShareOfLimits, UsesTheSlowerOfArithmeticAndMemory) {
   const MachineLimits limits = {
       .flops_per_s = 8e9, .bytes_per_s = 2e9, .threads = 1, .machine = {}};
-  // The limits are 4000 ns of arithmetic and 1000 ns of memory, and the measured time is 5000 ns;
-  // in the second case, the limit of memory is 6000 ns.
+  // The arithmetic takes at least 4000 ns and the memory at least 1000 ns; the measured time is
+  // 5000 ns. In the second case, the memory takes at least 6000 ns.
   const double ns = 5000;
   EXPECT_DOUBLE_EQ(
       share_of_limits({.flops = 32e3, .bytes = 2e3, .is_float32 = true}, ns, limits).value(),

@@ -95,7 +95,7 @@ EtRecord two_delegates_record() {
                                  {"addmm", "aten.addmm.default", 4, {"b", "mean", "t"}, "l"},
                                  {"gelu", "aten.gelu.default", 5, {"addmm"}, "g"}})},
        {"debug_handle_map", R"({"forward": {"0": [2], "1": 3, "2": [4, 4, 5]}})"},
-       // The positions of Vulkan's own map look like handles of other nodes.
+       // The positions in Vulkan's own map look like handles of other nodes.
        {"delegate_map", R"({"forward": {
            "0": {"name": "VulkanBackend", "delegate_map": {"0": [3]}},
            "2": {"name": "VulkanBackend", "delegate_map": {"0": [2], "1": [3]}}}})"}}));

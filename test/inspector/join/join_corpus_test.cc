@@ -226,7 +226,7 @@ Profile profile_of(const std::filesystem::path& folder, Execution execution) {
   return test::joined_profile(made.dump, &record);
 }
 
-// "features.1.conv.0.0" -> "features.1.conv.0.1"
+// Returns "features.1.conv.0.1" for "features.1.conv.0.0" and offset 1.
 std::string sibling(const std::string& module, int offset) {
   const size_t dot = module.rfind('.');
   return module.substr(0, dot + 1) + std::to_string(std::stoi(module.substr(dot + 1)) + offset);

@@ -34,8 +34,8 @@ struct NamedProfile {
   Profile profile;
 };
 
-// Returns the profiles of a folder's trace, with and without its record. Equal times in all rows
-// leave only the names to tell rows apart.
+// Returns the profiles of a folder's trace, with and without its record. All rows have equal times,
+// so only their names tell them apart.
 std::vector<NamedProfile> profiles_in(const fs::path& folder) {
   std::vector<NamedProfile> profiles;
   if (!fs::exists(folder / "etdump.etdp")) return profiles;
@@ -69,7 +69,7 @@ std::vector<NamedProfile> all_profiles() {
 }
 
 // Returns the lines of the table between the titles and the rule, without the number at the start
-// of each.
+// of each line.
 std::vector<std::string> rows_of(const std::string& text) {
   std::vector<std::string> rows;
   bool is_in_table = false;

@@ -40,7 +40,7 @@ TEST_F(MethodControlFlowTest, MoveInstructionsCopyValues) {
   EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
-// Because moves must keep kind, dtype and rank, inputs and outputs stay as the program declares
+// Moves must keep kind, dtype and rank, so that inputs and outputs stay as the program declares
 // them.
 TEST_F(MethodControlFlowTest, MoveInstructionsMustKeepKindDtypeAndRank) {
   const auto refusal = [this](int from, int to) {

@@ -237,7 +237,7 @@ TEST_F(MethodInputsTest, NeverCopiesInputsOverConstants) {
   EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
-// out = 2 * (x + y). The offset of `out` selects which input it overlaps, if any.
+// out = 2 * (x + y). The offset of `out` determines which input `out` overlaps, if any.
 class ReusedInputsTest : public test::MethodTest {
  protected:
   void build(uint64_t second_result) {
@@ -257,7 +257,7 @@ class ReusedInputsTest : public test::MethodTest {
 };
 
 TEST_F(ReusedInputsTest, InputsMustBeSetAgainIfAResultOverlapsThem) {
-  // The result has the same offset as y, or overlaps only its first or its last element.
+  // The result has the same offset as y, or overlaps only the first or the last element of y.
   for (const uint64_t place : {64, 36, 92}) {
     SCOPED_TRACE(place);
     start_over();

@@ -177,7 +177,8 @@ TEST_F(OverlapCheckTest, AllowsViewsWithoutAnInstruction) {
   EXPECT_EQ(refusal(), "");
 }
 
-// The parts are computed in the memory of their concatenation, which no step writes.
+// The parts are computed in the memory of their concatenation. No step writes the concatenation
+// itself.
 TEST_F(OverlapCheckTest, AllowsPartsComputedInTheMemoryOfAConcatenation) {
   const int32_t x = input(0);
   const int32_t first = at(32);
@@ -219,8 +220,8 @@ TEST_F(OverlapCheckTest, AllowsStatesThatAreWrittenBack) {
   }
 }
 
-// Methods may use the same memory, as they do for shared buffers. Only the steps of the method
-// itself are checked.
+// Several methods may use the same memory, as they do for shared buffers. The check of a method
+// covers only its own steps.
 TEST_F(OverlapCheckTest, ChecksEachMethodSeparately) {
   const int32_t x = input(0);
   scale(x, at(32));

@@ -9,7 +9,8 @@ using testing::HasSubstr;
 
 class UnwrittenOutputsTest : public test::PlanTest {
  protected:
-  // Adds a delegate call whose payload has `num_inputs` inputs and lacks argument 2.
+  // Adds a call of a delegate that has `num_inputs` inputs and does not report argument 2 as an
+  // output.
   void delegate_call(uint8_t num_inputs, std::vector<int32_t> args) {
     const int delegate = forward_.delegate(
         {.id = "TestBackend",
@@ -17,7 +18,8 @@ class UnwrittenOutputsTest : public test::PlanTest {
          .compile_specs = {{"inputs", {std::byte{num_inputs}}}, {"lost", {std::byte{2}}}}});
     forward_.delegate_call(delegate, std::move(args));
   }
-  // Returns the error or the warning of loading the method; empty if it loads without a warning.
+  // Returns the error or the warning of loading the method, or an empty string if it loads without
+  // a warning.
   std::string refusal() {
     const auto method = try_load();
     if (method.ok()) return (*method)->warning().message();
@@ -76,7 +78,7 @@ TEST_F(UnwrittenOutputsTest, WarnsIfAnOptionAcceptsUnwrittenOutputs) {
   EXPECT_THAT(method->warning().message(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 
-// The delegate does not write a result that nothing reads, so no output can change.
+// Nothing reads the result that the delegate does not write, so no output can change.
 TEST_F(UnwrittenOutputsTest, AcceptsAMissingResultThatNothingReads) {
   const int32_t x = input(0);
   const int32_t first = at(16);

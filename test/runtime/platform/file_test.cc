@@ -109,7 +109,7 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
   EXPECT_DEATH(first(), "");
 }
 
-// The slack of a file that fills its pages is on a separate page.
+// If a file fills its pages, its slack is on a separate page.
 TEST(Mapping, HasReadableSlackAfterFullPages) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   Result<File> file = File::open(temporary.path());

@@ -17,8 +17,8 @@ using test::MethodSpec;
 using test::ProgramBuilder;
 using testing::HasSubstr;
 
-// Moves the vector of 8-byte elements that field `slot` of `table` refers to by 4 bytes: its length
-// is then the low half of the first element, which must be small.
+// Field `slot` of `table` refers to a vector of 8-byte elements. Moves this vector by 4 bytes: its
+// length is then the low half of the first element, which must be small.
 void misalign(const flatbuffers::Table& table, flatbuffers::voffset_t slot) {
   auto* field = const_cast<uint8_t*>(table.GetAddressOf(slot));
   ASSERT_NE(field, nullptr);

@@ -341,7 +341,8 @@ CommandResult advise(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
 }
 
-// Every change is modeled or measured with outputs that are compared; no time is checked.
+// Every change is either modeled, or measured with a comparison of outputs. The test does not check
+// times.
 TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();

@@ -75,7 +75,7 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
 }
 
 // On this machine, the new row takes 0.5 of the remaining 0.4 of the time. On the device, rows of
-// its operator take 0.5 / 0.8 of that.
+// its operator take 0.5 / 0.8 of their time on this machine.
 TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -112,9 +112,9 @@ TEST(DeviceModel, NoFloatRowIsFasterThanTheArithmeticOfTheDevice) {
 TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
-  // Outside of rows are 0.2 of the time on the device, and 0.1 on this machine. By the number of
-  // kernels, half of it stays on the device. By measurement, the change leaves 0.2 of 0.8 outside
-  // of rows on this machine, and the device takes twice as long for that part.
+  // The time outside of rows is 0.2 of the total on the device, and 0.1 on this machine. By the
+  // number of kernels, half of this time stays on the device. By measurement, the change leaves 0.2
+  // of 0.8 outside of rows on this machine, and the device takes twice as long for that part.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }

@@ -1,4 +1,5 @@
-// Tests programs without their record: what stays must keep its bytes, index and alignment.
+// Tests programs without their record: the remaining parts must keep their bytes, index and
+// alignment.
 #include "tools/common/stripped_program.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Logits of a language model, by calling its program id by id through the C++ API.
+// Computes logits of a language model: calls its program id by id through the C++ API.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -116,7 +116,7 @@ TEST(LlmNumerics, ProgramWithoutModuleNamesComparesOnlyCachesAndGivesTheReason) 
   EXPECT_THAT(result.out, HasSubstr("do not tell keys from values"));
 }
 
-// The lines of the values of layers come first, then those of the logits.
+// The lines for values of layers come first, then the lines for the logits.
 TEST(LlmNumerics, CsvHasTheSameFiguresAsJson) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();

@@ -115,8 +115,7 @@ TEST(CacheErrors, CachesArePairedByRoleOrElseBySmallestError) {
     EXPECT_TRUE(error.is_paired_by_noise);
     EXPECT_EQ(error.layer, "attention 0");
   }
-  // The roles of caches decide which of them are paired, even if the values of another pairing are
-  // closer.
+  // Caches are paired by their roles, even if another pairing has closer values.
   const FoundCache named_a[] = {found(keys_a.tensor(), "layers.0", CacheRole::kKeys),
                                 found(values_a.tensor(), "layers.0", CacheRole::kValues)};
   const FoundCache named_b[] = {found(keys_b.tensor(), "layers.0", CacheRole::kValues),

@@ -58,7 +58,7 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
   }
   EXPECT_THAT(positions, testing::IsSupersetOf({int64_t{0}, int64_t{8 + 1234}, int64_t{8 + 4321}}));
   EXPECT_TRUE(std::ranges::is_sorted(positions));
-  // The sample covers the run up to its last quarter.
+  // The sampled steps include some from the last quarter of the run.
   EXPECT_TRUE(std::ranges::any_of(positions, [](int64_t p) { return p > 3750 && p != 4329; }));
 }
 

@@ -25,7 +25,8 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
 }
 
 // Returns the bytes of an attention over caches of keys and values, f32[1, length, 1, 4]. The
-// attention or, for operators that only read, a call of llama::update_cache writes the caches.
+// attention writes the caches. If its operator only reads, a call of llama::update_cache writes
+// them.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 class TokenPage : public SampleProfile {
  protected:
-  // Zero errors make every growth significant.
+  // Sets all errors to zero, so that every growth is significant.
   TokenPage() : SampleProfile(200) {
     for (TokenRow& row : profile_.rows) {
       if (row.times.line) row.times.line->error = 0;

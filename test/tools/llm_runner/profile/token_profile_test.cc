@@ -67,9 +67,9 @@ TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   steps.prompt();
   steps.step(true, 0, 8);
   for (int64_t i = 0; i < 100; ++i) {
-    // The first step sets up shapes, and step 50 is disturbed. Totals include both, the fit
-    // neither. The fit also excludes steps 1 to 5, for which there are too few steps to compare
-    // with.
+    // The first step sets up shapes, and step 50 is disturbed. The totals include both steps, and
+    // the fit excludes both. The fit also excludes steps 1 to 5, which have too few steps to
+    // compare with.
     steps.step(false, 8 + i, 1, i == 0 || i == 50 ? 50'000 : 0);
   }
   const TokenProfile profile = steps.profile();
@@ -253,8 +253,8 @@ TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_NEAR(read, 4 * 2 * 32 * sizeof(float) * 25, 1);
 }
 
-// 4 bits per element and a 16-bit scale per 32 elements. The model has 4 layers and 512 logits. Its
-// width is 160, that of keys and values 32, and that of the hidden layer 448.
+// 4 bits per element and a 16-bit scale per 32 elements. The model has 4 layers and 512 logits. The
+// width is 160 for the model, 32 for keys and values, and 448 for the hidden layer.
 TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
   constexpr double kElements = 160 * (4 * (160 + 32 + 32 + 160 + 3 * 448) + 512);
   double weights = 0;
