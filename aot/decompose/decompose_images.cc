@@ -31,12 +31,11 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
-// Returns an argument of a 1-D window with a value for the height prepended.
+// Prepends a value for the height to an argument of a 1-D window.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
-// Returns the stride, or the kernel size if the call omits the stride, with 1 for the height
-// prepended.
+// Prepends 1 for the height to the stride. If the call omits the stride, uses the kernel size.
 Argument stride_with_height(Decomposition& to) {
   return with_height(to, to.integers("stride").empty() ? "kernel_size" : "stride", 1);
 }
@@ -191,7 +190,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
     int64_t before = pads[2 * (dims - 1 - i)];
     int64_t after = pads[2 * (dims - 1 - i) + 1];
     if (padding == Padding::kCircular && (before < 0 || after < 0)) {
-      // Elements that negative padding removes must not wrap around, so slices them off first.
+      // Slices off the elements that negative padding removes, because they must not wrap around.
       const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
       x = to.make("aten.slice.Tensor",
                   {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});

@@ -1,4 +1,4 @@
-// Decompositions of norms, and of products of vectors, matrices and tensors other than matmul.
+// Decompositions of norms, and of products other than matmul.
 #include <algorithm>
 #include <cmath>
 

@@ -96,8 +96,9 @@ void ranking_loss(Decomposition& to) {
 
 namespace {
 
-// With the comparison "ne", adds `a` where the target is not -1 and `b` where it is not 1. With
-// "eq", adds `a` where the target is 1 and `b` where it is -1.
+// Returns the sum of two terms. If `compare` is "eq", the first is `a` where the target is 1, and
+// the second is `b` where the target is -1. If `compare` is "ne", the first is `a` where the target
+// is not -1, and the second is `b` where the target is not 1. Elsewhere, each term is 0.
 Node* by_sign(Decomposition& to, Node* target, Node* a, Node* b, const char* compare) {
   const bool other = std::string_view(compare) == "ne";
   Node* first = to.where(to.compare(compare, target, other ? -1 : 1), a, 0);

@@ -35,8 +35,7 @@ void log_add_exp(Decomposition& to) {
   } else {
     rest = to("log1p", to("exp", distance));
   }
-  // If both operands are the same infinity, their difference is NaN, so returns that infinity
-  // instead.
+  // Returns the infinity if both operands are the same infinity, because their difference is NaN.
   Node* is_same = to("logical_and", to("isinf", a), to.compare("eq", a, b));
   to.replace(to.where(is_same, a, to.add(larger, rest)));
 }

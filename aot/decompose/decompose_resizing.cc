@@ -138,8 +138,8 @@ void linear(Decomposition& to) {
   to.replace(values.front());
 }
 
-// Returns the weights of a point's four neighbors by Keys' kernel with a = -0.75. The point is at
-// t, from 0 to 1, between the middle two.
+// Returns the weights of a point's four neighbors by Keys' kernel with a = -0.75. The point is
+// between the middle two, at the fraction t of their distance.
 std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {

@@ -24,7 +24,7 @@ Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill)
 }
 
 // Combines each element with all elements before it, in log2(length) steps. After the step with
-// distance d, each element is the combination of the 2d elements that end there.
+// distance d, element i combines the elements from i - 2d + 1 to i.
 template <class Combine>
 Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Combine combine) {
   const int64_t length = length_of(to, x, dim);
@@ -49,7 +49,7 @@ void running_log_sum_exp(Decomposition& to) {
 
 namespace {
 
-// Returns the running extremes and their indices. Ties: the last index wins.
+// Returns the running extremes and their indices. In a tie, the last index wins.
 template <bool is_max>
 void running_extreme(Decomposition& to) {
   Node* x = to.self();

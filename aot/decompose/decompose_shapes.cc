@@ -44,7 +44,8 @@ void squeeze_all(Decomposition& to) {
   to.replace(to.call("aten.squeeze.dims", {to.self(), dims}, to.spec()));
 }
 
-// Returns the arguments of a concatenation. Omits a dim of 0, as torch.export does.
+// Returns the arguments of a concatenation. Omits the argument "dim" if it is 0, as torch.export
+// does.
 ArgumentList with_dim(Argument tensors, int64_t dim) {
   ArgumentList args = {std::move(tensors)};
   if (dim != 0) args.emplace_back(dim);
@@ -182,8 +183,8 @@ void narrow(Decomposition& to) {
   const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
-  // A negative start counts from the end of the dim. If such a slice reaches the end of the dim,
-  // start + length is 0, which slice would take for the beginning.
+  // A negative start counts from the end of the dim. If the part reaches the end of the dim, start
+  // + length is 0, which aten.slice would read as the beginning of the dim.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},

@@ -41,8 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Converts an argument of a window over volumes to one over columns [depth, plane]. `width` is 1,
-// or 0 for padding.
+// Converts an argument of a 3-D window to an argument of a window over columns [depth, plane].
+// `width` is 1, or 0 for padding.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -55,7 +55,7 @@ struct Maxima {
 };
 
 // Computes the maximum of each window and its index in the volume: pools each plane, and then pools
-// the planes' maxima along the depth. Ties: the first element wins in both steps.
+// the planes' maxima along the depth. In a tie, the first element wins in both steps.
 Maxima max_of_windows(Decomposition& to, bool needs_indices) {
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -77,7 +77,7 @@ Maxima max_of_windows(Decomposition& to, bool needs_indices) {
     return depth.values;
   });
   if (!needs_indices) return result;
-  // Index in the volume = index in the chosen plane + depth * size of a plane.
+  // The index in the volume is the index in the chosen plane plus depth * size of a plane.
   const Sizes in_columns = result.indices->tensor()->sizes;
   const Sizes sizes = planes.values->tensor()->sizes;
   const SymInt num_columns = sizes[2] * sizes[3];
@@ -105,9 +105,9 @@ void max_pool3d_with_indices(Decomposition& to) {
   to.replace_items({maxima.values});
 }
 
-// Computes the means of planes, and then the means of these along the depth. This is correct even
-// for padded and clipped windows, because the number of elements in a window is the product of its
-// sizes.
+// Computes the means of the windows in each plane, and then averages these means along the depth.
+// This is correct even for padded and clipped windows, because the number of elements in a window
+// is the product of its sizes.
 void average_pool3d(Decomposition& to) {
   // Rejects integers, because both means would be rounded.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");

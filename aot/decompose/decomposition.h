@@ -42,8 +42,8 @@ class Decomposition {
   Node& node() { return node_; }
   // The next functions read arguments by their names in the operator's signature, like Call
   // (aot/shapes/call.h). A missing argument has the signature's default or else the value
-  // `fallback`. AotError if there is neither, or if the value has another kind.
-  // Returns None if the argument is missing and has no default.
+  // `fallback`. The functions throw AotError if there is neither, or if the value has the wrong
+  // kind. But value() returns None if there is neither.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -91,17 +91,18 @@ class Decomposition {
   Node* permute(Node* input, const Dims& dims);
   Node* transpose(Node* input, int64_t a, int64_t b);
   Node* expand(Node* input, const Sizes& sizes);
-  // Returns the common sizes of broadcast operands. AotError if the operands cannot be broadcast.
+  // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
+  // broadcast.
   Sizes broadcast_sizes(std::span<Node* const> operands) const;
   // Calls aten.view, after a copy if the strides do not allow a view. Inserts the call even if the
   // sizes do not change.
   Node* reshape(Node* input, const Sizes& sizes);
-  // Reshapes to `sizes` like the function above, but passes `sizes_arg` to the new call, which may
-  // contain -1.
+  // Reshapes to `sizes` like the function above, but passes `sizes_arg`, which may contain -1, to
+  // the new call.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
   // Returns sizes in the form of arguments. Inserts nodes that compute symbolic sizes unless
-  // earlier nodes do. AotError if a symbolic size cannot be computed from the sizes of earlier
-  // tensors.
+  // earlier nodes do. Throws AotError if a symbolic size cannot be computed from the sizes of
+  // earlier tensors.
   Argument size_list(const Sizes& sizes);
   Argument size(const SymInt& size);
 
@@ -203,8 +204,8 @@ class Decomposition {
   // node.
   void replace(Node* other);
   // Replaces each getitem node of the call with one of `results`, converted to its dtype. `results`
-  // must not be empty, but may omit trailing results that nothing reads. AotError if an omitted
-  // result is read.
+  // must not be empty, but may omit trailing results that nothing reads. Throws AotError if an
+  // omitted result is read.
   void replace_items(const std::vector<Node*>& results);
 
  private:

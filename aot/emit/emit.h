@@ -54,7 +54,7 @@ struct EmitOptions {
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;
-    // Stores each buffer that methods mutate once for all methods, in memory 2. Needs
+    // Stores a single copy of each mutated buffer for all methods, in memory 2. Needs
     // mark_shared_buffers before delegation.
     bool share_mutable_buffers = false;
   } memory_planning;
@@ -81,8 +81,8 @@ struct EmittedProgram {
   std::string record_digest;  // empty if the program has neither a record nor its digest
 };
 
-// Returns the size of the memory plan of a method that `to_executable` has processed, without
-// buffers that methods share.
+// Returns the size of a method's memory plan, without the buffers that methods share.
+// `to_executable` must have processed the method.
 uint64_t planned_bytes(const ExportedProgram& method, const EmitOptions::MemoryPlanning& options);
 
 // Emits methods that `to_executable` has processed. Equal inputs give equal bytes. Throws AotErrors

@@ -68,7 +68,8 @@ Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t ali
   return nullptr;
 }
 
-// Returns the indices of the allocations, largest first. Ties: the higher index comes first.
+// Returns the indices of the allocations, largest first. If sizes are equal, the higher index comes
+// first.
 std::vector<size_t> by_size(std::span<const Allocation> allocations, uint64_t alignment) {
   std::vector<size_t> order(allocations.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});

@@ -266,7 +266,8 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits a jump to the second branch if the condition is false, both branches, and a jump between.
+  // Emits, in this order: a jump to the second branch if the condition is false, the first branch,
+  // a jump over the second branch, and the second branch.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -412,8 +413,8 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Resizes a result that collects rows to zero rows, because et_copy_index sets the size only when
-  // it adds a row.
+  // Sets the number of rows to 0 for a result that collects rows, because et_copy_index sets the
+  // size only when it adds a row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();

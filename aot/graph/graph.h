@@ -51,9 +51,9 @@ class Graph {
   void rename(Node* node, std::string_view name);
   // Renames all nodes, in order. Appends a number to a name that is in use, as for new nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once. The lists of users, and numbers in
-  // names of nodes added later, become the same as in a graph that was built in this order, as in
-  // FX.
+  // Reorders the nodes. `order` must contain each node once. Afterward, the lists of users, and the
+  // numbers in names of new nodes, are the same as if the graph had been built in this order. FX
+  // does the same.
   void reorder(const std::vector<Node*>& order);
   // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
   // subgraphs. Returns the number of removed nodes.

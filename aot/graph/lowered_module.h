@@ -21,8 +21,9 @@ struct CompileSpec {
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// Maps each identifier that a delegate logs at run time to the debug handles of the nodes that it
-// covers, in ascending order. Identifiers are in the order in which the backend added them.
+// For each identifier that a delegate logs at run time, the debug handles of the nodes that the
+// identifier covers, in ascending order. Identifiers are in the order in which the backend added
+// them.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 

@@ -72,7 +72,7 @@ bool is_quantization(Target target);
 // operator by its name.
 bool is_in_place(Target target);
 
-// True if the operator is unknown and outside the aten namespace, so that it may write any
+// True if the operator is unknown and outside the aten namespace. Such an operator may write any
 // argument. The name of an unknown ATen operator shows if it writes its first argument.
 bool has_unknown_effects(Target target);
 

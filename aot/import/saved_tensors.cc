@@ -76,7 +76,7 @@ class Reader {
   const PickleNode& arguments(const PickleNode& call) const { return objects_.node(call.items[1]); }
 
   // Finds the call that rebuilds a tensor subclass: `value` itself, or the content of `value` if
-  // that is a parameter. Null if `value` is not a subclass.
+  // `value` is a parameter. Null if `value` is not a subclass.
   const PickleNode* subclass_in(const PickleNode& value) const {
     if (value.kind != Kind::kCall) return nullptr;
     if (std::ranges::count(kRebuildParameter, callee(value)) != 0 &&

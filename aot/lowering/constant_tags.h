@@ -25,10 +25,10 @@ using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
 // Copies each weight with this tag that also has users with other tags. The weight keeps the tag of
-// its first user, and all users with that tag. For each other tag (or no tag), inserts a
-// placeholder "<name>_copy_<n>" with that tag and the same data before the weight. Throws AotError
-// if the weight must not be copied: it is marked NodeMeta::no_copy, or it is a buffer that the
-// program mutates.
+// its first user, and all users with that tag continue to use it. For each other tag (or no tag),
+// inserts a placeholder "<name>_copy_<n>" with that tag and the same data before the weight. Throws
+// AotError if the weight must not be copied: it is marked NodeMeta::no_copy, or it is a buffer that
+// the program mutates.
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag);
 
 }  // namespace vitrine::aot

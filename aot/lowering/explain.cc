@@ -42,8 +42,8 @@ std::string cost_text(const NodeCost& cost) {
                      bytes_text(cost.bytes));
 }
 
-// Returns the innermost line of the stack trace that is outside torch, such as "model.py:28", or
-// the innermost line of all if none is.
+// Returns the innermost line outside torch in the stack trace, such as "model.py:28", or the
+// innermost of all lines if every line is in torch.
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
   constexpr std::string_view kFile = "File \"";

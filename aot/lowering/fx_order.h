@@ -6,9 +6,9 @@
 
 namespace vitrine::aot {
 
-// Sorts the nodes topologically, like torch.fx's legalize_graph. Among the nodes that are ready,
-// because all their inputs are already sorted, operators on numbers come first, then the nodes that
-// became ready first. Throws an AotError that names the node if a node depends on itself.
+// Sorts the nodes topologically, like torch.fx's legalize_graph. A node is ready when all its
+// inputs are sorted. Among the ready nodes, operators on numbers come first, and then the nodes
+// that became ready first. Throws an AotError that names the node if a node depends on itself.
 void legalize(Graph& graph);
 // Sorts the users of each node by their position in the graph. A copy of the graph has the same
 // order.

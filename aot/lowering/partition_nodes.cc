@@ -72,8 +72,8 @@ class Units {
     return true;
   }
 
-  // Returns the units in an order in which users come before their inputs. Ties: the later position
-  // comes first.
+  // Returns the units in an order in which users come before their inputs. If this order allows
+  // several units, the one with the later position comes first.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -174,8 +174,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units from order_[start] on. Skips a unit if a path leads from it
-  // through units outside the partition back into the partition.
+  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path leads from
+  // it through units outside the partition back into the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition

@@ -29,8 +29,8 @@ struct PartitionNodesOptions {
 // each partition all supported nodes that can join without a path out of the partition and back in.
 // Nodes of a partition need not be connected. If only getitems use a call's results, they get the
 // call's partition. Replacing each partition with one call creates no cycle. `supported` may
-// contain placeholders, which get the first partition that they can join. The running time is
-// linear in the graph's size for each partition and each group.
+// contain placeholders, which get the first partition that they can join. Each partition and each
+// group takes time that is linear in the graph's size.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

@@ -11,7 +11,7 @@ namespace vitrine::aot {
 
 // Nodes that were moved out of a graph, and the call that replaces them. The call's target is
 // "fused_<tag>". Its arguments correspond to the placeholders of `graph`, and the items of its
-// value to the results of `graph`.
+// value correspond to the results of `graph`.
 struct Submodule {
   std::unique_ptr<Graph> graph;
   Node* call = nullptr;
@@ -20,10 +20,10 @@ struct Submodule {
 // Moves `nodes`, which are calls of `graph` (or constants of a control-flow graph), into a new
 // graph. Inputs from outside become placeholders, in order of first use. Nodes with users outside
 // become results, which the users read with getitems even if there is only one result. If the only
-// result is a tuple, its items become the results. Finally sorts `graph` (fx_order.h). `signature`,
-// which may be null, is the signature of `graph`; its results are renamed too. Throws AotError,
-// before anything changes, if a path leads out of the nodes and back in. Nodes need not be
-// connected.
+// result is a tuple, its items become the results. Finally sorts `graph` (fx_order.h). `signature`
+// is the signature of `graph`, or null. The function also renames the results in the signature.
+// Throws AotError, before anything changes, if a path leads out of the nodes and back in. Nodes
+// need not be connected.
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 

@@ -33,8 +33,8 @@ SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         std::string_view tag,
                                                         bool is_submodule = false);
 
-// Removes the nodes that moved into the new program from `owning`: placeholders, with their data
-// unless other placeholders share the data, results, and getitems of `call`. Renumbers the
+// Removes from `owning` the nodes that moved into the new program: placeholders (with their data,
+// unless other placeholders share the data), results, and getitems of `call`. Renumbers the
 // remaining getitems from 0. `call` must be the delegate call that replaced the submodule's call
 // and must not use the removed placeholders.
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken);

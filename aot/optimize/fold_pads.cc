@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the padding of each of the last `dims` dims. Returns nullopt if the pad adds other values
-// than zeros, pads the two sides differently, or pads another dim.
+// Returns the padding of each of the last `dims` dims. Returns nullopt if the pad adds values other
+// than zero, pads the two sides differently, or pads another dim.
 std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   const Call call(pad);
   if (call.real("value") != 0) return {};

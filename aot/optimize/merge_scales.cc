@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Finds a multiplication by a number whose result becomes `operand` through moves alone and has no
-// other users. Returns null if there is none.
+// Finds a multiplication by a number. The product must become `operand` through moves alone and
+// must not have other users. Returns null if there is none.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {

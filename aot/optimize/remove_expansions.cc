@@ -6,8 +6,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the call has the same result with `source`, the tensor before expansion, as the argument
-// at this index.
+// True if the result of the call does not change when `source`, the tensor before expansion,
+// replaces the argument at this index.
 bool accepts_unexpanded(const Node& node, size_t index, Node& source) {
   const TensorSpec* result = node.tensor();
   if (result == nullptr || !is_contiguous(*source.tensor())) return false;

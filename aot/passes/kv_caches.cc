@@ -22,7 +22,7 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// A write to a part of a tensor along one dim: to `count` indices from `start` on, or to the
+// A write to a part of a tensor along one dim: to `count` indices that start at `start`, or to the
 // indices in `indices`.
 struct RegionWrite {
   Node* tensor = nullptr;

@@ -14,7 +14,7 @@
 
 namespace vitrine::aot {
 
-// A write to `count` positions of a cache from `start` on, or to the positions in `indices`.
+// A write to a cache: to `count` positions that start at `start`, or to the positions in `indices`.
 struct CacheWrite {
   Node* call = nullptr;  // the in-place write, or the functional call that computes the new buffer
   Node* result = nullptr;  // the node that users of the call read instead; null: the complete cache
@@ -57,7 +57,8 @@ class KvCaches {
   // Returns the cache whose `view` is `node`, or null if `node` is not a complete cache.
   const KvCache* cache_of(const Node* node) const;
   // Returns the start of a write to the cache, as an integer or a node. The result is empty unless
-  // this is the only write to the cache, has `count` positions from `start` on, and is before `at`.
+  // this is the only write to the cache, writes `count` positions that begin at `start`, and runs
+  // before `at`.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.
@@ -67,8 +68,8 @@ class KvCaches {
   std::string visit(Node& node, IndexValues& values);
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
-  // Returns a sum as an argument: a constant or a node. Inserts the node before `at` unless
-  // number() was called before with the same sum. `max_value` is the largest value that the sum may
+  // Returns a sum as an argument: a constant or a node. Inserts the node before `at` unless an
+  // earlier call of number() had the same sum. `max_value` is the largest value that the sum may
   // have.
   Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);

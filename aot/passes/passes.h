@@ -18,8 +18,8 @@ void remember_sources(ExportedProgram& program);
 // Inlines the subgraphs that torch.no_grad(), or a disabled torch.autocast(), creates in a model's
 // forward. Throws AotError for an enabled torch.autocast().
 void inline_wrapped(ExportedProgram& program);
-// Removes the wrappers of torch.vmap, between which the graph has the shapes of one sample, and
-// adds the batch dim to the calls. Throws an AotError that names the operator if it does not
+// Removes the wrappers of torch.vmap. The calls between the wrappers have the shapes of one sample,
+// so adds the batch dim to these calls. Throws an AotError that names the operator if it does not
 // support a batch dim.
 void inline_vmap(ExportedProgram& program);
 // Replaces in-place views ("t_") with views, and Python's in-place operators ("x |= y") with those
@@ -62,8 +62,9 @@ void remove_asserts(ExportedProgram& program);
 void views_to_copies(ExportedProgram& program);
 // True for operators that views_to_copies() replaces.
 bool is_view(Target target);
-// Replaces literal numbers that are passed for tensors with constants "_lifted_tensor_constant<n>",
-// and numbers that nodes compute with aten.scalar_tensor.
+// Replaces numbers that are passed in place of tensors. A literal becomes a constant
+// "_lifted_tensor_constant<n>", and a number that a node computes becomes a call of
+// aten.scalar_tensor.
 void scalars_to_tensors(ExportedProgram& program);
 // Removes conversions and slices that change nothing, and empty tensors in concatenations.
 void remove_no_ops(ExportedProgram& program);

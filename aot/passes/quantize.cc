@@ -95,7 +95,8 @@ class Quantizer {
     }
   }
 
-  // Adds the call to the list if a rule gives it a scheme or, without a rule, if `common` does.
+  // Adds the call to the list if the call has a scheme. The scheme comes from the first rule for
+  // the call or, without a rule, from `common`.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;

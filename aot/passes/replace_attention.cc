@@ -30,7 +30,7 @@ struct Attention {
 };
 
 // Returns the keys or values as they are before the model repeats them for each query head, or
-// `node` if it does not repeat them.
+// `node` if the model does not repeat them.
 Node* unrepeated(Node* node, const Node& call) {
   const AttentionRows rows = trace_rows(node);
   const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;

@@ -40,8 +40,8 @@ struct QuantizedWeight {
 QuantizedWeight quantize_weight(const TensorData& weight, const WeightScheme& scheme);
 
 // Packs i8 values of 2 or 4 bits into bytes for quantized_decomposed.embedding_{2,4}bit. The first
-// 2-bit value is in the lowest bits, and the first 4-bit value in the highest. Throws AotError if
-// rows do not fill bytes.
+// 2-bit value is in the lowest bits, and the first 4-bit value in the highest. Throws AotError if a
+// row does not fill whole bytes.
 TensorData pack_rows(const TensorData& values, int bits);
 
 // Adds up the values in the order of PyTorch's kernel for contiguous rows.

@@ -48,8 +48,8 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at the same time: each new value is the one from before all of
-// these writes.
+// Writes all mutated inputs as if at the same time: no write reads a value that another of these
+// writes has changed.
 class BufferWriter {
  public:
   explicit BufferWriter(ExportedProgram& program)

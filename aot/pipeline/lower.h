@@ -61,7 +61,8 @@ struct LoweredModel {
   // Notes for the user: layers that were not quantized and attention that was not replaced, with
   // reasons, and the assumed maxima of sizes.
   std::vector<std::string> notes;
-  // The methods after delegation, for reports. The nodes of `rejections` belong to their graphs.
+  // The methods after delegation, for reports. The nodes of `rejections` belong to the graphs of
+  // these methods.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
   // The changes that the options `attention` and `optimize` made, by method.

@@ -26,8 +26,8 @@ struct Quantization {
 //   int8_dynamic[:WEIGHTS]          int8 with scales of activations that are chosen at run time
 //   f16, bf16                       all calls that would compute in f32
 //   float                           nothing, unless rules follow; alone
-// GROUP is the number of elements that share a scale; 0: the full row. RULE is hqq (the default) or
-// affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
+// GROUP is the number of elements that share a scale, or 0 for the full row. RULE is hqq (the
+// default) or affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
 
 // Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32" or

@@ -14,7 +14,8 @@
 
 namespace vitrine::aot {
 
-// The use of a tensor by the call `user`. If `user` is null, this is the tensor as a result.
+// The use of a tensor by the call `user`. If `user` is null, the struct means the tensor as the
+// result of its own node.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;

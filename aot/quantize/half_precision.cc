@@ -72,7 +72,7 @@ class HalfConverter {
     ++result_.calls;
   }
 
-  // The number of rules if none names the call.
+  // Returns the index of the first rule that names the call, or the number of rules if none does.
   size_t rule_of(const Node& node) const {
     for (size_t i = 0; i < options_.rules.size(); ++i) {
       const std::string& pattern = options_.rules[i].pattern;

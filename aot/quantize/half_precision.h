@@ -24,10 +24,11 @@ struct HalfOptions {
   bool is_empty() const;
 };
 
-// A rule whose kind of part is known. Empty: no part has the name.
+// For each rule, the kind of part that its pattern names. An entry is empty if no part has the
+// name.
 using RuleKinds = std::vector<std::optional<PartKind>>;
 
-// `program` is as it was imported.
+// `program` must be as it was imported.
 RuleKinds kinds_of(const ExportedProgram& program, const HalfOptions& options);
 
 struct HalfResult {
@@ -39,8 +40,8 @@ struct HalfResult {
 
 // Runs on a functional graph of core ATen. A call that a rule names reads its f32 operands, and
 // computes its f32 result, in the dtype of the rule; stored operands are rounded now. Conversions
-// surround these calls, except where a result goes from one to another. Calls that only move
-// values, such as relu and view_copy, follow their operands. Int8 calls and integers stay
+// surround these calls, except where one of these calls reads the result of another. Calls that
+// only move values, such as relu and view_copy, follow their operands. Int8 calls and integers stay
 // unchanged, and so do calls with several results, calls in branches and loops, and calls for which
 // can_run() is false in their new dtype.
 HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,

@@ -15,7 +15,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Numbers below this mask values: a mask adds them to values that softmax must ignore.
+// Numbers below this limit mask values: a mask adds such numbers to values that softmax must
+// ignore.
 constexpr float kMaskValue = -1e4F;
 
 constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tensor",
