@@ -236,8 +236,8 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which no output has", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // The shape is that of the array before ascontiguousarray, which adds a dimension to an array
-    // without dimensions.
+    // Uses the array's shape from before ascontiguousarray, because that function adds a dimension
+    // to an array without dimensions.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

@@ -25,7 +25,7 @@ py::dtype numpy_dtype(ScalarType dtype);
 // what was found, and how to convert it.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
-// Copies expected outputs of a method, which are arrays. Throws a TypeError for other objects.
+// Copies the expected outputs of a method. Throws a TypeError for objects that are not arrays.
 std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta);
 
 // Converts values to a test set. The tensors of the test set refer to the memory of `values`.

@@ -196,8 +196,8 @@ class Writer {
     return found->second;
   }
 
-  // Adds a value with the shape of the node `shape`. If `computes` is not null, the value is that
-  // node's result.
+  // Adds a value with the shape of the node `shape`. If `computes` is not null, the value is the
+  // result of the node `computes`.
   uint32_t add_value(const Node& shape, const Node* computes) {
     if (Verdict verdict = check_tensor(shape)) throw AotError(verdict->rule);
     append_words(shapes_, {static_cast<int64_t>(shape.tensor()->rank())});

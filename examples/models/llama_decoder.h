@@ -20,9 +20,10 @@ struct LlamaOptions {
   // are f32.
   int64_t group = 32;
   uint64_t seed = 1;
-  // Dtype of the cache. f32, f16 and bf16: attention is computed in this dtype. i8: queries, keys
-  // and values are quantized per token and head, as by ExecuTorch's quantize_kv_cache; scales and
-  // zero points are in separate caches of shape [1, length, key_heads, 1].
+  // Dtype of the cache. With f32, f16 or bf16, attention is computed in this dtype. With i8,
+  // queries, keys and values are quantized per token and head, as by ExecuTorch's
+  // quantize_kv_cache; scales and zero points are in separate caches of shape [1, length,
+  // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
 };
 

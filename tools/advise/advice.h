@@ -33,15 +33,16 @@ struct Advice {
   std::string why = {};           // the figures that lead to it
   std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
   std::string how = {};           // what to write in the model's source; empty if `change` says all
-  // The change as options of `vitrine lower` and `vitrine run`; nullopt if no options make it.
+  // The change as options of `vitrine lower` and `vitrine run`; nullopt if options cannot make the
+  // change.
   std::optional<Variant> change = {};
   // Data that the user must supply, such as calibration data; empty if none. Trials use a stand-in
   // for such data, so the gain is modeled.
   std::string needs = {};
 
   Gain gain = Gain::kTime;
-  // The saving, by `gain`: nanoseconds per run, bytes of memory, nanoseconds of loading, or bytes
-  // of the file. Unset if unknown.
+  // The saving, in the unit that `gain` implies: nanoseconds per run, bytes of memory, nanoseconds
+  // of loading, or bytes of the file. Unset if unknown.
   std::optional<Interval> saved = {};
   double of = 0;  // the figure of the baseline that `saved` is a part of
   // Measured ratio: the time with the change, divided by the time without it.

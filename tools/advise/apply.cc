@@ -53,7 +53,7 @@ struct MadeProgram {
   const LoweredProgram* program() const { return lowered ? &*lowered : nullptr; }
 };
 
-// Makes the program of the baseline with `change` applied.
+// Applies `change` to the baseline and makes the program.
 MadeProgram make(const Baseline& baseline, const Variant& change) {
   MadeProgram made{.variant = merged(baseline.context().baseline, change), .lowered = {}};
   if (!change.lowering.empty()) made.lowered = baseline.lower(made.variant);

@@ -9,9 +9,9 @@
 
 namespace vitrine::tools {
 
-// Returns the indices in `advice` of numbers and names such as "1" and "optimize". Throws ToolError
-// for a number or name that does not exist or is given twice, for lines that exclude each other,
-// and for a line that options cannot apply.
+// Returns the indices in `advice` of the lines with the given numbers and names, such as "1" and
+// "optimize". Throws ToolError for a number or name that does not exist or is given twice, for
+// lines that exclude each other, and for a line that options cannot apply.
 std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
                                  const std::vector<Advice>& advice);
 

@@ -210,7 +210,7 @@ void Baseline::run_profile() {
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
                                : lowered_.bytes.size();
-  // A bundled program has its record inside the program that it contains.
+  // The record of a bundled program is inside the program in the bundle.
   if (!context_.is_file) {
     context_.record_bytes = lowered_.model.emitted.record_bytes;
   } else if (session.bundle() == nullptr) {
@@ -258,7 +258,8 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // With a device's profile, keeps the inputs of the options, because the device's run used them.
+  // With a device's profile, keeps the inputs that the options give, because the device's run used
+  // them.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -327,7 +328,7 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
         DecoderShape shape = whole;
         shape.tokens[1] = static_cast<int32_t>(tokens);
-        // A program that takes a single position takes that of the first token.
+        // If a program takes a single position, it is the position of the first token.
         if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
         return decoder_inputs(method, shape, 0);
       });

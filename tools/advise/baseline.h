@@ -43,13 +43,13 @@ class Baseline {
   // Lowers the model as `variant` says, if its lowering differs from the baseline's. Throws
   // HostError.
   LoweredProgram lower(const Variant& variant) const;
-  // Alternates runs of the baseline and of `variant`, whose program is `lowered` or, if that is
-  // null, the baseline's.
+  // Alternates runs of the baseline and of `variant`. The variant's program is `lowered`, or the
+  // baseline's program if `lowered` is null.
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
   // True if advice is for the device of options.profile.
   bool is_for_device() const { return device_.has_value(); }
-  // Predicts the ratio of times on the device from the runs of compare(), which must come first.
-  // Precondition: is_for_device().
+  // Predicts the time ratio on the device, based on the runs of compare(). Preconditions: compare()
+  // was called; is_for_device().
   DevicePrediction predict(const LoweredProgram& lowered, const Interval& ratio);
   Pools& pools() { return pools_; }
 

@@ -32,7 +32,7 @@ struct Blockers {
 // calls that failed. Stops checking calls after `seconds`.
 Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
 
-// Returns a suggestion that replaces a call to `op` that fails with `error`.
+// Suggests a replacement for calls to `op`, which fail with `error`.
 std::string remedy_for(std::string_view op, std::string_view error);
 
 }  // namespace vitrine::tools

@@ -41,7 +41,7 @@ class DeviceModel {
     double factor() const { return there > 0 && here > 0 ? there / here : 1; }
     double deviation() const;
   };
-  // The facts about a baseline row that comparisons with rows of another program need.
+  // Facts about a baseline row, for comparisons with rows of another program.
   struct BaselineRow {
     std::string key;
     double there = 0;

@@ -20,9 +20,9 @@ struct DeviceProfile {
 // profile names. Throws HostError.
 DeviceProfile read_device_profile(const std::filesystem::path& file);
 
-// Returns "" if the profiles `device`, recorded elsewhere, and `here` are of the same program; else
-// says how the programs differ. Programs are the same if their digests are equal, or if their
-// inputs, outputs, operators and work are.
+// Compares the programs of two profiles: `device`, recorded elsewhere, and `here`. Returns "" if
+// the programs are the same; else says how they differ. Programs are the same if they have equal
+// digests, or equal inputs, outputs, operators and work.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

@@ -12,8 +12,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Predicts what --optimize saves from the calls that it removes. Returns the reason if it saves
-// nothing.
+// Predicts the saving of --optimize, based on the calls that it removes. If it saves nothing,
+// returns the reason.
 std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   const Context& context = baseline.context();
   const LoweredProgram lowered = baseline.lower(merged(context.baseline, *advice.change));

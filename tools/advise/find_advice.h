@@ -10,7 +10,8 @@
 
 namespace vitrine::tools {
 
-// The lines that keep the outputs and save time together, added one by one, best first.
+// The lines that keep the outputs and together save time, in the order in which they were added:
+// best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
   Advice advice;                   // the change of all lines, as measured in one program
@@ -25,7 +26,7 @@ struct Findings {
   bool is_interrupted = false;
 };
 
-// Runs trials for at most about options.seconds. Ctrl-C ends the trials but keeps the advice so
+// Runs trials for about options.seconds or less. Ctrl-C ends the trials but keeps the advice so
 // far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 

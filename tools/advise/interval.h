@@ -15,9 +15,9 @@ struct Interval {
   double middle() const { return (low + high) / 2; }
 };
 
-// Relative difference between measurements of two equal programs that the blocks of one measurement
-// do not show, because a program's data stay at the same addresses (docs/benchmarks.md, "False
-// alarms").
+// Relative difference that measurements of two equal programs can show. The blocks of one
+// measurement do not show it, because a program's data stay at the same addresses
+// (docs/benchmarks.md, "False alarms").
 inline constexpr double kBetweenMeasurements = 0.05;
 
 // Returns the interval in which a second measurement of the same ratio is expected. `blocks` has

@@ -11,14 +11,16 @@
 
 namespace vitrine::tools {
 
-// Returns what `threads` threads save; precondition: more than now. At best, rows that can be
-// divided take context.threads / threads of their time, and a microsecond per call to wake the
-// threads. At worst, the threads only cost the time to wake.
+// Returns the time that `threads` threads save. Precondition: the program uses fewer threads now.
+// At best, rows that can be divided take context.threads / threads of their time, plus a
+// microsecond per call to wake the threads. At worst, waking the threads costs time and nothing is
+// saved.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns what smaller weights save in these rows. At best, the rows' time shrinks to `ratio`, as
-// the bytes do; nothing is saved if converting the activations takes longer than that saves. At
-// worst, the products take as long as before, and the conversions take a tenth of that time too.
+// Returns the time that smaller weights save in these rows. At best, the rows' time shrinks by the
+// factor `ratio`, like the bytes; this saving counts as 0 if converting the activations takes
+// longer. At worst, the products take as long as before, and the conversions cost their minimum
+// time plus a tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the cheapest
@@ -26,8 +28,8 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 // most expensive calls plus the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets the ratio that follows from `saved`, so that --verify can check it, and widens its interval
-// by the difference between two measurements.
+// Sets advice.ratio to the ratio that follows from `saved`, so that --verify can check the ratio.
+// Widens the ratio's interval by the difference between two measurements.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

@@ -23,11 +23,11 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
                         double seconds = 0.6);
 
-// Returns those of the batch sizes 1, 2, 4 and 8 that are within the bounds, and the batch size in
-// use. Empty unless each user input has a dynamic dim 0, which is then the batch.
+// Returns the batch size in use, and the batch sizes 1, 2, 4 and 8 if they are within the bounds.
+// Returns an empty list unless dim 0 of each user input is dynamic; dim 0 is then the batch.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
-// Returns random inputs with the dtypes and shapes of `inputs`, except for another size of dim 0.
+// Returns random inputs with the dtypes and shapes of `inputs`, but with another size of dim 0.
 // Throws ToolError.
 std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch);
 

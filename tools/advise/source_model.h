@@ -39,8 +39,8 @@ class SourceModel {
   aot::Methods methods_;
 };
 
-// Counts the buffers that a lowered program writes, and finds the length of caches. In an exported
-// program, calls may write in place, so its signature does not list them.
+// Counts the buffers that a lowered program writes, and finds the length of caches. The signature
+// of an exported program does not list these buffers, because its calls may write in place.
 void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
 
 }  // namespace vitrine::tools

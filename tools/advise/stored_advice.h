@@ -12,7 +12,7 @@
 namespace vitrine::tools {
 
 // Returns the path of the stored advice for this model, method, baseline and number of threads, in
-// the folder that stores the machine's limits. Empty if that folder has no path.
+// the folder that stores the machine's limits. Empty if the path of that folder is unknown.
 std::filesystem::path advice_file(const Context& context);
 
 // Writes the text of advice_json(). Ignores a file that cannot be written.

@@ -29,8 +29,8 @@ constexpr std::chrono::microseconds kUntilWorkersSleep(500);
 
 double now() { return static_cast<double>(platform::now_ns()); }
 
-// The largest difference, relative to the root mean square of the expected values, below which a
-// difference is rounding.
+// Differences below this limit count as rounding. The limit is relative to the root mean square of
+// the expected values.
 double rounding_limit(const std::string& type) {
   return type.starts_with("f16") || type.starts_with("bf16") ? 1e-2 : 1e-4;
 }

@@ -23,7 +23,7 @@ constexpr double kTrialSeconds = 0.7;     // at most
 constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
 // Smaller relative gains are not worth a line of advice.
 constexpr double kMinGain = 0.01;
-// A change whose time ratio has a larger upper bound may cost time.
+// If the upper bound of a change's time ratio is larger than this, the change may cost time.
 constexpr double kMaxEqualRatio = 1.06;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }

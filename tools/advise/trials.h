@@ -12,12 +12,12 @@
 namespace vitrine::tools {
 
 // Tries each change of `all`, ranks those that save something, and tries them together. Stops after
-// about options.seconds, or after Ctrl-C, and keeps the results until then.
+// about options.seconds, or after Ctrl-C, and keeps the results so far.
 void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
                 Findings& findings);
 
-// Sorts a tried change by its time ratio into `findings`: as advice if it certainly saves time, or
-// saves memory or file size without costing time; else as useless, with the reason.
+// Adds a tried change to `findings`. The change is advice if it certainly saves time, or if it
+// saves memory or file size without costing time. Otherwise it is useless, and the reason is added.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
 // Sets the measured ratio and the figures that follow from it.

@@ -36,7 +36,7 @@ std::vector<std::string> long_names(const CLI::App& app) {
   return names;
 }
 
-// Accepts '-' instead of '_' in names of options, and the other way around.
+// Accepts '-' for '_' and '_' for '-' in names of options.
 void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   for (std::string& argument : arguments) {
     if (argument == "--") return;

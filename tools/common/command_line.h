@@ -13,9 +13,9 @@ namespace vitrine::tools {
 
 // Parses the command line, then calls `check`, which may throw CLI::ParseError or HostError.
 // Returns false if the program must exit with *exit_code: 0 after --help or --version, kExitUsage
-// after a wrong command line. Errors are reported on stderr and suggest similar options. In names
-// of options, accepts '-' instead of '_' and the other way around. The second form takes the
-// arguments without the name of the program.
+// after a wrong command line. Errors are reported on stderr and suggest similar options. Accepts
+// '-' for '_' and '_' for '-' in names of options. The second form takes the arguments without the
+// name of the program.
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
 bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,

@@ -31,7 +31,7 @@ enum class FileKind : uint8_t {
   kElf,           // a compiled program or library
 };
 
-// Returns the kind of file that the identifiers in its bytes show, or nullopt if the kind is
+// Returns the kind of a file according to the identifiers in its bytes, or nullopt if the kind is
 // unknown. A damaged archive counts as kArchive.
 std::optional<FileKind> find_file_kind(std::span<const std::byte> bytes);
 

@@ -1,4 +1,5 @@
-// Lists what the delegates of a program run, for profiles of traces that other runtimes recorded.
+// Lists the operators that the delegates of a program run, for profiles of traces that other
+// runtimes recorded.
 #pragma once
 
 #include <string_view>

@@ -119,8 +119,8 @@ class MethodCheck {
     return "";
   }
 
-  // Checks that each node of the payload has a debug handle of the call, and that its output has
-  // the size of a result of one of the record's nodes with that handle.
+  // Checks each node of the payload. The node must have a debug handle of the call, and its output
+  // must be as large as a result of a record node with that handle.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -198,8 +198,9 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // Checks that kernels with the same name as a node have a result of the same size. Other kernels
-  // may differ from the record, because lowering decomposes ops after it makes the record.
+  // Checks kernels that have the name of a node of the record: the results of both must have the
+  // same size. Other kernels may differ from the record, because lowering decomposes ops after it
+  // makes the record.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -222,7 +223,7 @@ class MethodCheck {
                        wrong, compared);
   }
 
-  // The record's graph returns, before its outputs, the buffers that the method writes.
+  // The record's graph first returns the buffers that the method writes, and then its outputs.
   std::string check_outputs() {
     const std::vector<size_t>& outputs = record_.graph.outputs;
     if (record_.graph.nodes.empty()) return "";  // the record has only the maps of the method

@@ -6,8 +6,8 @@
 
 namespace vitrine::tools {
 
-// Prints one line on stderr with the share of work that is done and the remaining time, from two
-// seconds on. Prints nothing if stderr is not a terminal. The destructor removes the line.
+// After two seconds, prints one line on stderr with the share of the work that is done, and the
+// remaining time. Prints nothing if stderr is not a terminal. The destructor removes the line.
 class Progress {
  public:
   explicit Progress(std::string what);  // "running"

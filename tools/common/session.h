@@ -19,9 +19,9 @@ namespace vitrine::tools {
 // The backend that tools use if the command line does not name one.
 extern const char* const kDefaultBackend;
 
-// Lowers an exported model to a program in memory, for a backend of `pte_lower --backend`, or for
-// kernels only if `backend` is null. `method` becomes the name of the method of a .pt2. Throws a
-// HostError.
+// Lowers an exported model to a program in memory. `backend` is a name that `pte_lower --backend`
+// accepts; if it is null, the program calls only kernels. `method` becomes the name of the method
+// of a .pt2. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
 // Sets the function with which sessions lower exported models (.pt2, .ptn). Programs without the
@@ -40,8 +40,8 @@ struct SessionOptions {
   bool accept_unwritten_outputs = false;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
   bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways
-  // If not empty, the bytes of the program; `model` is then only the program's name in messages.
-  // The bytes must outlive the session.
+  // The bytes of the program, or empty. If they are set, `model` is only the program's name in
+  // messages. The bytes must outlive the session.
   std::span<const std::byte> program = {};
 };
 

@@ -7,7 +7,7 @@
 namespace vitrine::tools {
 
 // Executes `method`, which must have been loaded by a session with session_options(options),
-// because these set the limit. Throws ToolError.
+// because those options set the limit. Throws ToolError.
 void execute(Method& method, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -5,10 +5,11 @@
 
 namespace vitrine::tools {
 
-// Runs options.model and, twice, options.reference: a program, or an exported model that is lowered
-// in memory without a backend. Writes the report and returns 0, or kExitBeyondLimit if an operator
-// makes an error below --fail_below. With options.compare, measures that program too and writes
-// both side by side; either can be below the limit. Throws ToolError.
+// Runs options.model once and options.reference twice. The reference is a program, or an exported
+// model that is lowered in memory without a backend. Writes the report and returns 0, or
+// kExitBeyondLimit if an operator makes an error below --fail_below. With options.compare, measures
+// that program too and writes both results side by side; the limit applies to both programs. Throws
+// ToolError.
 int run_numerics(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -34,7 +34,7 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
-  // The program that `model` replaces because its backends are missing; empty without
+  // The program whose backends are missing, so that `model` replaces it. Empty without
   // --replace_delegates.
   std::filesystem::path replaced;
   bool method_is_given = false;

@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 
 // Runs `method`, which must have been loaded with `trace` as its tracer. Returns facts about the
-// runs that are part of a profile but not of the trace. Throws ToolError.
+// runs. A profile contains these facts, but the trace does not. Throws ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 

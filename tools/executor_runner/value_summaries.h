@@ -5,9 +5,8 @@
 
 namespace vitrine::tools {
 
-// Runs options.model once and reports a summary of each operator's values.
-// Does not keep the values, so that the memory it needs does not depend on their sizes. Throws
-// ToolError.
+// Runs options.model once and reports a summary of each operator's values. Does not keep the
+// values, so the required memory does not depend on their sizes. Throws ToolError.
 void run_value_summaries(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -10,7 +10,7 @@ namespace vitrine::tools {
 void add_evaluation_flags(CLI::App& app, LlmOptions& options);
 
 // Returns true if the options ask for an evaluation. Throws ValidationError if an option has no
-// effect on that evaluation, or needs one that was not asked for.
+// effect on that evaluation, or needs an evaluation that the options do not ask for.
 bool check_evaluation_flags(const CLI::App& app, const LlmOptions& options);
 
 }  // namespace vitrine::tools

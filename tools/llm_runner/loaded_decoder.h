@@ -19,8 +19,8 @@ using LoadTracer = std::function<EventTracer*(size_t method)>;
 // Returns the session's options for the model that `options` names.
 SessionOptions session_options(const LlmOptions& options);
 
-// Loads the tokenizer, or returns null if options.tokenizer is empty. Throws ToolError if it has
-// its default and that file does not exist.
+// Loads the tokenizer, or returns null if options.tokenizer is empty. Throws ToolError if
+// options.tokenizer has its default value and that file does not exist.
 std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options);
 
 class LoadedDecoder {

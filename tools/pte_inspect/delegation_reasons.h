@@ -27,8 +27,8 @@ DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
 inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
 
-// Returns a line for each reason, with the ops it applies to if there are several reasons. Empty
-// without calls.
+// Returns a line for each reason. If several reasons exist, each line names the ops to which the
+// reason applies. Empty without calls.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

@@ -61,8 +61,8 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
-// The payloads of a program described so far. Each payload is described once, because the
-// description of a small file could otherwise have any size if many delegates name one payload.
+// The payloads of a program described so far. Each payload is described once: many delegates of a
+// small file may name one payload, and the description could otherwise have any size.
 class DescribedPayloads {
  public:
   using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;

@@ -168,8 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. Returns false if a trace has no outputs of ops or the
-// file with their data is missing, or throws if the options require them.
+// Reads the outputs of ops in both traces. If a trace lacks outputs of ops, or the file with their
+// data is missing, returns false, or throws if the options require the outputs.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {

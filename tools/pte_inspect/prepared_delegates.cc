@@ -23,7 +23,7 @@ namespace fbs = schema::program;
 constexpr uint64_t kMemoryPerFileByte = 8;
 constexpr uint64_t kMemoryPerFile = uint64_t{1} << 30;
 
-// Limits the printed backend id, because many delegates of a hostile file may share a long one.
+// Limits the printed backend id, because many delegates of a hostile file may share a long id.
 constexpr size_t kMaxIdBytes = 80;
 constexpr size_t kMaxReasons = 32;
 

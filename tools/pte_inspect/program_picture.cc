@@ -25,7 +25,7 @@ constexpr size_t kNone = GraphPicture::kNoParent;
 constexpr size_t kShownOps = 12;      // of a list of source ops
 constexpr size_t kMaxSources = 2000;  // of an instruction; a record may repeat nodes without limit
 
-// Returns the components with which two module paths both begin: "features.0".
+// Returns the leading components that two module paths share: "features.0".
 std::string common_path(std::string_view a, std::string_view b) {
   size_t end = 0;
   for (size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
@@ -295,7 +295,8 @@ class ProgramPicture {
     add_fact(op, "kernel", row.kernel);
   }
 
-  // Adds to the node the edges from its inputs, its constants and the type of its result.
+  // Adds the edges from the node's inputs, and adds its constants and the type of its result to the
+  // node.
   void connect(const ProgramGraph& graph, const GraphInstruction& instruction, size_t node,
                Producers& producers) {
     GraphPicture::Node& op = picture_.nodes[node];

@@ -1,5 +1,5 @@
-// The batch of a model whose batch is dynamic: a run of several samples reads the weights once, and
-// enters each delegate once.
+// The size of a dynamic batch: a run of several samples reads the weights once, and enters each
+// delegate once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

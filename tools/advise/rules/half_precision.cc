@@ -21,8 +21,8 @@ Advice delegate_bf16(const Context& context) {
   return advice;
 }
 
-// This advice has no figure, because its gain depends on how much of the model's time memory
-// bandwidth limits.
+// This advice has no figure, because its gain depends on the share of the model's time that is
+// limited by memory bandwidth.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {.name = "f16",
           .what = "weights and activations in f16",

@@ -1,5 +1,5 @@
-// Calls that repeat the computation of an earlier call, and calls that depend only on weights.
-// Either the model's source or lowering can compute both once.
+// Calls that repeat the computation of an earlier call, and calls that depend only on weights. The
+// model's source or lowering can compute the results of such calls just once.
 #include <fmt/format.h>
 
 #include <algorithm>

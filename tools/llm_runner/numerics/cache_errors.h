@@ -46,8 +46,8 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins int8 caches with their scales and zero points, which are the caches with rows of one
-// element, in the same order. Joins nothing if the counts differ.
+// Joins int8 caches with the caches of their scales and zero points. Those caches have rows of one
+// element, and are in the same order as the int8 caches. Joins nothing if the counts differ.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).
@@ -65,8 +65,8 @@ struct CacheError {
 // Compares the caches of A, the reference, with those of B, as real numbers. `context` is the
 // number of positions of the caches. Caches of a layer are paired by role. If roles are unknown,
 // the two caches of a layer are paired so that the noise is smallest, because programs write them
-// in different orders. Without layer names, each two successive caches form a layer. Returns an
-// empty list and sets `why_not` if the programs have different numbers of caches.
+// in different orders. Without layer names, each pair of successive caches forms a layer. Returns
+// an empty list and sets `why_not` if the programs have different numbers of caches.
 std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<const FoundCache> b,
                                        size_t context, std::span<const PositionRange> ranges,
                                        std::string& why_not);

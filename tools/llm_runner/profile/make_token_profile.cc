@@ -29,7 +29,8 @@ enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRu
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
 constexpr double kMaxCorrelation = 0.95;
 
-// Added to the sort key of rows that ran only in prefill, which puts them after decode's rows.
+// A number added to the sort key of rows that ran only in prefill. It puts these rows after
+// decode's rows.
 constexpr double kAfterDecode = 1e-9;
 
 // Scales errors of slopes, which are far below 1 ns per position, because times of a trace are
@@ -283,8 +284,9 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets the layer of caches without a name: the module that writes or reads the cache or, if the
-  // record lacks it, "attention <index>" after the attention call that reads the cache.
+  // Sets the layer of each cache without a layer name to the module that writes or reads the cache.
+  // If the record lacks the module, uses "attention <index>", with the index of the attention call
+  // that reads the cache.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
     for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
@@ -326,8 +328,8 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares attention with the mean time of products with weights, whose fitted slope is only
-  // noise: they cost the same at every position.
+  // Compares attention with the products with weights. Uses the mean time of the products: they
+  // cost the same at every position, so their fitted slope is only noise.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;

@@ -169,9 +169,9 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Groups in order of their first appearance. They are stored apart from the larger records,
-  // because the model's weights evict both from the processor's caches between two tokens, and
-  // groups are read for each token.
+  // Groups in order of their first appearance. Groups are read for each token, but between two
+  // tokens the model's weights evict them from the processor's caches. They are therefore stored
+  // apart from the larger records.
   std::array<std::vector<RecordGroup>, kPhases> groups_;
   std::array<GroupIndex, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};

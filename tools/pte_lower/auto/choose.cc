@@ -105,7 +105,8 @@ class Search {
     }
   }
 
-  // Tries the programs that have one scheme wherever it exists, and float elsewhere.
+  // Tries the programs with a single scheme: each part that supports the scheme has it, and other
+  // parts are float.
   void try_uniform() {
     std::set<std::string> schemes;
     for (const PartFigures& part : parts_) {
@@ -136,7 +137,7 @@ class Search {
   const Choice& best() const { return *best_; }
 
  private:
-  // The change of the best program that promises most. Empty if all were tried.
+  // The most promising change of the best program. Empty if all changes were tried.
   std::optional<Selection> best_swap() const {
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     std::optional<Selection> next;
@@ -149,8 +150,8 @@ class Search {
         Selection selection = best_->selection;
         selection[part] = level;
         if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
-        // Under a bound on cost: the most noise that is saved for each unit of cost, first among
-        // the changes that should fit.
+        // Under a bound on cost, prefers changes that should fit, and among these the change that
+        // saves the most noise for each unit of cost.
         const double cost = best_->measured.cost + from.saved - to.saved;
         const std::pair key(wants_many || cost <= goal_.bound,
                             wants_many ? gain(from, to)

@@ -8,7 +8,7 @@
 
 namespace vitrine::tools {
 
-// A precision of a part, with what it alone does to the float model.
+// A precision of a part, with its effect on a model that is otherwise float.
 struct LevelFigures {
   std::string scheme;  // "int8", "8da4w:32"
   double noise = 0;    // power of the error at the outputs, relative to the power of the outputs
@@ -62,11 +62,11 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
 // Makes as many steps as the bound on quality allows, or as few as the bound on cost needs.
 // Bisection finds the number, because more steps mean more error and less cost. The programs that
-// have one scheme wherever it exists are tried too. Then up to `max_swaps` more programs differ
-// from the best one by the precision of one part. Each decision is made with the figures that
-// `measure` returns, so the result keeps the bound even if the figures of the parts do not add up.
-// If no program that was measured keeps the bound, the best one is returned. Before each
-// measurement but the first, `is_stopped` can end the search.
+// use a single scheme for all parts that support it are tried too. Then up to `max_swaps` more
+// programs differ from the best one by the precision of one part. Each decision is made with the
+// figures that `measure` returns, so the result keeps the bound even if the figures of the parts do
+// not add up. If no program that was measured keeps the bound, the best one is returned. Before
+// each measurement but the first, `is_stopped` can end the search.
 Choice choose(
     const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
     const std::function<Measured(const Selection&)>& measure,

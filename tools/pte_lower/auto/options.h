@@ -23,7 +23,7 @@ struct AutoTexts {
 
 void add_auto_options(CLI::App& app, AutoTexts& texts);
 
-// True if an option was given that needs --quantize auto.
+// True if the command line has an option that needs --quantize auto.
 bool has_auto_options(const AutoTexts& texts);
 
 // `arguments` is the command line without the name of the program. Throws ToolErrors that name the

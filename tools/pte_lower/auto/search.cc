@@ -101,7 +101,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // The other calls of the part stay float; f16 reaches all of them.
+      // Calls of the part that its scheme does not reach stay float. The scheme f16 reaches all
+      // calls.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && scheme != "f16";
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");

@@ -23,7 +23,7 @@ struct AutoOptions {
   size_t samples = 0;  // at most this many are used for measuring
   // The user's score of a program; higher is better. May be null.
   std::function<double(std::span<const std::byte> program)> score;
-  // True if the search must end with what it has. May be null.
+  // Returns true if the search must end with its results so far. May be null.
   std::function<bool()> is_stopped;
   std::string accuracy;                // --accuracy: a command that prints a score; may be empty
   std::filesystem::path report;        // JSON or a page (.html); may be empty
