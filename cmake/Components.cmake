@@ -10,7 +10,7 @@ set(VITRINE_DEVICE_COMPONENTS
   "optimized_kernels|kernels_optimized"
   "xnnpack|xnnpack_backend")
 set(VITRINE_HOST_COMPONENTS
-  "devtools|tools_common etdump_writer etdump_reader etrecord bundled_program inspector xnnpack_profile foreign_profiles"
+  "devtools|tools_common etdump_writer etdump_reader etrecord bundled_program inspector backend_profiles"
   "aot|pte_lower aot_pipeline xnnpack_aot"
   "llm|llm tokenizers")
 

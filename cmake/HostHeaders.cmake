@@ -38,11 +38,11 @@ set(VITRINE_HOST_HEADERS
   aot/quantize/half_precision.h
   aot/quantize/int8.h
   aot/shapes/call.h
-  backends/foreign/foreign_profiles.h
+  backends/profiles/foreign_profiles.h
+  backends/profiles/xnnpack_profile.h
   backends/xnnpack/aot/arguments.h
   backends/xnnpack/aot/partitioner.h
   backends/xnnpack/aot/rules.h
-  backends/xnnpack/profile/xnnpack_profile.h
   base/format_error.h
   base/host_error.h
   base/text/number_texts.h

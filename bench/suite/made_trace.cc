@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/xnnpack_profile.h"
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/xnnpack_profile.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"

@@ -36,7 +36,7 @@ constexpr Ban kBans[] = {
     {"backends/xnnpack/aot", "runtime/executor"},
     {"inspector/join", "runtime/executor"},
     {"inspector/join", "inspector/report"},
-    {"inspector/join", "backends/xnnpack/profile"},
+    {"inspector/join", "backends/profiles"},
     {"inspector/join", "backends/xnnpack/runtime"},
     {"inspector/report", "backends/xnnpack/runtime"},
     {"inspector/report", "api"},

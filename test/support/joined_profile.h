@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/xnnpack_profile.h"
 #include "demo_backend/profile.h"
 #include "inspector/join/make_profile.h"
 

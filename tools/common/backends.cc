@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "api/builtin.h"
-#include "backends/foreign/foreign_profiles.h"
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/foreign_profiles.h"
+#include "backends/profiles/xnnpack_profile.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/extension.h"
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <iterator>
 
-#include "backends/xnnpack/profile/node_types.h"
+#include "backends/profiles/xnnpack_node_types.h"
 #include "backends/xnnpack/runtime/reader/graph_reader.h"
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"

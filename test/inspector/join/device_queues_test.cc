@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/foreign/foreign_profiles.h"
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/foreign_profiles.h"
+#include "backends/profiles/xnnpack_profile.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/read_profile.h"

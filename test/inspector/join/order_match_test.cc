@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/xnnpack_profile.h"
 
 namespace vitrine::inspector {
 namespace {

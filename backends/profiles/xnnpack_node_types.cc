@@ -1,4 +1,4 @@
-#include "backends/xnnpack/profile/node_types.h"
+#include "backends/profiles/xnnpack_node_types.h"
 
 #include <algorithm>
 #include <array>

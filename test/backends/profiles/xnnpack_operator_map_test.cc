@@ -1,4 +1,4 @@
-#include "backends/xnnpack/profile/operator_map_parser.h"
+#include "backends/profiles/xnnpack_operator_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

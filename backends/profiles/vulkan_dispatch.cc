@@ -1,4 +1,4 @@
-#include "backends/foreign/vulkan_dispatch.h"
+#include "backends/profiles/vulkan_dispatch.h"
 
 #include <charconv>
 

@@ -1,8 +1,8 @@
-#include "backends/xnnpack/profile/xnnpack_profile.h"
+#include "backends/profiles/xnnpack_profile.h"
 
-#include "backends/xnnpack/profile/kernel_names.h"
-#include "backends/xnnpack/profile/node_types.h"
-#include "backends/xnnpack/profile/operator_map_parser.h"
+#include "backends/profiles/xnnpack_kernel_names.h"
+#include "backends/profiles/xnnpack_node_types.h"
+#include "backends/profiles/xnnpack_operator_map.h"
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 
 namespace vitrine {
@@ -21,10 +21,10 @@ class XnnpackProfile final : public inspector::DelegateProfile {
 
   // The identifier is the debug handle of the payload's node.
   OperatorIdentity identify(int32_t id, std::string_view) const override {
-    using Kind = OperatorIdentity::Kind;
-    if (id == static_cast<int32_t>(xnnpack::kInsertedHandle)) return {Kind::kLayoutChange};
-    if (id > 0) return {Kind::kDebugHandle, static_cast<uint32_t>(id)};
-    return {Kind::kUnknown};
+    using enum OperatorIdentity::Kind;
+    if (id == static_cast<int32_t>(xnnpack::kInsertedHandle)) return {kLayoutChange};
+    if (id > 0) return {kDebugHandle, static_cast<uint32_t>(id)};
+    return {kUnknown};
   }
   bool may_run(std::string_view kernel, std::string_view op) const override {
     return xnnpack::may_run(kernel, op);

@@ -1,4 +1,4 @@
-#include "backends/foreign/vulkan_positions.h"
+#include "backends/profiles/vulkan_positions.h"
 
 #include <algorithm>
 #include <map>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/foreign/vulkan_dispatch.h"
+#include "backends/profiles/vulkan_dispatch.h"
 #include "inspector/join/delegate_profile.h"
 
 namespace vitrine::vulkan {

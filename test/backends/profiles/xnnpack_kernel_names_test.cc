@@ -1,4 +1,4 @@
-#include "backends/xnnpack/profile/kernel_names.h"
+#include "backends/profiles/xnnpack_kernel_names.h"
 
 #include <gtest/gtest.h>
 

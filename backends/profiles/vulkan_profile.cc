@@ -1,12 +1,12 @@
-#include "backends/foreign/foreign_profiles.h"
+#include "backends/profiles/foreign_profiles.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "backends/foreign/vulkan_dispatch.h"
-#include "backends/foreign/vulkan_positions.h"
+#include "backends/profiles/vulkan_dispatch.h"
+#include "backends/profiles/vulkan_positions.h"
 #include "inspector/join/op_names.h"
 #include "inspector/join/order_match.h"
 

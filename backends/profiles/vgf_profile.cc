@@ -1,4 +1,4 @@
-#include "backends/foreign/foreign_profiles.h"
+#include "backends/profiles/foreign_profiles.h"
 
 #include <algorithm>
 #include <iterator>
