@@ -37,7 +37,7 @@ set(VITRINE_HOST_HEADERS
   aot/pipeline/quantization.h
   aot/quantize/half_precision.h
   aot/quantize/int8.h
-  aot/shapes/call.h
+  aot/operators/call.h
   backends/profiles/foreign_profiles.h
   backends/profiles/xnnpack_profile.h
   backends/xnnpack/aot/arguments.h

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "aot/graph/node_error.h"
-#include "aot/shapes/call.h"
+#include "aot/operators/call.h"
 
 namespace vitrine::aot {
 namespace {

@@ -12,7 +12,7 @@
 #include "aot/emit/method_values.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
-#include "aot/shapes/call.h"
+#include "aot/operators/call.h"
 
 namespace vitrine::aot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "aot/emit/memory_plan.h"
 #include "aot/emit/method_tensors.h"
-#include "aot/shapes/infer.h"
+#include "aot/operators/infer.h"
 
 namespace vitrine::aot {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-#include "aot/shapes/call.h"
+#include "aot/operators/call.h"
 #include "operators/flops.h"
 
 namespace vitrine::delegation {

@@ -1,6 +1,6 @@
+#include "aot/operators/call.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {

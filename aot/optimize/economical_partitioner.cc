@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "aot/operators/strides.h"
 #include "aot/optimize/rewriting.h"
-#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

@@ -2,10 +2,10 @@
 #include <cstring>
 #include <optional>
 
+#include "aot/operators/call.h"
+#include "aot/operators/strides.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/call.h"
-#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

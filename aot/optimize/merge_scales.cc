@@ -2,9 +2,9 @@
 #include <array>
 #include <cmath>
 
+#include "aot/operators/infer.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {

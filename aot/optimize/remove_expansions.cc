@@ -1,7 +1,7 @@
+#include "aot/operators/infer.h"
+#include "aot/operators/strides.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/infer.h"
-#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <optional>
 
+#include "aot/operators/call.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {

@@ -1,10 +1,10 @@
 #include <cstring>
 #include <vector>
 
+#include "aot/operators/call.h"
+#include "aot/operators/infer.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/call.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {

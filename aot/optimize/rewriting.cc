@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aot/shapes/strides.h"
+#include "aot/operators/strides.h"
 
 namespace vitrine::aot {
 

@@ -2,11 +2,11 @@
 #include <optional>
 #include <vector>
 
+#include "aot/operators/call.h"
+#include "aot/operators/infer.h"
+#include "aot/operators/strides.h"
 #include "aot/optimize/rewriting.h"
 #include "aot/optimize/rules.h"
-#include "aot/shapes/call.h"
-#include "aot/shapes/infer.h"
-#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

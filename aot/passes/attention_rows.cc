@@ -4,8 +4,8 @@
 
 #include "aot/graph/pass.h"
 #include "aot/graph/tensor_spec.h"
+#include "aot/operators/call.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {

@@ -1,6 +1,6 @@
 #include "aot/graph/pass.h"
+#include "aot/operators/promotion.h"
 #include "aot/passes/passes.h"
-#include "aot/shapes/promotion.h"
 
 namespace vitrine::aot {
 

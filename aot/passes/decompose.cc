@@ -4,9 +4,9 @@
 #include <map>
 #include <unordered_set>
 
-#include "aot/decompose/decompositions.h"
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/decompositions.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/passes.h"
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "aot/graph/pass.h"
+#include "aot/operators/strides.h"
 #include "aot/passes/passes.h"
-#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

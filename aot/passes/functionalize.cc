@@ -10,10 +10,10 @@
 
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/infer.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/view_inverses.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {

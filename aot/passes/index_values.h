@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "aot/graph/exported_program.h"
+#include "aot/operators/call.h"
 #include "aot/passes/linear_sum.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 

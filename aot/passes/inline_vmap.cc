@@ -13,9 +13,9 @@
 
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/call.h"
+#include "aot/operators/infer.h"
 #include "aot/passes/passes.h"
-#include "aot/shapes/call.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "aot/decompose/decomposition.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/decomposition.h"
 
 namespace vitrine::aot {
 namespace {

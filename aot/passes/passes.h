@@ -50,7 +50,7 @@ void decompose_late(ExportedProgram& program);
 // inputs, operators that write to inputs, and some that ExecuTorch excludes.
 bool may_keep(std::string_view target);
 
-// Infers dtypes, sizes and strides of results again, for operators that aot/shapes supports.
+// Infers dtypes, sizes and strides of results again, for operators that aot/operators supports.
 void propagate_specs(ExportedProgram& program);
 
 void remove_dead_code(ExportedProgram& program);

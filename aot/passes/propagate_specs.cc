@@ -5,8 +5,8 @@
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/infer.h"
 #include "aot/passes/passes.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {

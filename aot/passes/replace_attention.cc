@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "aot/decompose/decomposition.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/decomposition.h"
 #include "aot/passes/attention_cost.h"
 #include "aot/passes/attention_rows.h"
 #include "aot/passes/kv_caches.h"

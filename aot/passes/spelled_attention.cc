@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aot/decompose/decomposition.h"
+#include "aot/operators/decomposition.h"
 #include "aot/passes/attention_rows.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/index_values.h"

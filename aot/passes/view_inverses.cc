@@ -8,7 +8,7 @@
 
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
-#include "aot/shapes/infer.h"
+#include "aot/operators/infer.h"
 
 namespace vitrine::aot {
 

@@ -11,7 +11,7 @@ namespace vitrine::aot {
 // the end of the graph), the origin of `view`.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value);
-// Like insert(), but infers the result's spec with aot/shapes.
+// Like insert(), but infers the result's spec with aot/operators.
 Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
            ArgumentMap kwargs = {});
 // Returns the sizes of `like` as an argument. Inserts calls that read the symbolic sizes.

@@ -2,8 +2,8 @@
 #include <unordered_set>
 
 #include "aot/graph/pass.h"
+#include "aot/operators/infer.h"
 #include "aot/passes/passes.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 

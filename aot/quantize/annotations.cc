@@ -10,9 +10,9 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/model_part.h"
+#include "aot/operators/call.h"
 #include "aot/quantize/observer_groups.h"
 #include "aot/quantize/stored_floats.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {

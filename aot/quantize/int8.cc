@@ -7,10 +7,10 @@
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
 #include "aot/graph/pass.h"
+#include "aot/operators/call.h"
 #include "aot/passes/passes.h"
 #include "aot/quantize/convert.h"
 #include "aot/quantize/prepare.h"
-#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "aot/graph/pass.h"
+#include "aot/operators/call.h"
 #include "aot/quantize/annotations.h"
 #include "aot/quantize/stored_floats.h"
-#include "aot/shapes/call.h"
 #include "vitrine/half.h"
 
 namespace vitrine::aot {

@@ -13,7 +13,7 @@
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/delegate_mapping_builder.h"
 #include "aot/lowering/partition_nodes.h"
-#include "aot/shapes/call.h"
+#include "aot/operators/call.h"
 #include "demo_backend/format.h"
 
 namespace demo {

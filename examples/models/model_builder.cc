@@ -7,7 +7,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
-#include "aot/shapes/infer.h"
+#include "aot/operators/infer.h"
 #include "examples/models/seeded_weights.h"
 
 namespace vitrine::aot {

@@ -9,8 +9,8 @@
 //   }
 //   ExportedProgram program = build.finish({x});
 //
-// Results get the dtypes, sizes and strides that aot/shapes infers. Every call records its modules
-// and the source line of the C++ code that added it, so that profiles can show them.
+// Results get the dtypes, sizes and strides that aot/operators infers. Every call records its
+// modules and the source line of the C++ code that added it, so that profiles can show them.
 #pragma once
 
 #include <cstdint>
@@ -90,11 +90,11 @@ class ModelBuilder {
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   uint64_t seed() const { return seed_; }
 
-  // Calls an operator that aot/shapes supports: "aten.relu.default". In-place operators have their
-  // names in training IR: "aten.relu_.default".
+  // Calls an operator that aot/operators supports: "aten.relu.default". In-place operators have
+  // their names in training IR: "aten.relu_.default".
   Node* call(std::string_view target, ArgumentList args, ArgumentMap kwargs = {},
              SourceLocation location = SourceLocation::current());
-  // Calls an operator that aot/shapes does not support. `value` describes its results.
+  // Calls an operator that aot/operators does not support. `value` describes its results.
   Node* call_as(std::string_view target, ArgumentList args, ArgumentMap kwargs, Value value,
                 SourceLocation location = SourceLocation::current());
   // Returns result `index` of a call with several results.

@@ -1,4 +1,4 @@
-// Access to the arguments and results of calls, by name (aot/shapes/call.h) or by position.
+// Access to the arguments and results of calls, by name (aot/operators/call.h) or by position.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aot/graph/exported_program.h"
-#include "aot/shapes/call.h"
+#include "aot/operators/call.h"
 
 namespace vitrine::aot::xnnpack {
 

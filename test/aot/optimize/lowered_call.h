@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "aot/decompose/decomposition.h"
+#include "aot/operators/decomposition.h"
 #include "aot/optimize/evaluate.h"
 #include "examples/models/model_builder.h"
 
@@ -31,7 +31,7 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
 // Returns a copy of the first input after `write` changed it.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// Returns a function that calls an operator with all inputs and then `rest`. aot/shapes must
+// Returns a function that calls an operator with all inputs and then `rest`. aot/operators must
 // support the operator.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 

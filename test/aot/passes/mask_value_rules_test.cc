@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "aot/decompose/decomposition.h"
+#include "aot/operators/decomposition.h"
 #include "aot/passes/index_values.h"
 #include "examples/models/model_builder.h"
 

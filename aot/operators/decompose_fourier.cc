@@ -1,0 +1,115 @@
+// Decompositions of short-time Fourier transforms.
+#include <algorithm>
+
+#include "aot/operators/decompositions.h"
+
+namespace vitrine::aot::decompositions {
+namespace {
+
+struct Frames {
+  int64_t length;  // of a transform
+  int64_t hop;     // between the beginnings of two windows
+  int64_t window_length;
+};
+
+Frames read_frames(Decomposition& to) {
+  Frames frames{.length = to.integer("n_fft"), .hop = 0, .window_length = 0};
+  frames.hop = to.integer("hop_length", frames.length / 4);
+  frames.window_length = to.integer("win_length", frames.length);
+  if (frames.length < 1 || frames.length > INT32_MAX || frames.hop < 1 || frames.hop > INT32_MAX ||
+      frames.window_length < 1 || frames.window_length > frames.length) {
+    to.refuse("n_fft and hop_length must be positive, and win_length from 1 to n_fft");
+  }
+  return frames;
+}
+
+// Returns the window function, centered in a frame of n_fft elements. Null if all its elements are
+// 1.
+Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
+  Node* window = to.optional_tensor("window");
+  const int64_t missing = frames.length - frames.window_length;
+  if (missing == 0) return window;
+  if (window == nullptr) window = to.full({SymInt(frames.window_length)}, 1, dtype);
+  return to("constant_pad_nd", window, Dims{missing / 2, missing - missing / 2}, 0);
+}
+
+// Adds up overlapping windows [batch, windows, length] whose starts are `hop` elements apart. The
+// result is [batch, all elements].
+Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
+  const Sizes sizes = windows->tensor()->sizes;
+  Node* begins = to.unsqueeze(to.mul(to.count(0, sizes[1]), hop), -1);
+  Node* at = to.add(begins, to.count(0, sizes[2]));
+  Node* sum = to.full({sizes[0], (sizes[1] - SymInt(1)) * SymInt(hop) + sizes[2]}, 0,
+                      windows->tensor()->dtype);
+  return to("index_put", sum, Argument::list({Argument(), at}), windows, true);
+}
+
+}  // namespace
+
+// Cuts the signal into windows of n_fft elements that begin hop_length apart, multiplies each
+// window by the window function, and transforms the products. The result is [batch?, frequencies,
+// windows].
+void short_time_transform(Decomposition& to) {
+  Node* x = to.self();
+  const Frames frames = read_frames(to);
+  const bool is_complex_input = is_complex(x->tensor()->dtype);
+  if (rank_of(x) < 1 || rank_of(x) > 2) to.refuse("the signal must have one or two dims");
+  if (to.boolean("align_to_window", false)) to.refuse("align_to_window is not supported");
+  const bool has_batch = rank_of(x) == 2;
+  if (!has_batch) x = to.unsqueeze(x, 0);
+  x = to("unfold", x, -1, frames.length, frames.hop);
+  if (Node* window = read_window(to, frames, real_type(x->tensor()->dtype))) x = to.mul(x, window);
+  const int64_t normalization = to.boolean("normalized", false) ? 1 : 0;
+  x = is_complex_input ? to("_fft_c2c", x, Dims{2}, normalization, true)
+                       : to("_fft_r2c", x, Dims{2}, normalization, to.boolean("onesided", true));
+  x = to.transpose(x, 1, 2);
+  if (!has_batch) x = to.squeeze(x, 0);
+  if (!to.boolean("return_complex", true)) x = to("view_as_real", x);
+  to.replace(x);
+}
+
+// Transforms [batch?, frequencies, windows] back to signals, multiplies each window by the window
+// function, adds up the windows, and divides by the sum of the squared window functions.
+void inverse_short_time_transform(Decomposition& to) {
+  Node* x = to.self();
+  const Frames frames = read_frames(to);
+  if (!is_complex(x->tensor()->dtype)) to.refuse("the input must be complex");
+  if (rank_of(x) < 2 || rank_of(x) > 3) to.refuse("the input must have two or three dims");
+  if (to.boolean("return_complex", false)) to.refuse("return_complex is not supported");
+  const bool has_batch = rank_of(x) == 3;
+  if (!has_batch) x = to.unsqueeze(x, 0);
+  const SymInt half(frames.length / 2 + 1);
+  const bool is_one_sided = to.boolean("onesided", size_at(x, 1) != SymInt(frames.length));
+  if (size_at(x, 1) != (is_one_sided ? half : SymInt(frames.length))) {
+    to.refuse("the number of frequencies does not match n_fft and onesided");
+  }
+  x = to.transpose(x, 1, 2);
+  if (!is_one_sided) x = to.slice(x, 2, 0, half.value());
+  const int64_t normalization = to.boolean("normalized", false) ? 1 : 2;
+  x = to("_fft_c2r", x, Dims{2}, normalization, frames.length);
+
+  const ScalarType dtype = x->tensor()->dtype;
+  Node* window = read_window(to, frames, dtype);
+  if (window == nullptr) window = to.full({SymInt(frames.length)}, 1, dtype);
+  Node* sum = add_overlapping(to, to.mul(x, window), frames.hop);
+  Node* square =
+      to.expand(to.mul(window, window), {SymInt(1), size_at(x, 1), SymInt(frames.length)});
+  sum = to.div(sum, add_overlapping(to, square, frames.hop));
+
+  const SymInt whole = size_at(sum, 1);
+  const SymInt begin(to.boolean("center", true) ? frames.length / 2 : 0);
+  SymInt end = whole - begin;
+  int64_t missing = 0;
+  if (to.value("length").get<int64_t>() != nullptr) {
+    if (!whole.is_static()) to.refuse("length needs a fixed number of windows");
+    end = begin + SymInt(to.integer("length"));
+    missing = std::max<int64_t>(end.value() - whole.value(), 0);
+    end = std::min(end.value(), whole.value());
+  }
+  if (whole.is_static() && end.value() <= begin.value()) to.refuse("the result is empty");
+  x = to.slice(sum, 1, begin.value(), to.size(end));
+  if (missing != 0) x = to("constant_pad_nd", x, Dims{0, missing}, 0);
+  to.replace(has_batch ? x : to.squeeze(x, 0));
+}
+
+}  // namespace vitrine::aot::decompositions

@@ -1,0 +1,238 @@
+// The class with which decompositions build calls.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/operators/call.h"
+#include "aot/operators/infer.h"
+#include "aot/operators/strides.h"
+
+namespace vitrine::aot {
+
+using Sizes = std::vector<SymInt>;
+using Dims = std::vector<int64_t>;
+
+// The maximum number of results of one call, which bounds the work for a small file.
+inline constexpr int64_t kMaxResults = 1 << 16;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Reads the arguments of a call and replaces the call with others. New calls are inserted before
+// the replaced call, in order of creation, and have its metadata.
+class Decomposition {
+ public:
+  // If `owns_results`, the replacement of a result that is a new tensor in PyTorch does not share
+  // memory with an operand.
+  Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
+      : program_(program), node_(node), owns_results_(owns_results) {}
+
+  // Makes the decomposition compute f16 and bf16 calls in f32, like PyTorch's kernels: converts the
+  // operands to f32. replace() rounds the results.
+  void use_opmath();
+  // Converts an f16 or bf16 tensor to f32.
+  Node* to_opmath(Node* input);
+
+  Node& node() { return node_; }
+  // The next functions read arguments by their names in the operator's signature, like Call
+  // (aot/operators/call.h). A missing argument has the signature's default or else the value
+  // `fallback`. The functions throw AotError if there is neither, or if the value has the wrong
+  // kind. But value() returns None if there is neither.
+  Argument value(std::string_view name) const { return call().value(name); }
+  int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
+    return call().integer(name, fallback);
+  }
+  double number(std::string_view name, std::optional<double> fallback = {}) const {
+    return call().real(name, fallback);
+  }
+  bool boolean(std::string_view name, std::optional<bool> fallback = {}) const {
+    return call().boolean(name, fallback);
+  }
+  // Returns a list of `count` integers; repeats a single integer. If `count` is 0, the list may
+  // have any length.
+  Dims integers(std::string_view name, size_t count = 0) const {
+    return call().integers(name, count);
+  }
+  // Returns a number by which operands are multiplied. Truncates it if the result is an integer
+  // tensor, as in ATen.
+  Argument factor(std::string_view name) const;
+  // Returns the passed argument, or `fallback` if the call omits it. Ignores the signature's
+  // default.
+  Argument arg(std::string_view name, const Argument& fallback = {}) const;
+  // Returns the argument at this position of the signature, or None if the call omits it.
+  Argument operand(size_t index) const;
+  Node* self() const;  // the first argument, which must be a tensor
+  Node* tensor(std::string_view name) const { return &call().node(name); }
+  Node* optional_tensor(std::string_view name) const;       // null if the argument is missing
+  std::vector<Node*> tensors(std::string_view name) const;  // AotError if the list is empty
+  // Returns the keyword arguments of the call that have one of these names.
+  ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
+  // Returns the spec of the call's result. After use_opmath(), the dtype is f32 instead of f16 or
+  // bf16.
+  const TensorSpec& spec() const;
+  // Throws an AotError that names the replaced node and the reason `why`.
+  [[noreturn]] void refuse(std::string_view why) const;
+
+  Node* call(std::string_view target, ArgumentList args, Value value, ArgumentMap kwargs = {});
+  // Like call(), but infers the result's spec with aot/operators.
+  Node* make(std::string_view target, ArgumentList args, ArgumentMap kwargs = {});
+  // Returns a 0-d tensor that holds a number.
+  Node* scalar(Argument value, ScalarType dtype);
+  // Returns an i64 tensor that counts from `start` to `end` - 1.
+  Node* range(const SymInt& start, const SymInt& end);
+  Node* convert(Node* input, ScalarType dtype);  // returns `input` if it has the dtype
+  Node* item(Node* tuple, size_t index);
+  Node* permute(Node* input, const Dims& dims);
+  Node* transpose(Node* input, int64_t a, int64_t b);
+  Node* expand(Node* input, const Sizes& sizes);
+  // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
+  // broadcast.
+  Sizes broadcast_sizes(std::span<Node* const> operands) const;
+  // Calls aten.view, after a copy if the strides do not allow a view. Inserts the call even if the
+  // sizes do not change.
+  Node* reshape(Node* input, const Sizes& sizes);
+  // Reshapes to `sizes` like the function above, but passes `sizes_arg`, which may contain -1, to
+  // the new call.
+  Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
+  // Returns sizes in the form of arguments. Inserts nodes that compute symbolic sizes unless
+  // earlier nodes do. Throws AotError if a symbolic size cannot be computed from the sizes of
+  // earlier tensors.
+  Argument size_list(const Sizes& sizes);
+  Argument size(const SymInt& size);
+
+  // --- Short forms of the most frequent calls ---
+  //   Node* soft = to("log1p", to("exp", to.mul(x, 2)));
+  // Operands are tensors or numbers. AotErrors name the node that is replaced.
+
+  // Calls aten.<op>.default.
+  template <class... Args>
+  Node* operator()(std::string_view op, Args... args) {
+    return make(fmt::format("aten.{}.default", op), ArgumentList{Argument(args)...});
+  }
+
+  Node* add(Argument a, Argument b) { return binary("add", std::move(a), std::move(b)); }
+  Node* sub(Argument a, Argument b) { return binary("sub", std::move(a), std::move(b)); }
+  Node* mul(Argument a, Argument b) { return binary("mul", std::move(a), std::move(b)); }
+  Node* div(Argument a, Argument b) { return binary("div", std::move(a), std::move(b)); }
+  Node* pow(Node* x, Argument exponent) {
+    return make("aten.pow.Tensor_Scalar", {x, std::move(exponent)});
+  }
+  // `op` is "eq", "ne", "lt", "le", "gt" or "ge".
+  Node* compare(std::string_view op, Node* a, Argument b) {
+    const bool is_tensor = b.node() != nullptr && b.node()->tensor() != nullptr;
+    return make(fmt::format("aten.{}.{}", op, is_tensor ? "Tensor" : "Scalar"), {a, std::move(b)});
+  }
+  // A number gets the dtype of the other operand. At least one of `a` and `b` must be a tensor.
+  Node* where(Node* mask, Argument a, Argument b) {
+    const Node* tensor = a.node() != nullptr ? a.node() : b.node();
+    const ScalarType dtype = tensor->tensor()->dtype;
+    if (a.node() == nullptr) a = scalar(std::move(a), dtype);
+    if (b.node() == nullptr) b = scalar(std::move(b), dtype);
+    return make("aten.where.self", {mask, std::move(a), std::move(b)});
+  }
+
+  // The next functions reduce all dims if `dims` is empty.
+  Node* sum(Node* x, const Dims& dims, bool keepdim = false) {
+    return along("aten.sum.dim_IntList", x, dims, keepdim);
+  }
+  Node* mean(Node* x, const Dims& dims, bool keepdim = false) {
+    return along("aten.mean.dim", x, dims, keepdim);
+  }
+  Node* amax(Node* x, const Dims& dims, bool keepdim = false) {
+    return along("aten.amax.default", x, dims, keepdim);
+  }
+  Node* amin(Node* x, const Dims& dims, bool keepdim = false) {
+    return along("aten.amin.default", x, dims, keepdim);
+  }
+
+  Node* slice(Node* x, size_t dim, Argument start, Argument end) {
+    return make("aten.slice.Tensor",
+                {x, static_cast<int64_t>(dim), std::move(start), std::move(end)});
+  }
+  Node* select(Node* x, int64_t dim, int64_t index) {
+    return make("aten.select.int", {x, dim, index});
+  }
+  Node* unsqueeze(Node* x, int64_t dim) { return (*this)("unsqueeze", x, dim); }
+  Node* squeeze(Node* x, int64_t dim) { return make("aten.squeeze.dims", {x, Dims{dim}}); }
+  Node* cat(const std::vector<Node*>& tensors, size_t dim) {
+    return make("aten.cat.default", {Argument::list(ArgumentList(tensors.begin(), tensors.end())),
+                                     static_cast<int64_t>(dim)});
+  }
+  // Returns a tensor of any dtype that counts from `start` up to, but not including, `end`.
+  Node* count(const SymInt& start, const SymInt& end, int64_t step = 1,
+              ScalarType dtype = ScalarType::kLong) {
+    ArgumentList args = {size(start), size(end)};
+    if (step != 1) args.emplace_back(step);
+    return make("aten.arange.start_step", std::move(args), creation_kwargs(dtype));
+  }
+  Node* full(const Sizes& sizes, Argument value, ScalarType dtype) {
+    return make("aten.full.default", {size_list(sizes), std::move(value)}, creation_kwargs(dtype));
+  }
+  Node* index(Node* x, ArgumentList indices) {
+    return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
+  }
+
+  // Returns the data of a stored constant or of a copy of one. Returns null if the tensor is
+  // computed or the call is in a branch.
+  const TensorData* constant_data(const Node* tensor) const;
+  Node* add_constant(std::string_view name, TensorData data) {
+    return program_.add_constant(name, std::move(data));
+  }
+
+  // Returns the keyword arguments for a call that creates a tensor.
+  static ArgumentMap creation_kwargs(ScalarType dtype) {
+    return {{"dtype", dtype},
+            {"layout", Layout::kStrided},
+            {"device", Device()},
+            {"pin_memory", false}};
+  }
+
+  // True if the sizes of a replacement differ from those of the result that it replaces. The sizes
+  // of later results may then change, too.
+  bool changed_sizes() const { return changed_sizes_; }
+
+  // Keeps the node instead of replacing it. The node's operator must have a kernel.
+  void keep() { is_kept_ = true; }
+  bool is_kept() const { return is_kept_; }
+  // Replaces the node with `other`, converted to the dtype of the node's result, and erases the
+  // node.
+  void replace(Node* other);
+  // Replaces each getitem node of the call with one of `results`, converted to its dtype. `results`
+  // must not be empty, but may omit trailing results that nothing reads. Throws AotError if an
+  // omitted result is read.
+  void replace_items(const std::vector<Node*>& results);
+
+ private:
+  Call call() const { return Call(node_, kContext); }
+  Node* as_result(Node* made, const Node& before);
+  bool makes_new_tensors() const;
+  bool shares_operand(const Node* made) const;
+  void compare_sizes(const Node& before, const Node& after);
+  Node* binary(std::string_view op, Argument a, Argument b) {
+    return make(fmt::format("aten.{}.Tensor", op), {std::move(a), std::move(b)});
+  }
+  Node* along(std::string_view target, Node* x, const Dims& dims, bool keepdim) {
+    ArgumentList args = {x, dims};
+    if (keepdim) args.emplace_back(true);
+    return make(target, std::move(args));
+  }
+
+  static constexpr std::string_view kContext = "no decomposition: ";
+  ExportedProgram& program_;
+  Node& node_;
+  bool owns_results_;
+  bool changed_sizes_ = false;
+  bool is_kept_ = false;
+  std::optional<TensorSpec> opmath_spec_;  // set if use_opmath() changed the dtype of the result
+};
+
+inline size_t rank_of(const Node* x) { return x->tensor()->rank(); }
+inline const SymInt& size_at(const Node* x, size_t dim) { return x->tensor()->sizes.at(dim); }
+
+}  // namespace vitrine::aot

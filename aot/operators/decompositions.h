@@ -1,0 +1,16 @@
+// The functions that DECOMPOSITION names in the operator table. Each function replaces a call of
+// its operator. AotErrors name the node and the reason why the call cannot be decomposed.
+#pragma once
+
+#include "aot/operators/decomposition.h"
+
+namespace vitrine::aot::decompositions {
+
+#define OP(signature, ...) __VA_ARGS__
+#define DECOMPOSITION(function) void function(Decomposition& to);
+#include "operators/operators.inc"
+
+// Replaces an alias with the operator in its SAME_AS column.
+void rename(Decomposition& to);
+
+}  // namespace vitrine::aot::decompositions

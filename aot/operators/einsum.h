@@ -1,0 +1,11 @@
+// The decomposition of einsum.
+#pragma once
+
+#include "aot/operators/decomposition.h"
+
+namespace vitrine::aot {
+
+// Replaces a call of einsum with permutations, batched matrix products and sums.
+void decompose_einsum(Decomposition& to);
+
+}  // namespace vitrine::aot
