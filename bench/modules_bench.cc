@@ -229,9 +229,9 @@ void run(const Arguments& arguments) {
     for (volatile bool is_forever = true; is_forever;) continue;
   });
   neighbor.signal(SIGSTOP);
-  fmt::print("{:<20} {:>7} {:<5} {:>8} {:>9} {:>5} {:>5} {:>5} {:>5}\n", "runs per second", "modules",
-             "", "1 thread", fmt::format("{} threads", arguments.threads), "ratio", "noise", "CPU",
-             "noise");
+  fmt::print("{:<20} {:>7} {:<5} {:>8} {:>9} {:>5} {:>5} {:>5} {:>5}\n", "runs per second",
+             "modules", "", "1 thread", fmt::format("{} threads", arguments.threads), "ratio",
+             "noise", "CPU", "noise");
   for (const fs::path& model : arguments.models) {
     for (const size_t count : arguments.modules) measure(model, count, arguments, neighbor);
   }

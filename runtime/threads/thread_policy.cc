@@ -26,13 +26,24 @@ constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace
 
-ThreadPolicy::ThreadPolicy(size_t threads, size_t processors, std::atomic<uint32_t>& callers,
-                           Clocks clocks)
-    : workers_(static_cast<int64_t>(threads) - 1),
+ThreadPolicy::ThreadPolicy(size_t threads, size_t processors, Demand& demand, Clocks clocks)
+    : threads_(static_cast<uint32_t>(threads)),
       processors_(processors),
-      callers_(callers),
+      demand_(demand),
       clocks_(clocks),
       saved_ns_(kMaxSavedNs) {}
+
+void ThreadPolicy::count(Run& run) {
+  if (run.is_counted) return;
+  run.is_counted = true;
+  demand_.runs.fetch_add(1, kRelaxed);
+  if (runs_.fetch_add(1, kRelaxed) == 0) demand_.threads.fetch_add(threads_, kRelaxed);
+}
+
+bool ThreadPolicy::has_processors() const {
+  return 2 * size_t{demand_.runs.load(kRelaxed)} <= processors_ &&
+         demand_.threads.load(kRelaxed) <= processors_;
+}
 
 bool ThreadPolicy::is_paused(uint64_t now_ns) const { return now_ns < resume_ns_.load(kRelaxed); }
 
@@ -40,12 +51,9 @@ bool ThreadPolicy::allows(Run& run, uint64_t work_ns) {
   if (work_ns < ThreadPool::kMinWorkNs) return false;
   run.work_ns += work_ns;
   if (run.work_ns < kWakeWorkNs) return false;
-  if (!run.is_counted) {
-    run.is_counted = true;
-    callers_.fetch_add(1, kRelaxed);
-  }
+  count(run);
   const uint64_t now_ns = clocks_.wall_ns();
-  if (2 * size_t{callers_.load(kRelaxed)} > processors_) {
+  if (!has_processors()) {
     resume_ns_.store(std::max(resume_ns_.load(kRelaxed), now_ns + kSharedPauseNs), kRelaxed);
   }
   if (is_paused(now_ns)) {
@@ -64,7 +72,10 @@ bool ThreadPolicy::allows(Run& run, uint64_t work_ns) {
 
 void ThreadPolicy::end(Run& run) {
   if (run.cpu_ns != 0) record(run, clocks_.wall_ns());
-  if (run.is_counted) callers_.fetch_sub(1, kRelaxed);
+  if (run.is_counted) {
+    demand_.runs.fetch_sub(1, kRelaxed);
+    if (runs_.fetch_sub(1, kRelaxed) == 1) demand_.threads.fetch_sub(threads_, kRelaxed);
+  }
   run = {};
 }
 
@@ -74,7 +85,7 @@ void ThreadPolicy::record(Run& run, uint64_t now_ns) {
   const auto cpu = std::min(static_cast<int64_t>(cpu_ns - run.cpu_ns), wall);
   run.wall_ns = now_ns;
   run.cpu_ns = cpu_ns;
-  const auto saved = static_cast<int64_t>(kSavedShare * static_cast<double>(workers_ * cpu));
+  const auto saved = static_cast<int64_t>(kSavedShare * static_cast<double>((threads_ - 1) * cpu));
   const int64_t balance = std::min(saved_ns_.load(kRelaxed) + saved - (wall - cpu), kMaxSavedNs);
   saved_ns_.store(balance < 0 ? kSavedAfterPauseNs : balance, kRelaxed);
   if (balance >= 0) return;

@@ -4,7 +4,7 @@
 //   regions of a run, up to kWakeWorkNs in total, do so too, because waking the workers takes about
 //   20 us.
 // - Callers: regions use the workers only if this process has two processors for each of its runs
-//   that has work for several threads.
+//   that has work for several threads, and one for each thread of the pools of these runs.
 // - Pause: if other processes use the same processors, a caller waits for workers that do not run,
 //   or does not run itself. The wall time of a run minus the processor time of its caller measures
 //   both. If this loss exceeds the time that the workers save, the workers are not used for a
@@ -27,29 +27,37 @@ class ThreadPolicy {
     uint64_t (*wall_ns)();
     uint64_t (*cpu_ns)();  // processor time of the calling thread
   };
+  // The runs of the process that have work for several threads.
+  struct Demand {
+    std::atomic<uint32_t> runs{0};
+    std::atomic<uint32_t> threads{0};  // of the pools that these runs use
+  };
   // State of a run. Only the run's thread uses it.
   struct Run {
     uint64_t work_ns = 0;     // work in regions that are large enough for threads
-    bool is_counted = false;  // true if `callers` includes this run
+    bool is_counted = false;  // true if `demand` includes this run
     uint64_t wall_ns = 0;     // start of the current sample
     uint64_t cpu_ns = 0;      // 0: no sample has begun
   };
 
-  // `callers` is the number of runs in the process that have work for several threads.
-  ThreadPolicy(size_t threads, size_t processors, std::atomic<uint32_t>& callers, Clocks clocks);
+  // All policies of the process share `demand`.
+  ThreadPolicy(size_t threads, size_t processors, Demand& demand, Clocks clocks);
 
   // Returns true if a region that takes `work_ns` on one thread should use the workers.
   bool allows(Run& run, uint64_t work_ns);
   void end(Run& run);
 
  private:
+  void count(Run& run);
+  bool has_processors() const;
   bool is_paused(uint64_t now_ns) const;
   void record(Run& run, uint64_t now_ns);
 
-  const int64_t workers_;
+  const uint32_t threads_;
   const size_t processors_;
-  std::atomic<uint32_t>& callers_;
+  Demand& demand_;
   const Clocks clocks_;
+  std::atomic<uint32_t> runs_{0};  // the runs of this pool that `demand` includes
   std::atomic<int64_t> saved_ns_;  // time that the workers saved minus time lost; bounded
   std::atomic<uint64_t> resume_ns_{0};
   std::atomic<uint64_t> pause_ns_{0};  // length of the last pause that a loss caused

@@ -29,8 +29,7 @@ namespace {
 
 constexpr size_t kMaxThreads = 1024;
 
-// Number of runs in this process that have work for several threads.
-std::atomic<uint32_t> callers{0};
+ThreadPolicy::Demand demand;
 
 // The run that this thread executes now.
 thread_local bool is_in_run = false;
@@ -79,11 +78,13 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads, Use use) 
     return Error::make(ErrorCode::kInvalidArgument, "%zu threads: at most %zu are allowed", threads,
                        kMaxThreads);
   }
+  const size_t processors = usable_processors();
+  if (use == Use::kAdaptive) threads = std::min(threads, std::max<size_t>(2, processors));
   std::unique_ptr<ThreadPool> pool(new (std::nothrow) ThreadPool(threads, use));
   bool has_memory = pool != nullptr;
   if (has_memory && threads > 1) {
     pool->policy_.reset(new (std::nothrow) ThreadPolicy(
-        threads, usable_processors(), callers, {platform::quick_now_ns, platform::thread_cpu_ns}));
+        threads, processors, demand, {platform::quick_now_ns, platform::thread_cpu_ns}));
     has_memory = pool->policy_ != nullptr;
     pool->pool_ = pthreadpool_create(threads);
     if (pool->pool_ == nullptr) {

@@ -51,12 +51,12 @@ class ThreadPolicyTest : public testing::Test {
     return length;
   }
 
-  std::atomic<uint32_t> callers{0};
+  ThreadPolicy::Demand demand;
   const ThreadPolicy::Clocks clocks{[] { return wall_ns; }, [] { return cpu_ns; }};
 };
 
 TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy.allows(run, kMinWork - 1));
   EXPECT_EQ(run.work_ns, 0U);
@@ -67,7 +67,7 @@ TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
 }
 
 TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 3; ++i) {
     ThreadPolicy::Run run;
     EXPECT_FALSE(policy.allows(run, kMinWork));
@@ -82,16 +82,16 @@ TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
 }
 
 TEST_F(ThreadPolicyTest, CountsRunsWithWorkForSeveralThreads) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   policy.allows(run, kMinWork);
-  EXPECT_EQ(callers, 0U);
+  EXPECT_EQ(demand.runs, 0U);
   policy.allows(run, kLargeWork);
   policy.allows(run, kLargeWork);
-  EXPECT_EQ(callers, 1U);
+  EXPECT_EQ(demand.runs, 1U);
   policy.end(run);
   policy.end(run);
-  EXPECT_EQ(callers, 0U);
+  EXPECT_EQ(demand.runs, 0U);
 }
 
 TEST_F(ThreadPolicyTest, RequiresTwoProcessorsPerRun) {
@@ -103,16 +103,51 @@ TEST_F(ThreadPolicyTest, RequiresTwoProcessorsPerRun) {
                                                    {5, 3, false},
                                                    {6, 3, true}}) {
     SCOPED_TRACE(testing::Message() << processors << " processors, " << runs << " runs");
-    ThreadPolicy other(4, 64, callers, clocks);
+    ThreadPolicy other(2, 64, demand, clocks);
     std::vector<ThreadPolicy::Run> others(runs - 1);
     for (ThreadPolicy::Run& each : others) EXPECT_TRUE(other.allows(each, kLargeWork));
-    ThreadPolicy policy(4, processors, callers, clocks);
+    ThreadPolicy policy(2, processors, demand, clocks);
     EXPECT_EQ(run(policy, kMillisecond, kMillisecond), expected);
     for (ThreadPolicy::Run& each : others) other.end(each);
     EXPECT_EQ(run(policy, kMillisecond, kMillisecond), expected) << "other runs have just ended";
     pass(60 * kMillisecond, 0);
     EXPECT_EQ(run(policy, kMillisecond, kMillisecond), processors > 1);
   }
+}
+
+TEST_F(ThreadPolicyTest, RequiresAProcessorForEachThreadOfActivePools) {
+  for (const auto& [processors, pools, expected] : {std::tuple(size_t{3}, size_t{1}, false),
+                                                    {4, 1, true},
+                                                    {7, 2, false},
+                                                    {8, 2, true},
+                                                    {15, 3, false},
+                                                    {16, 3, true}}) {
+    SCOPED_TRACE(testing::Message() << processors << " processors, " << pools << " pools");
+    ThreadPolicy other1(4, 64, demand, clocks);
+    ThreadPolicy other2(8, 64, demand, clocks);
+    ThreadPolicy policy(4, processors, demand, clocks);
+    ThreadPolicy::Run run1;
+    ThreadPolicy::Run run2;
+    if (pools > 1) other1.allows(run1, kLargeWork);
+    if (pools > 2) other2.allows(run2, kLargeWork);
+    EXPECT_EQ(run(policy, kMillisecond, kMillisecond), expected);
+    other1.end(run1);
+    other2.end(run2);
+    EXPECT_EQ(demand.threads, 0U);
+  }
+}
+
+TEST_F(ThreadPolicyTest, CountsThreadsOfASharedPoolOnce) {
+  ThreadPolicy policy(4, 4, demand, clocks);
+  ThreadPolicy::Run first;
+  ThreadPolicy::Run second;
+  EXPECT_TRUE(policy.allows(first, kLargeWork));
+  EXPECT_TRUE(policy.allows(second, kLargeWork));
+  EXPECT_EQ(demand.threads, 4U);
+  policy.end(first);
+  EXPECT_EQ(demand.threads, 4U);
+  policy.end(second);
+  EXPECT_EQ(demand.threads, 0U);
 }
 
 TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
@@ -123,7 +158,7 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
                                                      {2, 10, true},
                                                      {5, 40, false},
                                                      {5, 35, true}}) {
-    ThreadPolicy policy(threads, 16, callers, clocks);
+    ThreadPolicy policy(threads, 16, demand, clocks);
     const int runs = runs_until_pause(policy, kMillisecond, cpu_percent * kMillisecond / 100);
     EXPECT_EQ(runs < 1000, pauses) << threads << " threads, " << cpu_percent << " %";
     EXPECT_GT(runs, 10) << "a loss of 10 ms is small";
@@ -131,7 +166,7 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
 }
 
 TEST_F(ThreadPolicyTest, TimeBetweenRunsIsNotALoss) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
     pass(50 * kMillisecond, 0);
@@ -139,7 +174,7 @@ TEST_F(ThreadPolicyTest, TimeBetweenRunsIsNotALoss) {
 }
 
 TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   int regions = 0;
   while (regions < 1000 && policy.allows(run, kLargeWork)) {
@@ -155,7 +190,7 @@ TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
 }
 
 TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
-  ThreadPolicy policy(2, 4, callers, clocks);
+  ThreadPolicy policy(2, 4, demand, clocks);
   ThreadPolicy::Run waiting;
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));
   EXPECT_LT(runs_until_pause(policy, kMillisecond, kMillisecond / 10), 1000);
@@ -167,7 +202,7 @@ TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
 }
 
 TEST_F(ThreadPolicyTest, PausesGetLongerAfterRepeatedLosses) {
-  ThreadPolicy policy(2, 2, callers, clocks);
+  ThreadPolicy policy(2, 2, demand, clocks);
   uint64_t previous = 0;
   for (const uint64_t expected : {10, 20, 40, 80, 160, 320, 500, 500}) {
     const int runs = runs_until_pause(policy, kMillisecond, kMillisecond / 10);

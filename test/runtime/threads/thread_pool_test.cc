@@ -22,10 +22,17 @@ TEST(ThreadPool, ZeroSelectsPerformanceCores) {
 }
 
 TEST(ThreadPool, HasTheRequestedNumberOfThreads) {
-  const auto pool = ThreadPool::create(3);
+  const auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   EXPECT_EQ((*pool)->threads(), 3u);
   EXPECT_NE((*pool)->handle(), nullptr);
+}
+
+TEST(ThreadPool, AdaptivePoolHasNoMoreThreadsThanProcessors) {
+  const auto pool = ThreadPool::create(1024);
+  ASSERT_TRUE(pool.ok());
+  EXPECT_GE((*pool)->threads(), 2u);
+  EXPECT_LE((*pool)->threads(), std::max(2u, std::thread::hardware_concurrency()));
 }
 
 TEST(ThreadPool, OneThreadHasNoWorkers) {
