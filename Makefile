@@ -16,7 +16,7 @@ BUILD   = build/$(PRESET)
 # PIN is VITRINE_XNNPACK_PIN. Without it, a build folder keeps its pin.
 CONFIGURE = cmake --preset $(PRESET) $(if $(PIN),-DVITRINE_XNNPACK_PIN=$(PIN)) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
 
-.PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench format lint clean
+.PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench ratchet format lint clean
 
 # Builds what is installed and the examples; `make test` builds the rest.
 build: configure
@@ -85,6 +85,12 @@ bench: configure
 	$$(sed -n 's/^CMAKE_CROSSCOMPILING_EMULATOR:[A-Z]*=//p' $(BUILD)/CMakeCache.txt) \
 	  $(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
 	python3 bench/page.py $(BUILD)/bench.json
+
+# Fails if the runtime chooses a kernel that is clearly slower than another, and bench/slow_choices.txt does not list it.
+ratchet: configure
+	cmake --build --preset $(PRESET) --target bench
+	$(BUILD)/bin/bench --short --section operators --threads 1 --out $(BUILD)/ratchet.json
+	python3 bench/ratchet.py --known bench/slow_choices.txt $(BUILD)/ratchet.json
 
 format:
 	@cmake/setup.sh lint

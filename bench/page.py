@@ -24,6 +24,8 @@ SERIES = {
     "program": ("program as given", "c6"),
     "bare XNNPACK": ("XNNPACK alone", "rest"),
 }
+CHOSEN = {"kernel": "optimized", "delegate": "xnnpack"}  # the variants that the runtime runs
+MAX_RATIO = 1.1
 PAGE_STYLE = """
 .cards { grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(270px, 1fr)); gap: 14px 18px; margin: 14px 0; }
@@ -89,6 +91,25 @@ def ratio_text(result, base):
         return ""
     ratio = result["p50_ns"] / base["p50_ns"]
     return f"({ratio:.2f})" if abs(ratio - 1) <= result["noise"] + base["noise"] else f"{ratio:.2f}"
+
+
+def choices(results):
+    """Yields (where, chosen, best, ratio) for each operator, size and number of threads: the result of the kernel that
+    the runtime chooses outside of delegates and inside one, the fastest result, and the ratio of their times."""
+    subjects = {}
+    for each in results.section("operators"):
+        subjects.setdefault(results.key(each, None), {})[each["variant"]] = each
+    for variants in subjects.values():
+        best = min(variants.values(), key=lambda each: each["p50_ns"])
+        for where, variant in CHOSEN.items():
+            if variant in variants:
+                yield where, variants[variant], best, variants[variant]["p50_ns"] / best["p50_ns"]
+
+
+def is_slow(chosen, best, ratio):
+    """True if a choice takes more than MAX_RATIO of the best time, beyond the noise of both, also in the fastest runs."""
+    return (ratio / MAX_RATIO - 1 > chosen["noise"] + best["noise"] and
+            chosen["min_ns"] > MAX_RATIO * best["min_ns"])
 
 
 class Results:
@@ -198,6 +219,16 @@ def operators_table(results):
             "operator|>threads|>XNNPACK faster from|>largest|>optimized|>portable|>XNNPACK|>share of limit|limit", rows)
 
 
+def choices_table(results):
+    found = list(choices(results))
+    slow = sorted((each for each in found if is_slow(*each[1:])), key=lambda each: -each[3])
+    rows = [(chosen["name"], count_text(chosen.get("work", 0)), chosen["threads"], where, time_text(chosen["p50_ns"]),
+             f"{ratio:.2f}", best["variant"]) for where, chosen, best, ratio in slow]
+    return ("Choices", f"The runtime's choices that take more than {MAX_RATIO} of the fastest variant's time, beyond the "
+            f"noise of both: {len(rows)} of {len(found)}.",
+            "operator|>size|>threads|where|>time|>ratio to the fastest|fastest", rows)
+
+
 def runtime_table(results):
     rows = [(each["name"], each["variant"], *(time_text(each[name]) for name in ("p50_ns", "p90_ns", "p99_ns")),
              percent(each["noise"], 1), percent(each.get("of_limit")), each.get("limit", ""))
@@ -246,7 +277,7 @@ def gaps_table(results):
 
 
 def page_tables(results):
-    tables = (models_table, start_table, operators_table, runtime_table, counts_table, limits_table, gaps_table)
+    tables = (models_table, start_table, operators_table, choices_table, runtime_table, counts_table, limits_table, gaps_table)
     return [table for table in (make(results) for make in tables) if table[3]]
 
 
