@@ -83,6 +83,7 @@ class CallProfile final : public EventTracer {
   void begin_method(std::string_view name) override;
   void begin_block(const char* name) override;
   void record(const TraceRecord& record) override;
+  bool wants_results() const override { return false; }
 
  private:
   struct State;

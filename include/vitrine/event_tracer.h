@@ -138,6 +138,8 @@ class EventTracer {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
 
+  // If false, the executor does not call record_results() in the next chain of instructions.
+  virtual bool wants_results() const { return true; }
   // Called after the record of each step. `arguments` are the step's arguments, which include its
   // results. `delegate` is null unless the step called a delegate. Returns true if the call took
   // time; the executor then does not add that time to the next step. Tracers that need values

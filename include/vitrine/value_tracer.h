@@ -16,6 +16,7 @@ class ValueTracer : public EventTracer {
   // reuse its memory.
   virtual void record_value(const TracedValue& value) = 0;
 
+  bool wants_results() const final { return wants_values(); }
   // Calls record_value() for the last argument of a kernel call, which is a list if there are
   // several results, and for every argument of a delegate call that may be an output
   // (Delegate::is_output()).

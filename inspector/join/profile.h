@@ -202,6 +202,8 @@ struct RunInfo {
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
+  // The part of trace_overhead that reading the processor's counter takes, once per record.
+  std::optional<double> trace_floor = {};
   // Origin of the figures. Reports do not print empty texts.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"
   std::string model_digest = {};  // "fnv1a64:0123456789abcdef"

@@ -24,7 +24,9 @@ constexpr Term kTerms[] = {
     {"load", "time to read and check the program"},
     {"init", "time to load the method, which creates the delegates"},
     {"warm-up", "run before the measured runs; it counts only as the first run"},
-    {"tracing", "traced runs took this much longer than untraced ones"},
+    {"tracing",
+     "traced runs took this much longer than untraced ones; `clock` is the part that "
+     "reading the processor's counter takes"},
     {"below noise", "traced runs were not slower than untraced ones"},
     {"memory peak, steady", "resident memory of the process: its maximum, and after the last run"},
     {"activations", "planned memory of the method"},

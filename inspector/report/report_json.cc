@@ -236,6 +236,7 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                {"memory_plan", run.plan ? plan_json(*run.plan) : Json()},
                {"machine", run.limits ? limits_json(*run.limits) : Json()},
                {"trace_overhead", or_null(run.trace_overhead)},
+               {"trace_floor", or_null(run.trace_floor)},
                {"wall_ns", statistics(profile.wall)},
                {"rows", rows},
                {"groups", groups_json(profile)},

@@ -22,6 +22,7 @@ namespace {
 constexpr size_t kMinWidthForBars = 120;  // narrower tables need the space for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
+constexpr double kMinShownFloor = 0.01;  // smaller shares of the clock in a run are not printed
 // Ranks of columns: narrow tables leave out the columns with the highest rank first.
 enum Rank : size_t {
   kShareRank = 1,
@@ -150,6 +151,15 @@ class TableReport {
     return parts;
   }
 
+  static std::string tracing_text(const RunInfo& run) {
+    if (*run.trace_overhead < 0) return "tracing below noise";
+    std::string text = fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100);
+    if (run.trace_floor.value_or(0) >= kMinShownFloor) {
+      text += fmt::format(" (clock {:.1f} %)", *run.trace_floor * 100);
+    }
+    return text;
+  }
+
   std::vector<std::string> run_facts() const {
     const RunInfo& run = profile_.run;
     std::vector<std::string> facts;
@@ -166,11 +176,7 @@ class TableReport {
     }
     facts.push_back(runs);
     if (run.threads.has_value()) facts.push_back(counted(*run.threads, "thread"));
-    if (run.trace_overhead.has_value()) {
-      facts.push_back(*run.trace_overhead < 0
-                          ? "tracing below noise"
-                          : fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100));
-    }
+    if (run.trace_overhead.has_value()) facts.push_back(tracing_text(run));
     return facts;
   }
 

@@ -298,7 +298,11 @@ Error Method::run() {
   // The end of a step is the start of the next one, so each step reads the clock once.
   EventTracer* const tracer = tracer_;
   uint64_t start_ns = 0;
-  if (tracer != nullptr) start_ns = platform::quick_now_ns();
+  bool wants_results = false;
+  if (tracer != nullptr) {
+    wants_results = tracer->wants_results();
+    start_ns = platform::quick_now_ns();
+  }
   size_t position = 0;
   while (position < steps.size()) {
     const Step& step = steps[position];
@@ -350,9 +354,11 @@ Error Method::run() {
       record.kind = step.kind;
       tracer->record(record);
       start_ns = record.end_ns;
-      const Delegate* delegate = step.kind == Kind::kDelegateCall ? step.delegate : nullptr;
-      if (tracer->record_results(record, {step.arguments, step.num_arguments}, delegate)) {
-        start_ns = platform::quick_now_ns();
+      if (wants_results) {
+        const Delegate* delegate = step.kind == Kind::kDelegateCall ? step.delegate : nullptr;
+        if (tracer->record_results(record, {step.arguments, step.num_arguments}, delegate)) {
+          start_ns = platform::quick_now_ns();
+        }
       }
     }
     position = next;

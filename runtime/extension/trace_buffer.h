@@ -47,6 +47,7 @@ class TraceBuffer final : public ValueTracer {
   void begin_block(const char* name) override;
   // Before the first block begins, records go to the block "Default".
   void record(const TraceRecord& record) override;
+  void record_operators(const TracedOperators& all) override;
   bool wants_values() const override { return values_ != nullptr; }
   void record_value(const TracedValue& value) override;
 

@@ -48,6 +48,16 @@ uint64_t read_clock() {
   return now;
 }
 
+// Returns `ns` or the last result, whichever is later.
+uint64_t not_before_last(uint64_t ns) {
+  counter.last_ns = std::max(counter.last_ns, ns);
+  return counter.last_ns;
+}
+
+#else
+
+uint64_t not_before_last(uint64_t ns) { return ns; }
+
 #endif
 
 }  // namespace
@@ -59,16 +69,43 @@ uint64_t thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 uint64_t quick_now_ns() {
   const uint64_t passed = ticks() - counter.ticks;
-  const uint64_t ns =
-      passed < counter.valid_ticks ? counter.ns + (passed * counter.rate >> 32) : read_clock();
-  counter.last_ns = std::max(counter.last_ns, ns);
-  return counter.last_ns;
+  return not_before_last(passed < counter.valid_ticks ? counter.ns + (passed * counter.rate >> 32)
+                                                      : read_clock());
+}
+
+CounterReading read_counter() {
+  const uint64_t now_ticks = ticks();
+  const uint64_t passed = now_ticks - counter.ticks;
+  if (passed >= counter.valid_ticks) return {not_before_last(read_clock()), now_ticks};
+  return {not_before_last(counter.ns + (passed * counter.rate >> 32)), now_ticks,
+          static_cast<double>(counter.rate) * 0x1p-32, counter.valid_ticks - passed};
 }
 
 #else
 
 uint64_t quick_now_ns() { return now_ns(); }
+CounterReading read_counter() { return {now_ns(), ticks()}; }
 
 #endif
+
+void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks) {
+  if (ticks.empty()) return;
+  uint64_t all_ticks = ticks.back() - start.ticks;
+  double ns_per_tick = start.ns_per_tick;
+  if (all_ticks >= start.valid_ticks) {
+    all_ticks = platform::ticks() - start.ticks;
+    ns_per_tick =
+        static_cast<double>(quick_now_ns() - start.ns) / static_cast<double>(all_ticks | 1);
+  }
+  uint64_t previous = start.ns;
+  for (uint64_t& tick : ticks) {
+    // The limit matters if the counters of two processors differ. Signed numbers are faster to
+    // convert.
+    const auto passed = static_cast<int64_t>(std::min(tick - start.ticks, all_ticks));
+    const auto ns = static_cast<int64_t>(static_cast<double>(passed) * ns_per_tick);
+    previous = tick = std::max(previous, start.ns + static_cast<uint64_t>(ns));
+  }
+  not_before_last(previous);
+}
 
 }  // namespace vitrine::platform

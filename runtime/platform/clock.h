@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace vitrine::platform {
 
@@ -11,6 +12,20 @@ uint64_t now_ns();
 // processor's counter to the last reading of the clock in this thread, which was at most a few
 // milliseconds ago. Results never decrease within a thread.
 uint64_t quick_now_ns();
+
+// One reading of the processor's counter, as a time and as a value of ticks().
+struct CounterReading {
+  uint64_t ns = 0;
+  uint64_t ticks = 0;
+  double ns_per_tick = 0;    // 0 if the rate of the counter is unknown
+  uint64_t valid_ticks = 0;  // the rate may be used for this many ticks after `ticks`
+};
+// Reads the counter once. `ns` is what quick_now_ns() would return.
+CounterReading read_counter();
+// Converts values of ticks(), read in this thread after `start`, into ns. Reads the clock only if
+// the last value is too far from `start` for its rate. Results never decrease, and later results of
+// quick_now_ns() are not below them.
+void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks);
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)
 // of `rate`. Only then does quick_now_ns() rely on the counter.

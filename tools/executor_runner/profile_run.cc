@@ -20,6 +20,7 @@ inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSe
   inspector::RunInfo info;
   info.warmup_runs = runs.warmup;
   info.trace_overhead = runs.trace_overhead;
+  info.trace_floor = runs.trace_floor;
   info.peak_rss_bytes = runs.memory.peak;
   info.steady_rss_bytes = runs.memory.now;
   info.memory = memory_info(method.memory_usage());

@@ -37,6 +37,28 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer,
   return platform::now_ns() - start;
 }
 
+// Returns the time in ns that it takes to read the processor's counter.
+double counter_reading_ns() {
+  constexpr int kReadings = 1000;
+  uint64_t best = UINT64_MAX;
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t start = platform::now_ns();
+    for (int k = 0; k < kReadings; ++k) platform::ticks();
+    best = std::min(best, platform::now_ns() - start);
+  }
+  return static_cast<double>(best) / kReadings;
+}
+
+// Returns how often the counter was read during the last traced run: at the end of each step and
+// each operator of a delegate, at the start of a delegate's first operator, and for the run.
+double num_readings(const TraceBuffer& trace) {
+  if (trace.blocks().empty()) return 0;
+  const TraceBuffer::Block& run = trace.blocks().back();
+  const auto delegates =
+      std::ranges::count(trace.records(run), TraceRecord::Kind::kDelegateCall, &TraceRecord::kind);
+  return static_cast<double>(run.count + run.dropped) + static_cast<double>(delegates) + 2;
+}
+
 // With fewer runs, a single disturbed or cold run would dominate the measured overhead of tracing.
 constexpr size_t kMinRunsForOverhead = 5;
 
@@ -81,8 +103,10 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
     traced.push_back(static_cast<double>(timed_run(method, inputs, &trace, options)));
   }
   result.cpu = meter.read();
-  if (traced.size() >= kMinRunsForOverhead)
+  if (traced.size() >= kMinRunsForOverhead) {
     result.trace_overhead = median_of(traced) / median_of(untraced) - 1;
+    result.trace_floor = num_readings(trace) * counter_reading_ns() / median_of(untraced);
+  }
   result.memory = platform::resident_memory();
   return result;
 }

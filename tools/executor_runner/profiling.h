@@ -31,6 +31,8 @@ struct ProfiledRuns {
   size_t warmup = 0;
   // Overhead of tracing: median traced time / median untraced time - 1. Unset after too few runs.
   std::optional<double> trace_overhead;
+  // Time of reading the processor's counter once per record, relative to the median untraced time.
+  std::optional<double> trace_floor;
   platform::ResidentMemory memory;  // memory of the process after the last run
   CpuUse cpu;                       // processor use of the runs after the warm-up
   std::string interrupted;          // a warning if Ctrl-C ended the runs; else empty

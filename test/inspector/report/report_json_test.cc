@@ -19,6 +19,7 @@ TEST(ReportJson, WritesTheDocumentedMembers) {
   EXPECT_EQ(report.at("runs"), 50);
   EXPECT_EQ(report.at("threads"), 1);
   EXPECT_EQ(report.at("trace_overhead"), 0.003);
+  EXPECT_EQ(report.at("trace_floor"), 0.002);
   for (const char* key : {"min", "p50", "p90", "max", "avg"}) {
     EXPECT_TRUE(report.at("wall_ns").at(key).is_number()) << key;
   }

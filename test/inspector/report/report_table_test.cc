@@ -83,6 +83,15 @@ TEST(ReportTable, RemovesControlCharactersFromNames) {
   EXPECT_THAT(text, Not(HasSubstr("\r")));
 }
 
+TEST(ReportTable, PrintsTheShareOfTheClockInTracing) {
+  Profile profile = sample_profile();
+  profile.run.trace_overhead = 0.2;
+  profile.run.trace_floor = 0.098;
+  EXPECT_THAT(report_table(profile, {.width = 160}), HasSubstr("tracing +20.0 % (clock 9.8 %)"));
+  profile.run.trace_floor = 0.009;
+  EXPECT_THAT(report_table(profile, {.width = 160}), HasSubstr("tracing +20.0 %\n"));
+}
+
 TEST(ReportTable, StartsWithWarningsAndOrigin) {
   Profile profile = sample_profile();
   profile.run.trace_overhead = -0.039;

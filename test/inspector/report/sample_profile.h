@@ -27,7 +27,8 @@ inline Profile sample_profile() {
                  .peak_rss_bytes = 24'100'000,
                  .steady_rss_bytes = 20'000'000,
                  .memory = MemoryInfo{.planned = 600'000, .packed_weights = 14'000'000},
-                 .trace_overhead = 0.003};
+                 .trace_overhead = 0.003,
+                 .trace_floor = 0.002};
   profile.runs = 50;
   profile.wall = around(1e6);
   profile.rows.resize(4);

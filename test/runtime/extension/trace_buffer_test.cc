@@ -57,6 +57,29 @@ TEST(TraceBuffer, CountsRecordsThatDoNotFitInEachBlock) {
   EXPECT_EQ(trace.records(trace.blocks()[1])[0].start_ns, 3u);
 }
 
+TEST(TraceBuffer, RecordsTheOperatorsOfADelegate) {
+  const TracedOperator operators[] = {{"first kernel", 12, 7}, {"second kernel", 13, -1}};
+  const uint64_t ends[] = {20, 35};
+  const TracedOperators all{operators, ends, 10, 1, 2};
+  TraceBuffer trace(5, 4);
+  trace.record_operators(all);
+  trace.record_operators(all);
+  trace.record_operators(all);
+  ASSERT_EQ(trace.blocks().size(), 1u);
+  const auto records = trace.records(trace.blocks()[0]);
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_EQ(trace.dropped(), 1u);
+  for (size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].start_ns, i % 2 == 0 ? 10u : 20u);
+    EXPECT_EQ(records[i].end_ns, ends[i % 2]);
+    EXPECT_EQ(records[i].delegate_debug_id, operators[i % 2].debug_id);
+    EXPECT_EQ(records[i].name, i % 2 == 0 ? nullptr : operators[1].name);
+    EXPECT_EQ(records[i].metadata, operators[i % 2].name);
+    EXPECT_EQ(records[i].chain_index, 1);
+    EXPECT_EQ(records[i].instruction_id, 2);
+  }
+}
+
 TEST(TraceBuffer, CountsBlocksThatDoNotFitAndTheRecordsInThem) {
   TraceBuffer trace(8, 1);
   trace.begin_block("Execute");

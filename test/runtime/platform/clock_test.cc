@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
+#include <vector>
 
 namespace vitrine::platform {
 namespace {
@@ -43,6 +45,52 @@ TEST(RatesAgree, RejectsUnknownRates) {
 }
 
 TEST(QuickClock, StaysCloseToTheClockAndNeverDecreases) { follow_clock(); }
+
+// Reads the counter, waits, reads it three more times, and returns the times of these readings.
+std::vector<uint64_t> times_after(std::chrono::nanoseconds wait, uint64_t& start_ns) {
+  const CounterReading start = read_counter();
+  std::vector<uint64_t> times = {ticks()};
+  std::this_thread::sleep_for(wait);
+  times.push_back(ticks());
+  times.push_back(ticks());
+  start_ns = start.ns;
+  convert_ticks(start, times);
+  return times;
+}
+
+TEST(ConvertTicks, StaysCloseToTheClockAndNeverDecreases) {
+  follow_clock();  // measures the rate of the counter
+  // After a long wait, the conversion reads the clock again.
+  for (const auto wait : {std::chrono::milliseconds(0), std::chrono::milliseconds(20)}) {
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t before = now_ns();
+      uint64_t start_ns = 0;
+      const std::vector<uint64_t> times = times_after(wait, start_ns);
+      const uint64_t quick = quick_now_ns();
+      EXPECT_GE(start_ns + kTolerance, before);
+      EXPECT_LE(start_ns, times[0]);
+      EXPECT_LE(times[0], times[1]);
+      EXPECT_LE(times[1], times[2]);
+      EXPECT_LE(times[2], quick);
+      const uint64_t waited = times[1] - times[0];
+      EXPECT_GE(waited + kTolerance, static_cast<uint64_t>(std::chrono::nanoseconds(wait).count()));
+      EXPECT_LE(times[2], now_ns() + kTolerance);
+    }
+  }
+}
+
+TEST(ConvertTicks, WorksBeforeTheRateIsKnown) {
+  std::thread([] {
+    uint64_t start_ns = 0;
+    const uint64_t before = now_ns();
+    const std::vector<uint64_t> times = times_after(std::chrono::milliseconds(5), start_ns);
+    EXPECT_GE(times[0] + kTolerance, before);
+    EXPECT_GE(times[1] - times[0] + kTolerance, 5'000'000u);
+    EXPECT_LE(times[2], now_ns() + kTolerance);
+  }).join();
+}
+
+TEST(ConvertTicks, AcceptsNoTicks) { convert_ticks(read_counter(), {}); }
 
 TEST(QuickClock, WorksInANewThread) {
   follow_clock();

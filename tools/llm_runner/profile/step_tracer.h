@@ -90,6 +90,7 @@ class StepTracer final : public EventTracer {
   void begin_block(const char* name) override;
   void record(const TraceRecord& record) override;
   void record_operators(const TracedOperators& all) override;
+  bool wants_results() const override { return false; }
 
   // Begins a step, which gets the records up to end_step().
   void begin_step(Phase phase);

@@ -1,9 +1,6 @@
 #include "backends/xnnpack/runtime/execution/operator_times.h"
 
-#include <algorithm>
-
 #include "backends/xnnpack/runtime/reader/graph.h"
-#include "runtime/platform/clock.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -75,27 +72,13 @@ class NodeSearch {
 bool operator_times_are_measured() { return can_access_runtimes(); }
 
 std::span<uint64_t> OperatorTimes::start() {
-  start_ns_ = platform::quick_now_ns();
-  start_ticks_ = platform::ticks();
+  start_ = platform::read_counter();
   return can_access_runtimes() ? std::span<uint64_t>(ends_) : std::span<uint64_t>();
 }
 
 std::span<const uint64_t> OperatorTimes::stop() {
-  return can_access_runtimes() ? convert_ticks() : read_durations();
-}
-
-// Converts ticks to ns in proportion to the time between two readings of the clock.
-std::span<const uint64_t> OperatorTimes::convert_ticks() {
-  const uint64_t all_ticks = platform::ticks() - start_ticks_;
-  const uint64_t all_ns = platform::quick_now_ns() - start_ns_;
-  const double ns_a_tick = static_cast<double>(all_ns) / static_cast<double>(all_ticks | 1);
-  uint64_t previous = start_ns_;
-  for (uint64_t& end : ends_) {
-    const auto ns = static_cast<uint64_t>(static_cast<double>(end - start_ticks_) * ns_a_tick);
-    // Ends never decrease, although the counters of two processors may differ.
-    end = std::max(previous, start_ns_ + std::min(ns, all_ns));
-    previous = end;
-  }
+  if (!can_access_runtimes()) return read_durations();
+  platform::convert_ticks(start_, ends_);
   return ends_;
 }
 
@@ -105,7 +88,7 @@ std::span<const uint64_t> OperatorTimes::read_durations() {
       xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_timing,
                                      ends_.size() * sizeof(uint64_t), ends_.data(), &size);
   if (status != xnn_status_success) return {};
-  uint64_t previous = start_ns_;
+  uint64_t previous = start_.ns;
   for (uint64_t& end : ends_) previous = end = previous + end * 1000;
   return ends_;
 }

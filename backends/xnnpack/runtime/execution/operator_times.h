@@ -16,6 +16,7 @@
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "runtime/core/checked_vector.h"
+#include "runtime/platform/clock.h"
 #include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
@@ -46,10 +47,9 @@ class OperatorTimes {
   // operator before it ends, and the first operator starts at start_ns(). Empty if XNNPACK reports
   // no times. Does not allocate.
   std::span<const uint64_t> stop();
-  uint64_t start_ns() const { return start_ns_; }
+  uint64_t start_ns() const { return start_.ns; }
 
  private:
-  std::span<const uint64_t> convert_ticks();
   std::span<const uint64_t> read_durations();
 
   xnn_runtime_t runtime_ = nullptr;
@@ -58,8 +58,7 @@ class OperatorTimes {
   // Contains ticks after the run (durations in us with the public call), and times in ns once
   // stop() has converted them.
   CheckedVector<uint64_t> ends_;
-  uint64_t start_ns_ = 0;
-  uint64_t start_ticks_ = 0;
+  platform::CounterReading start_;
 };
 
 }  // namespace vitrine::xnnpack
