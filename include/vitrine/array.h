@@ -92,7 +92,7 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor to pass to the runtime, which exists as long as the memory. The tensor of an empty
+  // The tensor to pass to the runtime. It exists as long as the memory. The tensor of an empty
   // Array has no data and must not be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();

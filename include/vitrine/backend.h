@@ -114,10 +114,10 @@ class Delegate {
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
-  // True if execute() writes argument `index`, or may write it. The executor does not load a call
-  // that writes a constant; it also uses the answer to find inputs whose memory is overwritten, and
-  // to check the memory plan (refuse_overlaps). If a delegate returns true for every argument, the
-  // check assumes only that each argument may be modified.
+  // True if execute() writes argument `index`, or may write it. The executor uses the answer to
+  // reject calls that write a constant, to find inputs whose memory is overwritten, and to check
+  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the check
+  // assumes only that each argument may be modified.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, after all delegates of a method were made. An error does not stop loading;

@@ -27,8 +27,8 @@ struct KernelTable {
 
   static constexpr uint32_t kAllDtypes = UINT32_MAX;
   std::span<const Kernel* const> kernels;
-  // Bit n: the kernels were built for ScalarType n. Loading fails for a method that passes them a
-  // tensor of another dtype.
+  // Bit n is set if the kernels were built for ScalarType n. Loading fails for a method that passes
+  // them a tensor of another dtype.
   uint32_t dtypes = kAllDtypes;
 };
 

@@ -20,7 +20,7 @@ struct TensorInfo {
   bool is_memory_planned;  // true also for a constant; if false, the caller supplies the memory
 };
 
-// A view of a verified program, which must outlive it. Thread-safe.
+// A view of a verified program. The program must outlive the view. Thread-safe.
 class MethodMeta {
  public:
   std::string_view name() const;

@@ -115,10 +115,10 @@ class Module {
   // Describes inputs and outputs: kinds, dtypes, sizes. For an unknown name, InvalidArgument lists
   // the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
-  // The name of an input or output in the model. It is the key of a dict or a keyword argument
-  // ("mask"), or the path below it ("state.keys[0]"). Empty if the program does not name the value;
-  // the file does not contain names of positional parameters. Names may repeat. The view is valid
-  // while the Module exists.
+  // The name of an input or output in the model. It is a dict key or the name of a keyword argument
+  // ("mask"), or a path that begins with one ("state.keys[0]"). Empty if the program does not name
+  // the value; the file does not contain names of positional parameters. Names may repeat. The view
+  // is valid while the Module exists.
   Result<std::string_view> input_name(std::string_view method, size_t index) const;
   Result<std::string_view> output_name(std::string_view method, size_t index) const;
 

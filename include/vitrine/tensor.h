@@ -60,8 +60,8 @@ class Tensor {
   size_t element_size() const { return element_size_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
-  // The largest number of elements after a resize, and its bytes: the bound at construction, or
-  // less if the tensor aliases smaller memory.
+  // The largest number of elements that a resize allows, and their size in bytes. The number is the
+  // bound at construction, or less if the tensor aliases smaller memory.
   int64_t max_numel() const {
     return bound_numel_ < capacity_numel_ ? bound_numel_ : capacity_numel_;
   }
@@ -136,8 +136,8 @@ class Tensor {
     has_slack_ = before.has_slack_;
     constant_ = before.constant_;
   }
-  // True if there is memory for all elements; is_writable() also needs memory for max_numel()
-  // elements that is not read-only.
+  // True if there is memory for all elements; is_writable() also requires that the memory is
+  // writable and has space for max_numel() elements.
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 

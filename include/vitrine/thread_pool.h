@@ -53,8 +53,8 @@ class ThreadPool {
 
   // These functions are virtual so that programs without a pool do not link them.
 
-  // Returns true if the caller should run a region that takes `work_ns` on one thread on all
-  // threads now, and false if the caller should run it alone.
+  // Decides about a region that takes `work_ns` on one thread. Returns true if the caller should
+  // run it on all threads now, and false if the caller should run it alone.
   virtual bool should_parallelize(uint64_t work_ns);
   // Calls task(argument, i) once for every i < count on all threads, and returns when all calls
   // have returned. Tasks must not call run().

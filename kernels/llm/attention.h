@@ -16,7 +16,8 @@
 
 namespace vitrine::llm {
 
-// The vectors of a tensor of rank 4, one for each batch, token and head. Strides are in elements.
+// The vectors of a tensor of rank 4. Each combination of batch, token and head has one vector.
+// Strides are in elements.
 struct Rows {
   const Tensor* tensor;
   int64_t batch_stride;

@@ -3,9 +3,9 @@
 //
 // Blocks of many queries are multiplied as matrices, blocks of few queries row by row.
 //
-// A work item is a block of queries of one key head. For few queries and a long cache, it is
-// instead a part of the keys for all key heads, so that memory is read in order; the parts are then
-// merged.
+// A work item is a block of queries of one key head. With few queries and a long cache, a work item
+// is instead a part of the keys for all key heads, so that memory is read in order; the results for
+// the parts are then merged.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -240,8 +240,8 @@ class BlockedAttention {
     return a_.mask == nullptr ? nullptr : a_.mask + (at.token + r / a_.group()) * a_.keys + first;
   }
 
-  // Multiplies column n of the scores by the scale of row n. This is cheaper than scaling the
-  // elements of the row.
+  // Multiplies column n of the scores by the scale of cache row n. This is cheaper than scaling the
+  // elements of the cache row.
   static void apply_scales(const simd::CacheRows& rows, const simd::FloatRows& scores) {
     if (rows.scales == nullptr) return;
     alignas(64) float scales[kKeyBlock];

@@ -1,4 +1,5 @@
-// Arithmetic and comparison of a floating tensor with another tensor or a Scalar, and where.
+// Operators that compute with or compare a floating tensor and another tensor or a Scalar, and the
+// operator `where`.
 
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/take_over.h"

@@ -161,7 +161,7 @@ class PlaneOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the elements of a plane that a run of the output reads through one tap; zeros for
+  // Copies the elements of a plane that a run of the output reads through one tap. Writes zeros for
   // padding.
   void copy_run(const float* plane, const Run& run, const Spatial& tap, float* to) const {
     const Layout& layout = shape_.input_layout;
@@ -195,7 +195,7 @@ class PlaneOperands final : public ImageOperands {
 };
 
 // Operands for dim order N, H, W, C. Rows are output positions, columns are output channels. The
-// depth counts taps and, within each, channels.
+// depth runs over taps and, within each tap, over channels.
 class PixelOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;

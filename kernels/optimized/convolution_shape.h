@@ -38,19 +38,18 @@ inline bool is_plane(const Layout& layout) {
           layout.strides[2] == layout.sizes[4] * layout.sizes[3] * layout.strides[4]);
 }
 
-// Computes a convolution that is not transposed as a matrix product of weights and patches, for
-// each image and group.
+// Computes a non-transposed convolution as a matrix product of weights and patches, for each image
+// and group.
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
-// Computes a convolution that is not transposed on channels-last images with packed weights; other
-// images are converted. Returns false, with nothing done, if `weight`, the tensor of the weights,
-// is not a constant, if the budget is too small to keep them packed, or if convolve_as_product() is
-// faster.
+// Computes a non-transposed convolution with packed weights. Converts images that are not
+// channels-last. Returns false, with nothing done, if `weight` is not a constant, if the budget is
+// too small to keep the packed weights, or if convolve_as_product() is faster.
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
-// Computes a convolution with one input channel per group. Returns false, with nothing done, if
-// there are more channels or the layouts are not supported.
+// Computes a convolution with one input channel per group. Returns false, with nothing done, if a
+// group has more than one input channel or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a transposed convolution. Returns false, with nothing done, if the layout of the weights

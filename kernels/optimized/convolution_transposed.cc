@@ -26,7 +26,8 @@ void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
   }
 }
 
-// Adds the contributions of all input elements through one tap, row-major in `parts`, to a channel.
+// Adds the contributions of all input elements through one tap to a channel. `parts` holds these
+// contributions in row-major order.
 void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* parts, float* plane) {
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;

@@ -233,8 +233,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return true;
 }
 
-// Computes any result. Returns false in the same cases as elementwise(). This function is never
-// inlined, because its large stack frame would slow small calls.
+// Computes a result of any size. Returns false in the same cases as elementwise(). This function is
+// never inlined, because its large stack frame would slow small calls.
 [[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;

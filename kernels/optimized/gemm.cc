@@ -11,11 +11,11 @@ namespace {
 
 // Minimum number of rows in a band, so that several tiles use a packed panel.
 constexpr int64_t kMinBandRows = 32;
-// Maximum size of a panel, unless a single tile needs more, and maximum width of a panel in tiles.
-// The width is odd so that the rows of a panel do not map to the same cache sets.
+// Maximum size of a panel, which only a single tile may exceed, and maximum width of a panel in
+// tiles. The width is odd so that the rows of a panel do not map to the same cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
-// Number of tasks per worker; more than one, so that faster cores can take more.
+// Number of tasks per worker. It is more than one, so that faster cores can take more tasks.
 constexpr int64_t kTasksPerWorker = 4;
 constexpr int64_t kFloat = sizeof(float);
 
@@ -184,8 +184,7 @@ int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
 
 // A panel of the right side spans the full depth, so that sums stay in registers and each result is
 // written once. A panel is read from the second-level cache. If the cache can hold it, a panel is
-// several tiles wide, so that longer parts of the operands' and result's rows are accessed at a
-// time.
+// several tiles wide, so that the rows of the operands and the result are accessed in longer runs.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands) {
   if (rows <= 0 || columns <= 0) return;

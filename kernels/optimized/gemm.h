@@ -28,7 +28,7 @@ class GemmOperands {
   // otherwise.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
-  // The result in place, if each of its rows is contiguous and equals the sums; null data
+  // The result in place, if its rows are contiguous and hold the sums unchanged; null data
   // otherwise. If `start` is not null, the sums of row r start with start[r]. With a result in
   // place, store() is called only for the last columns, which do not fill a vector.
   struct InPlace {

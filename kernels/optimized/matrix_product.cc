@@ -16,7 +16,8 @@ namespace vitrine::optimized {
 namespace {
 
 // Sets to[r * to_stride + c] = from(r, c). Works by blocks, so that both sides use full cache
-// lines. `column_of` returns a block's part of a column, whose elements are `step` apart.
+// lines. `column_of` returns the part of a column that belongs to a block. The elements of this
+// part are `step` apart.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {

@@ -4,9 +4,10 @@
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
 // The function returns false for arguments that it does not support, with nothing done except
-// perhaps resizing `out`. Then the kernel of the same id in the room given last is called. Thus an
-// optimized kernel needs no code for rare dtypes and layouts or for errors. A kernel that supports
-// all arguments returns void and is defined with VITRINE_KERNEL.
+// perhaps resizing `out`. Then the macro's kernel calls the kernel with the same id in the room
+// that the last argument names. Thus an optimized kernel needs no code for rare dtypes and layouts
+// or for errors. A kernel that supports all arguments returns void and is defined with
+// VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"
@@ -29,7 +30,8 @@ struct TakeOver<function, portable> {
   }
 
  private:
-  // If an argument has the wrong kind, returns false, so that the portable kernel reports it.
+  // If an argument has the wrong kind, returns false, so that the portable kernel reports the
+  // error.
   template <size_t... I>
   static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
     std::tuple<boxing::Slot<Args>...> slots;
@@ -44,8 +46,8 @@ struct TakeOver<function, portable> {
 }  // namespace vitrine::optimized
 
 // Use outside all namespaces. The reference to the other kernel is weak, because a selective build
-// (cmake/SelectOps.cmake) may lack it: a file of this room can define kernels of operators that the
-// build does not select, and these are never called.
+// (cmake/SelectOps.cmake) may lack that kernel: a file of this room can define kernels of operators
+// that the build does not select. Such kernels are never called.
 #define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
   namespace vitrine::room {                                                                  \
   [[gnu::weak]] extern const Kernel kernel_##id;                                             \

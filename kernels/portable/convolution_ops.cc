@@ -16,8 +16,9 @@ struct GradientOperands {
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Computes gradient[a, b, tap]: the sum, over all images and windows, of the window's element in
-// channel a times the element under `tap` of that window in channel b of a's group.
+// Computes gradient[a, b, tap] as a sum of products over all images and windows. Each product is
+// the window's element in channel a times the element that `tap` of the window covers in channel b
+// of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

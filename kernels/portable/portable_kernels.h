@@ -1,4 +1,4 @@
-// Declares portable::kernels(), next to the tables of the other kernel rooms.
+// Includes the header that declares portable::kernels() and the tables of the other kernel rooms.
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

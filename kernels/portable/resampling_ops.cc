@@ -173,8 +173,8 @@ void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   });
 }
 
-// The filters of antialiased resizing. Each has half of its width, and its value at a given
-// distance from the center.
+// The filters of antialiased resizing. Each class defines half of the width of its filter, and the
+// value of the filter at a given distance from the center.
 template <class C>
 struct Triangle {
   static constexpr C kHalfWidth = 1;

@@ -66,7 +66,7 @@ struct QuantizeCall {
   ScalarType dtype;
 };
 
-// Says if zero points are added after or before rounding.
+// Selects whether zero points are added after or before rounding.
 enum class Shift : uint8_t { kAfterRounding, kBeforeRounding };
 
 // Quantizes a run of elements with arithmetic in Real.

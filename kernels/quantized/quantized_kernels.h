@@ -1,4 +1,4 @@
-// Declares quantized::kernels(), next to the tables of the other kernel rooms.
+// Includes the header that declares quantized::kernels() and the tables of the other kernel rooms.
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

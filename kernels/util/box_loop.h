@@ -56,8 +56,8 @@ class BoxLoop {
   // Distance between neighbors of a row, in elements.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
-  // Calls row(const Offsets& first, int64_t count) for each row. `first` holds, for each operand,
-  // the offset of the row's first element, which includes the operand's number in `offsets`.
+  // Calls row(const Offsets& first, int64_t count) for each row. For each operand, `first` holds
+  // the offset of the row's first element plus the operand's number in `offsets`.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));

@@ -50,8 +50,8 @@ struct alignas(64) Chunk {
 // A conversion that rounds through an operator's common dtype where PyTorch does.
 class Conversion {
  public:
-  // Values are rounded to `middle` if `middle` is Half or BFloat16; other values of `middle` have
-  // no effect. Returns false if a dtype is not REALHBBF16.
+  // Values are rounded to `middle` if `middle` is Half or BFloat16; other dtypes have no effect.
+  // Returns false if a dtype is not REALHBBF16.
   [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
 
   // True if elements can be used without conversion. False for Bool, whose bytes may have any

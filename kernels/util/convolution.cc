@@ -43,7 +43,8 @@ struct Operands {
 };
 
 // The operands of the product for one image and one group. Rows are output channels, columns are
-// output positions, and depth counts input channels and, within each, the taps of the kernel.
+// output positions, and the depth runs over input channels and, within each channel, over the taps
+// of the kernel.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:

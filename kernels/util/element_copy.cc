@@ -104,8 +104,8 @@ struct Plane {
     return result;
   }
 
-  // Fills a row with one element. Copies the part that is already filled, which doubles each time,
-  // up to kMax elements.
+  // Fills a row with one element. Repeatedly copies the part that is already filled, but at most
+  // kMax elements at a time.
   void fill_row(int64_t row) const {
     constexpr int64_t kMax = 512;
     std::byte* const first = static_cast<std::byte*>(target) + (to + row * to_step) * size;

@@ -76,7 +76,7 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Index of root i * j of the radix times the twiddle factor p * i.
+        // Index of the product of two roots: root i * j of the radix, and the twiddle factor p * i.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;

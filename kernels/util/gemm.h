@@ -3,7 +3,7 @@
 // gemm() reads its operands as panels: small blocks, converted to the type of the sums and packed
 // in the order in which they are read. Anything that can fill a panel (a matrix of any dtype and
 // strides, the patches of an image) can be multiplied, and the inner loop is instantiated only
-// three times: for float, double and uint64_t. The last serves all integer dtypes, whose sums wrap
+// three times: for float, double and uint64_t. uint64_t serves all integer dtypes, whose sums wrap
 // around.
 #pragma once
 

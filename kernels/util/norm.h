@@ -10,8 +10,8 @@
 namespace vitrine {
 
 // Returns the elements of a row-major tensor as T: the tensor's own memory if the tensor has that
-// dtype, otherwise a converted copy in temporary memory. Returns null if `tensor` is null, and if
-// no conversion exists, which also fails the context.
+// dtype, otherwise a converted copy in temporary memory. Returns null if `tensor` is null. Returns
+// null and fails the context if no conversion exists.
 template <class T>
 const T* elements_as(KernelContext& context, const Tensor* tensor) {
   if (tensor == nullptr) return nullptr;

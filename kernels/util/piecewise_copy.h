@@ -12,8 +12,8 @@
 
 namespace vitrine {
 
-// In one dimension, copies the input's elements from, from + step, ... to the result's elements to,
-// to + 1, ...
+// In one dimension, copies the input's elements `from`, `from + step`, ... to the result's elements
+// `to`, `to + 1`, ...
 struct Segment {
   int64_t to;
   int64_t from;

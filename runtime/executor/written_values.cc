@@ -55,7 +55,7 @@ Error MethodLoader::sort_written_ranges() {
     if (written_[i]) *next++ = planned_range(i);
   }
   sort(written_ranges_, std::less<>());
-  // Sets the end of each range to the largest end of the ranges up to it.
+  // Sets the end of each range to the largest end among this range and all ranges before it.
   for (size_t i = 1; i < count; ++i) {
     PlannedRange& range = written_ranges_[i];
     const PlannedRange& before = written_ranges_[i - 1];

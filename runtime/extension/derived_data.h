@@ -19,10 +19,10 @@ class DerivedData {
   DerivedData(const DerivedData&) = delete;
   DerivedData& operator=(const DerivedData&) = delete;
 
-  // Returns 64-byte aligned memory of `bytes`, which is the same in each call with equal arguments.
-  // The memory is uninitialized at the first call with these arguments, which sets `is_new`.
-  // Returns null and clears `is_new` if `bytes` exceeds half of what is left of the budget: the
-  // rest is for the temporary memory of kernels, which must not fail because weights were packed.
+  // Returns `bytes` bytes of memory, 64-byte aligned. Calls with equal arguments return the same
+  // memory. The first of these calls sets `is_new` and returns uninitialized memory. Returns null
+  // and clears `is_new` if `bytes` exceeds half of what is left of the budget: the rest is for the
+  // temporary memory of kernels, because packing weights must not make kernels run out of memory.
   // Returns null and sets `is_new` if the system has no memory.
   void* find_or_add(const void* constant, uint64_t key, size_t bytes, bool& is_new);
 

@@ -34,7 +34,8 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   const size_t step = hn::Lanes(dt);
   auto low = hn::Set(dt, std::numeric_limits<T>::infinity()), high = hn::Neg(low);
   auto zeros = hn::Zero(dt);
-  // Uses several sums, because the processor can start an addition before the one before has ended.
+  // Uses several sums, because the processor can start an addition to one sum while an addition to
+  // another is in progress.
   auto sum = hn::Zero(d), other_sum = sum;
   for (; i + step <= count; i += step) {
     const auto x = hn::LoadU(dt, elements + i);

@@ -18,8 +18,9 @@ struct ValueSummary {
   uint64_t nan = 0;
   uint64_t infinite = 0;
   uint64_t zeros = 0;
-  // Quantized elements with the smallest or largest integer of their type, unless that integer
-  // represents 0 (the result of a relu). Their true values may be outside of the range.
+  // Number of quantized elements that are the smallest or largest integer of their type, and whose
+  // true values may thus be outside of the range. An integer that represents 0 (the result of a
+  // relu) does not count.
   uint64_t saturated = 0;
   double min = 0;
   double max = 0;

@@ -8,9 +8,9 @@ namespace vitrine::platform {
 
 uint64_t now_ns();
 
-// Returns now_ns() to within a microsecond and takes a third of its time. Adds the progress of the
-// processor's counter to the last reading of the clock in this thread, which was at most a few
-// milliseconds ago. Results never decrease within a thread.
+// Returns now_ns() to within a microsecond, in a third of the time that now_ns() takes. Adds the
+// progress of the processor's counter to the last reading of the clock in this thread, which was at
+// most a few milliseconds ago. Results never decrease within a thread.
 uint64_t quick_now_ns();
 
 // One reading of the processor's counter, as a time and as a value of ticks().

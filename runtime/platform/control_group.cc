@@ -41,7 +41,7 @@ struct Group {
   size_t path_size;
 };
 
-// Reads a file of a control group, which must be short.
+// Reads a file of a control group. The file must be short.
 void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileBytes]) {
   char path[kMaxPathBytes];
   std::snprintf(path, sizeof path, "%s/sys/fs/cgroup/%s%.*s/%s", group.root, group.mount,
@@ -72,7 +72,7 @@ uint64_t used_memory(const Group& group, bool is_v2) {
   return used > 0 ? static_cast<uint64_t>(used) : 0;
 }
 
-// Returns UINT64_MAX if the group has no limit, which a v1 quota of -1 means too.
+// Returns UINT64_MAX if the group has no limit. A v1 quota of -1 also means no limit.
 uint64_t limit_of(const Group& group, const Controller& controller, bool is_v2) {
   long long quota = 0;
   long long period = controller.default_period;

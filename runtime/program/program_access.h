@@ -24,7 +24,8 @@ struct ProgramAccess {
     return MethodMeta(&plan);
   }
 
-  // The first `nbytes` initial bytes of constant or mutable tensor `index`.
+  // The first `nbytes` bytes of constant `index`, or of the initial value of mutable tensor
+  // `index`.
   static Result<std::span<const std::byte>> constant_data(const Program& program, uint32_t index,
                                                           size_t nbytes);
   static bool constants_have_slack(const Program& program) {

@@ -52,7 +52,7 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #else
   const Tag tag;
   const hn::Repartition<uint64_t, Tag> pairs;
-  // In each block of four lanes, the sums are first a, b, a, b, then a, b, c, d.
+  // Each block of four lanes first holds sums for a, b, a, b, and then sums for a, b, c, d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto ab2 = hn::BitCast(pairs, ab);

@@ -10,7 +10,8 @@ namespace vitrine::optimized::simd {
 using Convert = void (*)(const void* from, void* to, int64_t count);
 
 // Return the conversion from elements of `dtype` (Half, BFloat16 or Float) to floats, and the
-// conversion back, which rounds to nearest, ties to even. NaN stays NaN. Null for other dtypes.
+// conversion back, which rounds to nearest, ties to even. NaN stays NaN. Both return null for other
+// dtypes.
 Convert to_float(ScalarType dtype);
 Convert from_float(ScalarType dtype);
 

@@ -48,7 +48,8 @@ void take_every_other(const float* from, int64_t count, float* to);
 
 // The convolution of consecutive pixels whose channels are contiguous: for p < count and c <
 // channels, out[p * out_step + c] = bias[c] + sum over taps t of weights[t][c] * in[t][p * in_step
-// + c]. Half inputs and outputs are converted from and to the floats that are added.
+// + c]. The sums are in float: Half inputs are converted to float, and sums are converted to Half
+// outputs.
 template <class T>
 struct DepthwisePixels {
   const T* const* in;  // input of each tap inside the image

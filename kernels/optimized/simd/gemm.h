@@ -31,8 +31,8 @@ struct GemmTile {
   int64_t sums_stride;
   const float* start;  // initial sum of each row; null means zero
   int64_t left_step = 1;
-  // The right side is prefetched from this many floats after the current row; 0 means not at all.
-  // Prefetching helps products of few rows with weights that are too large for the caches.
+  // Prefetching of the right side is this many floats ahead; 0 turns it off. Prefetching helps
+  // products of few rows with weights that are too large for the caches.
   int64_t right_ahead = 0;
 };
 void multiply_tile(const GemmTile& tile);

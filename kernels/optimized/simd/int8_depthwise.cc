@@ -206,7 +206,8 @@ void Int8DepthwiseWindow::pack(size_t channel, int32_t bias, const int8_t* taps,
   const size_t ways = ways_of(channels - first);
   std::byte* const block = weights + channel / kBlock * block_bytes(*this);
   const size_t per_group = shares_columns(*this) ? rows : kTaps;
-  // The instruction needs unsigned inputs, so 128 is added to each input, and the sum starts lower.
+  // The instruction needs unsigned inputs, so 128 is added to each input. The sum starts at a lower
+  // value to compensate.
   auto sum = static_cast<uint32_t>(bias);
   for (size_t t = 0; t < rows * columns; ++t) {
     sum -= 128 * static_cast<uint32_t>(int32_t{taps[t * tap_stride]});

@@ -19,15 +19,16 @@ struct Int8DepthwiseWindow {
 
   // Bytes of the weights of all channels.
   size_t weight_bytes() const;
-  // Writes the weights of a channel. Tap t, which counts column by column, is taps[t * tap_stride].
+  // Writes the weights of a channel. Taps are numbered column by column; tap t is taps[t *
+  // tap_stride].
   void pack(size_t channel, int32_t bias, const int8_t* taps, size_t tap_stride, float scale,
             std::byte* weights) const;
 };
 
 // A row of pixels of the result.
 struct Int8DepthwiseRow {
-  // The inputs of the taps, column by column. The window of pixel p starts at column p * step.
-  // `zero` is padding; `offset` bytes are added to other pointers.
+  // The inputs of the taps, column by column. The window of pixel p starts at column p * step. The
+  // pointer `zero` marks padding; `offset` bytes are added to all other pointers.
   const int8_t* const* in;
   const int8_t* zero;
   size_t offset;

@@ -158,7 +158,7 @@ HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-// The value for lanes beyond the end of a line, because the exponential of minus infinity is 0.
+// The value for lanes beyond the end of a line. Its exponential is 0, so these lanes add nothing.
 HWY_INLINE V minus_infinity() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
 
 // The sum of exp(in - line_max). Also writes the terms to `out` unless it is null.

@@ -193,9 +193,10 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
 }
 
-// Returns r where x = n pi/2 + r. pi/2 is split in four parts: the differences with the first two
-// are exact, and n times the last is less than the rounding of r. Without fused multiply-add, n
-// times the third part must be exact too, so that part has 16 bits and n has at most 8.
+// Returns r where x = n pi/2 + r. pi/2 is split in four parts: subtracting n times each of the
+// first two is exact, and n times the last is less than the rounding error of r. Without fused
+// multiply-add, n times the third part must be exact too, so that part has 16 bits and n has at
+// most 8.
 constexpr bool kFused = HWY_NATIVE_FMA != 0;
 constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
 

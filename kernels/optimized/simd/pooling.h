@@ -15,9 +15,9 @@ struct Windows {
   int64_t tap_step;
 };
 
-// Computes, for each of `count` windows, the largest element, or the last NaN, and its index in the
-// plane; `index` is the index of windows.from. If no element is above -infinity, the result is the
-// index of the window's first element.
+// For each of `count` windows, finds the largest element, or the last NaN if there is one, and the
+// index of this element in the plane. `index` is the index of windows.from. If no element is above
+// -infinity, the result is the index of the window's first element.
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
                         int64_t* indices);
 

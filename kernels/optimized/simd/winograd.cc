@@ -80,7 +80,8 @@ HWY_INLINE void transform_weights(const V* in, V* out) {
     out[2] = hn::NegMulAdd(half, in[1], even);
     out[3] = in[2];
   } else {
-    // Point p has the weights 1, p and p^2, divided by 2 p^2 (p^2 - q^2), if q is the other point.
+    // The weights of point p are 1, p and p^2, each divided by 2 p^2 (p^2 - q^2), where q is the
+    // other of kA and kB.
     constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
     constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
     const V even_a = hn::MulAdd(winograd_constant(kA * kA * kScaleA), in[2],

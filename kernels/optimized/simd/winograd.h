@@ -2,9 +2,9 @@
 // a tile of t x t results take (t + 2)^2 instead of 9 t^2 multiplications per pair of channels.
 //
 // S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
-// Algorithms for Convolutional Neural Networks", 2015. The error against exact sums is at most four
-// times that of a sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which
-// have about half of the error of 0, +-1, +-2 and infinity.
+// Algorithms for Convolutional Neural Networks", 2015. The rounding error is at most four times the
+// error of a plain sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which
+// cause about half the error of the points 0, +-1, +-2 and infinity.
 //
 // Pixels have contiguous channels (N, H, W, C). An infinity or a NaN spreads to all results of the
 // tiles that read it.
