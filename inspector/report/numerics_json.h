@@ -7,6 +7,7 @@
 
 #include "inspector/compare/numerics.h"
 #include "inspector/join/profile.h"
+#include "inspector/report/report_numerics_comparison.h"
 
 namespace vitrine::inspector {
 
@@ -18,8 +19,17 @@ std::string sqnr_csv(const std::optional<TensorDifference>& figures);
 // Returns the profile's model, method, origin and warnings.
 nlohmann::ordered_json program_json(const Profile& profile);
 
+// Returns the typical time of a row in `timed`, or null if `timed` is null or its rows are not the
+// same operators as those of the program.
+nlohmann::ordered_json time_json(const Profile* timed, const Profile& program, size_t row);
+
 // Returns the document of report_numerics_json(). If `timed` is null, rows have no times.
 nlohmann::ordered_json numerics_json(const Numerics& numerics, const Profile& program,
                                      const Profile& reference, const Profile* timed);
+
+// Returns the document of report_numerics_comparison_json().
+nlohmann::ordered_json numerics_comparison_json(const NumericsComparison& comparison,
+                                                const NumericsSide& a, const NumericsSide& b,
+                                                const Profile& reference);
 
 }  // namespace vitrine::inspector

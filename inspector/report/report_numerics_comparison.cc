@@ -15,6 +15,8 @@
 #include "inspector/report/comparison_texts.h"
 #include "inspector/report/csv_cell.h"
 #include "inspector/report/difference_texts.h"
+#include "inspector/report/fill_page.h"
+#include "inspector/report/html/page_text.h"
 #include "inspector/report/numerics_json.h"
 #include "inspector/report/numerics_texts.h"
 #include "inspector/report/run_texts.h"
@@ -187,7 +189,7 @@ std::string side_csv(const NumericsRow* row) {
                      sqnr_csv(row->total));
 }
 
-Json side_json(const NumericsRow* row) {
+Json side_json(const NumericsRow* row, const NumericsSide& side) {
   if (row == nullptr) return nullptr;
   return {{"row", row->row},
           {"result", row->result},
@@ -196,7 +198,8 @@ Json side_json(const NumericsRow* row) {
           {"made_here", figures_json(row->made_here)},
           {"inherited", figures_json(row->inherited)},
           {"total", figures_json(row->total)},
-          {"not_measured", row->why_not_made_here}};
+          {"not_measured", row->why_not_made_here},
+          {"time_ns", time_json(side.timed, side.program, row->row)}};
 }
 
 Json summary_json(const NumericsSide& side) {
@@ -206,9 +209,28 @@ Json summary_json(const NumericsSide& side) {
   Json json = program_json(side.program);
   json["first_below_row"] = first(side.numerics.first_below);
   json["first_not_finite_row"] = first(side.numerics.first_not_finite);
+  json["timed_runs"] = side.timed == nullptr ? Json() : Json(side.timed->runs);
   json["outputs"] = outputs_json(side.numerics.outputs);
   json["notes"] = side.numerics.notes;
   return json;
+}
+
+// Adds the texts that only the page shows: names of single rows, and of rows without figures.
+void add_page_texts(Json& json, const NumericsSide& side) {
+  constexpr size_t kShownNames = 12;  // for each reason
+  const auto name = [&](size_t i) {
+    const NumericsRow& row = side.numerics.rows[i];
+    return row_name(row, row_texts(side.program.rows[row.row]));
+  };
+  const auto first = [&](const std::optional<size_t>& i) { return i ? Json(name(*i)) : Json(); };
+  json["names"] = {{"first_below", first(side.numerics.first_below)},
+                   {"first_not_finite", first(side.numerics.first_not_finite)}};
+  json["without_figures"] = Json::array();
+  for (const auto& [reason, rows] : rows_without_figures(side.numerics)) {
+    Json names = Json::array();
+    for (size_t i = 0; i < std::min(rows.size(), kShownNames); ++i) names.push_back(name(rows[i]));
+    json["without_figures"].push_back({reason, names, rows.size()});
+  }
 }
 
 }  // namespace
@@ -234,28 +256,54 @@ std::string report_numerics_comparison_csv(const NumericsComparison& comparison,
   return csv;
 }
 
-std::string report_numerics_comparison_json(const NumericsComparison& comparison,
-                                            const NumericsSide& a, const NumericsSide& b,
-                                            const Profile& reference) {
+Json numerics_comparison_json(const NumericsComparison& comparison, const NumericsSide& a,
+                              const NumericsSide& b, const Profile& reference) {
   Json rows = Json::array();
   for (const NumericsPair& pair : comparison.pairs) {
     const PairTexts name(pair, a, b);
     rows.push_back({{"op", name.texts.op},
                     {"module", name.texts.module},
                     {"lines", name.row.lines},
-                    {"a", side_json(row_of(a, pair.a))},
-                    {"b", side_json(row_of(b, pair.b))}});
+                    {"a", side_json(row_of(a, pair.a), a)},
+                    {"b", side_json(row_of(b, pair.b), b)}});
   }
-  const Json json = {{"schema_version", kNumericsComparisonJsonVersion},
-                     {"a", summary_json(a)},
-                     {"b", summary_json(b)},
-                     {"reference", program_json(reference)},
-                     {"samples", a.numerics.samples},
-                     {"limit_db", a.numerics.limit_db},
-                     {"rows", rows},
-                     {"unaligned_a", comparison.unaligned_a},
-                     {"unaligned_b", comparison.unaligned_b}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return {{"schema_version", kNumericsComparisonJsonVersion},
+          {"a", summary_json(a)},
+          {"b", summary_json(b)},
+          {"reference", program_json(reference)},
+          {"samples", a.numerics.samples},
+          {"limit_db", a.numerics.limit_db},
+          {"rows", rows},
+          {"unaligned_a", comparison.unaligned_a},
+          {"unaligned_b", comparison.unaligned_b}};
+}
+
+std::string report_numerics_comparison_json(const NumericsComparison& comparison,
+                                            const NumericsSide& a, const NumericsSide& b,
+                                            const Profile& reference) {
+  return numerics_comparison_json(comparison, a, b, reference)
+             .dump(1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string report_numerics_comparison_html(const NumericsComparison& comparison,
+                                            const NumericsSide& a, const NumericsSide& b,
+                                            const Profile& reference) {
+  Json data = numerics_comparison_json(comparison, a, b, reference);
+  for (size_t i = 0; i < comparison.pairs.size(); ++i) {
+    const PairTexts name(comparison.pairs[i], a, b);
+    RowTexts texts = name.texts;
+    texts.op = texts.short_op;
+    data["rows"][i]["name"] = op_text(name.row, texts);
+  }
+  add_page_texts(data["a"], a);
+  add_page_texts(data["b"], b);
+  const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string style = std::string(html::kStyle).append(html::kNumericsStyle);
+  const std::string script =
+      std::string(html::kElements).append(html::kDepthChart).append(html::kNumericsPairScript);
+  return fill_page(html::kNumericsPairPage,
+                   {{"{{style}}", style}, {"{{data}}", json}, {"{{script}}", script}});
 }
 
 }  // namespace vitrine::inspector

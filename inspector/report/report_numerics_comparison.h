@@ -1,4 +1,5 @@
-// Writes the errors of two programs side by side as a table, CSV or JSON (docs/numerics.md).
+// Writes the errors of two programs side by side as a table, CSV, JSON or a page for a browser
+// (docs/numerics.md). The page needs no network and no other files.
 #pragma once
 
 #include <string>
@@ -14,6 +15,9 @@ inline constexpr int kNumericsComparisonJsonVersion = 1;
 struct NumericsSide {
   const Numerics& numerics;
   const Profile& program;
+  // A profile of the program without captured values, for the times in JSON and on the page; may be
+  // null.
+  const Profile* timed = nullptr;
 };
 
 // With options.view.top, the table shows the pairs whose total errors differ most.
@@ -23,6 +27,10 @@ std::string report_numerics_comparison(const NumericsComparison& comparison, con
 std::string report_numerics_comparison_csv(const NumericsComparison& comparison,
                                            const NumericsSide& a, const NumericsSide& b);
 std::string report_numerics_comparison_json(const NumericsComparison& comparison,
+                                            const NumericsSide& a, const NumericsSide& b,
+                                            const Profile& reference);
+// Names are shown as text, never as markup.
+std::string report_numerics_comparison_html(const NumericsComparison& comparison,
                                             const NumericsSide& a, const NumericsSide& b,
                                             const Profile& reference);
 

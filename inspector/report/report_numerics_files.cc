@@ -37,8 +37,8 @@ std::string figures_csv(const Figures& figures) {
 
 Json index_json(const std::optional<size_t>& index) { return index ? Json(*index) : Json(); }
 
-// Returns the typical time of a row in `timed`, whose rows must be the same operators as those of
-// the program.
+}  // namespace
+
 Json time_json(const Profile* timed, const Profile& program, size_t row) {
   if (timed == nullptr || timed->rows.size() != program.rows.size()) return nullptr;
   const ProfileRow& one = timed->rows[row];
@@ -47,8 +47,6 @@ Json time_json(const Profile* timed, const Profile& program, size_t row) {
                        one.kernel == other.kernel;
   return is_same ? Json(timed->typical(one.time)) : Json();
 }
-
-}  // namespace
 
 Json figures_json(const Figures& figures) {
   if (!figures) return nullptr;

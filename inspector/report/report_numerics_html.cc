@@ -26,8 +26,10 @@ std::string report_numerics_html(const Numerics& numerics, const Profile& progra
       without_tags(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   const std::string style =
       std::string(html::kStyle).append(html::kGraphTabStyle).append(html::kNumericsStyle);
-  const std::string script =
-      std::string(html::kElements).append(html::kGraphTabScript).append(html::kNumericsScript);
+  const std::string script = std::string(html::kElements)
+                                 .append(html::kGraphTabScript)
+                                 .append(html::kDepthChart)
+                                 .append(html::kNumericsScript);
   return fill_page(html::kNumericsPage, {{"{{style}}", style},
                                          {"{{data}}", json},
                                          {"{{graph data}}", graph.empty() ? "null" : graph},

@@ -275,6 +275,24 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
 }
 
+// Reads and clicks like a reader of the page of two programs.
+constexpr char kDrivePair[] = R"(
+const all = (query) => [...document.querySelectorAll(query)];
+const rows = () => all('#table tbody tr:not(.detail)');
+seen.rows = rows().length;
+seen.panels = all('#depth .panel').length;
+seen.lines = all('#depth .panel:first-child path').filter((path) => /L/.test(path.getAttribute('d'))).length;
+seen.marked = rows().filter((row) => row.className === 'marked').map((row) => Number(row.dataset.rows));
+const both = rows().find((row) => !row.children[0].textContent.includes('–') && !row.children[1].textContent.includes('–'));
+both.click();
+seen.detail = all('tr.detail dl > *').map((fact) => fact.textContent).join('|');
+seen.outputs = all('#outputs tbody tr').map((row) => row.children[0].textContent);
+const theme = document.documentElement.dataset.theme;
+document.getElementById('theme').click();
+seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+)";
+
 TEST(NumericsCommand, ComparesTwoLowerings) {
   const CommandResult result =
       executor_runner(linear_relu("--format json --reference " + sample("linear_relu/model.pt2") +
@@ -288,6 +306,51 @@ TEST(NumericsCommand, ComparesTwoLowerings) {
     EXPECT_EQ(row.at("a"), row.at("b")) << "the programs are the same";
   }
   EXPECT_EQ(report.at("a").at("outputs"), report.at("b").at("outputs"));
+}
+
+TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const fs::path file = scratch / "errors.html";
+  const auto etrecord = [](const std::string& option, const std::string& folder) {
+    return " --" + option + " " + sample(folder + "/etrecord.bin");
+  };
+  const CommandResult result = executor_runner(
+      "--numerics " + sample("digits_xnnpack/model.pte") + etrecord("etrecord", "digits_xnnpack") +
+      " --compare " + sample("digits_xnnpack_q8/model.pte") +
+      etrecord("compare_etrecord", "digits_xnnpack_q8") + " --reference " +
+      sample("digits_portable/model.pte") + etrecord("reference_etrecord", "digits_portable") +
+      " --inputs " + sample("digits_xnnpack/input_0.bin") +
+      " --num_executions 3 --warmup 1 --fail_below 40dB -o " + file.string());
+  ASSERT_EQ(result.exit_code, 2) << result.err;
+  const std::string page = read_text(file);
+  const json data = page_data(page);
+  const json& rows = data.at("rows");
+  const auto has_times = [&](const char* side) {
+    return std::ranges::all_of(rows, [&](const json& row) {
+      return row.at(side).is_null() || row.at(side).at("time_ns").is_number();
+    });
+  };
+  EXPECT_TRUE(has_times("a") && has_times("b"));
+  const auto below = std::ranges::find_if(rows, [&](const json& row) {
+    return row.at("b").is_object() && row.at("b").at("row") == data.at("b").at("first_below_row");
+  });
+  for (const char* window : {"1280,900", "390,844"}) {
+    SCOPED_TRACE(window);
+    const json seen = drive(browser, page, scratch, window, kDrivePair);
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen.at("problems"), json::array());
+    EXPECT_EQ(seen.at("rows"), rows.size());
+    EXPECT_EQ(seen.at("panels"), 3) << "errors, times of A, times of B";
+    EXPECT_EQ(seen.at("outputs"), json({"A", "B"}));
+    EXPECT_EQ(seen.at("lines"), 2) << "a line for the total error of each program";
+    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("A made here|"));
+    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("B made here|"));
+    EXPECT_EQ(seen.at("theme"), "dark,light");
+    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
+    ASSERT_NE(below, rows.end()) << "a convolution in int8 is below 40 dB";
+    EXPECT_EQ(seen.at("marked"), json({below - rows.begin() + 1}));
+  }
 }
 
 TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
@@ -407,9 +470,6 @@ TEST(NumericsCommand, RejectsInvalidCommandLines) {
        "--numerics: cannot be used with --profile"},
       {linear_relu("--format svg --reference " + sample("linear_relu/model.pt2")),
        "with --numerics, except for csv and html: expected table or json"},
-      {linear_relu("--format html --reference " + sample("linear_relu/model.pt2") + " --compare " +
-                   sample("linear_relu/model.pte")),
-       "--numerics with --compare has no page"},
       {linear_relu("--fail_above 1.1 --reference " + sample("linear_relu/model.pt2") +
                    " --compare " + sample("linear_relu/model.pte")),
        "--numerics: cannot be used with --fail_above"},

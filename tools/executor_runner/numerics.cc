@@ -50,13 +50,19 @@ std::string comparison_report(const NumericsResult& a, const NumericsResult& b,
                               const ReportOptions& options) {
   const inspector::NumericsComparison comparison =
       inspector::compare_numerics(a.numerics, b.numerics);
-  const inspector::NumericsSide side_a{a.numerics, a.program};
-  const inspector::NumericsSide side_b{b.numerics, b.program};
+  const auto side = [](const NumericsResult& result) {
+    return inspector::NumericsSide{result.numerics, result.program,
+                                   result.timed ? &*result.timed : nullptr};
+  };
+  const inspector::NumericsSide side_a = side(a);
+  const inspector::NumericsSide side_b = side(b);
   switch (options.format) {
     case ReportFormat::kCsv:
       return inspector::report_numerics_comparison_csv(comparison, side_a, side_b);
     case ReportFormat::kJson:
       return inspector::report_numerics_comparison_json(comparison, side_a, side_b, a.reference);
+    case ReportFormat::kHtml:
+      return inspector::report_numerics_comparison_html(comparison, side_a, side_b, a.reference);
     default:
       return inspector::report_numerics_comparison(comparison, side_a, side_b, a.reference,
                                                    table_options(options));

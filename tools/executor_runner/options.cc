@@ -363,9 +363,6 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
     if (options.numerics && format != ReportFormat::kCsv && format != ReportFormat::kHtml) {
       check_is_table_or_json(options.report, "with --numerics, except for csv and html");
     }
-    if (options.numerics && !options.compare.empty() && format == ReportFormat::kHtml) {
-      throw CLI::ValidationError("--format", "html: --numerics with --compare has no page");
-    }
     if (options.value_summaries && format != ReportFormat::kCsv) {
       check_is_table_or_json(options.report, "with --value_summaries, except for csv");
     }

@@ -30,7 +30,13 @@ extern const std::string_view kGraphScript;
 // The page of errors has the placeholders {{style}}, {{data}}, {{graph data}} and {{script}}.
 extern const std::string_view kNumericsPage;
 extern const std::string_view kNumericsStyle;   // follows kStyle
-extern const std::string_view kNumericsScript;  // follows kGraphTabScript
+extern const std::string_view kDepthChart;      // follows kElements
+extern const std::string_view kNumericsScript;  // follows kGraphTabScript and kDepthChart
+
+// The page of two programs' errors has the placeholders {{style}}, {{data}} and {{script}}, and the
+// style of the page of errors.
+extern const std::string_view kNumericsPairPage;
+extern const std::string_view kNumericsPairScript;  // follows kDepthChart
 
 // The page of precisions has the placeholders {{style}}, {{data}} and {{script}}.
 extern const std::string_view kPrecisionsPage;

@@ -138,6 +138,14 @@ TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   EXPECT_TRUE(data.at("a").at("first_below_row").is_null());
   EXPECT_EQ(data.at("b").at("first_below_row"), 0);
   EXPECT_EQ(data.at("rows").at(2).at("b").at("total").at("sqnr_db"), 15);
+  const std::string html =
+      report_numerics_comparison_html(comparison, side_a, {b, program_b, &program_b}, program_a);
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  const json page = page_data(html);
+  EXPECT_EQ(page.at("b").at("names").at("first_below"), "#1 mul");
+  EXPECT_EQ(page.at("b").at("without_figures").at(0).at(2), 1);
+  EXPECT_EQ(page.at("rows").at(2).at("b").at("time_ns"), 10);
+  EXPECT_TRUE(page.at("rows").at(2).at("a").at("time_ns").is_null());
   const std::string table =
       report_numerics_comparison(comparison, side_a, side_b, program_a, {.width = 100});
   EXPECT_THAT(table, HasSubstr("aligned 1 operator value of A with B"));
