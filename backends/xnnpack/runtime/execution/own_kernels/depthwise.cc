@@ -10,10 +10,6 @@
 #include "kernels/optimized/simd/elementwise.h"
 #include "vitrine/half.h"
 
-extern "C" {
-#include "xnnpack/operator-utils.h"
-}
-
 namespace vitrine::xnnpack::own_kernels {
 namespace {
 
@@ -23,20 +19,25 @@ namespace simd = optimized::simd;
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {
-  return static_cast<size_t>(op.kernel_height) * op.kernel_width;
+  const auto& convolution = convolution_of(op);
+  return static_cast<size_t>(convolution.kernel_height) * convolution.kernel_width;
 }
 
 template <class T>
 bool is_depthwise(const xnn_operator& op) {
-  return op.type == (std::is_same_v<T, Half> ? xnn_operator_type_convolution_nhwc_f16
-                                             : xnn_operator_type_convolution_nhwc_f32) &&
-         op.ukernel.type == xnn_microkernel_type_igemm && op.groups > 1 &&
-         op.group_input_channels == 1 && op.group_output_channels == 1 && taps_of(op) <= kMaxTaps;
+  if (op.type != (std::is_same_v<T, Half> ? xnn_operator_type_convolution_nhwc_f16
+                                          : xnn_operator_type_convolution_nhwc_f32) ||
+      op.ukernel.type != xnn_microkernel_type_igemm) {
+    return false;
+  }
+  const auto& convolution = convolution_of(op);
+  return convolution.groups > 1 && convolution.group_input_channels == 1 &&
+         convolution.group_output_channels == 1 && taps_of(op) <= kMaxTaps;
 }
 
 template <class T>
 size_t depthwise_weight_bytes(const xnn_operator& op) {
-  return is_depthwise<T>(op) ? (1 + taps_of(op)) * op.groups * sizeof(float) : 0;
+  return is_depthwise<T>(op) ? (1 + taps_of(op)) * convolution_of(op).groups * sizeof(float) : 0;
 }
 
 // Writes the biases and then the weights of each tap. XNNPACK's weights of a channel are a bias for
@@ -44,9 +45,10 @@ size_t depthwise_weight_bytes(const xnn_operator& op) {
 template <class T>
 void copy_depthwise_weights(xnn_operator& op, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
-  const size_t channels = op.groups;
-  const size_t columns = op.ukernel.igemm.nr;
-  const size_t block = columns * op.ukernel.igemm.kr * op.ukernel.igemm.sr;
+  const size_t channels = convolution_of(op).groups;
+  const xnn_ukernel_igemm& kernel = igemm_kernel_of(op);
+  const size_t columns = kernel.nr;
+  const size_t block = columns * kernel.kr * kernel.sr;
   const auto* from = static_cast<const T*>(packed_weights(&op));
   for (size_t channel = 0; channel < channels; ++channel) {
     to[channel] = static_cast<float>(*from);
@@ -158,16 +160,17 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
 
 template <class T>
 void use_depthwise(xnn_operator& op, const std::byte* weights) {
-  igemm_context& context = op.context.igemm.igemm;
+  igemm_context& context = igemm_context_of(op);
+  const auto& convolution = convolution_of(op);
   context.packed_w = weights;
-  context.kc = op.groups * sizeof(T);
-  const size_t products = taps_of(op) * op.groups;
+  context.kc = convolution.groups * sizeof(T);
+  const size_t products = taps_of(op) * convolution.groups;
   const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
   compute_parameters& compute = op.compute[makes_table ? 1 : 0];
   compute.type = xnn_parallelization_type_2d_tile_1d;
   compute.task_2d_tile_1d = reinterpret_cast<pthreadpool_task_2d_tile_1d_t>(&depthwise_pixels<T>);
   compute.range[0] = op.batch_size;
-  compute.range[1] = op.output_height * op.output_width;
+  compute.range[1] = convolution.output_height * convolution.output_width;
   compute.tile[0] = std::max<size_t>(1, kTaskProducts / products);
 }
 

@@ -2,26 +2,14 @@
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/elementwise.h"
 
-extern "C" {
-#include "xnnpack/config.h"
-#include "xnnpack/reference-config.h"
-}
-
 namespace vitrine::xnnpack::own_kernels {
 namespace {
 
 namespace simd = optimized::simd;
 
 template <xnn_unary_operator kFunction>
-const xnn_unary_elementwise_config* config_of() {
-  if (kFunction == xnn_unary_exp) return xnn_init_f32_exp_config();
-  return xnn_init_unary_reference_config(kFunction, xnn_datatype_fp32, xnn_datatype_fp32);
-}
-
-template <xnn_unary_operator kFunction>
 bool is_function(const xnn_operator& op) {
-  return op.type == xnn_operator_type_unary_elementwise &&
-         op.unary_elementwise_config == config_of<kFunction>();
+  return is_unary(op, kFunction);
 }
 
 template <xnn_unary_operator kFunction>

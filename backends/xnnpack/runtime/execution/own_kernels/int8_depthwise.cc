@@ -6,11 +6,6 @@
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "kernels/optimized/simd/int8_depthwise.h"
 
-extern "C" {
-#include "xnnpack/config.h"
-#include "xnnpack/operator-utils.h"
-}
-
 namespace vitrine::xnnpack::own_kernels {
 namespace {
 
@@ -25,13 +20,7 @@ const xnn_dwconv_config* int8_depthwise_config(const xnn_operator& op) {
   const xnn_dwconv_config* const configs = xnn_init_qs8_qc8w_dwconv_config();
   if (configs == nullptr) return nullptr;
   for (size_t i = 0; i < XNN_MAX_QC8_DWCONV_UKERNELS; ++i) {
-    const xnn_dwconv_config& config = configs[i];
-    // The tiles of channels must have a simple layout, and the window must fill the kernel.
-    if (config.minmax.unipass == op.ukernel.dwconv.unipass_fn && config.last_tile == 0 &&
-        config.channel_subtile == config.channel_tile &&
-        config.primary_tile == op.kernel_height * op.kernel_width) {
-      return &config;
-    }
+    if (runs_simple_tiles(op, configs[i])) return &configs[i];
   }
   return nullptr;
 }
@@ -39,11 +28,13 @@ const xnn_dwconv_config* int8_depthwise_config(const xnn_operator& op) {
 bool is_int8_depthwise(const xnn_operator& op) { return int8_depthwise_config(op) != nullptr; }
 
 simd::Int8DepthwiseWindow window_of(const xnn_operator& op) {
-  return {.channels = op.groups,
-          .rows = op.kernel_height,
-          .columns = op.kernel_width,
-          .step = op.dilation_width == 1 ? std::min(op.stride_width, op.kernel_width)
-                                         : op.kernel_width};
+  const auto& convolution = convolution_of(op);
+  const uint32_t columns = convolution.kernel_width;
+  return {.channels = convolution.groups,
+          .rows = convolution.kernel_height,
+          .columns = columns,
+          .step = convolution.dilation_width == 1 ? std::min(convolution.stride_width, columns)
+                                                  : columns};
 }
 
 size_t int8_depthwise_bytes(const xnn_operator& op) {
@@ -69,10 +60,10 @@ void copy_int8_depthwise_weights(xnn_operator& op, std::byte* to) {
   }
 }
 
-// The context is XNNPACK's, but `packed_weights` points to our weights and `buffer_size` is the
-// number of rows of the window.
+// The context is XNNPACK's, but `packed_weights` points to our weights and depthwise_spare() is
+// the number of rows of the window.
 void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
-  const size_t rows = context->buffer_size;
+  const size_t rows = depthwise_spare(*context);
   const auto& params = reinterpret_cast<const xnn_qs8_qc8w_conv_minmax_params&>(context->params);
   simd::int8_depthwise_row(
       {.channels = context->groups,
@@ -86,7 +77,7 @@ void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y
        .weights = static_cast<const std::byte*>(context->packed_weights),
        .out = static_cast<int8_t*>(context->output) + image * context->output_batch_stride +
               y * context->output_height_stride,
-       .out_stride = context->groups + context->output_increment,
+       .out_stride = depthwise_pixel_stride(*context),
        .pixels = context->output_width,
        .zero_point = params.fp32_scalar.output_zero_point,
        .min = static_cast<int8_t>(params.fp32_scalar.output_min),
@@ -94,11 +85,12 @@ void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y
 }
 
 void use_int8_depthwise(xnn_operator& op, const std::byte* weights) {
-  dwconv_context& context = op.context.dwconv.dwconv;
+  dwconv_context& context = depthwise_context_of(op);
   context.packed_weights = weights;
-  context.buffer_size = op.kernel_height;
+  depthwise_spare(context) = convolution_of(op).kernel_height;
   const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
   compute_parameters& compute = op.compute[makes_table ? 1 : 0];
+  compute.type = xnn_parallelization_type_2d;
   compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(&int8_depthwise_pixels);
 }
 

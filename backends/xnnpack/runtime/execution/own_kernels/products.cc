@@ -1,6 +1,5 @@
 // Products of two inputs in f32 with few rows.
 #include <algorithm>
-#include <utility>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/gemm.h"
@@ -15,9 +14,6 @@ namespace simd = optimized::simd;
 // differ.
 constexpr size_t kMaxProductRows = 32;
 
-using ProductContexts =
-    std::remove_reference_t<decltype(std::declval<xnn_operator>().context.gemm)>;
-
 struct ProductSizes {
   explicit ProductSizes(const gemm_context& context)
       : rows(context.gc_stride / std::max<size_t>(context.cm_stride, 1)),
@@ -31,18 +27,19 @@ struct ProductSizes {
 bool is_plain_product(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
   return op.type == xnn_operator_type_batch_matrix_multiply_nc_f32 && has_sizes &&
-         (op.flags & XNN_FLAG_TRANSPOSE_B) == 0 && !op.context.gemm.const_weights;
+         (op.flags & XNN_FLAG_TRANSPOSE_B) == 0 && !product_contexts_of(op).const_weights;
 }
 
 // True for a product with a column vector.
 bool is_vector_product(const xnn_operator& op) {
-  return is_plain_product(op) && ProductSizes(op.context.gemm.gemm.gemm).columns == 1;
+  return is_plain_product(op) &&
+         ProductSizes(gemm_context_of(product_contexts_of(op))).columns == 1;
 }
 
 // True for a product of a few rows with a matrix whose rows consist of whole SIMD vectors.
 bool is_small_product(const xnn_operator& op) {
   if (!is_plain_product(op)) return false;
-  const ProductSizes sizes(op.context.gemm.gemm.gemm);
+  const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   const auto lanes = static_cast<size_t>(simd::gemm_shape().lanes);
   return sizes.rows <= kMaxProductRows && sizes.columns % lanes == 0;
 }
@@ -63,8 +60,8 @@ bool is_small_product(const xnn_operator& op) {
 // The matrices of one product of the batch.
 struct Product {
   [[gnu::noinline]] Product(const ProductContexts& contexts, size_t batch)
-      : Product(contexts.gemm.gemm, batch) {
-    const gemm_context& context = contexts.gemm.gemm;
+      : Product(gemm_context_of(contexts), batch) {
+    const gemm_context& context = gemm_context_of(contexts);
     right = at_byte(
         static_cast<const float*>(contexts.packw_gemm_gio.kernel),
         matrix_index(context, context.batch_dims_b, batch) * contexts.packw_gemm_gio.gk_stride);
@@ -131,12 +128,12 @@ void use_product(xnn_operator& op,
 }
 
 void use_vector_product(xnn_operator& op, const std::byte*) {
-  const ProductSizes sizes(op.context.gemm.gemm.gemm);
+  const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   use_product(op, &product_rows, sizes.rows, 1, sizes.depth);
 }
 
 void use_small_product(xnn_operator& op, const std::byte*) {
-  const ProductSizes sizes(op.context.gemm.gemm.gemm);
+  const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   const int64_t step = simd::gemm_shape().lanes * simd::kGemmMaxVectors;
   use_product(op, &product_columns, sizes.columns, static_cast<size_t>(step),
               sizes.rows * sizes.depth);

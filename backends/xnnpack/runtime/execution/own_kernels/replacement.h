@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <type_traits>
 
-extern "C" {
-#include "xnnpack/compute.h"
-#include "xnnpack/operator.h"
-}
+#ifdef VITRINE_XNNPACK_UPSTREAM
+#include "backends/xnnpack/runtime/execution/own_kernels/operator_access_upstream.h"
+#else
+#include "backends/xnnpack/runtime/execution/own_kernels/operator_access_debian.h"
+#endif
 
 namespace vitrine::xnnpack::own_kernels {
 

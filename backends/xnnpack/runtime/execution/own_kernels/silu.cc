@@ -5,27 +5,15 @@
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "backends/xnnpack/runtime/execution/silu_fusion.h"
 
-extern "C" {
-#include "xnnpack/config.h"
-#include "xnnpack/reference-config.h"
-}
-
 namespace vitrine::xnnpack::own_kernels {
 namespace {
 
-const xnn_unary_elementwise_config* placeholder() {
-  return xnn_init_unary_reference_config(kSiluPlaceholder, xnn_datatype_fp32, xnn_datatype_fp32);
-}
-
-bool is_silu(const xnn_operator& op) {
-  return op.type == xnn_operator_type_unary_elementwise &&
-         op.unary_elementwise_config == placeholder();
-}
+bool is_silu(const xnn_operator& op) { return is_unary(op, kSiluPlaceholder); }
 
 void compute_silu(size_t bytes, const void* in, void* out, const xnn_unary_uparams*) {
   constexpr size_t kBlockBytes = 4096;
   alignas(64) std::byte sigmoids[kBlockBytes + XNN_EXTRA_BYTES];
-  const xnn_vunary_ukernel_fn sigmoid = xnn_init_f32_sigmoid_config()->ukernel;
+  const xnn_vunary_ukernel_fn sigmoid = sigmoid_kernel();
   const xnn_vbinary_ukernel_fn multiply = xnn_init_f32_vmul_config()->op_ukernel;
   for (size_t start = 0; start < bytes; start += kBlockBytes) {
     const size_t size = std::min(kBlockBytes, bytes - start);

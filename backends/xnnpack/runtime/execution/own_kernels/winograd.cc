@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "runtime/platform/memory.h"
 #include "vitrine/thread_pool.h"
-
-extern "C" {
-#include "xnnpack/operator-utils.h"
-#include "xnnpack/operator.h"
-#include "xnnpack/subgraph.h"
-}
 
 namespace vitrine::xnnpack::own_kernels {
 namespace {
@@ -30,32 +25,39 @@ int64_t tile_count(int64_t tile, const WinogradSize& size) {
 }
 
 bool is_candidate(const xnn_operator& op) {
-  return op.type == xnn_operator_type_convolution_nhwc_f32 &&
-         op.ukernel.type == xnn_microkernel_type_igemm && op.groups == 1 && op.kernel_height == 3 &&
-         op.kernel_width == 3 && op.stride_height == 1 && op.stride_width == 1 &&
-         op.dilation_height == 1 && op.dilation_width == 1;
+  if (op.type != xnn_operator_type_convolution_nhwc_f32 ||
+      op.ukernel.type != xnn_microkernel_type_igemm) {
+    return false;
+  }
+  const auto& convolution = convolution_of(op);
+  return convolution.groups == 1 && convolution.kernel_height == 3 &&
+         convolution.kernel_width == 3 && convolution.stride_height == 1 &&
+         convolution.stride_width == 1 && convolution.dilation_height == 1 &&
+         convolution.dilation_width == 1;
 }
 
 int64_t in_channels(const xnn_operator& op) {
-  return static_cast<int64_t>(op.group_input_channels);
+  return static_cast<int64_t>(convolution_of(op).group_input_channels);
 }
 int64_t out_channels(const xnn_operator& op) {
-  return static_cast<int64_t>(op.group_output_channels);
+  return static_cast<int64_t>(convolution_of(op).group_output_channels);
 }
 
 // Returns the size of the result for an input with the value's shape. The result has no pixels if
 // the value has no shape.
-WinogradSize result_size(const xnn_operator& op, const xnn_value& input) {
+WinogradSize result_size(const xnn_operator& op, const RuntimeTensor& input) {
   if (input.shape.num_dims != 4) return {};
   const size_t* const dims = input.shape.dim;
+  const auto& convolution = convolution_of(op);
   return {static_cast<int64_t>(dims[0]),
-          static_cast<int64_t>(dims[1] + op.padding_top + op.padding_bottom) - 2,
-          static_cast<int64_t>(dims[2] + op.padding_left + op.padding_right) - 2};
+          static_cast<int64_t>(dims[1] + convolution.padding_top + convolution.padding_bottom) - 2,
+          static_cast<int64_t>(dims[2] + convolution.padding_left + convolution.padding_right) - 2};
 }
 
 WinogradSize result_size(const xnn_operator& op) {
-  return {static_cast<int64_t>(op.batch_size), static_cast<int64_t>(op.output_height),
-          static_cast<int64_t>(op.output_width)};
+  const auto& convolution = convolution_of(op);
+  return {static_cast<int64_t>(op.batch_size), static_cast<int64_t>(convolution.output_height),
+          static_cast<int64_t>(convolution.output_width)};
 }
 
 int64_t layer_floats(const simd::WinogradShape& shape) {
@@ -68,9 +70,9 @@ class PackedWeights {
  public:
   explicit PackedWeights(xnn_operator& op)
       : data_(static_cast<const float*>(packed_weights(&op))),
-        columns_(op.ukernel.igemm.nr),
-        step_(op.ukernel.igemm.kr),
-        group_(int64_t{op.ukernel.igemm.kr} * op.ukernel.igemm.sr),
+        columns_(igemm_kernel_of(op).nr),
+        step_(igemm_kernel_of(op).kr),
+        group_(int64_t{igemm_kernel_of(op).kr} * igemm_kernel_of(op).sr),
         tap_(round_up(in_channels(op), group_) * columns_) {}
 
   // Writes the biases of the output channels from `first` on.
@@ -112,7 +114,7 @@ class PackedWeights {
 uint64_t computed_bytes(const xnn_runtime& runtime) {
   uint64_t elements = 0;
   for (size_t i = 0; i < runtime.num_values; ++i) {
-    const xnn_value& value = runtime.values[i];
+    const RuntimeTensor& value = runtime.values[i];
     if (value.type != xnn_value_type_dense_tensor || value.data != nullptr) continue;
     uint64_t count = 1;
     for (size_t k = 0; k < value.shape.num_dims; ++k) count *= value.shape.dim[k];
@@ -262,7 +264,7 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     tasks = divide_up(tiles, layer.task_tiles);
     const int64_t panels = simd::winograd_panels(shape);
     layer.task_panels = divide_up(panels, divide_up(threads_, tasks));
-    op.context.igemm.igemm.packed_w = &layer;
+    igemm_context_of(op).packed_w = &layer;
     compute_parameters& compute = op.compute[0];
     compute.type = xnn_parallelization_type_2d_with_thread;
     compute.task_2d_with_thread =
@@ -278,21 +280,22 @@ void Winograd::run_task(const void* context, size_t thread, size_t tiles, size_t
   const auto& layer =
       *static_cast<const Layer*>(static_cast<const igemm_context*>(context)->packed_w);
   const xnn_operator& op = *layer.op_object;
+  const auto& convolution = convolution_of(op);
   const simd::WinogradImages images{.shape = layer.shape,
                                     .weights = layer.weights + layer.shape.out_channels,
                                     .bias = layer.weights,
                                     .min = op.params.f32_minmax.scalar.min,
                                     .max = op.params.f32_minmax.scalar.max,
-                                    .in = static_cast<const float*>(op.input),
+                                    .in = static_cast<const float*>(convolution.input),
                                     .in_stride = static_cast<int64_t>(op.input_pixel_stride),
-                                    .height = static_cast<int64_t>(op.input_height),
-                                    .width = static_cast<int64_t>(op.input_width),
-                                    .top = op.padding_top,
-                                    .left = op.padding_left,
-                                    .out = static_cast<float*>(op.output),
+                                    .height = static_cast<int64_t>(convolution.input_height),
+                                    .width = static_cast<int64_t>(convolution.input_width),
+                                    .top = convolution.padding_top,
+                                    .left = convolution.padding_left,
+                                    .out = static_cast<float*>(convolution.output),
                                     .out_stride = static_cast<int64_t>(op.output_pixel_stride),
-                                    .out_height = static_cast<int64_t>(op.output_height),
-                                    .out_width = static_cast<int64_t>(op.output_width)};
+                                    .out_height = static_cast<int64_t>(convolution.output_height),
+                                    .out_width = static_cast<int64_t>(convolution.output_width)};
   const auto first_tile = static_cast<int64_t>(tiles) * layer.task_tiles;
   const auto first_panel = static_cast<int64_t>(panels) * layer.task_panels;
   simd::winograd_convolve(

@@ -1,0 +1,78 @@
+// Names the members of XNNPACK 92a7ad5 (July 2026) that differ between the pins.
+// operator_access_debian.h has the same functions; replacement.h includes one of the two.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/operator-utils.h"
+#include "xnnpack/operator.h"
+#include "xnnpack/subgraph.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+
+// XNNPACK runs a task with the first member of these contexts if the task's offset is 0.
+static_assert(offsetof(igemm_op_context, igemm) == 0 && offsetof(gemm_op_context, gemm) == 0 &&
+              offsetof(dwconv_op_context, dwconv) == 0);
+static_assert(std::is_same_v<decltype(xnn_operator::convolution_op), xnn_convolution_operator*>);
+static_assert(std::is_same_v<decltype(xnn_operator::compute), compute_parameters*>);
+static_assert(std::is_same_v<decltype(xnn_ukernel::igemm), xnn_ukernel_igemm*>);
+
+using RuntimeTensor = xnn_runtime_value;
+
+// The window, the groups and the sizes of a convolution, and its input and output. Call it only for
+// convolutions.
+inline const xnn_convolution_operator& convolution_of(const xnn_operator& op) {
+  return *op.convolution_op;
+}
+
+inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
+  return *op.ukernel.igemm;
+}
+inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
+
+// True if the operator applies `function` to f32 values.
+inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
+  // No function that Vitrine replaces exists for other types of 4 bytes.
+  constexpr uint8_t kLog2Bytes = 2;
+  return op.type == xnn_operator_type_unary_elementwise &&
+         op.unary_elementwise.op_type == function &&
+         op.unary_elementwise.log2_input_size == kLog2Bytes &&
+         op.unary_elementwise.log2_output_size == kLog2Bytes;
+}
+
+inline xnn_vunary_ukernel_fn sigmoid_kernel() { return xnn_init_f32_sigmoid_config(0)->ukernel; }
+
+// The contexts of a product of two inputs.
+using ProductContexts = gemm_op_context;
+
+inline const ProductContexts& product_contexts_of(const xnn_operator& op) {
+  return *op.dynamic_context.gemm;
+}
+inline const gemm_context& gemm_context_of(const ProductContexts& contexts) {
+  return contexts.gemm;
+}
+
+inline dwconv_context& depthwise_context_of(xnn_operator& op) {
+  return op.dynamic_context.dwconv->dwconv;
+}
+// True if an int8 kernel runs `op` and the window fills the kernel.
+inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& config) {
+  const xnn_convolution_operator& convolution = convolution_of(op);
+  return config.minmax == op.ukernel.dwconv.ukernel &&
+         config.primary_tile == convolution.kernel_height * convolution.kernel_width;
+}
+// Bytes between two pixels of the result in int8.
+inline size_t depthwise_pixel_stride(const dwconv_context& context) {
+  return context.output_pixel_stride;
+}
+// A member that XNNPACK's task alone reads, for a value of ours.
+inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
+inline size_t depthwise_spare(const dwconv_context& context) {
+  return context.weights_channel_stride;
+}
+
+}  // namespace vitrine::xnnpack::own_kernels
