@@ -228,7 +228,7 @@ struct Function {
 TEST_P(OwnKernelsTest, ExpSinAndCosMatchTheStandardLibrary) {
   // Near an argument of 80, the relative error of XNNPACK 92a7ad5 reaches 3.7e-6. That of XNNPACK
   // 4ea82e5 and of our kernel is 1e-7.
-  const double exponential = xnnpack::OwnKernels::are_built() ? 1e-6 : 5e-6;
+  const double exponential = GetParam() && xnnpack::OwnKernels::are_built() ? 1e-6 : 5e-6;
   const Function functions[] = {
       {Tag::XNNExp, "Vitrine Exponential (NC, F32)", &std::exp, 0.1F, exponential, 0},
       {Tag::XNNSin, "Vitrine Sine (NC, F32)", &std::sin, 0.3F, 1e-6, 3e-7},
