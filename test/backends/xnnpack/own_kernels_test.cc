@@ -4,15 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "backends/xnnpack/runtime/execution/own_kernels.h"
-#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/backends/xnnpack/own_kernels_fixture.h"
 
 namespace vitrine::test {
 namespace {
-
-using Shape = std::vector<uint32_t>;
-
-std::vector<int32_t> sizes_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // A depthwise convolution of whole numbers, whose sums f32 and f16 represent exactly.
 struct Depthwise {
@@ -111,32 +106,8 @@ const Depthwise kDepthwise[] = {
     {"Line", 40, 1, 50, {.right = 16, .left = 16, .kernel_width = 33}},
 };
 
-class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<bool> {
+class OwnKernelsTest : public OwnKernelsFixture {
  protected:
-  OwnKernelsTest() { options = option_; }
-
-  // Runs a delegate that has one input and one output, and checks that the expected kernel ran.
-  template <class T>
-  std::vector<T> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<T>& in,
-                        const Shape& out_shape, std::string_view vitrine_name) {
-    RecordingTracer recorded;
-    tracer = &recorded;
-    load(b);
-    if (!delegate) return {};  // load() reported why
-    Tensor& input = factory.make<T>(sizes_of(in_shape), in);
-    Tensor& out = factory.make(input.dtype(), sizes_of(out_shape));
-    run({&input, &out});
-    tracer = nullptr;
-    EXPECT_EQ(has_run(recorded, vitrine_name), GetParam() && xnnpack::OwnKernels::are_built());
-    return {out.data<T>(), out.data<T>() + out.numel()};
-  }
-
-  static bool has_run(const RecordingTracer& recorded, std::string_view kernel) {
-    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
-      return record.metadata_size == kernel.size() && kernel == record.metadata;
-    });
-  }
-
   // Runs the convolution with elements of type T.
   template <class T>
   void check(const Depthwise& c, Type type, std::string_view kernel) {
@@ -173,9 +144,6 @@ class OwnKernelsTest : public DelegateTest, public testing::WithParamInterface<b
       }
     }
   }
-
- private:
-  const BackendOption option_[1] = {{"XnnpackBackend", "vitrine_kernels", GetParam()}};
 };
 INSTANTIATE_TEST_SUITE_P(WithAndWithout, OwnKernelsTest, testing::Bool());
 

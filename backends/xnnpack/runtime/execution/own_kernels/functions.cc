@@ -22,14 +22,7 @@ void compute_function(size_t bytes, const void* in, void* out, const xnn_unary_u
 
 template <xnn_unary_operator kFunction>
 void use_function(xnn_operator& op, const std::byte*) {
-  auto& contiguous = op.context.univector_contiguous;
-  auto& strided = op.context.univector_strided;
-  const xnn_vunary_ukernel_fn theirs = op.unary_elementwise_config->ukernel;
-  if (contiguous.ukernel == theirs) {
-    contiguous.ukernel = &compute_function<kFunction>;
-  } else if (strided.ukernel == theirs) {
-    strided.ukernel = &compute_function<kFunction>;
-  }
+  use_unary_kernel(op, &compute_function<kFunction>);
 }
 
 template <xnn_unary_operator kFunction>

@@ -13,6 +13,7 @@
 #else
 #include "backends/xnnpack/runtime/execution/own_kernels/operator_access_debian.h"
 #endif
+#include "kernels/optimized/simd/gemm.h"
 
 namespace vitrine::xnnpack::own_kernels {
 
@@ -33,6 +34,27 @@ struct Replacement {
 
 // Minimum number of products in a task of a depthwise convolution or a matrix product.
 constexpr size_t kTaskProducts = 65536;
+
+// True if our kernels' vectors are wider than those of XNNPACK's kernels for pixels, which hold 16
+// bytes on every CPU, and the channels of a pixel fill at least `count` vectors.
+template <class T>
+bool fill_vectors(size_t channels, size_t count) {
+  const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);  // of float
+  return lanes > 4 && channels >= count * lanes * (sizeof(float) / sizeof(T));
+}
+
+// Makes an elementwise operator with one input call `kernel`. It calls XNNPACK's kernel before, or
+// is a copy, which calls neither.
+inline void use_unary_kernel(xnn_operator& op, xnn_vunary_ukernel_fn kernel) {
+  auto& contiguous = op.context.univector_contiguous;
+  auto& strided = op.context.univector_strided;
+  const xnn_vunary_ukernel_fn theirs = op.unary_elementwise_config->ukernel;
+  if (contiguous.ukernel == theirs) {
+    contiguous.ukernel = kernel;
+  } else if (strided.ukernel == theirs) {
+    strided.ukernel = kernel;
+  }
+}
 
 template <class T>
 T* at_byte(T* base, size_t bytes) {

@@ -23,16 +23,7 @@ void compute_silu(size_t bytes, const void* in, void* out, const xnn_unary_upara
   }
 }
 
-void use_silu(xnn_operator& op, const std::byte*) {
-  auto& contiguous = op.context.univector_contiguous;
-  auto& strided = op.context.univector_strided;
-  const xnn_vunary_ukernel_fn theirs = op.unary_elementwise_config->ukernel;
-  if (contiguous.ukernel == theirs) {
-    contiguous.ukernel = &compute_silu;
-  } else if (strided.ukernel == theirs) {
-    strided.ukernel = &compute_silu;
-  }
-}
+void use_silu(xnn_operator& op, const std::byte*) { use_unary_kernel(op, &compute_silu); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/execution/own_kernels/packed_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "runtime/platform/memory.h"
 #include "vitrine/thread_pool.h"
@@ -64,52 +65,6 @@ int64_t layer_floats(const simd::WinogradShape& shape) {
   return round_up(shape.out_channels + simd::winograd_weights(shape), 16);
 }
 
-// XNNPACK's weights of a convolution: blocks of `columns` output channels, each with its biases and
-// the weights of each tap. Groups of kr * sr input channels are rotated by the column.
-class PackedWeights {
- public:
-  explicit PackedWeights(xnn_operator& op)
-      : data_(static_cast<const float*>(packed_weights(&op))),
-        columns_(igemm_kernel_of(op).nr),
-        step_(igemm_kernel_of(op).kr),
-        group_(int64_t{igemm_kernel_of(op).kr} * igemm_kernel_of(op).sr),
-        tap_(round_up(in_channels(op), group_) * columns_) {}
-
-  // Writes the biases of the output channels from `first` on.
-  void copy_biases(int64_t first, int64_t count, float* to) const {
-    for (int64_t i = 0; i < count; ++i) to[i] = block(first + i)[(first + i) % columns_];
-  }
-  // Writes the weights of one tap for one input channel and several output channels.
-  void copy_weights(int64_t tap, int64_t in_channel, int64_t first, int64_t count,
-                    float* to) const {
-    const int64_t group = in_channel / group_ * group_;
-    for (int64_t i = 0; i < count;) {
-      const int64_t column = (first + i) % columns_;
-      const float* const from = block(first + i) + columns_ + tap * tap_ + group * columns_;
-      const int64_t end = std::min(count, i + columns_ - column);
-      if (group_ == 1) {
-        std::copy_n(from + column, end - i, to + i);
-        i = end;
-      }
-      for (int64_t n = column; i < end; ++i, ++n) {
-        const int64_t at = (in_channel - group - n * step_) & (group_ - 1);
-        to[i] = from[at / step_ * step_ * columns_ + n * step_ + at % step_];
-      }
-    }
-  }
-
- private:
-  const float* block(int64_t out_channel) const {
-    return data_ + out_channel / columns_ * (columns_ + 9 * tap_);
-  }
-
-  const float* data_;
-  int64_t columns_;
-  int64_t step_;
-  int64_t group_;  // a power of two
-  int64_t tap_;    // floats of a tap in a block
-};
-
 // An upper bound of the bytes of all values that a run computes.
 uint64_t computed_bytes(const xnn_runtime& runtime) {
   uint64_t elements = 0;
@@ -163,7 +118,7 @@ struct Winograd::Transformation {
     const simd::WinogradShape& shape = layer->shape;
     const simd::WinogradPanel columns = simd::winograd_panel(shape, panel);
     const int64_t count = std::min(columns.width, shape.out_channels - columns.first);
-    const PackedWeights packed(*layer->op_object);
+    const PackedWeights packed(*layer->op_object, igemm_kernel_of(*layer->op_object));
     packed.copy_biases(columns.first, count, layer->weights + columns.first);
     float taps[9 * simd::kWinogradMaxPanel] = {};
     for (int64_t channel = 0; channel < shape.in_channels; ++channel) {

@@ -1,0 +1,63 @@
+// Batch norms in f32 that were not folded into another operator. They are depthwise convolutions
+// with windows of one pixel: a scale and a bias for each channel.
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "kernels/optimized/simd/pixels.h"
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/operator-utils.h"
+}
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+bool is_batch_norm(const xnn_operator& op) {
+  return op.type == xnn_operator_type_convolution_nhwc_f32 &&
+         op.ukernel.type == xnn_microkernel_type_vmulcaddc && fill_vectors<float>(op.groups, 1);
+}
+
+size_t batch_norm_weight_bytes(const xnn_operator& op) {
+  return is_batch_norm(op) ? 2 * op.groups * sizeof(float) : 0;
+}
+
+// Writes the scales and then the biases. XNNPACK's weights are tiles of scales and biases.
+void copy_batch_norm_weights(xnn_operator& op, std::byte* bytes) {
+  auto* const to = reinterpret_cast<float*>(bytes);
+  const auto* const from = static_cast<const float*>(packed_weights(&op));
+  const size_t tile = xnn_init_f32_vmulcaddc_config()->channel_tile;
+  for (size_t channel = 0; channel < op.groups; ++channel) {
+    const float* const scale = from + channel / tile * tile * 2 + channel % tile;
+    to[channel] = scale[0];
+    to[op.groups + channel] = scale[tile];
+  }
+}
+
+void compute_batch_norm(size_t pixels, size_t channel_bytes, const float* in, size_t in_stride,
+                        const float* weights, float* out, size_t out_stride,
+                        const xnn_f32_minmax_params* params) {
+  const size_t channels = channel_bytes / sizeof(float);
+  simd::scale_pixels({.in = in,
+                      .in_step = static_cast<int64_t>(in_stride / sizeof(float)),
+                      .scales = weights,
+                      .biases = weights + channels,
+                      .out = out,
+                      .out_step = static_cast<int64_t>(out_stride / sizeof(float)),
+                      .channels = static_cast<int64_t>(channels),
+                      .count = static_cast<int64_t>(pixels),
+                      .min = params->scalar.min,
+                      .max = params->scalar.max});
+}
+
+void use_batch_norm(xnn_operator& op, const std::byte* weights) {
+  op.context.vmulcaddc.w = weights;
+  op.context.vmulcaddc.ukernel = reinterpret_cast<xnn_vmulcaddc_ukernel_fn>(&compute_batch_norm);
+}
+
+}  // namespace
+
+const Replacement kBatchNorm = {"Vitrine Batch Norm (NHWC, F32)", &is_batch_norm, &use_batch_norm,
+                                &batch_norm_weight_bytes, &copy_batch_norm_weights};
+
+}  // namespace vitrine::xnnpack::own_kernels

@@ -1,0 +1,36 @@
+// Bilinear resizing of images in f32.
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "kernels/optimized/simd/pixels.h"
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+bool is_bilinear(const xnn_operator& op) {
+  return op.type == xnn_operator_type_resize_bilinear_nhwc_f32 &&
+         fill_vectors<float>(op.context.resize_bilinear.scaled_channels / sizeof(float), 2);
+}
+
+void compute_bilinear(size_t pixels, size_t channel_bytes, const float** corners, size_t offset,
+                      const float* weights, float* out, size_t out_increment) {
+  simd::interpolate_pixels(
+      {.corners = corners,
+       .offset = offset,
+       .weights = weights,
+       .out = out,
+       .out_step = static_cast<int64_t>((channel_bytes + out_increment) / sizeof(float)),
+       .channels = static_cast<int64_t>(channel_bytes / sizeof(float)),
+       .count = static_cast<int64_t>(pixels)});
+}
+
+void use_bilinear(xnn_operator& op, const std::byte*) {
+  op.context.resize_bilinear.ukernel =
+      reinterpret_cast<xnn_ibilinear_ukernel_fn>(&compute_bilinear);
+}
+
+}  // namespace
+
+const Replacement kBilinear = {"Vitrine Bilinear Resize (NHWC, F32)", &is_bilinear, &use_bilinear};
+
+}  // namespace vitrine::xnnpack::own_kernels

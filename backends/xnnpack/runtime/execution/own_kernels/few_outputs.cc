@@ -1,0 +1,128 @@
+// Convolutions in f32 with up to four output channels. XNNPACK's kernels for them compute 2 or 16
+// output channels at a time (cmake/third_party/f32_gemm_choice.c).
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/execution/own_kernels/packed_weights.h"
+#include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "kernels/optimized/simd/few_outputs.h"
+
+namespace vitrine::xnnpack::own_kernels {
+namespace {
+
+namespace simd = optimized::simd;
+
+bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microkernel_type_igemm; }
+
+// Returns the minimum number of vectors of input channels with which our kernel is faster.
+// XNNPACK's kernel for two outputs uses all lanes. Our kernel adds the lanes at the end, which
+// takes long for a single tap.
+size_t min_vectors(const xnn_operator& op) {
+  if (op.group_output_channels == 2) return 4;
+  return reads_table(op) ? 1 : op.group_output_channels + 1;
+}
+
+bool has_few_outputs(const xnn_operator& op) {
+  return op.type == xnn_operator_type_convolution_nhwc_f32 &&
+         (reads_table(op) || op.ukernel.type == xnn_microkernel_type_gemm) && op.groups == 1 &&
+         op.group_output_channels <= simd::FewOutputs::kMax &&
+         fill_vectors<float>(op.group_input_channels, min_vectors(op)) &&
+         op.output_pixel_stride == op.group_output_channels;
+}
+
+simd::FewOutputs shape_of(const xnn_operator& op) {
+  return {.in_channels = static_cast<int64_t>(op.group_input_channels),
+          .out_channels = static_cast<int64_t>(op.group_output_channels),
+          .taps = int64_t{op.kernel_height} * op.kernel_width};
+}
+
+size_t few_outputs_weight_bytes(const xnn_operator& op) {
+  if (!has_few_outputs(op)) return 0;
+  return static_cast<size_t>(shape_of(op).weight_floats()) * sizeof(float);
+}
+
+void copy_few_outputs_weights(xnn_operator& op, std::byte* bytes) {
+  const simd::FewOutputs shape = shape_of(op);
+  auto* const to = reinterpret_cast<float*>(bytes);
+  std::fill_n(to, shape.weight_floats(), 0.0F);
+  const PackedWeights packed =
+      reads_table(op) ? PackedWeights(op, igemm_kernel_of(op)) : PackedWeights(op, op.ukernel.gemm);
+  float values[simd::FewOutputs::kMax];
+  packed.copy_biases(0, shape.out_channels, values);
+  for (int64_t o = 0; o < shape.out_channels; ++o) shape.set_bias(o, values[o], to);
+  for (int64_t tap = 0; tap < shape.taps; ++tap) {
+    for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
+      packed.copy_weights(tap, channel, 0, shape.out_channels, values);
+      for (int64_t o = 0; o < shape.out_channels; ++o) {
+        to[shape.weight_at(tap, channel, o)] = values[o];
+      }
+    }
+  }
+}
+
+// The context is XNNPACK's, but `packed_w` points to our weights.
+void few_outputs_by_table(const igemm_context* context, size_t image, size_t first, size_t count) {
+  const auto outputs = static_cast<int64_t>(context->cm_stride / sizeof(float));
+  simd::convolve_few_outputs(
+      {.in_channels = static_cast<int64_t>(context->kc / sizeof(float)),
+       .out_channels = outputs,
+       .taps = static_cast<int64_t>(context->ks)},
+      static_cast<const float*>(context->packed_w),
+      {.in = {.table = reinterpret_cast<const float* const*>(context->indirect_a),
+              .tile = static_cast<int64_t>(context->ks_scaled / (context->ks * sizeof(void*))),
+              .offset = context->a_offset + image * context->ba_stride,
+              .padding = static_cast<const float*>(context->zero)},
+       .first = static_cast<int64_t>(first),
+       .count = static_cast<int64_t>(count),
+       .out = at_byte(static_cast<float*>(context->c),
+                      image * context->bc_stride + first * context->cm_stride),
+       .min = context->params.f32.scalar.min,
+       .max = context->params.f32.scalar.max});
+}
+
+void few_outputs_by_pixel(const gemm_context* context, size_t first, size_t count) {
+  simd::convolve_few_outputs(
+      {.in_channels = static_cast<int64_t>(context->k_scaled / sizeof(float)),
+       .out_channels = static_cast<int64_t>(context->cm_stride / sizeof(float)),
+       .taps = 1},
+      static_cast<const float*>(context->packed_w),
+      {.in = {.image = static_cast<const float*>(context->a),
+              .image_step = static_cast<int64_t>(context->a_stride / sizeof(float))},
+       .first = static_cast<int64_t>(first),
+       .count = static_cast<int64_t>(count),
+       .out = at_byte(static_cast<float*>(context->c), first * context->cm_stride),
+       .min = context->params.f32.scalar.min,
+       .max = context->params.f32.scalar.max});
+}
+
+void use_few_outputs(xnn_operator& op, const std::byte* weights) {
+  const simd::FewOutputs shape = shape_of(op);
+  const size_t products = static_cast<size_t>(shape.taps * shape.in_channels * shape.out_channels);
+  const size_t tile = std::max<size_t>(1, kTaskProducts / products);
+  const size_t pixels = op.output_height * op.output_width;
+  if (!reads_table(op)) {
+    op.context.gemm.gemm.gemm.packed_w = weights;
+    compute_parameters& compute = op.compute[0];
+    compute.type = xnn_parallelization_type_1d_tile_1d;
+    compute.task_1d_tile_1d =
+        reinterpret_cast<pthreadpool_task_1d_tile_1d_t>(&few_outputs_by_pixel);
+    compute.range[0] = op.batch_size * pixels;
+    compute.tile[0] = tile;
+    return;
+  }
+  op.context.igemm.igemm.packed_w = weights;
+  const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
+  compute_parameters& compute = op.compute[makes_table ? 1 : 0];
+  compute.type = xnn_parallelization_type_2d_tile_1d;
+  compute.task_2d_tile_1d = reinterpret_cast<pthreadpool_task_2d_tile_1d_t>(&few_outputs_by_table);
+  compute.range[0] = op.batch_size;
+  compute.range[1] = pixels;
+  compute.tile[0] = tile;
+}
+
+}  // namespace
+
+const Replacement kFewOutputs = {"Vitrine Convolution of Few Outputs (NHWC, F32)", &has_few_outputs,
+                                 &use_few_outputs, &few_outputs_weight_bytes,
+                                 &copy_few_outputs_weights};
+
+}  // namespace vitrine::xnnpack::own_kernels

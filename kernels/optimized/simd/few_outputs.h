@@ -1,0 +1,47 @@
+// Convolutions of channels-last images with up to four output channels. Each lane of a vector holds
+// an input channel, because most lanes would be unused if they held output channels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+struct FewOutputs {
+  static constexpr int64_t kMax = 4;
+
+  int64_t in_channels;
+  int64_t out_channels;  // 1 to kMax
+  int64_t taps;
+
+  // Number of floats in the weights of this machine's instruction set.
+  int64_t weight_floats() const;
+  void set_bias(int64_t out_channel, float bias, float* weights) const;
+  // Index of a weight. Floats to which neither a weight nor a bias belongs must be zero.
+  int64_t weight_at(int64_t tap, int64_t in_channel, int64_t out_channel) const;
+};
+
+// The pixels that output pixels read. Tap t of output pixel p is at
+// table[p / tile * tile * taps + t * tile + p % tile]. `offset` bytes are added to each pointer,
+// except to pointers that equal `padding`, a pixel of zeros. A table is not needed for one tap:
+// then output pixel p reads image[p * image_step].
+struct TapTable {
+  const float* const* table = nullptr;
+  int64_t tile = 1;
+  size_t offset = 0;
+  const float* padding = nullptr;
+  const float* image = nullptr;
+  int64_t image_step = 0;
+};
+struct FewOutputPixels {
+  TapTable in;
+  int64_t first;
+  int64_t count;
+  float* out;  // pixel `first`; pixels follow each other
+  float min;
+  float max;
+};
+void convolve_few_outputs(const FewOutputs& shape, const float* weights,
+                          const FewOutputPixels& pixels);
+
+}  // namespace vitrine::optimized::simd

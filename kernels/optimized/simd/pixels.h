@@ -1,0 +1,65 @@
+// Operations on pixels of channels-last images, whose channels are contiguous.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+// Sets out[p * out_step + c] to in[p * in_step + c] * scales[c] + biases[c], limited to the bounds,
+// for p < count and c < channels.
+struct ScaledPixels {
+  const float* in;
+  int64_t in_step;
+  const float* scales;
+  const float* biases;
+  float* out;
+  int64_t out_step;
+  int64_t channels;
+  int64_t count;
+  float min;
+  float max;
+};
+void scale_pixels(const ScaledPixels& pixels);
+
+// Windows of pixels, one for each of `count` output pixels. Window i consists of the pixels at
+// in[i * step + t] for t < taps. `offset` bytes are added to each pointer, except to pointers that
+// equal `padding`.
+template <class T>
+struct PixelWindows {
+  static constexpr int64_t kMaxTaps = 1024;
+
+  const T* const* in;
+  int64_t step;
+  int64_t taps;  // at most kMaxTaps
+  size_t offset;
+  const T* padding;  // null, or `channels` zeros
+  T* out;
+  int64_t out_step;
+  int64_t channels;
+  int64_t count;
+  T min;  // bounds of the results
+  T max;
+};
+// Computes the maximum of each window and channel.
+void largest_pixels(const PixelWindows<float>& windows);
+void largest_pixels(const PixelWindows<int8_t>& windows);
+// Computes scales[i * scale_step] times the sum of window i, for each channel.
+void scaled_sums_of_pixels(const PixelWindows<float>& windows, const float* scales,
+                           int64_t scale_step);
+
+// Computes pixels between four pixels each: top left, top right, bottom left and bottom right.
+// `offset` bytes are added to each pointer.
+struct BetweenPixels {
+  const float* const* corners;  // 4 for each pixel
+  size_t offset;
+  const float*
+      weights;  // weight of the right pixels and weight of the bottom pixels, for each pixel
+  float* out;
+  int64_t out_step;
+  int64_t channels;
+  int64_t count;
+};
+void interpolate_pixels(const BetweenPixels& pixels);
+
+}  // namespace vitrine::optimized::simd

@@ -1,0 +1,326 @@
+// Compares delegated operators that compute all channels of a pixel at a time with their formulas.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "kernels/optimized/simd/gemm.h"
+#include "test/backends/xnnpack/own_kernels_fixture.h"
+
+namespace vitrine::test {
+namespace {
+
+// The kernels replace XNNPACK's only if their vectors are wider.
+std::string_view if_wide(std::string_view kernel) {
+  return optimized::simd::gemm_shape().lanes > 4 ? kernel : "";
+}
+
+float pixel_value(size_t i) { return static_cast<float>(i * 7 % 23) - 11; }
+
+template <class T = float>
+std::vector<T> pixels_of(const Shape& shape) {
+  size_t count = 1;
+  for (const uint32_t size : shape) count *= size;
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(pixel_value(i));
+  return values;
+}
+
+class PixelKernelsTest : public OwnKernelsFixture {};
+INSTANTIATE_TEST_SUITE_P(WithAndWithout, PixelKernelsTest, testing::Bool());
+
+TEST_P(PixelKernelsTest, BatchNormScalesAndShiftsEachChannel) {
+  const std::string_view kernel = if_wide("Vitrine Batch Norm (NHWC, F32)");
+  struct Case {
+    Shape shape;
+    std::string_view kernel;
+    Bounds bounds = {};
+  };
+  for (const Case& c : {Case{{1, 3, 5, 16}, kernel},
+                        {{2, 3, 3, 17}, kernel},
+                        {{1, 1, 1, 100}, kernel, {-20, 30}},
+                        {{1, 4, 4, 3}, ""}}) {
+    SCOPED_TRACE(testing::PrintToString(c.shape));
+    const uint32_t channels = c.shape[3];
+    PayloadBuilder b;
+    const uint32_t x = b.input(c.shape), y = b.output(c.shape);
+    std::vector<float> scales(channels), biases(channels);
+    for (uint32_t i = 0; i < channels; ++i) {
+      scales[i] = static_cast<float>(i % 7) - 3;
+      biases[i] = static_cast<float>(i % 5) - 2;
+    }
+    b.convolution(Tag::XNNDepthwiseConv2d, {.groups = channels}, x,
+                  b.constant<float>({1, 1, 1, channels}, scales),
+                  b.constant<float>({channels}, biases), y, c.bounds);
+    const std::vector<float> in = pixels_of(c.shape);
+    const std::vector<float> out = result(b, c.shape, in, c.shape, c.kernel);
+    ASSERT_EQ(out.size(), in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+      const float value = in[i] * scales[i % channels] + biases[i % channels];
+      ASSERT_EQ(out[i], std::clamp(value, c.bounds.min, c.bounds.max)) << "element " << i;
+    }
+  }
+}
+
+TEST_P(PixelKernelsTest, BatchNormKeepsNans) {
+  const std::string_view kernel = if_wide("Vitrine Batch Norm (NHWC, F32)");
+  if (!GetParam() || !xnnpack::OwnKernels::are_built() || kernel.empty()) {
+    GTEST_SKIP() << "XNNPACK's kernel may return the lower bound";
+  }
+  PayloadBuilder b;
+  const Shape shape{1, 1, 1, 20};
+  const uint32_t x = b.input(shape), y = b.output(shape);
+  b.convolution(Tag::XNNDepthwiseConv2d, {.groups = 20}, x,
+                b.constant<float>({1, 1, 1, 20}, std::vector<float>(20, 1)),
+                b.constant<float>({20}, std::vector<float>(20, 1)), y, Bounds{0, 6});
+  const std::vector<float> in(20, std::nanf(""));
+  for (const float value : result(b, shape, in, shape, kernel)) {
+    EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
+  struct Case {
+    Shape in;
+    uint32_t height, width;
+    bool is_ours;
+  };
+  for (const Case& c : {Case{{1, 4, 5, 32}, 8, 10, true},
+                        {{2, 3, 4, 45}, 7, 6, true},
+                        {{1, 9, 8, 64}, 4, 3, true},
+                        {{1, 5, 5, 3}, 10, 10, false}}) {
+    SCOPED_TRACE(testing::PrintToString(c.in));
+    const uint32_t images = c.in[0], height = c.in[1], width = c.in[2], channels = c.in[3];
+    const Shape out_shape{images, c.height, c.width, channels};
+    PayloadBuilder b;
+    const uint32_t x = b.input(c.in), y = b.output(out_shape);
+    b.resize(c.height, c.width, x, y);
+    const std::vector<float> in = pixels_of(c.in);
+    const std::vector<float> out =
+        result(b, c.in, in, out_shape,
+               c.is_ours ? if_wide("Vitrine Bilinear Resize (NHWC, F32)") : std::string_view());
+    ASSERT_EQ(out.size(), size_t{images} * c.height * c.width * channels);
+    // Returns the position in a line of `from` pixels of a pixel in a line of `to` pixels.
+    const auto position = [](uint32_t i, uint32_t from, uint32_t to) {
+      return std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
+    };
+    size_t i = 0;
+    for (uint32_t image = 0; image < images; ++image) {
+      for (uint32_t row = 0; row < c.height; ++row) {
+        for (uint32_t column = 0; column < c.width; ++column) {
+          for (uint32_t channel = 0; channel < channels; ++channel, ++i) {
+            const double v = position(row, height, c.height);
+            const double u = position(column, width, c.width);
+            const auto top = static_cast<uint32_t>(v), left = static_cast<uint32_t>(u);
+            const auto at = [&](uint32_t py, uint32_t px) {
+              py = std::min(py, height - 1);
+              px = std::min(px, width - 1);
+              return double{in[((image * height + py) * width + px) * channels + channel]};
+            };
+            const double right = u - left, bottom = v - top;
+            const double expected =
+                (at(top, left) * (1 - right) + at(top, left + 1) * right) * (1 - bottom) +
+                (at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right) * bottom;
+            ASSERT_NEAR(out[i], expected, 1e-5) << "element " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+struct Pooling {
+  const char* name;
+  Shape in;
+  WindowSpec window;
+  bool is_ours = true;
+
+  // Calls visit(value, is inside) for the pixels of a window.
+  template <class T, class Visit>
+  void for_each(const std::vector<T>& values, const uint32_t (&at)[4], const Visit& visit) const {
+    for (uint32_t ky = 0; ky < window.kernel_height; ++ky) {
+      for (uint32_t kx = 0; kx < window.kernel_width; ++kx) {
+        const int64_t y = int64_t{at[1]} * window.stride_height - window.top +
+                          int64_t{ky} * window.dilation_height;
+        const int64_t x = int64_t{at[2]} * window.stride_width - window.left +
+                          int64_t{kx} * window.dilation_width;
+        if (y < 0 || y >= in[1] || x < 0 || x >= in[2]) continue;
+        visit(values[static_cast<size_t>(((at[0] * in[1] + y) * in[2] + x) * in[3] + at[3])]);
+      }
+    }
+  }
+  Shape out() const {
+    const WindowSpec& w = window;
+    return {
+        in[0],
+        (in[1] + w.top + w.bottom - (w.kernel_height - 1) * w.dilation_height - 1) /
+                w.stride_height +
+            1,
+        (in[2] + w.left + w.right - (w.kernel_width - 1) * w.dilation_width - 1) / w.stride_width +
+            1,
+        in[3]};
+  }
+};
+
+const WindowSpec kPairs{
+    .kernel_height = 2, .kernel_width = 2, .stride_height = 2, .stride_width = 2};
+const WindowSpec kPaddedThrees{.top = 1,
+                               .right = 1,
+                               .bottom = 1,
+                               .left = 1,
+                               .kernel_height = 3,
+                               .kernel_width = 3,
+                               .stride_height = 2,
+                               .stride_width = 2};
+const WindowSpec kPaddedFives{
+    .top = 2, .right = 2, .bottom = 2, .left = 2, .kernel_height = 5, .kernel_width = 5};
+const WindowSpec kDilated{
+    .kernel_height = 3, .kernel_width = 2, .dilation_height = 2, .dilation_width = 3};
+const WindowSpec kUneven{.top = 1,
+                         .right = 1,
+                         .kernel_height = 4,
+                         .kernel_width = 3,
+                         .stride_height = 3,
+                         .stride_width = 2};
+// Channels fill two vectors of each dtype, and a rest.
+const Pooling kPoolings[] = {
+    {"Pairs", {1, 6, 8, 128}, kPairs},
+    {"PairsOfManyImages", {3, 4, 4, 150}, kPairs},
+    {"PaddedThrees", {2, 7, 6, 130}, kPaddedThrees},
+    {"PaddedFives", {1, 6, 5, 129}, kPaddedFives},
+    {"Uneven", {1, 9, 7, 128}, kUneven},
+    {"WholeImage", {2, 7, 7, 128}, {.kernel_height = 7, .kernel_width = 7}},
+    {"FewChannels", {1, 6, 6, 3}, kPairs, false},
+};
+const Pooling kDilatedPooling{"Dilated", {1, 9, 9, 140}, kDilated};
+
+class PoolingTest : public PixelKernelsTest {
+ protected:
+  template <class T>
+  void check_maxima(const Pooling& c, Type type, std::string_view kernel) {
+    SCOPED_TRACE(c.name);
+    PayloadBuilder b;
+    const std::optional<PerTensor> quantization =
+        std::is_same_v<T, float> ? std::optional<PerTensor>() : PerTensor{};
+    const uint32_t x = b.input(c.in, type, quantization);
+    const uint32_t y = b.output(c.out(), type, quantization);
+    b.pooling(Tag::XNNMaxPooling2d, c.window, x, y);
+    const std::vector<T> in = pixels_of<T>(c.in);
+    const std::vector<T> out =
+        result(b, c.in, in, c.out(), c.is_ours ? if_wide(kernel) : std::string_view());
+    for_each_element(c, out, [&](const uint32_t(&at)[4], T value) {
+      T largest = std::numeric_limits<T>::lowest();
+      c.for_each(in, at, [&](T pixel) { largest = std::max(largest, pixel); });
+      ASSERT_EQ(value, largest);
+    });
+  }
+
+  template <class T, class Visit>
+  void for_each_element(const Pooling& c, const std::vector<T>& out, const Visit& visit) {
+    const Shape shape = c.out();
+    ASSERT_EQ(out.size(), size_t{shape[0]} * shape[1] * shape[2] * shape[3]);
+    for (size_t i = 0; i < out.size() && !HasFatalFailure(); ++i) {
+      const auto n = static_cast<uint32_t>(i);
+      const uint32_t at[4] = {n / shape[3] / shape[2] / shape[1],
+                              n / shape[3] / shape[2] % shape[1], n / shape[3] % shape[2],
+                              n % shape[3]};
+      visit(at, out[i]);
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(WithAndWithout, PoolingTest, testing::Bool());
+
+TEST_P(PoolingTest, MaximaEqualFormula) {
+  for (const Pooling& c : kPoolings) {
+    check_maxima<float>(c, Type::xnn_datatype_fp32, "Vitrine Max Pooling (NHWC, F32)");
+    check_maxima<int8_t>(c, Type::xnn_datatype_qint8, "Vitrine Max Pooling (NHWC, S8)");
+  }
+  check_maxima<float>(kDilatedPooling, Type::xnn_datatype_fp32, "Vitrine Max Pooling (NHWC, F32)");
+  check_maxima<int8_t>(kDilatedPooling, Type::xnn_datatype_qint8, "Vitrine Max Pooling (NHWC, S8)");
+}
+
+TEST_P(PoolingTest, AveragesMatchFormulaWithoutPadding) {
+  for (const Pooling& c : kPoolings) {
+    SCOPED_TRACE(c.name);
+    PayloadBuilder b;
+    const uint32_t x = b.input(c.in), y = b.output(c.out());
+    b.pooling(Tag::XNNAvgPooling2d, c.window, x, y);
+    const std::vector<float> in = pixels_of(c.in);
+    const std::vector<float> out =
+        result(b, c.in, in, c.out(),
+               c.is_ours ? if_wide("Vitrine Average Pooling (NHWC, F32)") : std::string_view());
+    for_each_element(c, out, [&](const uint32_t(&at)[4], float value) {
+      double sum = 0;
+      int count = 0;
+      c.for_each(in, at, [&](float pixel) {
+        sum += double{pixel};
+        ++count;
+      });
+      ASSERT_NEAR(value, sum / count, 1e-6 * std::abs(sum / count));
+    });
+  }
+}
+
+struct FewOutputs {
+  uint32_t in_channels, out_channels, kernel;
+  bool is_ours = true;
+  uint32_t images = 1;
+  Bounds bounds = {};
+};
+
+TEST_P(PixelKernelsTest, ConvolutionsOfFewOutputsMatchDirectSums) {
+  constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
+  for (const FewOutputs& c : {FewOutputs{16, 3, 3},
+                              {33, 1, 3},
+                              {70, 2, 3},
+                              {64, 4, 3},
+                              {17, 3, 5, true, 2},
+                              {32, 4, 3, true, 1, {-50, 60}},
+                              {64, 1, 1},
+                              {70, 3, 1, true, 3},
+                              {3, 3, 1, false},
+                              {64, 5, 1, false},
+                              {4, 3, 3, false}}) {
+    SCOPED_TRACE(testing::PrintToString(std::vector{c.in_channels, c.out_channels, c.kernel}));
+    const uint32_t pad = c.kernel / 2;
+    const Shape in_shape{c.images, kHeight, kWidth, c.in_channels};
+    const Shape out_shape{c.images, kHeight, kWidth, c.out_channels};
+    const Shape weight_shape{c.out_channels, c.kernel, c.kernel, c.in_channels};
+    const std::vector<float> in = pixels_of(in_shape), weights = pixels_of(weight_shape);
+    const std::vector<float> biases = pixels_of({c.out_channels});
+    PayloadBuilder b;
+    const uint32_t x = b.input(in_shape), y = b.output(out_shape);
+    b.convolution(Tag::XNNConv2d,
+                  {.top = pad,
+                   .right = pad,
+                   .bottom = pad,
+                   .left = pad,
+                   .kernel_height = c.kernel,
+                   .kernel_width = c.kernel,
+                   .group_in = c.in_channels,
+                   .group_out = c.out_channels},
+                  x, b.constant<float>(weight_shape, weights),
+                  b.constant<float>({c.out_channels}, biases), y, c.bounds);
+    const std::vector<float> out = result(
+        b, in_shape, in, out_shape,
+        c.is_ours ? if_wide("Vitrine Convolution of Few Outputs (NHWC, F32)") : std::string_view());
+    ASSERT_EQ(out.size(), size_t{c.images} * kHeight * kWidth * c.out_channels);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t output = i % c.out_channels, pixel = i / c.out_channels;
+      const size_t column = pixel % kWidth, row = pixel / kWidth % kHeight;
+      const size_t image = pixel / kWidth / kHeight;
+      float sum = biases[output];
+      for (size_t tap = 0; tap < size_t{c.kernel} * c.kernel; ++tap) {
+        const size_t py = row + tap / c.kernel - pad, px = column + tap % c.kernel - pad;
+        if (py >= kHeight || px >= kWidth) continue;  // including those before the first
+        for (size_t k = 0; k < c.in_channels; ++k) {
+          sum += in[((image * kHeight + py) * kWidth + px) * c.in_channels + k] *
+                 weights[(output * c.kernel * c.kernel + tap) * c.in_channels + k];
+        }
+      }
+      ASSERT_EQ(out[i], std::clamp(sum, c.bounds.min, c.bounds.max)) << "element " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test
