@@ -1,11 +1,12 @@
 #include "kernels/optimized/simd/pixels.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/pixels.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/part-inl.h"
 #include "runtime/platform/simd_dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,11 +45,14 @@ HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
     }
   }
   if (c == p.channels) return;
-  const int64_t rest = p.channels - c;
-  const auto scale = load_part(d, p.scales + c, rest), bias = load_part(d, p.biases + c, rest);
+  // Masked operations do not access the memory after a pixel on CPUs with wide vectors.
+  const auto mask = hn::FirstN(d, static_cast<size_t>(p.channels - c));
+  const auto scale = hn::MaskedLoad(mask, d, p.scales + c);
+  const auto bias = hn::MaskedLoad(mask, d, p.biases + c);
   for (int row = 0; row < kRows; ++row) {
-    const auto x = load_part(d, in + row * p.in_step + c, rest);
-    store_part(limit(hn::MulAdd(x, scale, bias), min, max), d, out + row * p.out_step + c, rest);
+    const auto x = hn::MaskedLoad(mask, d, in + row * p.in_step + c);
+    hn::BlendedStore(limit(hn::MulAdd(x, scale, bias), min, max), mask, d,
+                     out + row * p.out_step + c);
   }
 }
 
@@ -74,22 +78,11 @@ struct Taps {
   int64_t count;
 };
 
-// Sets out[c] to result(count, load) for each vector of channels; load(t) loads the channels of tap
-// t.
-template <class T, class D, int kCount, class Result>
-HWY_INLINE void for_each_vector(D d, const Taps<T, kCount>& taps, int64_t channels, T* out,
-                                const Result& result) {
+// Calls body(c) for the first channel of each vector. The last two vectors may overlap.
+template <class D, class Body>
+HWY_INLINE void for_each_vector(D d, int64_t channels, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t count = kCount != 0 ? kCount : taps.count;
-  int64_t c = 0;
-  for (; c + lanes <= channels; c += lanes) {
-    const auto load = [&](int64_t t) HWY_ATTR { return hn::LoadU(d, taps.pixels[t] + c); };
-    hn::StoreU(result(count, load), d, out + c);
-  }
-  if (c == channels) return;
-  const auto load = [&](int64_t t)
-                        HWY_ATTR { return load_part(d, taps.pixels[t] + c, channels - c); };
-  store_part(result(count, load), d, out + c, channels - c);
+  for (int64_t c = 0; c < channels; c += lanes) body(std::min(c, channels - lanes));
 }
 
 template <class T, int kCount>
@@ -97,13 +90,14 @@ HWY_INLINE void largest_of(const PixelWindows<T>& w) {
   const hn::CappedTag<T, 64> d;
   const auto min = hn::Set(d, w.min), max = hn::Set(d, w.max);
   for (int64_t i = 0; i < w.count; ++i) {
-    for_each_vector(d, Taps<T, kCount>(w, i), w.channels, w.out + i * w.out_step,
-                    [&](int64_t count, const auto& load) HWY_ATTR {
-                      auto best = load(0);
-                      HWY_UNROLL(8)
-                      for (int64_t t = 1; t < count; ++t) best = hn::Max(best, load(t));
-                      return limit(best, min, max);
-                    });
+    const Taps<T, kCount> taps(w, i);
+    const int64_t count = kCount != 0 ? kCount : taps.count;
+    for_each_vector(d, w.channels, [&](int64_t c) HWY_ATTR {
+      auto best = hn::LoadU(d, taps.pixels[0] + c);
+      HWY_UNROLL(8)
+      for (int64_t t = 1; t < count; ++t) best = hn::Max(best, hn::LoadU(d, taps.pixels[t] + c));
+      hn::StoreU(limit(best, min, max), d, w.out + i * w.out_step + c);
+    });
   }
 }
 template <class T>
@@ -142,11 +136,13 @@ HWY_INLINE void scaled_sums(const PixelWindows<float>& w, const float* scales, i
   const hn::CappedTag<float, 64> d;
   const auto min = hn::Set(d, w.min), max = hn::Set(d, w.max);
   for (int64_t i = 0; i < w.count; ++i) {
+    const Taps<float, kCount> taps(w, i);
     const auto scale = hn::Set(d, scales[i * scale_step]);
-    for_each_vector(d, Taps<float, kCount>(w, i), w.channels, w.out + i * w.out_step,
-                    [&](int64_t count, const auto& load) HWY_ATTR {
-                      return limit(hn::Mul(sum_of_taps<kCount>(count, load), scale), min, max);
-                    });
+    for_each_vector(d, w.channels, [&](int64_t c) HWY_ATTR {
+      const auto load = [&](int64_t t) HWY_ATTR { return hn::LoadU(d, taps.pixels[t] + c); };
+      const auto sum = sum_of_taps<kCount>(taps.count, load);
+      hn::StoreU(limit(hn::Mul(sum, scale), min, max), d, w.out + i * w.out_step + c);
+    });
   }
 }
 void ScaledSumsOfPixels(const PixelWindows<float>& w, const float* scales, int64_t scale_step) {
@@ -162,28 +158,17 @@ HWY_INLINE V between(V first, V second, V weight) {
 
 void InterpolatePixels(const BetweenPixels& p) {
   const hn::CappedTag<float, 64> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t i = 0; i < p.count; ++i) {
     const float* corners[4];
     for (int k = 0; k < 4; ++k) corners[k] = at_offset(p.corners[4 * i + k], p.offset);
     const auto right = hn::Set(d, p.weights[2 * i]);
     const auto bottom = hn::Set(d, p.weights[2 * i + 1]);
-    float* const out = p.out + i * p.out_step;
-    int64_t c = 0;
-    for (; c + lanes <= p.channels; c += lanes) {
-      const auto top_line =
-          between(hn::LoadU(d, corners[0] + c), hn::LoadU(d, corners[1] + c), right);
-      const auto bottom_line =
-          between(hn::LoadU(d, corners[2] + c), hn::LoadU(d, corners[3] + c), right);
-      hn::StoreU(between(top_line, bottom_line, bottom), d, out + c);
-    }
-    if (c == p.channels) continue;
-    const int64_t rest = p.channels - c;
-    const auto top_line =
-        between(load_part(d, corners[0] + c, rest), load_part(d, corners[1] + c, rest), right);
-    const auto bottom_line =
-        between(load_part(d, corners[2] + c, rest), load_part(d, corners[3] + c, rest), right);
-    store_part(between(top_line, bottom_line, bottom), d, out + c, rest);
+    for_each_vector(d, p.channels, [&](int64_t c) HWY_ATTR {
+      const auto load = [&](int k) HWY_ATTR { return hn::LoadU(d, corners[k] + c); };
+      const auto top_line = between(load(0), load(1), right);
+      const auto bottom_line = between(load(2), load(3), right);
+      hn::StoreU(between(top_line, bottom_line, bottom), d, p.out + i * p.out_step + c);
+    });
   }
 }
 
