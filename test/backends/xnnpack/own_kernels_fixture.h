@@ -32,7 +32,7 @@ class OwnKernelsFixture : public DelegateTest, public testing::WithParamInterfac
     Tensor& out = factory.make(input.dtype(), sizes_of(out_shape));
     run({&input, &out});
     tracer = nullptr;
-    const bool is_own = GetParam() && xnnpack::OwnKernels::are_built();
+    const bool is_own = GetParam() && xnnpack::OwnKernels::have(vitrine_name);
     if (vitrine_name.empty()) {
       EXPECT_FALSE(has_run(recorded, "Vitrine"));
     } else {

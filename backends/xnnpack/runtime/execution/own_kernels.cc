@@ -52,6 +52,12 @@ struct Weights {
 
 bool OwnKernels::are_built() { return true; }
 
+bool OwnKernels::have(std::string_view name) {
+  return std::ranges::any_of(kReplacements, [&](const Replacement* own) {
+    return std::string_view(own->name).starts_with(name);
+  });
+}
+
 Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact) {
   size_t bytes = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
@@ -93,6 +99,7 @@ void OwnKernels::use(xnn_runtime_t runtime) {
 namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
+bool OwnKernels::have(std::string_view) { return false; }
 Error OwnKernels::load(xnn_runtime_t, ThreadPool*, uint64_t, bool) { return Error(); }
 void OwnKernels::use(xnn_runtime_t) {}
 

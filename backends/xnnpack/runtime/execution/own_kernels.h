@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 #include "runtime/core/checked_vector.h"
@@ -15,9 +16,11 @@ namespace vitrine::xnnpack {
 
 class OwnKernels {
  public:
-  // False in builds that do not use Debian's version of XNNPACK, lack XNNPACK's private headers, or
-  // select kernels. In such builds, the functions below do nothing.
+  // False in builds that lack XNNPACK's private headers or select kernels. In such builds, the
+  // functions below do nothing.
   static bool are_built();
+  // True if this build has a kernel whose name in profiles starts with `name`.
+  static bool have(std::string_view name);
   // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
   // may be null. If a copy only makes a kernel faster, omits it when it exceeds the rest of
   // `max_bytes`. `exact` excludes kernels with larger errors than sums of products have.
