@@ -16,8 +16,6 @@
 namespace vitrine::platform {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
-
 uint64_t resident_now() {
   char text[256];
   read_start("/proc/self/statm", text, sizeof text);
@@ -57,10 +55,15 @@ void* allocate_aligned(size_t alignment, size_t size) {
   void* memory = nullptr;
   if (size < kHugePage) return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
   if (::posix_memalign(&memory, std::max(alignment, kHugePage), size) != 0) return nullptr;
-#ifdef MADV_HUGEPAGE
-  (void)::madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint
-#endif
+  prefer_huge_pages({static_cast<std::byte*>(memory), size});
   return memory;
+}
+
+void prefer_huge_pages([[maybe_unused]] std::span<std::byte> memory) {
+#ifdef MADV_HUGEPAGE
+  const size_t size = memory.size() / kHugePage * kHugePage;
+  if (size != 0) (void)::madvise(memory.data(), size, MADV_HUGEPAGE);  // a hint
+#endif
 }
 
 ResidentMemory resident_memory() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace vitrine::platform {
 
@@ -26,5 +27,11 @@ uint64_t read_available_memory(const char* root = "");
 // page, and the system is asked to use huge pages for the part of the block that fills whole huge
 // pages.
 void* allocate_aligned(size_t alignment, size_t size);
+
+// Size of a huge page.
+inline constexpr size_t kHugePage = size_t{2} << 20;
+// Asks the system to use huge pages for the whole huge pages at the start of `memory`, which begins
+// at a multiple of kHugePage. Does nothing if `memory` is smaller.
+void prefer_huge_pages(std::span<std::byte> memory);
 
 }  // namespace vitrine::platform

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -36,6 +37,21 @@ TEST(PackedArena, ReusesOnlyTheLastBlock) {
   EXPECT_EQ(arena->take(1000), nullptr);
   arena->give_back(second);
   EXPECT_EQ(arena->take(1000), second);
+}
+
+TEST(PackedArena, ReturnsZeroedMemoryAlsoAfterGiveBack) {
+  for (const size_t size : {size_t{1000}, size_t{3} << 20}) {
+    const auto arena = PackedArena::make(size, 1);
+    ASSERT_NE(arena, nullptr);
+    for (int i = 0; i < 2; ++i) {
+      auto* const block = static_cast<uint8_t*>(arena->take(size));
+      ASSERT_NE(block, nullptr);
+      EXPECT_TRUE(
+          std::all_of(block, block + size + kReadableSlack, [](uint8_t b) { return b == 0; }));
+      std::fill_n(block, size, uint8_t{7});
+      arena->give_back(block);
+    }
+  }
 }
 
 TEST(PackedArena, RejectsSizesThatOverflow) {

@@ -1,5 +1,7 @@
 #include "backends/xnnpack/runtime/weights/packed_arena.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <new>
 
 #include "runtime/core/checked_math.h"
@@ -18,26 +20,34 @@ constexpr size_t kBlockOverhead = kReadableSlack + kBlockAlignment;
 std::shared_ptr<PackedArena> PackedArena::make(size_t size, size_t blocks) {
   size_t overhead = 0;
   size_t bytes = 0;
+  size_t all = 0;
   if (mul_overflows(blocks, kBlockOverhead, &overhead) || add_overflows(size, overhead, &bytes)) {
     return nullptr;
   }
-  void* const memory = platform::allocate_aligned(kBlockAlignment, bytes);
-  if (memory == nullptr) return nullptr;
-  std::unique_ptr<PackedArena> arena(new (std::nothrow) PackedArena(memory, bytes));
-  if (!arena) std::free(memory);
-  return share(std::move(arena));
+  const size_t alignment = bytes < platform::kHugePage ? kBlockAlignment : platform::kHugePage;
+  if (add_overflows(bytes, alignment, &all)) return nullptr;
+  // The system has zeroed fresh memory, so calloc() does not write to it.
+  std::unique_ptr<void, Free> memory(std::calloc(1, all));
+  if (!memory) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(memory.get());
+  auto* const begin = static_cast<std::byte*>(memory.get()) + (alignment - address % alignment);
+  platform::prefer_huge_pages({begin, bytes});
+  return share(std::unique_ptr<PackedArena>(new (std::nothrow)
+                                                PackedArena(std::move(memory), {begin, bytes})));
 }
 
 void* PackedArena::take(size_t size) {
-  const size_t left = size_ - used_;
+  const size_t left = bytes_.size() - used_;
   if (left < kBlockOverhead || size > left - kBlockOverhead) return nullptr;
   last_ = used_;
   used_ += (size + kBlockOverhead - 1) / kBlockAlignment * kBlockAlignment;
-  return static_cast<std::byte*>(memory_.get()) + last_;
+  return bytes_.data() + last_;
 }
 
 void PackedArena::give_back(const void* block) {
-  if (block == static_cast<std::byte*>(memory_.get()) + last_) used_ = last_;
+  if (block != bytes_.data() + last_) return;
+  std::ranges::fill(bytes_.subspan(last_, used_ - last_), std::byte{0});
+  used_ = last_;
 }
 
 }  // namespace vitrine::xnnpack

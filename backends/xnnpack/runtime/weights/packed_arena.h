@@ -1,10 +1,13 @@
 // One allocation for many blocks of packed weights. The many small blocks of a large model then
-// share huge pages. With small pages, the page faults would take as long as the packing.
+// share huge pages. With small pages, the page faults would take as long as the packing. The memory
+// is zeroed, because packing leaves padding unwritten (XNNPACK-zeroed-weights.patch).
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <span>
+#include <utility>
 
 namespace vitrine::xnnpack {
 
@@ -15,8 +18,8 @@ class PackedArena {
   // Null if memory runs out.
   static std::shared_ptr<PackedArena> make(size_t size, size_t blocks);
 
-  // Returns a 64-byte aligned block that is followed by kReadableSlack readable bytes. Null if the
-  // arena is full.
+  // Returns a 64-byte aligned, zeroed block that is followed by kReadableSlack readable bytes. Null
+  // if the arena is full.
   void* take(size_t size);
   // Frees the space of `block` if it is the last block that was taken.
   void give_back(const void* block);
@@ -25,10 +28,11 @@ class PackedArena {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
-  PackedArena(void* memory, size_t size) : memory_(memory), size_(size) {}
+  PackedArena(std::unique_ptr<void, Free> memory, std::span<std::byte> bytes)
+      : memory_(std::move(memory)), bytes_(bytes) {}
 
   std::unique_ptr<void, Free> memory_;
-  size_t size_;
+  std::span<std::byte> bytes_;  // the aligned part of the memory
   size_t used_ = 0;
   size_t last_ = 0;  // offset of the last block
 };

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/platform/memory.h"
 
 namespace vitrine::xnnpack {
 namespace {
 
-// Size of a huge page. Weights smaller than a huge page would not fill one, so they get no arena.
-constexpr size_t kMinArenaBytes = size_t{2} << 20;
+// Weights smaller than a huge page would not fill one, so they get no arena.
+constexpr size_t kMinArenaBytes = platform::kHugePage;
 
 }  // namespace
 
