@@ -1,5 +1,6 @@
 // Compares packed int4 weights with those of XNNPACK.
 #include "backends/xnnpack/runtime/weights/int4_packing.h"
+#include "backends/xnnpack/runtime/weights/packing_threads.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
@@ -166,6 +167,19 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   std::vector<size_t> channels(50);
   std::iota(channels.begin(), channels.end(), 1);
   this->check_layers(kRowCounts, channels);
+}
+
+// Several threads pack f32 weights of this size.
+TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
+  constexpr size_t kFewRows[] = {1, 8};
+  constexpr size_t kChannels[] = {500, 512};
+  for (const size_t threads : {2, 5}) {
+    const auto made = ThreadPool::create(threads, ThreadPool::Use::kAlways);
+    ASSERT_TRUE(made.ok());
+    this->pool = made->get();
+    this->check_layers(kFewRows, kChannels);
+    this->delegate.reset();
+  }
 }
 
 // All layers use one file. It contains the weights of the previous layer when a layer is loaded

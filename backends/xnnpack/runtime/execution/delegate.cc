@@ -12,7 +12,7 @@
 #include "backends/xnnpack/runtime/reader/node_table.h"
 #include "backends/xnnpack/runtime/reader/payload.h"
 #include "backends/xnnpack/runtime/reader/shape_inference.h"
-#include "backends/xnnpack/runtime/weights/int4_packing.h"
+#include "backends/xnnpack/runtime/weights/packing_threads.h"
 #include "backends/xnnpack/runtime/weights/unscaled_weights.h"
 #include "runtime/platform/clock.h"
 #include "vitrine/thread_pool.h"

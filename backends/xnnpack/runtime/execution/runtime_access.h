@@ -162,6 +162,14 @@ PackInt4 xnnpack_int4_packing();
 // build cannot do it.
 bool set_int4_packing(PackInt4 pack);
 
+// A function with the parameters of XNNPACK's functions that pack f32 weights (f32_packing.h).
+using PackF32 = void (*)(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr,
+                         size_t sr, const void* kernel, const void* bias, const void* scale,
+                         void* packed, size_t extra_bytes, const void* params);
+// Replaces the function that packs the f32 weights of layers with many outputs, and returns
+// XNNPACK's. Returns null, and replaces nothing, if this build cannot do it.
+PackF32 replace_f32_packing(PackF32 pack);
+
 // A function with the parameters of XNNPACK's products of int8 rows and int4 weights
 // (int4_products.h).
 using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const int8_t* input,

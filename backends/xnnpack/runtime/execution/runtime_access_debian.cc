@@ -2,6 +2,7 @@
 #include <cpuinfo.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
@@ -103,6 +104,14 @@ bool set_int4_packing(PackInt4 pack) {
     const_cast<xnn_gemm_config*>(config)->pack_gemm_goi_bl = pack;
   }
   return true;
+}
+
+PackF32 replace_f32_packing(PackF32 pack) {
+  // The configuration is a variable inside XNNPACK; only the pointer to it is const.
+  auto* const config = const_cast<xnn_gemm_config*>(xnn_init_f32_gemm_config());
+  if (config == nullptr || config->pack_gemm_goi == nullptr) return nullptr;
+  return reinterpret_cast<PackF32>(
+      std::exchange(config->pack_gemm_goi, reinterpret_cast<xnn_packw_gemm_goi_ukernel_fn>(pack)));
 }
 
 }  // namespace vitrine::xnnpack

@@ -33,6 +33,7 @@ void set_strided_copy(xnn_operator_t, CopyRows) {}
 StridedRows strided_rows(const void*) { return {}; }
 PackInt4 xnnpack_int4_packing() { return nullptr; }
 bool set_int4_packing(PackInt4) { return false; }
+PackF32 replace_f32_packing(PackF32) { return nullptr; }
 bool has_avx512_vnni() { return false; }
 void set_int4_products(MultiplyInt4, size_t, size_t, size_t) {}
 

@@ -122,5 +122,6 @@ bool operators_keep_node_ids() { return false; }
 
 // This XNNPACK expects that a packing function also writes the scales and the bias.
 bool set_int4_packing(PackInt4) { return false; }
+PackF32 replace_f32_packing(PackF32) { return nullptr; }
 
 }  // namespace vitrine::xnnpack

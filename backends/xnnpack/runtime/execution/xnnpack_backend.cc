@@ -6,6 +6,7 @@
 #include "backends/xnnpack/runtime/execution/int4_products.h"
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
+#include "backends/xnnpack/runtime/weights/f32_packing.h"
 #include "backends/xnnpack/runtime/weights/int4_packing.h"
 
 namespace vitrine {
@@ -18,6 +19,7 @@ xnn_status initialize_once() {
     if (initialized == xnn_status_success) {
       xnnpack::prepare_xnnpack();
       xnnpack::use_fast_int4_packing();
+      xnnpack::use_parallel_f32_packing();
       xnnpack::use_fast_int4_products();
     }
     return initialized;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/xnnpack/runtime/weights/packing_threads.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::xnnpack {
@@ -160,9 +161,6 @@ struct Packing {
 
 constexpr size_t kValuesPerNs = 4;  // rough speed of one thread
 
-// Thread-local, because XNNPACK passes no context of the caller to packing functions.
-thread_local ThreadPool* packing_pool = nullptr;
-
 void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size_t sr, size_t block,
           const void* kernel, const void* bias, const void* scales, void* packed,
           size_t extra_bytes_of_block, size_t extra_bytes_of_row, const void* params) {
@@ -185,11 +183,12 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
                         static_cast<uint8_t*>(packed),
                         tile_bytes};
   const size_t tiles = (rows + nr - 1) / nr;
-  if (packing_pool == nullptr || !packing_pool->should_parallelize(rows * columns / kValuesPerNs)) {
+  ThreadPool* const pool = PackingThreads::pool();
+  if (pool == nullptr || !pool->should_parallelize(rows * columns / kValuesPerNs)) {
     for (size_t i = 0; i < tiles; ++i) packing.pack_one(i);
     return;
   }
-  packing_pool->run(
+  pool->run(
       tiles, [](void* self, size_t i) { static_cast<const Packing*>(self)->pack_one(i); },
       const_cast<Packing*>(&packing));
 }
@@ -197,9 +196,6 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
 }  // namespace
 
 PackInt4 fast_int4_packing() { return can_access_runtimes() ? &pack : nullptr; }
-
-PackingThreads::PackingThreads(ThreadPool* pool) { packing_pool = pool; }
-PackingThreads::~PackingThreads() { packing_pool = nullptr; }
 
 void use_fast_int4_packing() { set_int4_packing(&pack); }
 

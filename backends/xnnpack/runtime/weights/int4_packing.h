@@ -4,10 +4,6 @@
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
-namespace vitrine {
-class ThreadPool;
-}
-
 namespace vitrine::xnnpack {
 
 // The fast function for packing, which calls XNNPACK's function for layouts that it does not
@@ -16,18 +12,8 @@ namespace vitrine::xnnpack {
 // Int4PackingParams. `packed` must be zeroed. Null in builds without XNNPACK's private headers.
 PackInt4 fast_int4_packing();
 
-// While this object exists, the calling thread packs with the threads of `pool`, or alone if `pool`
-// is null.
-class PackingThreads {
- public:
-  explicit PackingThreads(ThreadPool* pool);
-  ~PackingThreads();
-  PackingThreads(const PackingThreads&) = delete;
-  PackingThreads& operator=(const PackingThreads&) = delete;
-};
-
-// Makes XNNPACK use the fast function. Call after XNNPACK is initialized and before other threads
-// use it.
+// Makes XNNPACK use the fast function, with PackingThreads. Call after XNNPACK is initialized and
+// before other threads use it.
 void use_fast_int4_packing();
 
 }  // namespace vitrine::xnnpack

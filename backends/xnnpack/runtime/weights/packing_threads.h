@@ -1,0 +1,26 @@
+// The threads that pack the weights of a delegate.
+#pragma once
+
+namespace vitrine {
+class ThreadPool;
+}
+
+namespace vitrine::xnnpack {
+
+// While this object exists, the calling thread packs with the threads of `pool`, or alone if `pool`
+// is null.
+class PackingThreads {
+ public:
+  explicit PackingThreads(ThreadPool* pool) { pool_ = pool; }
+  ~PackingThreads() { pool_ = nullptr; }
+  PackingThreads(const PackingThreads&) = delete;
+  PackingThreads& operator=(const PackingThreads&) = delete;
+
+  static ThreadPool* pool() { return pool_; }
+
+ private:
+  // Thread-local, because XNNPACK passes no context of the caller to packing functions.
+  static inline thread_local ThreadPool* pool_ = nullptr;
+};
+
+}  // namespace vitrine::xnnpack
