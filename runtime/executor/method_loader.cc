@@ -29,7 +29,9 @@ Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(check_written());
   VITRINE_RETURN_IF_ERROR(find_reused_inputs());
   if (options_.check_plan != nullptr) VITRINE_RETURN_IF_ERROR(options_.check_plan->check(*this));
-  return plan_delegates();
+  VITRINE_RETURN_IF_ERROR(plan_delegates());
+  keep_results();
+  return Error();
 }
 
 Error MethodLoader::no_memory(const char* what) const {

@@ -2,7 +2,7 @@
 //
 // The plan was verified (runtime/program/program_verifier.h), so indices are not checked again.
 // Each stage has its own file: find_operators.cc, load_values.cc, load_delegates.cc, load_steps.cc,
-// written_values.cc and refuse_overlaps.cc. The rest is in method_loader.cc.
+// written_values.cc, refuse_overlaps.cc and keep_results.cc. The rest is in method_loader.cc.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,20 @@
 namespace vitrine {
 
 namespace fbs = schema::program;
+using IndexVector = flatbuffers::Vector<int32_t>;
+
+// Returns the values in a list of tensors; null if the value is not such a list. A negative index
+// means None.
+inline const IndexVector* tensors_of_list(const fbs::EValue& value) {
+  if (const auto* list = value.val_as_TensorList()) return list->items();
+  const auto* list = value.val_as_OptionalTensorList();
+  return list != nullptr ? list->items() : nullptr;
+}
+
+// True if bit `argument` of Kernel::outputs is set.
+inline bool is_written(uint32_t outputs, uint32_t argument) {
+  return argument < 32 && (outputs >> argument & 1u) != 0;
+}
 
 class MethodLoader;
 struct PlanCheck {
@@ -75,13 +89,23 @@ class MethodLoader {
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
+  uint32_t first_result(const fbs::KernelCall& call) const;
   Error make_delegate_step(const fbs::DelegateCall& call, Step& step);
   Error set_scratch(const fbs::DelegateCall& call, Step& step);
   Error set_arguments(const int32_t* indices, size_t count, Step& step);
   Error note_dtypes(const Step& step, uint32_t kernel_dtypes);
   Error missing_dtypes_error();
 
-  struct PlannedRange;
+  // A range of bytes in a planned buffer. Buffer 0 means that there is no planned memory.
+  struct PlannedRange {
+    uint32_t buffer = 0;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+
+    bool operator<(const PlannedRange& other) const {
+      return buffer != other.buffer ? buffer < other.buffer : begin < other.begin;
+    }
+  };
   Error mark_written(int32_t value);
   // Checks that something writes each output, and each result of a delegate that a step reads. If
   // nothing does, returns InvalidProgram or records a warning.
@@ -95,6 +119,10 @@ class MethodLoader {
   bool overlaps_written(uint32_t value) const;
   Result<bool> overlaps_scratch(const Tensor& tensor);
   Error save_exchanged_values();
+
+  class ResultKeeper;  // keep_results.cc
+  // Computes results that depend only on constants.
+  void keep_results();
 
   Error no_memory(const char* what) const;
   // Charges work to the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used
@@ -113,6 +141,8 @@ class MethodLoader {
   uint32_t missing_dtypes_ = 0;  // bit n: a kernel that was not built for ScalarType n needs it
   std::span<bool> written_;      // by value: true if a step writes it
   std::span<bool> exchanged_;    // by value: true if a step may replace it by another value
+  std::span<bool> rewritten_;    // by value: true if two arguments of steps are written to it
+  std::span<bool> viewed_;       // by value: true if a step may make another tensor share its memory
   std::span<PlannedRange> written_ranges_;
   bool has_unknown_writes_ = false;  // true if a kernel does not declare its outputs
   std::span<DataBuffer*> external_slots_;

@@ -11,7 +11,6 @@
 #include <array>
 #include <bit>
 #include <cstdio>
-#include <string_view>
 #include <utility>
 
 #include "runtime/executor/latest_writes.h"
@@ -20,24 +19,6 @@
 
 namespace vitrine {
 namespace {
-
-using Indices = flatbuffers::Vector<int32_t>;
-
-const Indices* tensors_of_list(const fbs::EValue& value) {
-  if (const auto* list = value.val_as_TensorList()) return list->items();
-  const auto* list = value.val_as_OptionalTensorList();
-  return list != nullptr ? list->items() : nullptr;
-}
-
-bool is_written(uint32_t outputs, uint32_t argument) {
-  return argument < 32 && (outputs >> argument & 1u) != 0;
-}
-
-// True for names such as "aten::copy_" and "aten::add_.Tensor".
-bool is_named_in_place(std::string_view name) {
-  const size_t end = std::min(name.find('.'), name.size());
-  return end != 0 && name[end - 1] == '_';
-}
 
 // The address at which a value begins or ends.
 struct Boundary {
@@ -95,7 +76,6 @@ class MethodLoader::OverlapCheck {
   Error check_instruction(const fbs::Instruction& instruction);
   Error check_kernel_call(const fbs::KernelCall& call);
   Error check_delegate_call(const fbs::DelegateCall& call);
-  uint32_t first_result(const fbs::KernelCall& call) const;
   Error for_each_scratch(uint32_t count, Visit visit);
   void handle_jump_target();
 
@@ -252,29 +232,9 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
   }
 }
 
-// Returns the index of the first argument that is a result. Results are the last arguments before
-// the trailing return value, which repeats them. Other arguments that are written are modified in
-// place.
-uint32_t MethodLoader::OverlapCheck::first_result(const fbs::KernelCall& call) const {
-  const MethodLoader::ResolvedOperator& op =
-      loader_.operators_[static_cast<size_t>(call.op_index())];
-  const Indices& args = *call.args();
-  const uint32_t last = args.size() - 1;
-  if (last == 0 || is_named_in_place(op.name)) return last;
-  uint32_t results = 1;
-  if (args[last] != args[last - 1]) {
-    results = size_of(tensors_of_list(*plan_.values()->Get(static_cast<uint32_t>(args[last]))));
-  }
-  uint32_t first = last;
-  for (; results > 0 && first > 0 && is_written(op.found.kernel->outputs, first - 1); --results) {
-    --first;
-  }
-  return first == 0 ? last : first;
-}
-
 Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call) {
   if (size_of(call.args()) == 0) return Error();
-  const Indices& args = *call.args();
+  const IndexVector& args = *call.args();
   const uint32_t last = args.size() - 1;
   const uint32_t outputs =
       loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel->outputs;
@@ -287,7 +247,7 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
     if (is_written(outputs, i)) continue;
     VITRINE_RETURN_IF_ERROR(for_each_tensor(args[i], &OverlapCheck::read));
   }
-  const uint32_t first = first_result(call);
+  const uint32_t first = loader_.first_result(call);
   for (uint32_t i = 0; i < last; ++i) {
     if (!is_written(outputs, i)) continue;
     const Visit visit = i < first ? &OverlapCheck::may_modify : &OverlapCheck::write;
@@ -332,7 +292,7 @@ Error MethodLoader::OverlapCheck::for_each_tensor(int32_t value, Visit visit) {
     VITRINE_RETURN_IF_ERROR(loader_.charge_steps(depth_));
     return (this->*visit)(index);
   }
-  const Indices* items = tensors_of_list(*plan_.values()->Get(index));
+  const IndexVector* items = tensors_of_list(*plan_.values()->Get(index));
   VITRINE_RETURN_IF_ERROR(loader_.charge_steps(uint64_t{items->size()} * depth_));
   for (const int32_t item : *items) {
     if (item >= 0) VITRINE_RETURN_IF_ERROR((this->*visit)(static_cast<uint32_t>(item)));

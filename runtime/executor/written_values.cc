@@ -10,17 +10,6 @@
 
 namespace vitrine {
 
-// A range of bytes in a planned buffer.
-struct MethodLoader::PlannedRange {
-  uint32_t buffer = 0;
-  uint64_t begin = 0;
-  uint64_t end = 0;
-
-  bool operator<(const PlannedRange& other) const {
-    return buffer != other.buffer ? buffer < other.buffer : begin < other.begin;
-  }
-};
-
 namespace {
 
 bool has_initial_value(const fbs::Tensor& tensor) {
@@ -91,12 +80,16 @@ Result<bool> MethodLoader::overlaps_scratch(const Tensor& tensor) {
 
 Error MethodLoader::mark_written(int32_t value) {
   const auto index = static_cast<uint32_t>(value);
-  written_[index] = true;
+  const auto mark = [this](size_t written) {
+    rewritten_[written] |= written_[written];
+    written_[written] = true;
+  };
+  mark(index);
   if (!method_.values_[index].is_tensor_list()) return Error();
   const fbs::TensorList* list = plan_.values()->Get(index)->val_as_TensorList();
   if (list == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(charge_steps(list->items()->size()));
-  for (const int32_t item : *list->items()) written_[static_cast<size_t>(item)] = true;
+  for (const int32_t item : *list->items()) mark(static_cast<size_t>(item));
   return Error();
 }
 
