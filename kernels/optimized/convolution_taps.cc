@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/optimized/convolution_shape.h"
+#include "kernels/optimized/packing_key.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/parallel.h"
 #include "kernels/util/transpose.h"
@@ -18,9 +19,6 @@ constexpr int64_t kBlockPixels = 128;  // maximum number of pixels in a work ite
 constexpr int64_t kCopyPixels = 256;   // pixels that are copied at a time
 constexpr int64_t kItemsPerWorker = 4;
 constexpr int64_t kMinChannels = 4;
-// FNV-1a
-constexpr uint64_t kHashStart = 14695981039346656037U;
-constexpr uint64_t kHashFactor = 1099511628211U;
 
 int64_t round_up_by(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
@@ -79,14 +77,12 @@ class TapConvolution {
   // A hash of everything that determines the order of the packed weights.
   uint64_t packing_key() const {
     const Layout& layout = shape_.weight_layout;
-    uint64_t key = kHashStart;
-    const auto add = [&key](int64_t number) {
-      key = (key ^ static_cast<uint64_t>(number)) * kHashFactor;
-    };
+    PackingKey key;
+    const auto add = [&key](int64_t number) { key.add(number); };
     add(shape_.window.groups);
     std::for_each_n(layout.sizes.begin(), 5, add);
     std::for_each_n(layout.strides.begin(), 5, add);
-    return key;
+    return key.value();
   }
 
   // Writes the weights of each group and panel: [taps, group_channels, columns of the panel].

@@ -4,6 +4,7 @@
 
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/parallel.h"
+#include "runtime/core/checked_math.h"
 
 namespace vitrine::optimized {
 
@@ -74,9 +75,10 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
 struct Panel {
   const float* right;
   int64_t right_stride;
-  int64_t column;   // the first column
-  int64_t columns;  // columns of the result
-  int64_t vectors;  // vectors that hold these columns
+  int64_t vector_stride;  // distance between vectors of columns
+  int64_t column;         // the first column
+  int64_t columns;        // columns of the result
+  int64_t vectors;        // vectors that hold these columns
 };
 
 class BlockedProduct {
@@ -91,13 +93,14 @@ class BlockedProduct {
         depth_(depth),
         // For few rows, packing the panel costs more time than it saves.
         right_in_place_(rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0}),
+        packed_right_(operands.packed_right()),
         result_(operands.result_in_place()) {}
 
   // A worker needs memory_height() * memory_width() floats of temporary memory: a packed panel,
   // followed by rows of the left side.
   int64_t memory_height() const { return std::max<int64_t>(depth_, 1); }
   int64_t memory_width() const {
-    return panel_width() + (operands_.wants_scratch() ? shape_.rows : 0);
+    return panel_memory() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
 
   // Computes one item. `packed` is the index of the panel in the worker's memory.
@@ -107,14 +110,17 @@ class BlockedProduct {
     const int64_t begin = blocking_.row_tiles * band / blocking_.bands * shape_.rows;
     const int64_t end =
         std::min(rows_, blocking_.row_tiles * (band + 1) / blocking_.bands * shape_.rows);
-    float* const scratch = memory + memory_height() * panel_width();
+    float* const scratch = memory + memory_height() * panel_memory();
     for (int64_t row = begin; row < end; row += shape_.rows) {
       multiply_rows(panel, row, std::min(shape_.rows, end - row), scratch);
     }
   }
 
  private:
-  int64_t panel_width() const { return blocking_.panel_vectors * shape_.lanes; }
+  // Columns of the panel that a worker packs.
+  int64_t panel_memory() const {
+    return packed_right_ != nullptr ? 0 : blocking_.panel_vectors * shape_.lanes;
+  }
 
   Panel prepare_panel(int64_t index, float* memory, int64_t& packed) const {
     const int64_t first = blocking_.vectors * index / blocking_.panels;
@@ -123,7 +129,13 @@ class BlockedProduct {
     panel.column = first * shape_.lanes;
     const int64_t width = panel.vectors * shape_.lanes;
     panel.columns = std::min(width, columns_ - panel.column);
-    if (right_in_place_.data != nullptr && panel.columns == width) {
+    panel.vector_stride = shape_.lanes;
+    if (packed_right_ != nullptr) {
+      panel.right = packed_right_ + first * depth_ * shape_.lanes;
+      panel.right_stride = shape_.lanes;
+      panel.vector_stride = depth_ * shape_.lanes;
+    } else if (right_in_place_.data != nullptr &&
+               (panel.columns == width || right_in_place_.has_slack)) {
       panel.right = right_in_place_.data + panel.column;
       panel.right_stride = right_in_place_.stride;
     } else {
@@ -145,23 +157,26 @@ class BlockedProduct {
     tile.left = left.data;
     tile.left_stride = left.stride;
     tile.right_stride = panel.right_stride;
+    tile.vector_stride = panel.vector_stride;
     const int64_t tiles = divide_up(panel.vectors, simd::kGemmMaxVectors);
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t begin = panel.vectors * t / tiles;
       tile.vectors = panel.vectors * (t + 1) / tiles - begin;
       const int64_t offset = begin * shape_.lanes;
       const int64_t width = tile.vectors * shape_.lanes;
-      tile.right = panel.right + offset;
-      if (result_.data != nullptr && offset + width <= panel.columns) {
-        tile.sums = result_.data + row * result_.stride + panel.column + offset;
+      tile.right = panel.right + begin * panel.vector_stride;
+      if (result_.data != nullptr) {
+        const int64_t column = panel.column + offset;
+        tile.sums = result_.data + row * result_.stride + column;
         tile.sums_stride = result_.stride;
+        tile.columns = panel.columns - offset;
         tile.start = result_.start == nullptr ? nullptr : result_.start + row;
+        tile.bias = result_.bias == nullptr ? nullptr : result_.bias + column;
         simd::multiply_tile(tile);
         continue;
       }
       tile.sums = sums;
       tile.sums_stride = width;
-      tile.start = nullptr;
       simd::multiply_tile(tile);
       operands_.store(row, rows, panel.column + offset, std::min(width, panel.columns - offset),
                       sums, width);
@@ -175,10 +190,27 @@ class BlockedProduct {
   const int64_t columns_;
   const int64_t depth_;
   const GemmRows right_in_place_;
+  const float* const packed_right_;
   const GemmOperands::InPlace result_;
 };
 
 }  // namespace
+
+std::optional<int64_t> packed_size(int64_t columns, int64_t depth) {
+  const int64_t lanes = simd::gemm_shape().lanes;
+  return checked_product({divide_up(columns, lanes), lanes, depth});
+}
+
+void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
+                  const GemmOperands& operands, float* packed) {
+  const int64_t lanes = simd::gemm_shape().lanes;
+  parallel(context, divide_up(columns, lanes), work_of({columns, depth, 4}),
+           [&](int64_t vector, int64_t) {
+             const int64_t first = vector * lanes;
+             operands.pack_right(first, std::min(lanes, columns - first), lanes,
+                                 packed + first * depth);
+           });
+}
 
 int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
 

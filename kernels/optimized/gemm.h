@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "vitrine/kernel_context.h"
 
@@ -11,6 +12,7 @@ namespace vitrine::optimized {
 struct GemmRows {
   const float* data;
   int64_t stride;
+  bool has_slack = false;  // true if a full vector may be read at the end of each row
 };
 
 // The operands of a product, left x right. Several threads call the functions at once.
@@ -28,13 +30,17 @@ class GemmOperands {
   // otherwise.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
+  // The right side as packed_size() floats that pack_columns() wrote; null otherwise.
+  virtual const float* packed_right() const { return nullptr; }
+
   // The result in place, if its rows are contiguous and hold the sums unchanged; null data
-  // otherwise. If `start` is not null, the sums of row r start with start[r]. With a result in
-  // place, store() is called only for the last columns, which do not fill a vector.
+  // otherwise. If `start` is not null, the sums of row r start with start[r]; if `bias` is not
+  // null, the sums of column c start with bias[c]. Then store() is not called.
   struct InPlace {
     float* data;
     int64_t stride;
     const float* start;
+    const float* bias = nullptr;
   };
   virtual InPlace result_in_place() const { return {nullptr, 0, nullptr}; }
 
@@ -51,6 +57,12 @@ class GemmOperands {
 // Fails the context if there is not enough temporary memory.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
+
+// The number of floats of a packed right side; nullopt if it overflows.
+std::optional<int64_t> packed_size(int64_t columns, int64_t depth);
+// Writes the right side by vectors of columns: [vectors, depth, lanes].
+void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
+                  const GemmOperands& operands, float* packed);
 
 // Number of floats in a vector of this machine. If a product has fewer rows than this, it may be
 // faster to compute the transposed product.

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
+#include "kernels/optimized/packing_key.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/parallel.h"
+#include "runtime/core/checked_math.h"
 
 namespace vitrine::optimized {
 
@@ -69,14 +72,19 @@ struct Epilogue {
   float alpha;
   float beta;    // 0 if nothing is added
   Matrix added;  // a Float matrix
+
+  // True if the addend is a row that is added to each row of the sums.
+  bool is_bias(int64_t rows) const {
+    return beta == 1 && added.column_stride == 1 && (added.row_stride == 0 || rows == 1);
+  }
 };
 
 // Operands that are matrices. Half and BFloat16 are converted row by row and panel by panel.
 class MatrixOperands final : public GemmOperands {
  public:
   MatrixOperands(const Matrix& left, const Matrix& right, const Result& result,
-                 const Epilogue& epilogue)
-      : left_(left), right_(right), result_(result), epilogue_(epilogue) {}
+                 const Epilogue& epilogue, const float* packed = nullptr)
+      : left_(left), right_(right), result_(result), epilogue_(epilogue), packed_(packed) {}
 
   GemmRows left_rows(int64_t row, int64_t count, float* scratch) const override {
     if (!wants_scratch()) return {left_.floats(row, 0), left_.row_stride};
@@ -100,12 +108,18 @@ class MatrixOperands final : public GemmOperands {
   }
   GemmRows right_in_place() const override {
     const bool in_place = right_.dtype == ScalarType::kFloat && right_.column_stride == 1;
-    return {in_place ? right_.floats(0, 0) : nullptr, right_.row_stride};
+    const bool has_slack =
+        right_.has_slack && gemm_lanes() * int64_t{sizeof(float)} <= int64_t{kReadableSlack};
+    return {in_place ? right_.floats(0, 0) : nullptr, right_.row_stride, has_slack};
   }
+  const float* packed_right() const override { return packed_; }
 
   InPlace result_in_place() const override {
-    const bool sums = epilogue_.alpha == 1 && epilogue_.beta == 0 && result_.column_stride == 1;
-    return {sums ? result_.data : nullptr, result_.row_stride, nullptr};
+    const bool has_bias = epilogue_.beta != 0;
+    const bool in_place = epilogue_.alpha == 1 && result_.column_stride == 1 &&
+                          (!has_bias || epilogue_.is_bias(left_.rows));
+    return {in_place ? result_.data : nullptr, result_.row_stride, nullptr,
+            has_bias ? epilogue_.added.floats(0, 0) : nullptr};
   }
   void store(int64_t row, int64_t rows, int64_t column, int64_t count, const float* sums,
              int64_t stride) const override {
@@ -135,6 +149,7 @@ class MatrixOperands final : public GemmOperands {
   Matrix right_;
   Result result_;
   Epilogue epilogue_;
+  const float* packed_;
 };
 
 Matrix view(const Tensor& tensor, const Layout& layout) {
@@ -144,7 +159,8 @@ Matrix view(const Tensor& tensor, const Layout& layout) {
           layout.sizes[1],
           layout.strides[0],
           layout.strides[1],
-          tensor.dtype()};
+          tensor.dtype(),
+          tensor.has_slack()};
 }
 
 // Allocates a row-major Float matrix in temporary memory without setting its elements. If no memory
@@ -215,6 +231,37 @@ void multiply_by_vector(KernelContext& context, const Matrix& left, const Matrix
            });
 }
 
+// A hash of everything that determines the order of the packed matrix.
+uint64_t packing_key(const Layout& layout) {
+  PackingKey key;
+  for (const int64_t number : {gemm_lanes(), layout.offset, layout.sizes[0], layout.sizes[1],
+                               layout.strides[0], layout.strides[1]}) {
+    key.add(number);
+  }
+  return key.value();
+}
+
+// Returns the right side as pack_columns() writes it, packed at the first call. Returns null if the
+// right side may change, if it can be read in place, or if no memory is left for it.
+const float* packed_right(KernelContext& context, const MatrixProduct& product,
+                          const Matrix& right) {
+  if (right.dtype != ScalarType::kFloat || right.column_stride == 1 || right.columns == 1 ||
+      right.rows == 0 || !product.right.tensor.is_constant()) {
+    return nullptr;
+  }
+  const std::optional<int64_t> size = packed_size(right.columns, right.rows);
+  size_t bytes = 0;
+  if (!size || mul_overflows(static_cast<size_t>(*size), sizeof(float), &bytes)) return nullptr;
+  const auto packed =
+      context.derive(product.right.tensor, packing_key(product.right.layout), bytes);
+  auto* const to = static_cast<float*>(packed.data);
+  if (packed.is_new && to != nullptr) {
+    const MatrixOperands operands({}, right, {}, {});
+    pack_columns(context, right.columns, right.rows, operands, to);
+  }
+  return to;
+}
+
 }  // namespace
 
 void multiply(KernelContext& context, const Matrix& left, const Matrix& right, float* result) {
@@ -240,20 +287,21 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.beta = product.addend->beta.to<float>();
     epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
+  const float* const packed = packed_right(context, product, right);
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
   // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
   // computes the transposed product, which reads the large matrix in place.
-  if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
-      right.column_stride != 1) {
+  if (packed == nullptr && left.rows < gemm_lanes() / 2 && right.columns > left.rows &&
+      right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);
     left = left.transposed();
     right = right.transposed();
     std::swap(result.row_stride, result.column_stride);
     epilogue.added = epilogue.added.transposed();
   }
-  const MatrixOperands operands(left, right, result, epilogue);
+  const MatrixOperands operands(left, right, result, epilogue, packed);
   if (right.columns == 1 && left.column_stride == 1) {
     multiply_by_vector(context, left, right, operands);
   } else {

@@ -22,8 +22,11 @@ struct Matrix {
   int64_t row_stride;
   int64_t column_stride;
   ScalarType dtype = ScalarType::kFloat;
+  bool has_slack = false;  // Tensor::has_slack() of the tensor
 
-  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride, dtype}; }
+  Matrix transposed() const {
+    return {data, columns, rows, column_stride, row_stride, dtype, has_slack};
+  }
   const void* at(int64_t row, int64_t column) const {
     return static_cast<const std::byte*>(data) +
            (row * row_stride + column * column_stride) * static_cast<int64_t>(element_size(dtype));

@@ -90,9 +90,8 @@ void MethodLoader::keep_results() {
 }
 
 void MethodLoader::ResultKeeper::run() {
-  has_jumps_ = std::ranges::any_of(method_.steps_, [](const Step& step) {
-    return step.kind == TraceRecord::Kind::kJumpFalse;
-  });
+  has_jumps_ = std::ranges::any_of(
+      method_.steps_, [](const Step& step) { return step.kind == TraceRecord::Kind::kJumpFalse; });
   for (uint32_t c = 0; c < plan_.chains()->size(); ++c) {
     const auto* instructions = plan_.chains()->Get(c)->instructions();
     for (uint32_t i = 0; i < size_of(instructions); ++i) {
@@ -168,11 +167,12 @@ bool MethodLoader::ResultKeeper::is_unshared(uint32_t result, Position position)
       if (rest.begin >= rest.end) return true;
     }
   }
-  return std::ranges::none_of(*plan_.inputs(), [&](int32_t input) {
-    return static_cast<uint32_t>(input) == result;
-  }) && std::ranges::none_of(*plan_.outputs(), [&](int32_t output) {
-    return static_cast<uint32_t>(output) == result || is_used(output, result, rest);
-  });
+  return std::ranges::none_of(
+             *plan_.inputs(),
+             [&](int32_t input) { return static_cast<uint32_t>(input) == result; }) &&
+         std::ranges::none_of(*plan_.outputs(), [&](int32_t output) {
+           return static_cast<uint32_t>(output) == result || is_used(output, result, rest);
+         });
 }
 
 bool MethodLoader::ResultKeeper::pass_instruction(const fbs::Instruction& instruction,
@@ -222,8 +222,7 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
   if (from.is_tensor()) return visit(index);
   const IndexVector* items = tensors_of_list(*plan_.values()->Get(index));
   if (items == nullptr) return true;
-  return loader_.charge_steps(items->size()).ok() &&
-         std::ranges::all_of(*items, [&](int32_t item) {
+  return loader_.charge_steps(items->size()).ok() && std::ranges::all_of(*items, [&](int32_t item) {
            return item < 0 || visit(static_cast<uint32_t>(item));
          });
 }

@@ -142,7 +142,7 @@ class MethodLoader {
   std::span<bool> written_;      // by value: true if a step writes it
   std::span<bool> exchanged_;    // by value: true if a step may replace it by another value
   std::span<bool> rewritten_;    // by value: true if two arguments of steps are written to it
-  std::span<bool> viewed_;       // by value: true if a step may make another tensor share its memory
+  std::span<bool> viewed_;  // by value: true if a step may make another tensor share its memory
   std::span<PlannedRange> written_ranges_;
   bool has_unknown_writes_ = false;  // true if a kernel does not declare its outputs
   std::span<DataBuffer*> external_slots_;

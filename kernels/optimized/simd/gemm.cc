@@ -52,25 +52,35 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const float* HWY_RESTRICT second = kTileRows > 4 ? first + 4 * stride : first;
 
   V sums[kTileRows][kVectors];
+  if (tile.bias != nullptr && tile.start == nullptr) {
 #pragma GCC unroll 8
-  for (int64_t r = 0; r < kTileRows; ++r) {
-    const V start = tile.start != nullptr ? hn::Set(d, tile.start[r]) : hn::Zero(d);
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const V start = load_part(d, tile.bias + v * lanes, tile.columns - v * lanes);
 #pragma GCC unroll 8
-    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = start;
+      for (int64_t r = 0; r < kTileRows; ++r) sums[r][v] = start;
+    }
+  } else {
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < kTileRows; ++r) {
+      const V start = tile.start != nullptr ? hn::Set(d, tile.start[r]) : hn::Zero(d);
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = start;
+    }
   }
 
   const int64_t depth = tile.depth;
   const int64_t right_stride = tile.right_stride;
   const int64_t left_step = tile.left_step;
   const int64_t ahead = tile.right_ahead;
+  const int64_t step = tile.vector_stride != 0 ? tile.vector_stride : lanes;
   for (int64_t k = 0; k < depth; ++k) {
     if (kTileRows == 8 && k % kPrefetchEvery == 0) prefetch_rows(first, second, stride);
     V vectors[kVectors];
 #pragma GCC unroll 8
-    for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, right + v * lanes);
+    for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, right + v * step);
     if (kTileRows >= 4 && ahead != 0) {
 #pragma GCC unroll 8
-      for (int64_t v = 0; v < kVectors; ++v) hwy::Prefetch(right + ahead + v * lanes);
+      for (int64_t v = 0; v < kVectors; ++v) hwy::Prefetch(right + ahead + v * step);
     }
     right += right_stride;
 #pragma GCC unroll 8
@@ -83,6 +93,18 @@ HWY_INLINE void multiply(const GemmTile& tile) {
     second += left_step;
   }
 
+  const int64_t columns = tile.columns;
+  if (columns < kVectors * lanes) {
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < kTileRows; ++r) {
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kVectors; ++v) {
+        store_part(sums[r][v], d, tile.sums + r * tile.sums_stride + v * lanes,
+                   columns - v * lanes);
+      }
+    }
+    return;
+  }
 #pragma GCC unroll 8
   for (int64_t r = 0; r < kTileRows; ++r) {
 #pragma GCC unroll 8

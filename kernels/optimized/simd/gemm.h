@@ -16,9 +16,12 @@ inline constexpr int64_t kGemmMaxRows = 8;
 inline constexpr int64_t kGemmMaxVectors = 3;  // vectors of columns in a tile
 inline constexpr int64_t kGemmMaxLanes = 64;   // limit for all instruction sets, for stack buffers
 
+inline constexpr int64_t kAllColumns = INT64_MAX;
+
 // A product of `rows` rows (1 to shape.rows) and `vectors` * lanes columns (1 to 3 vectors): sets
 // sums[r * sums_stride + c] to the dot product of left row r and right column c. left(r, d) is
-// left[r * left_stride + d * left_step], and right(d, c) is right[d * right_stride + c].
+// left[r * left_stride + d * left_step]. right(d, v * lanes + c), for column c of vector v, is
+// right[d * right_stride + v * vector_stride + c].
 struct GemmTile {
   const float* left;
   int64_t left_stride;
@@ -34,6 +37,10 @@ struct GemmTile {
   // Prefetching of the right side is this many floats ahead; 0 turns it off. Prefetching helps
   // products of few rows with weights that are too large for the caches.
   int64_t right_ahead = 0;
+  int64_t vector_stride = 0;  // 0 means lanes: the vectors of a row are contiguous
+  // Only columns < `columns` of the sums are set. The right side is read in full vectors.
+  int64_t columns = kAllColumns;
+  const float* bias = nullptr;  // initial sum of each column, if `start` is null; null means zero
 };
 void multiply_tile(const GemmTile& tile);
 
