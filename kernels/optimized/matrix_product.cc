@@ -242,13 +242,19 @@ uint64_t packing_key(const Layout& layout) {
 }
 
 // Returns the right side as pack_columns() writes it, packed at the first call. Returns null if the
-// right side may change, if it can be read in place, or if no memory is left for it.
-const float* packed_right(KernelContext& context, const MatrixProduct& product,
+// right side may change, if packing it saves no time, or if no memory is left for it.
+const float* packed_right(KernelContext& context, const MatrixProduct& product, const Matrix& left,
                           const Matrix& right) {
+  // A product of one row reads each element once. Packing saves time only if the elements stay in
+  // the second-level cache, and a small product is dominated by the cost of the call.
+  constexpr int64_t kMinRowElements = int64_t{8} * 1024;
+  constexpr int64_t kMaxRowElements = int64_t{512} * 1024;
   if (right.dtype != ScalarType::kFloat || right.column_stride == 1 || right.columns == 1 ||
       right.rows == 0 || !product.right.tensor.is_constant()) {
     return nullptr;
   }
+  const int64_t elements = right.rows * right.columns;
+  if (left.rows == 1 && (elements < kMinRowElements || elements > kMaxRowElements)) return nullptr;
   const std::optional<int64_t> size = packed_size(right.columns, right.rows);
   size_t bytes = 0;
   if (!size || mul_overflows(static_cast<size_t>(*size), sizeof(float), &bytes)) return nullptr;
@@ -287,7 +293,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.beta = product.addend->beta.to<float>();
     epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
-  const float* const packed = packed_right(context, product, right);
+  const float* const packed = packed_right(context, product, left, right);
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};

@@ -116,10 +116,21 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
   });
 }
 
-// Computes softmax or log_softmax along the contiguous dimension.
-template <void (*run)(const float*, float*, int64_t, int64_t)>
+struct Softmax {
+  static constexpr auto* lines = simd::softmax;
+  static constexpr auto* columns = simd::softmax_columns;
+};
+struct LogSoftmax {
+  static constexpr auto* lines = simd::log_softmax;
+  static constexpr auto* columns = simd::log_softmax_columns;
+};
+
+// Computes softmax or log_softmax.
+template <class Function>
 bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
                  Tensor& out) {
+  constexpr int64_t kMaxRows = 256;
+  constexpr int64_t kColumns = 64;
   const auto rank = static_cast<int64_t>(self.rank());
   if (half_to_float || self.dtype() != ScalarType::kFloat || out.dtype() != ScalarType::kFloat ||
       dim < -rank || dim >= rank || self.numel() == 0) {
@@ -128,11 +139,27 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
   if (!context.resize(out, self.sizes())) return true;
   const auto along = static_cast<size_t>(dim < 0 ? dim + rank : dim);
   const int64_t length = self.size(along);
-  if (!self.same_dim_order(out) || self.dim_order().back() != along) return false;
+  if (!self.same_dim_order(out)) return false;
+  const auto* const from = self.unchecked_data<float>();
+  auto* const to = out.unchecked_mutable_data<float>();
+  if (self.dim_order().back() == along) {
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): self has elements
+    parallel_ranges(
+        context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
+          Function::lines(from + begin * length, to + begin * length, end - begin, length);
+        });
+    return true;
+  }
+  if (length > kMaxRows) return false;
+  const int64_t stride = self.strides()[along];
+  const int64_t blocks = (stride + kColumns - 1) / kColumns;
   // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): self has elements
-  parallel_ranges(context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
-    run(self.unchecked_data<float>() + begin * length,
-        out.unchecked_mutable_data<float>() + begin * length, end - begin, length);
+  const int64_t outer = self.numel() / (length * stride);
+  parallel(context, outer * blocks, work_of({20, self.numel()}), [&](int64_t item, int64_t) {
+    const int64_t column = item % blocks * kColumns;
+    const int64_t first = item / blocks * length * stride + column;
+    Function::columns(from + first, to + first, length, stride,
+                      std::min(kColumns, stride - column));
   });
   return true;
 }
@@ -148,6 +175,6 @@ VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out",
 
 }  // namespace vitrine::optimized
 
-VITRINE_OPTIMIZED_KERNEL(log_softmax_out, "aten::_log_softmax.out", softmax_out<simd::log_softmax>,
+VITRINE_OPTIMIZED_KERNEL(log_softmax_out, "aten::_log_softmax.out", softmax_out<LogSoftmax>,
                          portable)
-VITRINE_OPTIMIZED_KERNEL(softmax_out, "aten::_softmax.out", softmax_out<simd::softmax>, portable)
+VITRINE_OPTIMIZED_KERNEL(softmax_out, "aten::_softmax.out", softmax_out<Softmax>, portable)

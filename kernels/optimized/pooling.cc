@@ -1,5 +1,6 @@
 // Pooling of row-major float images, line by line.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "kernels/optimized/float_images.h"
@@ -25,6 +26,9 @@ class LineRuns {
     end_ = room < 0 ? 0 : std::min(window.output[1], room / stride + 1);
   }
 
+  // True if an edge cuts a window of a line.
+  bool are_cut() const { return begin_ > 0 || end_ < window_.output[1]; }
+
   // Calls run(windows, index, x, count) for the windows x .. x + count of line `y` of `plane`.
   // `index` is the index in the plane of the first element of window x.
   template <class Run>
@@ -45,6 +49,60 @@ class LineRuns {
   const PoolWindow& window_;
   int64_t begin_;  // the windows inside the image
   int64_t end_;
+};
+
+// Max pooling of small planes. Pads a plane with minus infinity, so that no edge cuts a window.
+class PaddedMaxPool {
+ public:
+  explicit PaddedMaxPool(const PoolWindow& window) : window_(window) {
+    for (size_t i = 0; i < 2; ++i) {
+      sizes_[i] = (window.output[i] - 1) * window.stride[i] +
+                  (window.kernel[i] - 1) * window.dilation[i] + 1;
+      copied_[i] = std::clamp<int64_t>(sizes_[i] - window.padding[i], 0, window.input[i]);
+    }
+  }
+
+  bool fits() const {
+    return sizes_[0] <= kMaxElements && sizes_[1] <= kMaxElements &&
+           sizes_[0] * sizes_[1] <= kMaxElements;
+  }
+
+  void run(const float* plane, float* largest, int64_t* indices) const {
+    float padded[kMaxElements];
+    std::fill_n(padded, sizes_[0] * sizes_[1], kNothing);
+    for (int64_t y = 0; y < copied_[0]; ++y) {
+      std::copy_n(plane + y * window_.input[1], copied_[1],
+                  padded + (y + window_.padding[0]) * sizes_[1] + window_.padding[1]);
+    }
+    const int64_t width = window_.output[1];
+    for (int64_t y = 0; y < window_.output[0]; ++y, largest += width, indices += width) {
+      const int64_t first = y * window_.stride[0] * sizes_[1];
+      simd::largest_of_windows(
+          {padded + first, window_.stride[1], window_.kernel[0], window_.dilation[0] * sizes_[1],
+           window_.kernel[1], window_.dilation[1]},
+          static_cast<int32_t>(first), width, largest, indices);
+      for (int64_t x = 0; x < width; ++x) indices[x] = plane_index(y, x, largest[x], indices[x]);
+    }
+  }
+
+ private:
+  static constexpr int64_t kMaxElements = 4096;
+  static constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+  // Converts an index in the padded plane. A window without a larger element has the index of its
+  // first element, which may be padding.
+  int64_t plane_index(int64_t y, int64_t x, float largest, int64_t index) const {
+    if (largest == kNothing) {
+      return window_.range(0, y).begin * window_.input[1] + window_.range(1, x).begin;
+    }
+    const auto width = static_cast<int32_t>(sizes_[1]);
+    const auto at = static_cast<int32_t>(index);
+    return (at / width - window_.padding[0]) * window_.input[1] + at % width - window_.padding[1];
+  }
+
+  const PoolWindow& window_;
+  std::array<int64_t, 2> sizes_{};   // of the padded plane
+  std::array<int64_t, 2> copied_{};  // sizes of the part of the plane that windows read
 };
 
 bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
@@ -68,6 +126,16 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
   const LineRuns runs(window);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
+  const PaddedMaxPool padded(window);
+  if (runs.are_cut() && padded.fits()) {
+    parallel(context, plane_count(self), work, [&](int64_t plane, int64_t) {
+      const int64_t first = plane * window.output[0] * width;
+      padded.run(self.unchecked_data<float>() + plane * window.input[0] * window.input[1],
+                 out.unchecked_mutable_data<float>() + first,
+                 indices.unchecked_mutable_data<int64_t>() + first);
+    });
+    return true;
+  }
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];

@@ -29,6 +29,7 @@ inline void mm(Comparison& c, const std::string& name) {
   const int32_t n = random_side(c.random);
   const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
   const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
+  if (c.random.chance(0.5)) c.make_constant(right);
   c.run(name, product_bound(dtype, k), left, right,
         c.out(dtype, {m, n}, maybe_transposed(c.random)));
 }
@@ -41,6 +42,7 @@ inline void bmm(Comparison& c, const std::string& name) {
   const int32_t n = random_side(c.random);
   const auto left = c.tensor(dtype, {b, m, k}, maybe_transposed(c.random, true), Values::kUnit);
   const auto right = c.tensor(dtype, {b, k, n}, maybe_transposed(c.random, true), Values::kUnit);
+  if (c.random.chance(0.5)) c.make_constant(right);
   c.run(name, product_bound(dtype, k), left, right, c.out(dtype, {b, m, n}));
 }
 
@@ -53,6 +55,7 @@ inline void addmm(Comparison& c, const std::string& name) {
   const auto self = c.tensor(dtype, added[c.random.integer(0, 3)], {}, Values::kUnit);
   const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
   const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
+  if (c.random.chance(0.5)) c.make_constant(right);
   c.run(name, product_bound(dtype, k), self, left, right, EValue(c.random.integer(0, 1)),
         EValue(c.random.integer(0, 1)), c.out(dtype, {m, n}));
 }
@@ -64,6 +67,7 @@ inline void linear(Comparison& c, const std::string& name) {
   const int32_t n = random_side(c.random);
   const auto input = c.tensor(dtype, {m, k}, {}, Values::kUnit);
   const auto weight = c.tensor(dtype, {n, k}, {}, Values::kUnit);
+  if (c.random.chance(0.5)) c.make_constant(weight);
   const auto out = c.out(dtype, {m, n});
   if (c.random.chance(0.5)) {
     return c.run(name, product_bound(dtype, k), input, weight, EValue(), out);

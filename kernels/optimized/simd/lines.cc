@@ -265,6 +265,53 @@ void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
   }
 }
 
+// Computes a vector of columns at a time. Adds the exponentials of kRows rows before it adds their
+// sum to the total, because the rounding errors of long sums are larger.
+template <bool logarithm>
+HWY_INLINE void softmax_of_columns(const float* in, float* out, int64_t rows, int64_t stride,
+                                   int64_t count) {
+  constexpr int64_t kRows = 16;
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < count; c += lanes, in += lanes, out += lanes) {
+    const int64_t rest = count - c;
+    V shift = minus_infinity();
+    for (int64_t r = 0; r < rows; ++r) {
+      shift = hn::Max(shift, load_or(d, in + r * stride, rest, shift));
+    }
+    V total = hn::Zero(d);
+    for (int64_t start = 0; start < rows; start += kRows) {
+      V sum = hn::Zero(d);
+      for (int64_t r = start; r < std::min(rows, start + kRows); ++r) {
+        const V x = hn::Sub(load_or(d, in + r * stride, rest, shift), shift);
+        const V term = exponential_of_negative_number(d, x);
+        sum = hn::Add(sum, term);
+        store_part(logarithm ? x : term, d, out + r * stride, rest);
+      }
+      total = hn::Add(total, sum);
+    }
+    if (logarithm) {
+      HWY_ALIGN float logarithms[HWY_MAX_BYTES / sizeof(float)];
+      hn::Store(total, d, logarithms);
+      for (int64_t i = 0; i < lanes; ++i) logarithms[i] = std::log(logarithms[i]);
+      total = hn::Load(d, logarithms);
+    } else {
+      total = hn::Div(hn::Set(d, 1.0F), total);
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      const V x = load_or(d, out + r * stride, rest, shift);
+      store_part(logarithm ? hn::Sub(x, total) : hn::Mul(x, total), d, out + r * stride, rest);
+    }
+  }
+}
+
+void SoftmaxColumns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count) {
+  softmax_of_columns<false>(in, out, rows, stride, count);
+}
+void LogSoftmaxColumns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count) {
+  softmax_of_columns<true>(in, out, rows, stride, count);
+}
+
 void Normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count) {
   const Tag d;
@@ -341,6 +388,8 @@ VITRINE_EXPORT(Smallest);
 VITRINE_EXPORT(FindFirst);
 VITRINE_EXPORT(Softmax);
 VITRINE_EXPORT(LogSoftmax);
+VITRINE_EXPORT(SoftmaxColumns);
+VITRINE_EXPORT(LogSoftmaxColumns);
 VITRINE_EXPORT(Normalize);
 VITRINE_EXPORT(ColumnSums);
 VITRINE_EXPORT(ColumnLargest);
@@ -364,6 +413,12 @@ void softmax(const float* in, float* out, int64_t lines, int64_t count) {
 }
 void log_softmax(const float* in, float* out, int64_t lines, int64_t count) {
   VITRINE_DISPATCH(LogSoftmax)(in, out, lines, count);
+}
+void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count) {
+  VITRINE_DISPATCH(SoftmaxColumns)(in, out, rows, stride, count);
+}
+void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count) {
+  VITRINE_DISPATCH(LogSoftmaxColumns)(in, out, rows, stride, count);
 }
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count) {

@@ -22,6 +22,10 @@ int64_t find_first(const float* values, float value, int64_t count);
 // logarithm. `out` may be `in`.
 void softmax(const float* in, float* out, int64_t lines, int64_t count);
 void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
+// Compute the same for `count` columns of `rows` rows, `stride` floats apart, in `in` and in `out`.
+// Errors grow with rows / 16.
+void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
+void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 
 // Computes out = (in - center) * scale * weight + bias. A null weight means 1, a null bias means 0.
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,

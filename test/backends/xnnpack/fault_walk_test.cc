@@ -68,7 +68,7 @@ constexpr Model kModels[] = {
      .resizes_windows = true},
     {.name = "TwoDelegates", .make = two_delegates, .allocating = 2},
     {.name = "Windows", .make = windows, .allocating = 3, .resizes_windows = true},
-    {.name = "Lstm", .make = lstm, .optimized = true, .allocating = 2},
+    {.name = "Lstm", .make = lstm, .optimized = true},
     {.name = "ControlFlow", .make = two_branches, .allocating = 3},
     {.name = "TwoDelegatesOfStaticShape", .corpus = "split_concat_pool", .allocating = 0},
     {.name = "DynamicallyQuantizedLayers", .corpus = "mlp_dynq", .allocating = 0},

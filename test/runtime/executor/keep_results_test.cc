@@ -1,0 +1,268 @@
+// Tests that a method computes the results of its constants once, and only where that is safe.
+#include "test/runtime/executor/plan_fixture.h"
+#include "vitrine/kernel.h"
+#include "vitrine/value_tracer.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::ElementsAre;
+
+int transpositions = 0;  // calls of the kernel below
+
+void transpose(KernelContext& context, const Tensor& self, Tensor& out) {
+  ++transpositions;
+  if (self.rank() != 2 || out.rank() != 2 || out.numel() != self.numel()) {
+    return context.fail(ErrorCode::kInvalidArgument, "expected two matrices of equal size");
+  }
+  for (int32_t r = 0; r < self.size(0); ++r) {
+    for (int32_t c = 0; c < self.size(1); ++c) {
+      out.unchecked_mutable_data<float>()[c * self.size(0) + r] =
+          self.data<float>()[r * self.size(1) + c];
+    }
+  }
+}
+
+// Makes `view` another name for the memory of `self`.
+void view_other(KernelContext& context, const Tensor& self, ChangedTensor view) {
+  Error error = view.tensor->alias(self, view.tensor->sizes());
+  if (!error.ok()) context.fail(std::move(error));
+}
+
+VITRINE_KERNEL(keep_transpose, "aten::t_copy.out", transpose);
+VITRINE_KERNEL(keep_view, "keep::view", view_other);
+
+constexpr const Kernel* kKeepTable[] = {&kernel_keep_transpose, &kernel_keep_view};
+
+const KernelRegistry& keep_kernels() {
+  static const KernelRegistry registry = [] {
+    KernelRegistry tables = test_kernels();
+    EXPECT_TRUE(tables.add("keep", kKeepTable).ok());
+    return tables;
+  }();
+  return registry;
+}
+
+// Records the results of steps.
+class ResultRecorder : public ValueTracer {
+ public:
+  void begin_block(const char*) override {}
+  void record(const TraceRecord&) override {}
+  bool wants_values() const override { return true; }
+  void record_value(const TracedValue& value) override {
+    if (!value.is_method_output)
+      results.push_back(values_of<float>(value.value->unchecked_tensor()));
+  }
+  std::vector<std::vector<float>> results;
+};
+
+// The methods transpose a constant [[1, 2, 3], [4, 5, 6]]. All results have the shape [3,2].
+class KeepResultsTest : public PlanTest {
+ protected:
+  KeepResultsTest() {
+    kernels_ = &keep_kernels();
+    transpositions = 0;
+  }
+
+  int32_t matrix_at(uint64_t offset) {
+    return forward_.tensor({.sizes = {3, 2}, .planned = Planned{1, offset}});
+  }
+  int32_t constant() {
+    const uint32_t data = builder_.constant(bytes_of<float>({1, 2, 3, 4, 5, 6}));
+    return forward_.tensor({.sizes = {2, 3}, .data = data});
+  }
+  void transpose_to(int32_t from, int32_t to) { call("aten::t_copy.out", {from, to, to}); }
+
+  // out = 2 * transposed + 2 * x. The last product overwrites the planned memory of `transposed`.
+  void build_sum() {
+    const int32_t x = input_matrix(128);
+    transposed_ = matrix_at(0);
+    const int32_t doubled = matrix_at(32);
+    const int32_t other = matrix_at(0);
+    const int32_t out = matrix_at(64);
+    transpose_to(constant(), transposed_);
+    scale(transposed_, doubled);
+    scale(x, other);
+    add(doubled, other, out);
+    forward_.outputs = {out};
+  }
+  int32_t input_matrix(uint64_t offset) {
+    forward_.inputs.push_back(matrix_at(offset));
+    return forward_.inputs.back();
+  }
+
+  // Loads the method and runs it twice with x = [[0, 1], [2, 3], [4, 5]]. Returns the last output,
+  // and the number of calls of the kernel in `transpositions`.
+  std::vector<float> run_twice(const MethodOptions& options, uint64_t* kept = nullptr) {
+    const auto method = load(options);
+    if (method == nullptr) return {};
+    for (int run = 0; run < 2; ++run) {
+      for (size_t i = 0; i < method->num_inputs(); ++i) {
+        EXPECT_TRUE(method->set_input(i, value({3, 2}, {0, 1, 2, 3, 4, 5})).ok());
+      }
+      const Error error = method->execute();
+      EXPECT_TRUE(error.ok()) << error.message();
+    }
+    if (kept != nullptr) {
+      *kept = method->memory_usage().delegates.bytes(DelegateMemory::Kind::kPackedWeights);
+    }
+    return output(*method);
+  }
+
+  int32_t transposed_ = 0;
+};
+
+TEST_F(KeepResultsTest, RunsTheKernelOnceAndCountsTheMemory) {
+  build_sum();
+  uint64_t kept = 0;
+  EXPECT_THAT(run_twice(options(), &kept), ElementsAre(2, 10, 8, 16, 14, 22));
+  EXPECT_EQ(transpositions, 1);
+  EXPECT_GE(kept, 6 * sizeof(float));
+}
+
+TEST_F(KeepResultsTest, TracersReceiveTheResultInEachRun) {
+  build_sum();
+  ResultRecorder recorder;
+  MethodOptions traced = options();
+  traced.tracer = &recorder;
+  run_twice(traced);
+  ASSERT_EQ(recorder.results.size(), 8U);  // 4 steps in 2 runs
+  EXPECT_THAT(recorder.results[0], ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_THAT(recorder.results[4], ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_EQ(transpositions, 1);
+}
+
+TEST_F(KeepResultsTest, ComputesResultsOfKeptResultsOnce) {
+  const int32_t once = matrix_at(0);
+  const int32_t twice = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+  const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 64}});
+  transpose_to(constant(), once);
+  transpose_to(once, twice);
+  scale(twice, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(2, 4, 6, 8, 10, 12));
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheInputMayChange) {
+  const int32_t x = input_matrix(128);
+  const int32_t transposed = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
+  const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+  transpose_to(x, transposed);
+  scale(transposed, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(0, 4, 8, 2, 6, 10));
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, WritesOutputsInEachRun) {
+  const int32_t out = matrix_at(0);
+  transpose_to(constant(), out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_EQ(transpositions, 2);
+}
+
+// The memory plan makes a value with the address of the result a view of it.
+TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReads) {
+  const int32_t transposed = matrix_at(0);
+  const int32_t view = at(0, 6);
+  const int32_t out = at(32, 6);
+  transpose_to(constant(), transposed);
+  scale(view, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(2, 8, 4, 10, 6, 12));
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, WritesPlannedMemoryThatAnOutputReturns) {
+  transpose_to(constant(), matrix_at(0));
+  forward_.outputs = {at(0, 6)};
+  EXPECT_THAT(run_twice(options()), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_EQ(transpositions, 2);
+}
+
+// A view that is read after other values have overwritten the result does not need it.
+TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
+  const int32_t x = input_matrix(128);
+  const int32_t transposed = matrix_at(0);
+  const int32_t doubled = matrix_at(32);
+  const int32_t later = matrix_at(0);
+  const int32_t view = at(0, 6);
+  const int32_t out = at(64, 6);
+  transpose_to(constant(), transposed);
+  scale(transposed, doubled);
+  scale(x, later);
+  add(view, doubled, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(2, 10, 8, 16, 14, 22));
+  EXPECT_EQ(transpositions, 1);
+}
+
+// A value that another step overwrites only in part still holds the rest of the result.
+TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReadsInPart) {
+  const int32_t x = input_matrix(128);
+  const int32_t transposed = matrix_at(0);
+  const int32_t view = at(8, 6);
+  const int32_t out = at(64, 6);
+  transpose_to(constant(), transposed);
+  scale(x, matrix_at(16));
+  scale(view, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice({.kernels = kernels_}), ElementsAre(4, 10, 0, 4, 8, 12));
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepChangesTheResult) {
+  const int32_t transposed = matrix_at(0);
+  const int32_t out = matrix_at(32);
+  transpose_to(constant(), transposed);
+  scale(transposed, transposed);
+  scale(transposed, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(4, 16, 8, 20, 12, 24));
+  EXPECT_EQ(transpositions, 2);
+}
+
+// A step could write to the result through the view.
+TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepMakesAView) {
+  const int32_t transposed = matrix_at(0);
+  const int32_t view = at(64, 6);
+  const int32_t out = at(32, 6);
+  transpose_to(constant(), transposed);
+  call("keep::view", {transposed, view});
+  scale(view, view);
+  scale(view, out);
+  forward_.outputs = {out};
+  EXPECT_THAT(run_twice(options()), ElementsAre(4, 16, 8, 20, 12, 24));
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheBudgetIsTooSmall) {
+  build_sum();
+  MethodOptions limited = options();
+  uint64_t kept = UINT64_MAX;
+  // The smallest budget that suffices to load and run the method.
+  for (uint64_t bytes = 1024; kept == UINT64_MAX && bytes < (1U << 20); bytes += 64) {
+    limited.limits.max_memory_bytes = bytes;
+    if (!try_load(limited).ok()) continue;
+    transpositions = 0;
+    EXPECT_THAT(run_twice(limited, &kept), ElementsAre(2, 10, 8, 16, 14, 22));
+  }
+  EXPECT_EQ(kept, 0U);
+  EXPECT_EQ(transpositions, 2);
+}
+
+TEST_F(KeepResultsTest, ReportsErrorsOfTheKernelWhenTheMethodRuns) {
+  const int32_t transposed = at(0);
+  const int32_t out = at(32);
+  transpose_to(constant(), transposed);
+  scale(transposed, out);
+  forward_.outputs = {out};
+  const auto method = load(options());
+  ASSERT_NE(method, nullptr);
+  EXPECT_THAT(method->execute().message(), testing::HasSubstr("two matrices"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
