@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "runtime/executor/method_loader.h"
 #include "runtime/extension/derived_data.h"
@@ -65,6 +66,8 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
+  // Finds the values that steps write twice, or whose memory a step may give to other values.
+  bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
   // True if nothing reads the planned memory of the result through another value.
@@ -82,6 +85,7 @@ class MethodLoader::ResultKeeper {
   Method& method_;
   const fbs::ExecutionPlan& plan_;
   std::span<PlannedRange> ranges_;  // by value: the planned memory of tensors
+  std::span<bool> changed_;         // by value: see find_changes()
   bool has_jumps_ = false;
 };
 
@@ -109,12 +113,48 @@ void MethodLoader::ResultKeeper::run() {
 
 bool MethodLoader::ResultKeeper::find_ranges() {
   if (!ranges_.empty()) return true;
+  if (!find_changes()) return false;
   ranges_ = loader_.scratch_.allocate_array<PlannedRange>(method_.values_.size());
   for (uint32_t i = 0; i < ranges_.size(); ++i) {
     // A value that steps replace has no planned memory of its own.
     if (!loader_.exchanged_[i]) ranges_[i] = loader_.planned_range(i);
   }
   return !ranges_.empty();
+}
+
+bool MethodLoader::ResultKeeper::find_changes() {
+  const size_t num_values = method_.values_.size();
+  const std::span<bool> flags = loader_.scratch_.allocate_array<bool>(2 * num_values);
+  if (flags.empty()) return false;
+  const std::span<bool> written = flags.first(num_values);
+  changed_ = flags.subspan(num_values);
+  const auto write = [&](int32_t value) {
+    return for_each_tensor(value, [&](uint32_t tensor) {
+      changed_[tensor] |= std::exchange(written[tensor], true);
+      return true;
+    });
+  };
+  for (const fbs::Chain* chain : *plan_.chains()) {
+    for (const fbs::Instruction* instruction : *chain->instructions()) {
+      const auto* call = instruction->instr_args_as_KernelCall();
+      const uint32_t count = call != nullptr ? size_of(call->args()) : 0;
+      if (!loader_.charge_steps(1 + count).ok()) return false;
+      for (uint32_t i = 0; i < count; ++i) {
+        const Kernel& kernel = kernel_of(*call);
+        const int32_t value = call->args()->Get(i);
+        if (kernel.results != 0) changed_[static_cast<size_t>(value)] = true;
+        if (is_written(kernel.outputs, i) && !write(value)) return false;
+      }
+    }
+  }
+  for (const Step& step : method_.steps_) {
+    if (step.kind != TraceRecord::Kind::kDelegateCall) continue;
+    for (uint32_t i = 0; i < step.num_arguments; ++i) {
+      const auto value = static_cast<size_t>(step.arguments[i] - method_.values_.data());
+      if (step.delegate->is_output(i)) changed_[value] = true;
+    }
+  }
+  return true;
 }
 
 // True if no execution changes an input of the call, and nothing else needs the planned memory of
@@ -136,9 +176,8 @@ bool MethodLoader::ResultKeeper::can_keep(const fbs::KernelCall& call, uint32_t 
   const Tensor& tensor = value.unchecked_tensor();
   return tensor.dynamism() == ShapeDynamism::kStatic && tensor.raw_data() != nullptr &&
          tensor.nbytes() != 0 && tensor.nbytes() <= 2 * input_bytes + kMaxGrowth &&
-         !loader_.rewritten_[result] && !loader_.exchanged_[result] && !loader_.viewed_[result] &&
-         find_ranges() && ranges_[result].begin != ranges_[result].end &&
-         is_unshared(result, position);
+         !loader_.exchanged_[result] && find_ranges() && !changed_[result] &&
+         ranges_[result].begin != ranges_[result].end && is_unshared(result, position);
 }
 
 // True if the value is a constant tensor, or a number, a string or a list that no step changes.

@@ -1,7 +1,6 @@
 // Turns the instructions of a plan into steps that are ready to run.
 #include <algorithm>
 #include <bit>
-#include <string_view>
 
 #include "runtime/executor/method_loader.h"
 #include "runtime/platform/vector_size.h"
@@ -19,12 +18,6 @@ bool are_exchangeable(const EValue& a, const EValue& b) {
   return x.dtype() == y.dtype() && x.rank() == y.rank();
 }
 
-// True for names such as "aten::copy_" and "aten::add_.Tensor".
-bool is_named_in_place(std::string_view name) {
-  const size_t end = std::min(name.find('.'), name.size());
-  return end != 0 && name[end - 1] == '_';
-}
-
 }  // namespace
 
 Error MethodLoader::make_steps() {
@@ -34,15 +27,13 @@ Error MethodLoader::make_steps() {
   method_.chains_ = arena_.allocate_array<Method::ChainSteps>(num_chains);
   method_.steps_ = arena_.allocate_array<Step>(num_steps);
   const size_t num_values = method_.values_.size();
-  const std::span<bool> flags = scratch_.allocate_array<bool>(4 * num_values);
+  const std::span<bool> flags = scratch_.allocate_array<bool>(2 * num_values);
   if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps ||
-      flags.size() != 4 * num_values) {
+      flags.size() != 2 * num_values) {
     return no_memory("instructions");
   }
   written_ = flags.first(num_values);
-  exchanged_ = flags.subspan(num_values, num_values);
-  rewritten_ = flags.subspan(2 * num_values, num_values);
-  viewed_ = flags.subspan(3 * num_values);
+  exchanged_ = flags.subspan(num_values);
   uint32_t next = 0;
   for (uint32_t c = 0; c < num_chains; ++c) {
     const auto* instructions = plan_.chains()->Get(c)->instructions();
@@ -116,9 +107,6 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   const uint32_t outputs = op.found.kernel->outputs;
   const uint32_t results = op.found.kernel->results;
   has_unknown_writes_ |= (outputs | results) == 0;
-  if (results != 0) {
-    for (uint32_t i = 0; i < count; ++i) viewed_[static_cast<size_t>(indices[i])] = true;
-  }
   for (uint32_t left = outputs | results; left != 0; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));
     const bool is_result = (results >> i & 1u) != 0;
@@ -127,25 +115,6 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
     if (is_changed || (outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(indices[i]));
   }
   return note_dtypes(step, op.found.dtypes);
-}
-
-// Returns the index of the first argument that is a result. Results are the last arguments before
-// the trailing return value, which repeats them. Other arguments that are written are modified in
-// place.
-uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
-  const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
-  const IndexVector& args = *call.args();
-  const uint32_t last = args.size() - 1;
-  if (last == 0 || is_named_in_place(op.name)) return last;
-  uint32_t results = 1;
-  if (args[last] != args[last - 1]) {
-    results = size_of(tensors_of_list(*plan_.values()->Get(static_cast<uint32_t>(args[last]))));
-  }
-  uint32_t first = last;
-  for (; results > 0 && first > 0 && is_written(op.found.kernel->outputs, first - 1); --results) {
-    --first;
-  }
-  return first == 0 ? last : first;
 }
 
 Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step) {

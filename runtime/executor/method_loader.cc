@@ -30,7 +30,7 @@ Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(find_reused_inputs());
   if (options_.check_plan != nullptr) VITRINE_RETURN_IF_ERROR(options_.check_plan->check(*this));
   VITRINE_RETURN_IF_ERROR(plan_delegates());
-  keep_results();
+  if (options_.check_plan != nullptr) options_.check_plan->keep_results(*this);
   return Error();
 }
 

@@ -35,6 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
+  // Computes results of constants at load. Only a checked plan tells which memory they share.
+  void (*keep_results)(MethodLoader& loader);
 };
 
 class MethodLoader {
@@ -49,7 +51,11 @@ class MethodLoader {
 
   Error load();
 
+  // Computes results that depend only on constants.
+  void keep_results();
+
   class OverlapCheck;  // refuse_overlaps.cc
+  class ResultKeeper;  // keep_results.cc
 
  private:
   struct ResolvedOperator {
@@ -119,10 +125,6 @@ class MethodLoader {
   bool overlaps_written(uint32_t value) const;
   Result<bool> overlaps_scratch(const Tensor& tensor);
   Error save_exchanged_values();
-
-  class ResultKeeper;  // keep_results.cc
-  // Computes results that depend only on constants.
-  void keep_results();
 
   Error no_memory(const char* what) const;
   // Charges work to the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used

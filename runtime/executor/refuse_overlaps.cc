@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "runtime/executor/latest_writes.h"
@@ -19,6 +20,12 @@
 
 namespace vitrine {
 namespace {
+
+// True for names such as "aten::copy_" and "aten::add_.Tensor".
+bool is_named_in_place(std::string_view name) {
+  const size_t end = std::min(name.find('.'), name.size());
+  return end != 0 && name[end - 1] == '_';
+}
 
 // The address at which a value begins or ends.
 struct Boundary {
@@ -232,6 +239,25 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
   }
 }
 
+// Returns the index of the first argument that is a result. Results are the last arguments before
+// the trailing return value, which repeats them. Other arguments that are written are modified in
+// place.
+uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
+  const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
+  const IndexVector& args = *call.args();
+  const uint32_t last = args.size() - 1;
+  if (last == 0 || is_named_in_place(op.name)) return last;
+  uint32_t results = 1;
+  if (args[last] != args[last - 1]) {
+    results = size_of(tensors_of_list(*plan_.values()->Get(static_cast<uint32_t>(args[last]))));
+  }
+  uint32_t first = last;
+  for (; results > 0 && first > 0 && is_written(op.found.kernel->outputs, first - 1); --results) {
+    --first;
+  }
+  return first == 0 ? last : first;
+}
+
 Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call) {
   if (size_of(call.args()) == 0) return Error();
   const IndexVector& args = *call.args();
@@ -393,6 +419,7 @@ void MethodLoader::OverlapCheck::describe(uint32_t value, std::span<char> text) 
 }
 
 constinit const PlanCheck refuse_overlaps = {
-    [](MethodLoader& loader) { return MethodLoader::OverlapCheck(loader).run(); }};
+    [](MethodLoader& loader) { return MethodLoader::OverlapCheck(loader).run(); },
+    [](MethodLoader& loader) { loader.keep_results(); }};
 
 }  // namespace vitrine

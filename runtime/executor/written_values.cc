@@ -80,16 +80,12 @@ Result<bool> MethodLoader::overlaps_scratch(const Tensor& tensor) {
 
 Error MethodLoader::mark_written(int32_t value) {
   const auto index = static_cast<uint32_t>(value);
-  const auto mark = [this](size_t written) {
-    rewritten_[written] |= written_[written];
-    written_[written] = true;
-  };
-  mark(index);
+  written_[index] = true;
   if (!method_.values_[index].is_tensor_list()) return Error();
   const fbs::TensorList* list = plan_.values()->Get(index)->val_as_TensorList();
   if (list == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(charge_steps(list->items()->size()));
-  for (const int32_t item : *list->items()) mark(static_cast<size_t>(item));
+  for (const int32_t item : *list->items()) written_[static_cast<size_t>(item)] = true;
   return Error();
 }
 

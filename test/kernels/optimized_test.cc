@@ -454,6 +454,66 @@ TEST_F(PackedConvolution, LeavesHalfOfTheBudget) {
   EXPECT_GE(packed_bytes(), kFilterBytes);
 }
 
+class PackedProduct : public testing::Test {
+ protected:
+  PackedProduct() {
+    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    call_.registry = &registry_;
+    call_.derived = &derived_;
+    for (int i = 0; i < kOutputs * kDepth; ++i) weight_.mutable_data<float>()[i] = weight_at(i);
+    std::fill_n(input_.mutable_data<float>(), input_.numel(), 1.0F);
+    std::fill_n(bias_.mutable_data<float>(), kOutputs, 2.0F);
+    weight_.set_read_only();
+  }
+
+  static float weight_at(int i) { return static_cast<float>(i % kDepth + i / kDepth); }
+  // Computes the layer and compares each result with the sum of its weights and the bias.
+  void expect_sums(float more = 0) {
+    Tensor& out = call_.make(ScalarType::kFloat, {kRows, kOutputs});
+    ASSERT_TRUE(succeeds(call_.run("aten::linear.out", input_, weight_, bias_, out)));
+    for (int i = 0; i < kRows * kOutputs; ++i) {
+      const int row = i % kOutputs;
+      const int sum = kDepth * (kDepth - 1) / 2 + kDepth * row + 2;
+      ASSERT_EQ(out.data<float>()[i], static_cast<float>(sum) + more) << i;
+    }
+  }
+
+  static constexpr int kRows = 11;
+  static constexpr int kOutputs = 53;
+  static constexpr int kDepth = 40;
+  KernelCall call_;
+  KernelRegistry registry_;
+  Budget budget_{100'000};
+  DerivedData derived_{budget_};
+  Tensor& input_ = call_.make(ScalarType::kFloat, {kRows, kDepth});
+  Tensor& weight_ = call_.make(ScalarType::kFloat, {kOutputs, kDepth});
+  Tensor& bias_ = call_.make(ScalarType::kFloat, {kOutputs});
+};
+
+TEST_F(PackedProduct, PacksConstantWeightsOnce) {
+  weight_.set_constant();
+  expect_sums();
+  const uint64_t packed = budget_.used();
+  EXPECT_GE(packed, weight_.nbytes());
+  expect_sums();
+  EXPECT_EQ(budget_.used(), packed);
+}
+
+TEST_F(PackedProduct, ReadsWeightsThatMayChangeInEachCall) {
+  expect_sums();
+  for (int i = 0; i < kOutputs; ++i) weight_.unchecked_mutable_data<float>()[i * kDepth] += 1;
+  expect_sums(1);
+  EXPECT_EQ(budget_.used(), 0U);
+}
+
+TEST_F(PackedProduct, PacksNothingIfTheBudgetIsTooSmall) {
+  weight_.set_constant();
+  ASSERT_TRUE(budget_.take(budget_.left() - weight_.nbytes()));
+  const uint64_t used = budget_.used();
+  expect_sums();
+  EXPECT_EQ(budget_.used(), used);
+}
+
 // The contributions of this transposed convolution are 2^62 floats, whose size in bytes overflows.
 // Input and weight share a mapping of 8 GB that uses no memory.
 TEST(OptimizedConvolution, RejectsTemporaryMemorySizeThatOverflows) {

@@ -209,7 +209,7 @@ TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReadsInPart) {
   scale(x, matrix_at(16));
   scale(view, out);
   forward_.outputs = {out};
-  EXPECT_THAT(run_twice({.kernels = kernels_}), ElementsAre(4, 10, 0, 4, 8, 12));
+  EXPECT_THAT(run_twice(options()), ElementsAre(4, 10, 0, 4, 8, 12));
   EXPECT_EQ(transpositions, 2);
 }
 
