@@ -2,10 +2,11 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. In this new process, the
-// program of each line that options can apply runs alternately with the baseline for SECONDS. So
-// does the program of every other change that the rules propose for the model. Prints one JSON
-// object per change, with the median ratio of the times with and without the change.
+// ADVICE.json is what `vitrine advise MODEL --format json` printed. For each line of advice that
+// options can apply, the changed program runs in this new process, alternately with the baseline,
+// for SECONDS. So does the program of every other change that the rules propose for the model.
+// Prints one JSON object per change, with the median ratio of the times with and without the
+// change.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -88,7 +88,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Uses -O2 with vectorized loops, for code that -O3 makes half as large again and hardly any faster.
+# Uses -O2 with vectorized loops, for code that -O3 makes 50 % larger but hardly faster.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2

@@ -3,8 +3,8 @@
 set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
-# Sets `out` to the reason why the sources of the pin `upstream` are available, or to "" if they are not. Ignores
-# sources that are also in Debian's archive. Asks a repository at most once, and waits at most 5 seconds.
+# Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "" if they are not.
+# Ignores sources that are also in Debian's archive. Asks a repository at most once, and waits at most 5 seconds.
 function(vitrine_find_upstream_sources out)
   set(${out} "" PARENT_SCOPE)
   set(VITRINE_XNNPACK_PIN upstream)

@@ -57,8 +57,8 @@ struct Results {
   // The limits of the machine, by number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
-  // Multiply-adds per second in those dtypes besides f32 that have instructions on the processor:
-  // "f16", "bf16", "i8".
+  // Multiply-adds per second in the other dtypes for which the processor has instructions: "f16",
+  // "bf16", "i8".
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 

@@ -137,7 +137,7 @@ class ModelRun {
     loaded.result.peak_bytes = start.peak_bytes;
   }
 
-  // Adds the variant bare XNNPACK if this project lowers the model to a single delegate.
+  // Adds the bare-XNNPACK variant if this project lowers the model to a single delegate.
   void add_bare() {
     for (const LoadedVariant& variant : loaded_) {
       if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
@@ -209,7 +209,7 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Only quantized models have a required SQNR below that of float models.
+// Recognizes quantized models by a required SQNR that is lower than for float models.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
 std::vector<Subject> suite_subjects(const SuiteOptions& options) {

@@ -1,8 +1,8 @@
 # The third-party sources that are built: two sets, of which VITRINE_XNNPACK_PIN chooses one. One source per row:
 #   name | commit | public repository | archive | hash of the archive
-# The archive of a Debian package is its path below pool/main, with its SHA-256. An archive that Debian does not have is the file
-# that the host of the repository makes from the commit, with the git tree of its contents: the host may compress it differently each time.
-# docs/dependencies.md gives the reasons, and says how to move a pin.
+# For sources in Debian, the row has the archive's path below pool/main and its SHA-256. For other sources, the
+# repository's host makes the archive from the commit. Their hash is the git tree of the contents, because the host may
+# compress the same contents differently each time. docs/dependencies.md gives the reasons, and says how to move a pin.
 set(_pthreadpool
   "pthreadpool|0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e|https://github.com/google/pthreadpool.git|p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz|7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c")
 set(_fp16_and_fxdiv

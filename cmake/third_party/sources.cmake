@@ -86,7 +86,8 @@ function(_vitrine_unpack tarball destination)
   endif()
 endfunction()
 
-# Runs git in `folder` as if no repository were around it. Sets `out` to what git prints, and `out_errors`.
+# Runs git in `folder` and ignores any repository that contains the folder. Sets `out` to git's output, and `out_errors`
+# to its error messages.
 function(_vitrine_git_outside folder out out_errors)
   find_program(VITRINE_GIT git)
   if(NOT VITRINE_GIT)

@@ -10,7 +10,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// The slowest one of every ten runs is left out, separately for A and for B.
+// The slowest tenth of the runs is left out, separately for A and for B.
 constexpr size_t kOneSlowOf = 10;
 
 // Returns, for each run, true if it is not among the slowest by wall time.

@@ -384,8 +384,8 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps the value of a folded op to the value of the op before it, instead of which the folded
-  // op's value is compared (see follow()).
+  // Maps the value of a folded op to the value of the op before it. The folded op's value is
+  // compared instead (see follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

@@ -18,11 +18,11 @@ namespace vitrine::inspector {
 const std::vector<etrecord::DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
                                                      const TraceRow& row);
 
-// Maps the names that nodes had before lowering to the nodes.
+// Nodes by the names that they had before lowering.
 using NodesByName = std::map<std::string_view, size_t>;
 NodesByName nodes_by_name(const etrecord::EdgeGraph& graph, const std::vector<size_t>& nodes);
-// Returns the node with the longest name with which `name` begins, followed by an underscore or the
-// end.
+// Returns the node whose name is the longest prefix of `name` that ends before an underscore or at
+// the end of `name`.
 std::optional<size_t> node_of_name(const NodesByName& nodes, std::string_view name);
 
 }  // namespace vitrine::inspector

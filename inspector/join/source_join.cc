@@ -233,7 +233,8 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts the delegate's nodes whose op the record does not have for the node's handle.
+  // Counts the operator map's nodes for which the record lacks an op of their type with their
+  // handle.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());
@@ -383,7 +384,7 @@ class Joiner {
   // ---- Kernels
 
   void join_kernels() {
-    // If several of them share a handle, pairs kernels with nodes of the same name, in order.
+    // If several kernels share a handle, pairs them with nodes of the same name, in order.
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_name;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
       const TraceRow& row = trace_.rows[i];

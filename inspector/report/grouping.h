@@ -19,7 +19,7 @@ enum class GroupBy : uint8_t {
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
   kModule,    // a tree of modules. A layout change counts for the module of the row that it serves,
-              // ops of several modules for the common part of their paths
+              // and ops of several modules count for the common part of their paths
   kLine,      // file and line of the model's source for the op that a row runs
 };
 

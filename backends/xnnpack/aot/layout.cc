@@ -184,7 +184,7 @@ class Arranger {
     const auto producer = producer_.find(id);
     if (producer != producer_.end() && must_transpose_input(*producer->second)) {
       // Transposes a value before its conversion to another type if XNNPACK cannot transpose the
-      // new type, or if that moves fewer bytes.
+      // new type, or if this order moves fewer bytes.
       const NodeIterator it = producer->second;
       const uint32_t source = converted(it->inputs[0], channels_last, served);
       PayloadNode node = *it;

@@ -18,8 +18,8 @@ struct Payload {
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 
-// Maps each identifier that the run-time half logs to the debug handles of the source nodes that it
-// represents.
+// The run-time half logs identifiers. Returns, for each identifier, the debug handles of the source
+// nodes that it represents.
 DelegateMap delegate_map(const PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -25,8 +25,8 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
 }
 
 // Returns true if XNNPACK 4ea82e5 can compute a pooling with a dilated dim. XNNPACK replaces a
-// window element in the padding with the element that would be the window's first if the padding
-// were smaller than the dilation. That element may be outside of the input.
+// window element in the padding with the first element of the window whose index is at least 0
+// after the padding is reduced to `padding % dilation`. That element may be outside of the input.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMax = 1 << 20;  // bounds products to 64 bits

@@ -65,8 +65,7 @@ bool is_computed_param(const Node* node) {
   return source != nullptr && is_choose_params(*source);
 }
 
-// Determines the kind from torchao's block sizes: a block is a part of the tensor with the same
-// parameters.
+// Determines the kind from torchao's block sizes: the elements of a block share their parameters.
 void read_blocks(const Node& node, QuantParams& params) {
   const Node* input = operand(node, 0);
   const std::vector<int64_t> block = Call(node).integers("block_size");

@@ -77,8 +77,8 @@ std::optional<Rejection> check_square(const Candidate& candidate);
 std::optional<Rejection> check_softmax(const Candidate& candidate);
 std::optional<Rejection> check_prelu(const Candidate& candidate);
 std::vector<Node*> group_prelu(const Candidate& candidate);
-// For quantize and dequantize calls. check_int8 checks a conversion of an activation with constant
-// parameters; check_range checks the range of a quantize call.
+// Checks of quantize and dequantize calls. check_int8 checks a conversion of an activation with
+// constant parameters; check_range checks the range of a quantize call.
 std::optional<Rejection> check_conversion(const Candidate& candidate);
 std::optional<Rejection> check_int8(const Node& conversion);
 std::optional<Rejection> check_range(const Node& quantize);

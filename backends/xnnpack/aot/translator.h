@@ -23,8 +23,9 @@ class Translator {
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
-  // Makes a node for `node`, with its handles and those of the dequantize and quantize calls that
-  // become datatypes of its operands. append() adds it to the graph.
+  // Makes a payload node for `node`. The payload node gets the handles of `node` and of the
+  // dequantize and quantize calls that become datatypes of the operands. append() adds it to the
+  // graph.
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
   // Inserts the call's first argument before the inputs of `made`, sets the output of `made`, and
@@ -52,7 +53,8 @@ class Translator {
  private:
   void add_inputs();
   void add_outputs();
-  // Transposes an input that is neither in logical order nor channels-last to logical order.
+  // Transposes an input to logical order, unless the input is already in logical order or
+  // channels-last.
   void reorder_input(Node& node, uint32_t position);
   void translate_call(Node& node);
   void translate_quantize(Node& node);

@@ -7,10 +7,11 @@
 namespace vitrine::aot {
 
 // Writes payloads like ExecuTorch 1.4 (docs/formats/xnnpack_payload.md), with constants as named
-// data. The delegate map contains, for each debug handle that the run-time half logs, the handles
-// of all nodes that were merged into that node; for kInsertedHandle, the handles of the nodes that
-// inserted layout changes serve. Expects graphs of XnnpackPartitioner: AotErrors name a node that
-// cannot be translated. Thread-safe.
+// data. The run-time half logs a debug handle for each node of the payload. For each of these debug
+// handles, the delegate map contains the handles of all nodes that were merged into the payload's
+// node. For kInsertedHandle, it contains the handles of the nodes that need the inserted layout
+// changes. Expects graphs of XnnpackPartitioner: AotErrors name a node that cannot be translated.
+// Thread-safe.
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }

@@ -286,7 +286,8 @@ Error XnnpackDelegate::fail(Error error) {
 }
 
 bool XnnpackDelegate::fill_reserve(MemoryReserve& reserve) const {
-  // XNNPACK has a record of 40 bytes per value and node; fusion and bounds can double their number.
+  // XNNPACK has a record of 40 bytes for each value and each node. Fusion and bounds can double the
+  // number of records.
   const size_t plan_bytes = 4096 + size_t{80} * (graph_.values.size() + graph_.nodes.size());
   for (int i = 0; i < 3 && !checks_plan_lists(); ++i) {
     if (!reserve.add(plan_bytes)) return false;

@@ -40,8 +40,8 @@ class Invocation {
   // headers do not call the listener.
   xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
                  OperatorListener* listener = nullptr);
-  // Estimated time of each operator that runs, in order, on one thread in ns; 0 if the operator is
-  // too small for several threads. Empty without XNNPACK's private headers.
+  // The estimated times in ns, on one thread, of the operators that run, in order; 0 for operators
+  // that are too small for several threads. Empty without XNNPACK's private headers.
   std::span<const uint32_t> work_ns() const { return work_ns_; }
 
  private:

@@ -29,8 +29,8 @@ class OperatorTimes {
  public:
   struct Operator {
     std::string_view name = "";  // from XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM"
-    // Index of the subgraph node, or kNone if XNNPACK added the operator. Index of the operator if
-    // this build does not know the nodes.
+    // The index of the subgraph node, or kNone if XNNPACK added the operator. In builds that do not
+    // know the nodes, the index of the operator.
     uint32_t node = 0;
   };
 

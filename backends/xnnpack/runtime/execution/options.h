@@ -29,8 +29,8 @@ struct Options {
   // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
   // XNNPACK does (own_kernels.h).
   bool vitrine_kernels = true;
-  // The option "exact": no kernel has a larger error than sums of products have
-  // (own_kernels/winograd.h).
+  // The option "exact": excludes kernels whose errors are larger than those of plain sums of
+  // products (own_kernels/winograd.h).
   bool exact = false;
 };
 

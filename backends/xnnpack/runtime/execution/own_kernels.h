@@ -22,8 +22,8 @@ class OwnKernels {
   // True if this build has a kernel whose name in profiles starts with `name`.
   static bool have(std::string_view name);
   // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
-  // may be null. If a copy only makes a kernel faster, omits it when it exceeds the rest of
-  // `max_bytes`. `exact` excludes kernels with larger errors than sums of products have.
+  // may be null. Omits a copy that exceeds the rest of `max_bytes` if the copy only makes a kernel
+  // faster. `exact` excludes kernels whose errors are larger than those of plain sums of products.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact);
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.

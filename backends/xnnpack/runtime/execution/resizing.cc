@@ -8,8 +8,8 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Returns a mask of the operands with as many elements as the result, which may be written over
-// them.
+// Returns a mask of the operands that have as many elements as the result. The result may be
+// written over such an operand.
 uint32_t operands_of_full_size(const Node& node, std::span<const Shape> shapes) {
   const size_t result = count_elements(shapes[node.outputs[0]].used());
   uint32_t mask = 0;

@@ -13,8 +13,8 @@ bool is_f32(const Value& value) {
          value.datatype->quantization == Quantization::kNone;
 }
 
-// Returns the node of the factor that is the sigmoid of the product's other factor; null if there
-// is none.
+// Returns the sigmoid node if one factor of the product is the sigmoid of the other factor;
+// otherwise null.
 Node* sigmoid_of(Graph& graph, const Node& product) {
   for (const size_t i : {0, 1}) {
     const uint32_t producer = graph.values[product.inputs[i]].producer;

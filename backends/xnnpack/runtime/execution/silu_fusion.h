@@ -14,8 +14,8 @@ namespace vitrine::xnnpack {
 // place of a SiLU. Our kernel runs instead of it (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
-// Marks each f32 sigmoid and product (Node::fusion) whose sigmoid has no other reader. Call it only
-// if OwnKernels will run the graph.
+// Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the
+// sigmoid. Call it only if OwnKernels will run the graph.
 Error mark_silus(Graph& graph);
 
 // Defines the placeholder for a marked product.

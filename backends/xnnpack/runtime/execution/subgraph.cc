@@ -163,7 +163,7 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
 
 // Returns true if a trial of this node alone cannot succeed: a trial makes all outputs external,
 // which dynamically quantized values cannot be, and lacks the node that XNNPACK 92a7ad5 looks for
-// when a product's input has such a value.
+// when a product's input is such a value.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;

@@ -29,9 +29,10 @@ struct Workspace {
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
   // Charges `memory`, which may be null, for the bytes of the workspace that no budget has been
-  // charged for, and adds them to `own`, the caller's charges so far. Some of these bytes the
-  // caller added; MemoryReserve left room for them in the budget. Deleted delegates gave back the
-  // others; if the budget is too small for them, charges the rest of the budget.
+  // charged for, and adds them to `own`, the caller's charges so far. The caller added some of
+  // these bytes, and MemoryReserve left room for them in the budget. Deleted delegates gave back
+  // their charges for the other bytes. If the budget is too small for those, charges what is left
+  // of it.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

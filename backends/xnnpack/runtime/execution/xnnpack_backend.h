@@ -15,7 +15,7 @@ namespace vitrine {
 
 // Payloads are untrusted; `limits` bounds the memory that a payload can make XNNPACK allocate.
 // Thread-safe. Delegates share workspaces and weights only with delegates of the same backend
-// object, which they may outlive. Options: backends/xnnpack/runtime/execution/options.h,
+// object. They may outlive that object. Options: backends/xnnpack/runtime/execution/options.h,
 // docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:

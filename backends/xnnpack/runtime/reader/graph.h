@@ -34,9 +34,9 @@ struct Value {
   bool is_input = false;
   bool is_output = false;
   uint32_t external_id = kNone;
-  // True for an input of an early payload that nodes read in dynamically quantized form. The
-  // input's id then refers to the converted value, which read_graph adds together with the
-  // conversion.
+  // True for an input that nodes read in dynamically quantized form. Only early payloads have such
+  // inputs. The input's id then refers to the converted value, which read_graph adds together with
+  // the conversion.
   bool quantized_on_entry = false;
 
   // Index of a constant's bytes; 0 if the value is not a constant. Constants::load sets `data`.

@@ -122,7 +122,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       }
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
-        // The 8 values are stored with 8 added to each. The products are exact, so fusing is
+        // Each of the eight values is stored with 8 added. The products are exact, so fusing is
         // harmless.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;

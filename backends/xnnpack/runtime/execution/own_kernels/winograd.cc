@@ -86,7 +86,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // streamed through the caches.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
-  // The maximum time of a Winograd convolution, as a part of the time of sums of products.
+  // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
+  // take.
   constexpr double kMaxRatio = 0.8;
 
   const double channels = static_cast<double>(in_channels) + static_cast<double>(out_channels);
