@@ -17,6 +17,7 @@ namespace {
 using Kind = PickleNode::Kind;
 using namespace std::string_literals;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::string pickle_error(const std::string& bytes) {
   try {
@@ -173,6 +174,28 @@ TEST(Pickle, ReportsErrorsWithTheOffsetOfTheOpcode) {
       {"cos\nsystem\nNR", "x: byte 12: calls a value that is not a global"},
   };
   for (const auto& [bytes, error] : cases) EXPECT_EQ(pickle_error(bytes), error) << bytes;
+}
+
+// A few opcodes can build the long name of a global from a text that the pickle contains only once.
+TEST(Pickle, RejectsGlobalsWithLongNames) {
+  const auto global = [](size_t size) {
+    return "X" + little_endian(size, 4) + std::string(size, 'a') + "q\0h\0h\0\x93."s;
+  };
+  EXPECT_EQ(pickle_error(global(256)), "");
+  EXPECT_THAT(pickle_error(global(257)),
+              HasSubstr("the name of a global has 514 bytes; the maximum is 512"));
+  EXPECT_THAT(pickle_error("c" + std::string(500, 'a') + "\n" + std::string(13, 'b') + "\n."),
+              HasSubstr("the name of a global has 513 bytes; the maximum is 512"));
+}
+
+TEST(Pickle, LimitsValuesAndMemoEntries) {
+  constexpr size_t kMax = size_t{1} << 20;
+  EXPECT_EQ(pickle_error("](" + std::string(kMax - 16, 'N') + "e."), "");
+  EXPECT_THAT(pickle_error("](" + std::string(kMax + 1, 'N') + "e."),
+              HasSubstr("more than 1048576 values"));
+  EXPECT_EQ(pickle_error("N" + std::string(kMax, '\x94') + "."), "");
+  EXPECT_THAT(pickle_error("N" + std::string(kMax + 1, '\x94') + "."),
+              HasSubstr("the memo has more than 1048576 entries"));
 }
 
 // A pickle with most opcodes, and no '.' before its end.

@@ -8,7 +8,6 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
 #include "formats/etrecord/record_members.h"
-#include "formats/etrecord/recorded_tensors.h"
 #include "test/support/program_builder.h"
 #include "vitrine/flat_tensor.h"
 
@@ -51,12 +50,6 @@ std::string attempt_etrecord(std::span<const std::byte> bytes) {
     // weights.
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
-    if (members.reference_outputs) {
-      static_cast<void>(etrecord::parse_reference_outputs(*members.reference_outputs));
-    }
-    if (members.representative_inputs) {
-      static_cast<void>(etrecord::parse_representative_inputs(*members.representative_inputs));
-    }
   } catch (const FormatError&) {
   }
   try {
@@ -65,14 +58,6 @@ std::string attempt_etrecord(std::span<const std::byte> bytes) {
     return error.what();
   }
   return "";
-}
-
-std::string attempt_recorded_tensors(std::span<const std::byte> bytes) try {
-  static_cast<void>(etrecord::parse_reference_outputs(
-      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "file"));
-  return "";
-} catch (const FormatError& error) {
-  return error.what();
 }
 
 std::string attempt_bundled_program(std::span<const std::byte> bytes) {

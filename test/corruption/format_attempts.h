@@ -12,8 +12,6 @@ namespace vitrine::test {
 std::string attempt_etdump(std::span<const std::byte> bytes);
 // Reads all members of an ETRecord, then the parts that the join needs.
 std::string attempt_etrecord(std::span<const std::byte> bytes);
-// Reads the reference outputs of an ETRecord.
-std::string attempt_recorded_tensors(std::span<const std::byte> bytes);
 // Reads a bundled program and writes it again.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);
 // Describes the payload of a delegate that Vitrine does not run. The bytes must show the backend.

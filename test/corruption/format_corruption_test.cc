@@ -123,10 +123,6 @@ const std::vector<Format>& formats() {
        },
        test::attempt_etrecord,
        {"file: "}},
-      {"RecordedTensors",
-       [] { return std::vector<AlignedBytes>{file("reference_outputs.pt")}; },
-       test::attempt_recorded_tensors,
-       {"file: "}},
       {"BundledProgram",
        [] {
          return std::vector{built_bundle(), file("bundled_linear_relu_portable.bpte")};
