@@ -105,7 +105,7 @@ void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = null
 // When XNNPACK first packs weights of a kind for a weights cache, it also packs random weights to
 // compute a fingerprint of the layout. XNNPACK does not check whether memory for the random weights
 // was allocated. Files of packed weights have their own digest (weights_file.h), so this function
-// gives each fingerprint a value in advance. Test: FaultWalkTest.FirstLoadReportsFailedAllocations.
+// gives each fingerprint a value in advance. Test: FirstLoadFaultWalkTest.ReportsFailedAllocations.
 void prepare_xnnpack() {
   constexpr uint32_t kIds[] = {
 #define XNN_FINGERPRINT_ID(op, in, out, ...) XNN_FINGERPRINT_ID_NAME(op, in, out, __VA_ARGS__),
