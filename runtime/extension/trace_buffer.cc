@@ -6,7 +6,7 @@ namespace vitrine {
 namespace {
 
 // Prevents the compiler from loading several members at once. The caller has just stored them one
-// by one, and a load that is wider than these stores would wait for them (5 ns on a Xeon).
+// by one, and a load that is wider than these stores would wait for them (2 ns on a Xeon).
 template <class T>
 T load_alone(const T& member) {
   return static_cast<const volatile T&>(member);

@@ -18,6 +18,10 @@ constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
+// During the end of a pause, callers are watched. If one waits for a processor although it uses no
+// workers, for this time and for an eighth of a sample, then the pause is extended.
+constexpr uint64_t kCheckNs = 10'000'000;
+constexpr int64_t kMinTakenNs = 1'000'000;
 // If a loss comes within this many pause lengths after the last pause, the next pause is twice as
 // long.
 constexpr uint64_t kQuietPauses = 8;
@@ -56,18 +60,23 @@ bool ThreadPolicy::allows(Run& run, uint64_t work_ns) {
   if (!has_processors()) {
     resume_ns_.store(std::max(resume_ns_.load(kRelaxed), now_ns + kSharedPauseNs), kRelaxed);
   }
-  if (is_paused(now_ns)) {
-    run.cpu_ns = 0;
-    return false;
+  if (run.cpu_ns != 0) {
+    if (!run.is_alone && is_paused(now_ns)) {
+      run.cpu_ns = 0;  // another run began the pause
+    } else if (run.is_alone != is_paused(now_ns) || now_ns - run.wall_ns >= kSampleNs) {
+      record(run, now_ns);
+    }
   }
-  if (run.cpu_ns == 0) {
+  const uint64_t resume_ns = resume_ns_.load(kRelaxed);
+  const bool is_alone = now_ns < resume_ns;
+  if (is_alone && resume_ns - now_ns > kCheckNs) {
+    run.cpu_ns = 0;
+  } else if (run.cpu_ns == 0 || run.is_alone != is_alone) {
+    run.is_alone = is_alone;
     run.wall_ns = now_ns;
     run.cpu_ns = clocks_.cpu_ns();
-  } else if (now_ns - run.wall_ns >= kSampleNs) {
-    record(run, now_ns);
-    return !is_paused(now_ns);
   }
-  return true;
+  return !is_alone;
 }
 
 void ThreadPolicy::end(Run& run) {
@@ -85,6 +94,12 @@ void ThreadPolicy::record(Run& run, uint64_t now_ns) {
   const auto cpu = std::min(static_cast<int64_t>(cpu_ns - run.cpu_ns), wall);
   run.wall_ns = now_ns;
   run.cpu_ns = cpu_ns;
+  if (run.is_alone) {
+    if (wall - cpu < kMinTakenNs || wall - cpu < wall / 8) return;
+    const uint64_t pause = std::max(pause_ns_.load(kRelaxed), kFirstPauseNs);
+    resume_ns_.store(std::max(resume_ns_.load(kRelaxed), now_ns + pause), kRelaxed);
+    return;
+  }
   const auto saved = static_cast<int64_t>(kSavedShare * static_cast<double>((threads_ - 1) * cpu));
   const int64_t balance = std::min(saved_ns_.load(kRelaxed) + saved - (wall - cpu), kMaxSavedNs);
   saved_ns_.store(balance < 0 ? kSavedAfterPauseNs : balance, kRelaxed);

@@ -8,7 +8,7 @@
 // - Pause: if other processes use the same processors, a caller waits for workers that do not run,
 //   or does not run itself. The wall time of a run minus the processor time of its caller measures
 //   both. If this loss exceeds the time that the workers save, the workers are not used for a
-//   while.
+//   while. The pause is extended while the caller alone has to wait for a processor.
 //
 // All sums are estimates: callers on several threads may overwrite each other's updates.
 #pragma once
@@ -38,6 +38,7 @@ class ThreadPolicy {
     bool is_counted = false;  // true if `demand` includes this run
     uint64_t wall_ns = 0;     // start of the current sample
     uint64_t cpu_ns = 0;      // 0: no sample has begun
+    bool is_alone = false;    // true if the sample began during a pause
   };
 
   // All policies of the process share `demand`.

@@ -182,8 +182,8 @@ TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
     ++regions;
   }
   EXPECT_LT(regions, 30);
-  pass(200 * kMillisecond, 0);
-  EXPECT_TRUE(policy.allows(run, kLargeWork)) << "time in a pause is not lost";
+  pass(200 * kMillisecond, 200 * kMillisecond);
+  EXPECT_TRUE(policy.allows(run, kLargeWork)) << "the caller had a processor during the pause";
   pass(kMillisecond, kMillisecond);
   EXPECT_TRUE(policy.allows(run, kLargeWork));
   policy.end(run);
@@ -195,10 +195,27 @@ TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));
   EXPECT_LT(runs_until_pause(policy, kMillisecond, kMillisecond / 10), 1000);
   EXPECT_FALSE(policy.allows(waiting, kLargeWork));
-  pass(200 * kMillisecond, 0);
+  pass(200 * kMillisecond, 200 * kMillisecond);
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));
   policy.end(waiting);
   EXPECT_TRUE(run(policy, kMillisecond, kMillisecond));
+}
+
+TEST_F(ThreadPolicyTest, ExtendsThePauseWhileTheCallerAloneWaitsForAProcessor) {
+  ThreadPolicy policy(2, 2, demand, clocks);
+  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_FALSE(run(policy, 4 * kMillisecond, 2 * kMillisecond)) << "run " << i;
+  }
+  EXPECT_LE(pause_length(policy), 11U) << "the pause has its former length";
+}
+
+TEST_F(ThreadPolicyTest, ShortWaitsDoNotExtendThePause) {
+  ThreadPolicy policy(2, 2, demand, clocks);
+  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  int runs = 0;
+  while (runs < 1000 && !run(policy, kMillisecond, kMillisecond / 10)) ++runs;
+  EXPECT_LE(runs, 11) << "a run waits for 0.9 ms";
 }
 
 TEST_F(ThreadPolicyTest, PausesGetLongerAfterRepeatedLosses) {
