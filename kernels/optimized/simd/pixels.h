@@ -29,7 +29,7 @@ void scale_pixels(const ScaledPixels& pixels);
 // equal `padding`.
 template <class T>
 struct PixelWindows {
-  static constexpr int64_t kMaxTaps = 1024;
+  static constexpr int64_t kMaxTaps = 25;
 
   const T* const* in;
   int64_t step;

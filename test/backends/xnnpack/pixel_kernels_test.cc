@@ -10,8 +10,8 @@ namespace vitrine::test {
 namespace {
 
 // The kernels replace XNNPACK's only if their vectors are wider.
-std::string_view if_wide(std::string_view kernel) {
-  return optimized::simd::gemm_shape().lanes > 4 ? kernel : "";
+std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
+  return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";
 }
 
 float pixel_value(size_t i) { return static_cast<float>(i * 7 % 23) - 11; }
@@ -84,8 +84,8 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
     uint32_t height, width;
     bool is_ours;
   };
-  for (const Case& c : {Case{{1, 4, 5, 32}, 8, 10, true},
-                        {{2, 3, 4, 45}, 7, 6, true},
+  for (const Case& c : {Case{{1, 4, 5, 48}, 8, 10, true},
+                        {{2, 3, 4, 61}, 7, 6, true},
                         {{1, 9, 8, 64}, 4, 3, true},
                         {{1, 5, 5, 3}, 10, 10, false}}) {
     SCOPED_TRACE(testing::PrintToString(c.in));
@@ -134,6 +134,14 @@ struct Pooling {
   WindowSpec window;
   bool is_ours = true;
 
+  // Returns the name of our kernel, or an empty name if XNNPACK's kernel runs.
+  template <class T>
+  std::string_view if_ours(std::string_view kernel) const {
+    if (!is_ours) return "";
+    const bool needs_avx512 =
+        window.kernel_height * window.kernel_width > 9 || !std::is_same_v<T, float>;
+    return if_wide(kernel, needs_avx512 ? 16 : 8);
+  }
   // Calls visit(value, is inside) for the pixels of a window.
   template <class T, class Visit>
   void for_each(const std::vector<T>& values, const uint32_t (&at)[4], const Visit& visit) const {
@@ -188,7 +196,8 @@ const Pooling kPoolings[] = {
     {"PaddedThrees", {2, 7, 6, 130}, kPaddedThrees},
     {"PaddedFives", {1, 6, 5, 129}, kPaddedFives},
     {"Uneven", {1, 9, 7, 128}, kUneven},
-    {"WholeImage", {2, 7, 7, 128}, {.kernel_height = 7, .kernel_width = 7}},
+    {"LargeWindow", {2, 7, 7, 128}, {.kernel_height = 6, .kernel_width = 6}, false},
+    {"WholeImage", {2, 5, 5, 128}, {.kernel_height = 5, .kernel_width = 5}},
     {"FewChannels", {1, 6, 6, 3}, kPairs, false},
 };
 const Pooling kDilatedPooling{"Dilated", {1, 9, 9, 140}, kDilated};
@@ -205,8 +214,7 @@ class PoolingTest : public PixelKernelsTest {
     const uint32_t y = b.output(c.out(), type, quantization);
     b.pooling(Tag::XNNMaxPooling2d, c.window, x, y);
     const std::vector<T> in = pixels_of<T>(c.in);
-    const std::vector<T> out =
-        result(b, c.in, in, c.out(), c.is_ours ? if_wide(kernel) : std::string_view());
+    const std::vector<T> out = result(b, c.in, in, c.out(), c.if_ours<T>(kernel));
     for_each_element(c, out, [&](const uint32_t(&at)[4], T value) {
       T largest = std::numeric_limits<T>::lowest();
       c.for_each(in, at, [&](T pixel) { largest = std::max(largest, pixel); });
@@ -246,8 +254,7 @@ TEST_P(PoolingTest, AveragesMatchFormulaWithoutPadding) {
     b.pooling(Tag::XNNAvgPooling2d, c.window, x, y);
     const std::vector<float> in = pixels_of(c.in);
     const std::vector<float> out =
-        result(b, c.in, in, c.out(),
-               c.is_ours ? if_wide("Vitrine Average Pooling (NHWC, F32)") : std::string_view());
+        result(b, c.in, in, c.out(), c.if_ours<float>("Vitrine Average Pooling (NHWC, F32)"));
     for_each_element(c, out, [&](const uint32_t(&at)[4], float value) {
       double sum = 0;
       int count = 0;

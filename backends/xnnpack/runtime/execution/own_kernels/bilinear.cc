@@ -9,7 +9,7 @@ namespace simd = optimized::simd;
 
 bool is_bilinear(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc_f32 &&
-         fill_vectors<float>(op.context.resize_bilinear.scaled_channels / sizeof(float), 2);
+         fill_vectors<float>(op.context.resize_bilinear.scaled_channels / sizeof(float), 3);
 }
 
 void compute_bilinear(size_t pixels, size_t channel_bytes, const float** corners, size_t offset,

@@ -9,10 +9,15 @@ namespace {
 
 namespace simd = optimized::simd;
 
+// XNNPACK keeps larger windows, which seldom overlap, so that reading the image takes most of the
+// time of either kernel. With AVX2, our kernels are faster only for small windows of floats.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
-  return int64_t{op.kernel_height} * op.kernel_width <= simd::PixelWindows<T>::kMaxTaps &&
-         fill_vectors<T>(op.channels, 2);
+  const int64_t taps = int64_t{op.kernel_height} * op.kernel_width;
+  const bool has_avx512 = simd::gemm_shape().lanes >= 16;
+  const bool is_small =
+      has_avx512 ? taps <= simd::PixelWindows<T>::kMaxTaps : taps <= 9 && std::is_same_v<T, float>;
+  return is_small && fill_vectors<T>(op.channels, 2);
 }
 
 // Number of pointers from window to window in XNNPACK's table. Windows share pointers to columns.
