@@ -86,13 +86,21 @@ constexpr KernelOp kKernelOps[] = {
     {"TanH", "tanh"},
     {"Transpose", "_to_dim_order_copy"},
     {"Transpose", "permute_copy"},
+    {"Vitrine Average Pooling", "avg_pool2d"},
+    {"Vitrine Batch Norm", "_native_batch_norm_legit_no_training"},
+    {"Vitrine Batch Norm", "convolution"},
+    {"Vitrine Bilinear Resize", "upsample_bilinear2d"},
+    {"Vitrine Convolution of Few Outputs", "convolution"},
     {"Vitrine Cosine", "cos"},
     {"Vitrine Depthwise Convolution", "convolution"},
     {"Vitrine Exponential", "exp"},
     {"Vitrine Matrix Product", "bmm"},
     {"Vitrine Matrix-Vector Product", "bmm"},
+    {"Vitrine Max Pooling", "max_pool2d"},
+    {"Vitrine Max Pooling", "max_pool2d_with_indices"},
     {"Vitrine Sine", "sin"},
     {"Vitrine Softmax", "_softmax"},
+    {"Vitrine Winograd Convolution", "convolution"},
 };
 // Kernels whose names do not say which elementwise function they compute.
 constexpr std::string_view kUnaryKernels[] = {"Invalid Unary Op", "Unary Elementwise"};

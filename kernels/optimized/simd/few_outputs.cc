@@ -76,7 +76,7 @@ class PixelPointers {
 // The sums of several output pixels. Each lane has the sum of its input channels.
 template <int kOutputs>
 struct Sums {
-  // As many pixels as have their results in one vector.
+  // The results of this number of pixels fit in one vector.
   static constexpr int kPixels = kLanes / kOutputs;
 
   HWY_INLINE Sums() {

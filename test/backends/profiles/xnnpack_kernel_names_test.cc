@@ -8,6 +8,8 @@ namespace {
 TEST(KernelNames, MatchCompleteWordsOnly) {
   EXPECT_TRUE(may_run("Add (ND)", "add"));
   EXPECT_FALSE(may_run("Additive (ND)", "add"));
+  EXPECT_TRUE(may_run("Vitrine Max Pooling (NHWC, F32)", "max_pool2d"));
+  EXPECT_TRUE(may_run("Vitrine Batch Norm (NHWC, F32)", "_native_batch_norm_legit_no_training"));
   EXPECT_TRUE(may_run("Unary Elementwise (NC)", "sigmoid"));
   EXPECT_FALSE(may_run("Unary Elementwise (NC)", "add"));
 }
