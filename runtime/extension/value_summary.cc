@@ -182,8 +182,9 @@ ValueSummary summarize_quantized(const Tensor& tensor, const TracedQuantization&
 template <class T>
 ValueSummary summarize_as(const Tensor& tensor) {
   ValueSummary summary;
+  const size_t parts = is_complex(tensor.dtype()) ? 2 : 1;
   const std::span<const T> elements(tensor.unchecked_data<T>(),
-                                    static_cast<size_t>(tensor.numel()));
+                                    parts * static_cast<size_t>(tensor.numel()));
   if constexpr (std::is_same_v<T, float>) {
     const auto load = [=](size_t begin, size_t size) { return elements.subspan(begin, size); };
     measure(elements.size(), load, summary);
@@ -219,8 +220,9 @@ constexpr Summarizer kSummarizers[] = {
 };
 
 const Summarizer* find_summarizer(ScalarType dtype) {
+  const ScalarType real = real_type(dtype);
   const auto* found = std::find_if(std::begin(kSummarizers), std::end(kSummarizers),
-                                   [dtype](const Summarizer& row) { return row.dtype == dtype; });
+                                   [real](const Summarizer& row) { return row.dtype == real; });
   return found == std::end(kSummarizers) ? nullptr : found;
 }
 

@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-// Figures over all elements, as the real numbers that they represent. Elements that are NaN or
-// infinite are counted and do not enter the other figures.
+// Figures over all elements, as the real numbers that they represent. A complex number counts as
+// two elements. Elements that are NaN or infinite are counted and do not enter the other figures.
 struct ValueSummary {
   static constexpr size_t kBins = 64;
 
@@ -33,7 +33,7 @@ struct ValueSummary {
   uint64_t finite() const { return count - nan - infinite; }
 };
 
-// True for dtypes whose elements are real numbers.
+// True for dtypes whose elements are real or complex numbers.
 bool can_summarize(ScalarType dtype);
 
 // `tensor` must be readable, with a dtype that can_summarize(). `quantization` may be null.

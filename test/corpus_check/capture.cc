@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "runtime/extension/trace_buffer.h"
@@ -26,8 +25,6 @@ struct Capture {
   ValueBuffer values;
   TraceBuffer trace{TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values};
   std::vector<std::vector<std::byte>> outputs;
-  // Instructions whose values have no summary: complex numbers.
-  std::set<Place> without_summary;
   std::string missing;  // names an operator without a value; empty if there is none
 };
 
@@ -46,9 +43,6 @@ std::string missing_value(Capture& run, const TraceBuffer::Block& block) {
                                     source.delegate_debug_id != kUnsetDelegateDebugId;
     if (source.is_method_output || is_delegate_output || source.result != 0) continue;
     ++values[{source.chain_index, source.instruction_id}];
-    if (entry.kind == ValueBuffer::Entry::Kind::kTensor && !can_summarize(entry.dtype)) {
-      run.without_summary.emplace(source.chain_index, source.instruction_id);
-    }
   }
   std::map<Place, size_t> operators;
   std::map<Place, std::string> names;
@@ -62,7 +56,7 @@ std::string missing_value(Capture& run, const TraceBuffer::Block& block) {
     names[place] = name;
   }
   for (const auto& [place, count] : operators) {
-    if (values[place] >= count || run.without_summary.contains(place)) continue;
+    if (values[place] >= count) continue;
     return fmt::format("chain {}, instruction {} ({}): {} of {} operators have a value",
                        place.first, place.second, names[place], values[place], count);
   }
@@ -95,12 +89,10 @@ CaseResult check_capture(const Case& test_case, const RunOptions& options) {
   };
   size_t bytes[2] = {};
   size_t largest = 0;
-  std::set<Place> without_summary;
   for (const auto content : {ValueBuffer::Content::kValues, ValueBuffer::Content::kSummaries}) {
     const bool is_full = content == ValueBuffer::Content::kValues;
     const char* name = is_full ? "full" : "reduced";
     Capture capture(content);
-    capture.without_summary = without_summary;
     const CaseResult captured = capture.run(test_case, options);
     if (captured.status != CaseResult::Status::kPassed) return captured;
     if (capture.outputs != expected) return fail(fmt::format("{} capture changes outputs", name));
@@ -108,7 +100,6 @@ CaseResult check_capture(const Case& test_case, const RunOptions& options) {
       return fail(fmt::format("{} capture drops {} values", name, capture.values.dropped()));
     }
     if (!capture.missing.empty()) return fail(fmt::format("{} capture: {}", name, capture.missing));
-    without_summary = capture.without_summary;
     bytes[is_full ? 0 : 1] = capture.values.data().size();
     uint64_t last = capture.values.data().size();
     const auto entries = capture.values.entries();

@@ -42,6 +42,22 @@ TEST(ValueSummary, CountsAndMeasuresFiniteElements) {
   EXPECT_EQ(summary.histogram[64 * 4 / 7], 1u);
 }
 
+TEST(ValueSummary, CountsRealAndImaginaryPartsOfComplexElements) {
+  test::TensorFactory factory;
+  // 1 + 2i, -3 + 0i, 4 + NaN i
+  Tensor& x = factory.make(ScalarType::kComplexFloat, {3});
+  std::ranges::copy(std::array{1.0F, 2.0F, -3.0F, 0.0F, 4.0F, kNan},
+                    x.unchecked_mutable_data<float>());
+  ASSERT_TRUE(can_summarize(x.dtype()));
+  const ValueSummary summary = summarize(x, nullptr);
+  EXPECT_EQ(summary.count, 6u);
+  EXPECT_EQ(summary.nan, 1u);
+  EXPECT_EQ(summary.zeros, 1u);
+  EXPECT_EQ(summary.min, -3);
+  EXPECT_EQ(summary.max, 4);
+  EXPECT_DOUBLE_EQ(summary.mean, 4.0 / 5);
+}
+
 TEST(ValueSummary, PutsEqualElementsIntoTheFirstBin) {
   test::TensorFactory factory;
   const ValueSummary summary = summarize(factory.make<float>({3}, {2, 2, 2}), nullptr);
