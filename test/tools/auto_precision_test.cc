@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
 using tools::Choice;
 using tools::Goal;
@@ -143,6 +145,13 @@ TEST(AutoChoiceTest, QuantizesAsFewPartsAsTheCostBoundRequires) {
   EXPECT_EQ(model.choose({kAtMostCost, 40}).selection, Selection({1, 0, 1}));
 }
 
+TEST(AutoChoiceTest, LeavesOutPartsThatAddCostIfTheBoundIsTight) {
+  AdditiveModel model{
+      .parts = {part("slower", 1e-6, -10), part("a", 1e-4, 30), part("b", 1e-3, 20)}};
+  EXPECT_EQ(model.choose({kAtMostCost, 50}).selection, Selection({0, 1, 1}));
+  EXPECT_EQ(model.choose({kAtMostCost, 70}).selection, Selection({0, 1, 0}));
+}
+
 TEST(AutoChoiceTest, UnreachableBoundGivesTheClosestProgram) {
   AdditiveModel model{.parts = {part("a", 1e-4, 30), part("b", 1e-4, 20)}};
   const Choice small = model.choose({kAtMostCost, 10});
@@ -204,18 +213,41 @@ TEST(AutoChoiceTest, StoppedSearchReturnsTheBestProgramSoFar) {
   EXPECT_EQ(choice.selection, Selection({1, 1, 1}));
 }
 
-TEST(MedianRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
+TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   std::vector<double> faster(100, 0.9);
   std::fill_n(faster.begin(), 20, 30.0);
-  EXPECT_EQ(tools::median_ratio(faster).ratio, 0.9);
-  EXPECT_TRUE(tools::median_ratio(faster).is_significant);
-  // With a fair coin, 56 of 100 pairs on one side are plausible; 62 are not.
-  std::vector<double> mixed(100, 1.1);
-  std::fill_n(mixed.begin(), 56, 0.9);
-  EXPECT_FALSE(tools::median_ratio(mixed).is_significant);
-  std::fill_n(mixed.begin(), 62, 0.9);
-  EXPECT_TRUE(tools::median_ratio(mixed).is_significant);
-  EXPECT_FALSE(tools::median_ratio({0.5, 0.5, 0.5}).is_significant) << "too few pairs";
+  EXPECT_EQ(tools::time_ratio_of(faster).ratio, 0.9);
+  EXPECT_TRUE(tools::time_ratio_of(faster).is_significant);
+  // 24 of 40 blocks on one side are within the chance of a fair coin; 28 are not.
+  std::vector<double> mixed(400, 1.1);
+  std::fill_n(mixed.begin(), 240, 0.9);
+  EXPECT_FALSE(tools::time_ratio_of(mixed).is_significant);
+  std::fill_n(mixed.begin(), 280, 0.9);
+  EXPECT_TRUE(tools::time_ratio_of(mixed).is_significant);
+  EXPECT_FALSE(tools::time_ratio_of({0.5, 0.5, 0.5}).is_significant) << "too few pairs";
+}
+
+TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
+  // Both have the same ratios, once mixed and once in two long phases.
+  std::vector<double> mixed, phases;
+  for (int i = 0; i < 4000; ++i) {
+    mixed.push_back(i % 2 == 0 ? 0.8 : 1.2);
+    phases.push_back(i < 2000 ? 0.8 : 1.2);
+  }
+  const auto width = [](const tools::TimeRatio& of) { return of.repeated.high - of.repeated.low; };
+  EXPECT_LT(width(tools::time_ratio_of(mixed)), 0.11) << "the median of each block is 1";
+  EXPECT_GT(width(tools::time_ratio_of(phases)), 0.15);
+}
+
+TEST(TimeRatio, TimesOfBothFactorsAddTheirUncertainty) {
+  // In logarithms, the half widths are 0.03 and 0.04, so the product has 0.05.
+  const tools::TimeRatio ratio{.ratio = 0.5,
+                               .repeated = {0.5 * std::exp(-0.03), 0.5 * std::exp(0.03)}};
+  const tools::Milliseconds time =
+      tools::time_of(ratio, {.median = 8, .repeated = {8 * std::exp(-0.04), 8 * std::exp(0.04)}});
+  EXPECT_DOUBLE_EQ(time.median, 4);
+  EXPECT_NEAR(time.repeated.low, 4 * std::exp(-0.05), 1e-9);
+  EXPECT_NEAR(time.repeated.high, 4 * std::exp(0.05), 1e-9);
 }
 
 fs::path searched_sample(const std::string& name) {
@@ -462,6 +494,120 @@ TEST(AutoPrecisionTest, UnreachableBoundWritesNoProgram) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("more than 1000; no program was written"));
   EXPECT_TRUE(fs::is_empty((scratch / "")));
+}
+
+// Lowers the sample with `options` and writes a profile of the program.
+void profile_sample(const std::string& options, const fs::path& input, const fs::path& profile) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "a.pte").string();
+  const CommandResult lowered =
+      run_tool(VITRINE_PTE_LOWER, searched_sample("model.pt2").string() + " --backend xnnpack " +
+                                      options + " -o " + program);
+  ASSERT_EQ(lowered.exit_code, 0) << lowered.err;
+  const CommandResult run =
+      executor_runner("--profile --num_executions 3 --format json " + program + " --inputs " +
+                      input.string() + " -o " + profile.string());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+}
+
+// Returns the ms of a profile's rows in a module.
+double row_ms(const nlohmann::json& profile, const std::string& module) {
+  double ns = 0;
+  for (const auto& row : profile.at("rows")) {
+    const bool is_inside = !row.at("modules").empty() && row.at("modules").at(0) == module;
+    if (is_inside) ns += row.at("time_ns").at("p50").get<double>();
+  }
+  return ns / 1e6;
+}
+
+TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
+  const ScratchFolder scratch;
+  const fs::path in_float = scratch / "float.json", in_int8 = scratch / "int8.json";
+  const fs::path input = searched_sample("input_0.bin");
+  profile_sample("", input, in_float);
+  profile_sample("--quantize int8 --calibrate " + searched_sample("").string(), input, in_int8);
+  const std::string int8_times = " --device_times int8=" + in_int8.string();
+  const std::string times = " --device_times float=" + in_float.string() + int8_times;
+  const fs::path program = scratch / "a.pte", report = scratch / "r.json";
+  const CommandResult result = search(auto_options("--at_most_ms 1000", program) + times +
+                                      " --search_report " + report.string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("it is not certain that the chosen program keeps the bound"));
+  EXPECT_THAT(result.out, Not(HasSubstr("device_times")));  // in the command without a search
+  const nlohmann::json found = nlohmann::json::parse(read_text(report));
+  const nlohmann::json a = nlohmann::json::parse(read_text(in_float));
+  const nlohmann::json b = nlohmann::json::parse(read_text(in_int8));
+  const auto wall_ms = [](const nlohmann::json& of) {
+    return of.at("wall_ns").at("p50").get<double>() / 1e6;
+  };
+  EXPECT_NEAR(found.at("results").at(0).at("ms").get<double>(), wall_ms(a), 1e-9);
+  ASSERT_EQ(found.at("results").at(1).at("name"), "int8");
+  EXPECT_NEAR(found.at("results").at(1).at("ms").get<double>(), wall_ms(b), 1e-9);
+  EXPECT_FALSE(found.at("is_certain"));
+  size_t layers = 0;
+  for (const auto& part : found.at("parts")) {
+    ASSERT_EQ(part.at("levels").size(), 1u) << "int8 is the only scheme with a profile";
+    const std::string name = part.at("name");
+    if (name.starts_with("aten.")) continue;
+    ++layers;
+    EXPECT_NEAR(part.at("levels").at(0).at("ms_saved").get<double>(),
+                row_ms(a, name) - row_ms(b, name), 1e-9)
+        << name;
+  }
+  EXPECT_EQ(layers, 3u);  // c1, c2 and fc
+
+  fs::remove(program);
+  const fs::path other = scratch / "other.json";
+  ASSERT_EQ(executor_runner("--profile --num_executions 1 --format json " +
+                            (samples_dir() / "linear_relu" / "model.pte").string() + " -o " +
+                            other.string())
+                .exit_code,
+            0);
+  const std::pair<std::string, const char*> cases[] = {
+      {" --device_times float=" + other.string() + int8_times, "the profile is of another model"},
+      {" --device_times float=" + in_int8.string() + int8_times,
+       "expected a profile of the model in float, but it is quantized"},
+      {" --device_times int8=" + in_float.string(), "it quantizes nothing"},
+      {" --device_times int9=" + in_int8.string(), "expected SCHEME=FILE; the schemes of this"},
+      {times + int8_times, "int8 already has a profile"},
+      {int8_times, "expected float=FILE and a profile of at least one other scheme"},
+      {" --device_times float=" + searched_sample("model.pt2").string(),
+       "expected the profile of a device (JSON)"},
+  };
+  for (const auto& [options, message] : cases) {
+    const CommandResult failed = search(auto_options("--at_most_ms 1000", program) + options);
+    EXPECT_EQ(failed.exit_code, 1) << options;
+    EXPECT_THAT(failed.err, HasSubstr(message)) << options;
+    EXPECT_FALSE(fs::exists(program));
+  }
+}
+
+// The inputs are about 1e5, and the largest f16 is 65504.
+TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
+  const ScratchFolder scratch;
+  std::vector<std::byte> bytes = tools::read_file(samples_dir() / "encoder_layer" / "input_0.bin");
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  for (float& value : values) value *= 1e5F;
+  tools::write_file(scratch / "0.bin", std::as_bytes(std::span(values)));
+  const fs::path report = scratch / "r.json";
+  const CommandResult result = run_tool(
+      VITRINE_PTE_LOWER, (samples_dir() / "encoder_layer" / "model.pt2").string() +
+                             " --backend xnnpack --quantize auto --at_least 20dB --calibrate " +
+                             (scratch / "0.bin").string() + " --search_report " + report.string() +
+                             " -o " + (scratch / "a.pte").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  size_t overflows = 0;
+  for (const auto& part : nlohmann::json::parse(read_text(report)).at("parts")) {
+    std::map<std::string, bool> is_finite;
+    for (const auto& level : part.at("levels")) {
+      is_finite[level.at("scheme")] = level.at("db_alone").is_number();
+    }
+    EXPECT_EQ(is_finite.contains("bf16"), !is_finite.at("f16")) << part.at("name");
+    EXPECT_TRUE(is_finite.at("f16") || is_finite.at("bf16")) << part.at("name");
+    overflows += is_finite.at("f16") ? 0 : 1;
+  }
+  EXPECT_GT(overflows, 0u);
 }
 
 TEST(AutoPrecisionTest, UserScoreReplacesDecibels) {

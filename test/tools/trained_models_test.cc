@@ -302,7 +302,7 @@ AutoResult search(const TrainedModel& model, AutoOptions::Unit unit, Goal goal) 
 void print(const char* bound, const AutoResult& result) {
   for (const AutoProgram& each : result.results) {
     std::printf("%s, %s: %zu bytes, %.4f ms, %.1f dB, score %.4f\n", bound, each.name.c_str(),
-                each.bytes, each.ms, -10 * std::log10(each.noise), each.score.value_or(0));
+                each.bytes, each.ms.median, -10 * std::log10(each.noise), each.score.value_or(0));
   }
 }
 

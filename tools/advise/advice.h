@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/advise/interval.h"
 #include "tools/advise/variant.h"
+#include "tools/common/interval.h"
 
 namespace vitrine::tools {
 

@@ -9,6 +9,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "runtime/platform/clock.h"
 #include "tools/advise/build_kind.h"
+#include "tools/advise/program_difference.h"
 #include "tools/advise/rows.h"
 #include "tools/advise/size_times.h"
 #include "tools/advise/unlowerable.h"
@@ -155,7 +156,7 @@ void Baseline::run_profile() {
   std::optional<DeviceProfile> device;
   size_t threads = options_.run.threads;
   if (!options_.profile.empty()) {
-    device = read_device_profile(options_.profile);
+    device = read_device_profile(options_.profile, "--profile");
     if (threads == 0) {
       threads = std::min<size_t>(device->profile.run.threads.value_or(0), context_.processors);
     }

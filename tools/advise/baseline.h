@@ -10,10 +10,10 @@
 #include "tools/advise/context.h"
 #include "tools/advise/decoder_inputs.h"
 #include "tools/advise/device_model.h"
-#include "tools/advise/device_profile.h"
 #include "tools/advise/options.h"
 #include "tools/advise/source_model.h"
 #include "tools/advise/trial.h"
+#include "tools/common/device_profile.h"
 #include "tools/executor_runner/inputs.h"
 
 namespace vitrine::tools {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inspector/join/profile.h"
-#include "tools/advise/interval.h"
+#include "tools/common/interval.h"
 
 namespace vitrine::tools {
 

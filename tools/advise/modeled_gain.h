@@ -6,8 +6,8 @@
 
 #include "tools/advise/advice.h"
 #include "tools/advise/context.h"
-#include "tools/advise/interval.h"
 #include "tools/advise/rows.h"
+#include "tools/common/interval.h"
 
 namespace vitrine::tools {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/advise/context.h"
-#include "tools/advise/interval.h"
+#include "tools/common/interval.h"
 
 namespace vitrine::tools {
 

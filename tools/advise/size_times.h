@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/advise/context.h"
-#include "tools/advise/interval.h"
+#include "tools/common/interval.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "vitrine/method.h"

@@ -93,7 +93,11 @@ int choose_precisions(const aot::Methods& methods, const LoweringOptions& option
       write_file(search.report, report);
     }
   }
-  if (is_complete) return 0;
+  if (is_complete) {
+    const std::string doubt = auto_doubt(result, search);
+    if (!doubt.empty()) print_warning("--quantize auto: " + doubt);
+    return 0;
+  }
   print_error(
       fmt::format("--quantize auto: {}; no program was written", auto_failure(result, search)));
   return result.is_interrupted ? kExitInterrupted : kExitBeyondLimit;

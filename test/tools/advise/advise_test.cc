@@ -14,10 +14,10 @@
 #include "test/tools/command.h"
 #include "tools/advise/apply.h"
 #include "tools/advise/find_advice.h"
-#include "tools/advise/interval.h"
 #include "tools/advise/rules.h"
 #include "tools/advise/trials.h"
 #include "tools/advise/variant.h"
+#include "tools/common/interval.h"
 #include "tools/common/shell_word.h"
 #include "tools/common/tool_error.h"
 

@@ -15,7 +15,8 @@
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
 #include "tools/advise/device_model.h"
-#include "tools/advise/device_profile.h"
+#include "tools/advise/program_difference.h"
+#include "tools/common/device_profile.h"
 #include "tools/common/files.h"
 #include "tools/common/tool_error.h"
 
@@ -157,9 +158,9 @@ TEST(DeviceProfile, ReadsNameAndCoresFromTheResultsOfTheDeviceScript) {
   for (ProfileRow& one : device.rows) one.samples = {{0, kWall / 2}};
   device.run.machine = "aarch64";
   write_file(scratch / "profile.json", inspector::report_json(device));
-  EXPECT_EQ(read_device_profile(scratch / "profile.json").name, "aarch64");
+  EXPECT_EQ(read_device_profile(scratch / "profile.json", "--profile").name, "aarch64");
   write_file(scratch / "device.json", std::string(R"({"model_name": "Phone 9", "cores": [4, 5]})"));
-  const DeviceProfile read = read_device_profile(scratch / "");
+  const DeviceProfile read = read_device_profile(scratch / "", "--profile");
   EXPECT_EQ(read.name, "Phone 9");
   EXPECT_EQ(read.processors, 2u);
   EXPECT_EQ(read.profile.rows.size(), 2u);
@@ -167,7 +168,7 @@ TEST(DeviceProfile, ReadsNameAndCoresFromTheResultsOfTheDeviceScript) {
   device.wall_samples = device.unattributed_samples = {};
   for (ProfileRow& one : device.rows) one.samples = {};
   write_file(scratch / "profile.json", inspector::report_json(device));
-  EXPECT_THROW(read_device_profile(scratch / ""), ToolError);
+  EXPECT_THROW(read_device_profile(scratch / "", "--profile"), ToolError);
 }
 
 CommandResult advise_for(const std::string& arguments) {

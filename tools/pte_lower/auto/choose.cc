@@ -94,15 +94,36 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // The bound is easiest to keep at `kept`, and hardest at `lost`.
-    size_t kept = wants_many ? 0 : steps.size();
+    // The bound is easiest to keep at `kept`, and hardest at `lost`. Steps without savings are last
+    // and do not help to keep a bound on cost, unless the savings of the parts do not add up.
+    size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
-    const bool is_kept = keeps_bound(first(kept));
-    if (keeps_bound(first(lost)) || !is_kept) return;
+    bool is_kept = keeps_bound(first(kept));
+    if (keeps_bound(first(lost))) return;
+    if (!is_kept && !wants_many) {
+      lost = kept;
+      kept = steps.size();
+      is_kept = keeps_bound(first(kept));
+    }
+    if (!is_kept) return;
     while (std::max(kept, lost) - std::min(kept, lost) > 1) {
       const size_t middle = (kept + lost) / 2;
       (keeps_bound(first(middle)) ? kept : lost) = middle;
     }
+  }
+
+  // Returns the number of steps before the first one that saves nothing.
+  size_t saving_steps(const std::vector<Step>& steps) const {
+    Selection selection(parts_.size());
+    size_t count = 0;
+    for (const Step& step : steps) {
+      const PartFigures& part = parts_[step.part];
+      size_t& level = selection[step.part];
+      if (figures_at(part, step.level).saved <= figures_at(part, level).saved) break;
+      level = step.level;
+      ++count;
+    }
+    return count;
   }
 
   // Tries the programs with a single scheme: each part that supports the scheme has it, and other

@@ -18,8 +18,7 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMinPairs = 5;
-constexpr size_t kMaxPairs = 2000;
-constexpr double kReferenceMs = 500;
+constexpr size_t kBlocks = 40;  // of pairs
 constexpr double kNsPerMs = 1e6;
 
 bool is_float(ScalarType dtype) {
@@ -109,8 +108,7 @@ double Comparison::noise(const ProgramBytes& program) const {
   return std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
 }
 
-Times Comparison::times(const ProgramBytes& program, double budget_ms) {
-  if (&program != &reference_) reference_ms();
+TimeRatio Comparison::time_ratio(const ProgramBytes& program, const TimeBudget& budget) {
   Loaded a(reference_, method_, nullptr);
   Loaded b(program, method_, a.session.pool());
   const aot::CalibrationSample sample = data_.read(0);
@@ -126,39 +124,53 @@ Times Comparison::times(const ProgramBytes& program, double budget_ms) {
   run_ms(b);
   const uint64_t begin = platform::now_ns();
   const auto has_time = [&] {
-    return static_cast<double>(platform::now_ns() - begin) / kNsPerMs < budget_ms;
+    return static_cast<double>(platform::now_ns() - begin) / kNsPerMs < budget.ms;
   };
   std::vector<double> ratios;
   std::vector<double> reference;
-  while (ratios.size() < kMinPairs || (ratios.size() < kMaxPairs && has_time())) {
+  while (ratios.size() < kMinPairs || (ratios.size() < budget.max_pairs && has_time())) {
     // The order alternates, because the first run of a pair can be slower.
     const bool is_first = ratios.size() % 2 == 0;
     double of_a = is_first ? run_ms(a) : 0;
     const double of_b = run_ms(b);
     if (!is_first) of_a = run_ms(a);
-    ratios.push_back(of_b / std::max(of_a, 1 / kNsPerMs));
-    reference.push_back(of_a);
+    ratios.push_back(std::max(of_b, 1 / kNsPerMs) / std::max(of_a, 1 / kNsPerMs));
+    reference.push_back(std::max(of_a, 1 / kNsPerMs));
   }
-  if (reference_ms_ == 0) reference_ms_ = median_of(std::move(reference));
-  const MedianRatio found = median_ratio(std::move(ratios));
-  return {.ms = reference_ms_ * found.ratio,
-          .saved_ms = found.is_significant ? reference_ms_ * (1 - found.ratio) : 0};
+  reference_ms_.push_back(median_of(std::move(reference)));
+  return time_ratio_of(ratios);
 }
 
-double Comparison::reference_ms() {
-  if (reference_ms_ == 0) times(reference_, kReferenceMs);
-  return reference_ms_;
+Milliseconds Comparison::reference_time() const {
+  return {.median = median_of(reference_ms_), .repeated = predict_ratio(reference_ms_)};
 }
 
-MedianRatio median_ratio(std::vector<double> ratios) {
-  std::ranges::sort(ratios);
+TimeRatio time_ratio_of(const std::vector<double>& ratios) {
+  const size_t blocks = std::min(kBlocks, ratios.size());
+  std::vector<double> medians;
+  for (size_t i = 0; i < blocks; ++i) {
+    medians.push_back(median_of(
+        {ratios.begin() + static_cast<std::ptrdiff_t>(i * ratios.size() / blocks),
+         ratios.begin() + static_cast<std::ptrdiff_t>((i + 1) * ratios.size() / blocks)}));
+  }
+  std::vector<double> sorted = medians;
+  std::ranges::sort(sorted);
   // Sign test: the ranks n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n) bound the median with 95 %.
-  const auto n = static_cast<double>(ratios.size());
+  const auto n = static_cast<double>(sorted.size());
   const double below = n / 2 - 0.98 * std::sqrt(n);
   const auto low = static_cast<size_t>(std::max(0.0, std::floor(below)));
   const bool is_significant =
-      below >= 0 && (ratios[low] > 1 || ratios[ratios.size() - 1 - low] < 1);
-  return {.ratio = median_of(std::move(ratios)), .is_significant = is_significant};
+      below >= 0 && (sorted[low] > 1 || sorted[sorted.size() - 1 - low] < 1);
+  return {.ratio = median_of(ratios),
+          .repeated = predict_ratio(medians),
+          .is_significant = is_significant};
+}
+
+Milliseconds time_of(const TimeRatio& ratio, const Milliseconds& reference) {
+  const auto half_width = [](const Interval& of) { return std::log(of.high / of.low) / 2; };
+  const double ms = ratio.ratio * reference.median;
+  const double half = std::hypot(half_width(ratio.repeated), half_width(reference.repeated));
+  return {.median = ms, .repeated = {ms * std::exp(-half), ms * std::exp(half)}};
 }
 
 double decibels(double noise) {

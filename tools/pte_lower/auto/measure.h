@@ -8,16 +8,29 @@
 
 #include "aot/quantize/int8.h"
 #include "inspector/compare/tensor_difference.h"
+#include "tools/common/interval.h"
 #include "tools/common/session.h"
 
 namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-struct Times {
+// Ends a measurement of time. A measurement has at least five pairs of runs.
+struct TimeBudget {
   double ms = 0;
-  // The time saved compared with the float program; 0 if the difference is within the noise.
-  double saved_ms = 0;
+  size_t max_pairs = 0;
+};
+
+// The time of a program divided by the time of the reference.
+struct TimeRatio {
+  double ratio = 1;
+  Interval repeated{1, 1};  // expected in another measurement
+  bool is_significant = false;
+};
+
+struct Milliseconds {
+  double median = 0;
+  Interval repeated;  // expected in another measurement
 };
 
 // Compares programs with a reference program, which is the model in float.
@@ -30,12 +43,12 @@ class Comparison {
   // The power of the error of all float outputs of all samples, relative to the power of the
   // reference's outputs. Infinite if a value is NaN or infinite in one program only.
   double noise(const ProgramBytes& program) const;
-  // Runs both programs in pairs on the first sample, for about `budget_ms`. The result is the
-  // median ratio of a pair times the time of the reference, which was measured once. Other work on
-  // the machine slows both runs of a pair, so it hardly changes the ratio.
-  Times times(const ProgramBytes& program, double budget_ms);
-  // Median time of the reference, measured on first use.
-  double reference_ms();
+  // Runs both programs in pairs on the first sample, within the budget. Other work on the
+  // machine slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each
+  // measurement also adds one block to the times of the reference.
+  TimeRatio time_ratio(const ProgramBytes& program, const TimeBudget& budget);
+  // Median time of the reference over all blocks. Precondition: time_ratio() was called.
+  Milliseconds reference_time() const;
 
  private:
   using Outputs = std::vector<std::vector<std::byte>>;  // one for each tensor output
@@ -47,18 +60,20 @@ class Comparison {
   size_t count_;
   std::string method_;
   ProgramBytes reference_;
-  std::vector<ScalarType> dtypes_;  // of the outputs
-  std::vector<Outputs> expected_;   // indexed by sample
-  double reference_ms_ = 0;         // 0 if it was not measured
+  std::vector<ScalarType> dtypes_;    // of the outputs
+  std::vector<Outputs> expected_;     // indexed by sample
+  std::vector<double> reference_ms_;  // the median of each block of runs
 };
 
-// The median of the ratios, and whether it differs from 1: at least 95 % of all samples of this
-// size have a median on the same side. Ratios are of independent pairs.
-struct MedianRatio {
-  double ratio = 1;
-  bool is_significant = false;
-};
-MedianRatio median_ratio(std::vector<double> ratios);
+// The ratios of pairs of runs, in the order of the runs. The ratio is their median. The interval
+// and `is_significant` use the medians of up to 40 consecutive blocks of pairs, because neighboring
+// pairs are not independent if other work slows the machine for a while. `is_significant` is true
+// if the blocks differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty, and its
+// elements are positive.
+TimeRatio time_ratio_of(const std::vector<double>& ratios);
+
+// Multiplies a ratio by the time of the reference. The errors of both factors are independent.
+Milliseconds time_of(const TimeRatio& ratio, const Milliseconds& reference);
 
 // 10 log10(1 / noise): infinite without noise.
 double decibels(double noise);

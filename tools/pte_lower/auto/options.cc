@@ -49,9 +49,9 @@ double positive_bound(const char* option, std::string_view text, std::span<const
 
 // Leaves out the options that --quantize auto replaces, with their values.
 std::vector<std::string> without_search(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kReplaced[] = {"--quantize",      "--calibrate",    "--at_least",
-                                            "--at_most_bytes", "--at_most_ms",   "--accuracy",
-                                            "--samples",       "--search_report"};
+  constexpr std::string_view kReplaced[] = {"--quantize",      "--calibrate",     "--at_least",
+                                            "--at_most_bytes", "--at_most_ms",    "--accuracy",
+                                            "--samples",       "--search_report", "--device_times"};
   std::vector<std::string> kept;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const size_t equals = arguments[i].find('=');
@@ -78,6 +78,11 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
   app.add_option("--at_most_ms", texts.at_most_ms,
                  "auto: the most exact program with this time on this machine")
       ->type_name("MS");
+  app.add_option(
+         "--device_times", texts.device_times,
+         "auto: a device's profile of the model in SCHEME (float, int8, ...): use its times")
+      ->allow_extra_args(false)
+      ->type_name("SCHEME=FILE");
   app.add_option("--accuracy", texts.accuracy,
                  "auto: command that prints a score for the path of a program")
       ->type_name("CMD");
@@ -92,7 +97,8 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
 
 bool has_auto_options(const AutoTexts& texts) {
   return !texts.at_least.empty() || !texts.at_most_bytes.empty() || !texts.at_most_ms.empty() ||
-         !texts.accuracy.empty() || !texts.report.empty() || texts.samples != 0;
+         !texts.accuracy.empty() || !texts.report.empty() || texts.samples != 0 ||
+         !texts.device_times.empty();
 }
 
 AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::string>& arguments) {
@@ -109,6 +115,7 @@ AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::st
   options.samples = texts.samples == 0 ? kDefaultSamples : texts.samples;
   options.accuracy = texts.accuracy;
   options.report = texts.report;
+  options.device_times = texts.device_times;
   options.arguments = without_search(arguments);
   if (!texts.at_least.empty()) {
     options.goal.kind = Goal::Kind::kAtLeastQuality;

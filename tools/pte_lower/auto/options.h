@@ -18,6 +18,7 @@ struct AutoTexts {
   std::string at_most_ms;
   std::string accuracy;
   std::string report;
+  std::vector<std::string> device_times;
   size_t samples = 0;
 };
 

@@ -49,7 +49,9 @@ std::string bound_text(const AutoOptions& options) {
                      unit_text(options.unit));
 }
 
-std::string ms_text(double ms) { return ms == 0 ? "" : fmt::format("{:.4f}", ms); }
+std::string interval_text(const Interval& ms) {
+  return fmt::format("{:.3g} to {:.3g}", ms.low, ms.high);
+}
 
 std::string table_text(const TextTable& table) {
   return table.text(table_options({}).width, false);
@@ -79,16 +81,20 @@ std::string parts_text(const AutoResult& result) {
   return table_text(table);
 }
 
-std::string programs_text(const char* title, const std::vector<AutoProgram>& programs) {
+std::string programs_text(const char* title, const std::vector<AutoProgram>& programs,
+                          bool is_measured) {
   TextTable table;
   table.add_column(title, TextTable::Kind::kName);
   table.add_column("dB", TextTable::Kind::kFigure);
   table.add_column("score", TextTable::Kind::kFigure);
   table.add_column("ms", TextTable::Kind::kFigure);
+  table.add_column("ms again", TextTable::Kind::kFigure);
   table.add_column("bytes", TextTable::Kind::kFigure);
   for (const AutoProgram& program : programs) {
     table.add_row({program.name, db_text(program.noise),
-                   program.score ? fmt::format("{:g}", *program.score) : "", ms_text(program.ms),
+                   program.score ? fmt::format("{:g}", *program.score) : "",
+                   fmt::format("{:.4g}", program.ms.median),
+                   is_measured ? interval_text(program.ms.repeated) : "",
                    std::to_string(program.bytes)});
   }
   return table_text(table);
@@ -102,7 +108,8 @@ nlohmann::ordered_json programs_json(const std::vector<AutoProgram>& programs) {
                                    {"is_exact", program.noise == 0},
                                    {"bytes", program.bytes}};
     if (program.score) each["score"] = *program.score;
-    if (program.ms != 0) each["ms"] = program.ms;
+    each["ms"] = program.ms.median;
+    each["ms_repeated"] = {program.ms.repeated.low, program.ms.repeated.high};
     all.push_back(std::move(each));
   }
   return all;
@@ -129,8 +136,16 @@ std::string auto_tables(const AutoResult& result) {
       "Figures are those of the part alone in the measured scheme, against the float program, over "
       "{}. ~0: the time differs less than it varies.\n",
       inspector::counted(result.samples, "sample"));
-  if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps);
-  if (!result.results.empty()) text += '\n' + programs_text("program", result.results);
+  const bool is_measured = result.device.empty();
+  if (!is_measured) {
+    text += fmt::format("Times are those of the profiles of {}; no program ran there.\n",
+                        result.device);
+  }
+  if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps, is_measured);
+  if (!result.results.empty()) text += '\n' + programs_text("program", result.results, is_measured);
+  if (!result.steps.empty() && is_measured) {
+    text += "ms again: the times in which another measurement is expected, with 90 %.\n";
+  }
   return text;
 }
 
@@ -141,8 +156,8 @@ std::string auto_text(const AutoResult& result, const AutoOptions& options) {
   if (result.quantize.empty() && result.is_met) {
     text += "All parts stay float: no measured program that keeps the bound is better.\n";
   }
-  if (options.unit == Unit::kMilliseconds) {
-    text += "The choice depends on times, and may differ in the next run. ";
+  if (options.unit == Unit::kMilliseconds && result.device.empty()) {
+    text += "The choice depends on times, and may differ in the next run.\n";
   }
   return text +
          fmt::format("The {} program without a search:\n",
@@ -167,8 +182,10 @@ nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& op
                                 {"unit", unit_text(options.unit)},
                                 {"limit", options.goal.bound},
                                 {"keeps_bound", result.is_met},
+                                {"is_certain", result.is_certain},
                                 {"interrupted", result.is_interrupted},
                                 {"samples", result.samples},
+                                {"device", result.device},
                                 {"parts", parts},
                                 {"steps", programs_json(result.steps)},
                                 {"results", programs_json(result.results)},
@@ -187,6 +204,22 @@ std::string auto_report(const AutoResult& result, const AutoOptions& options) {
   return is_page ? inspector::report_precisions_html(json) : json;
 }
 
+std::string auto_doubt(const AutoResult& result, const AutoOptions& options) {
+  if (!result.is_met || result.is_certain || result.results.empty()) return "";
+  const Milliseconds& ms = result.results.back().ms;
+  if (!result.device.empty()) {
+    return fmt::format(
+        "it is not certain that the chosen program keeps the bound on {}: its time, {:.4g} ms, was "
+        "added up from profiles of other programs. Profile the program there",
+        result.device, ms.median);
+  }
+  return fmt::format(
+      "it is not certain that the chosen program keeps the bound: it took {:.4g} ms, and another "
+      "run is expected to take {} ms, but the bound is {:g} ms. Measure again on an idle machine, "
+      "or choose a lower bound",
+      ms.median, interval_text(ms.repeated), options.goal.bound);
+}
+
 std::string auto_failure(const AutoResult& result, const AutoOptions& options) {
   if (result.is_interrupted) {
     return result.steps.empty() ? "interrupted while the parts were measured" : "interrupted";
@@ -202,7 +235,8 @@ std::string auto_failure(const AutoResult& result, const AutoOptions& options) {
     case Unit::kBytes:
       return fmt::format("the smallest program has {} bytes, more than {:.0f}", best.bytes, bound);
     case Unit::kMilliseconds:
-      return fmt::format("the best program takes {:.4f} ms, more than {:g} ms", best.ms, bound);
+      return fmt::format("the best program takes {:.4g} ms, more than {:g} ms", best.ms.median,
+                         bound);
   }
   return "";
 }

@@ -17,6 +17,9 @@ nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& op
 std::string auto_report(const AutoResult& result, const AutoOptions& options);
 // The command without a search: "pte_lower model.pt2 --quantize int8 --keep a=float".
 std::string auto_command(const AutoResult& result, const AutoOptions& options);
+// Says that the chosen program may not keep the bound on time if it is measured again. Empty if it
+// is certain to keep the bound.
+std::string auto_doubt(const AutoResult& result, const AutoOptions& options);
 // "the best program has 30.1 dB, below 35 dB"
 std::string auto_failure(const AutoResult& result, const AutoOptions& options);
 

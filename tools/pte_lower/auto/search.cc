@@ -3,26 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "aot/quantize/prepare.h"
 #include "tools/common/progress.h"
 #include "tools/common/tool_error.h"
-#include "tools/pte_lower/auto/measure.h"
+#include "tools/pte_lower/auto/device_times.h"
 #include "tools/pte_lower/auto/parts.h"
 
 namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Durations of running a program and the float program in turn:
-constexpr double kPartMs = 60;           // a part, if times do not decide
-constexpr double kDecisivePartMs = 250;  // a part under a bound on time
-constexpr double kResultMs = 1000;  // programs under a bound on time, and the programs at the end
+// Budgets for running a program and the float program in turn. Under a bound on time, even a fast
+// program runs for the whole duration, because other work can slow the machine for a while.
+constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
+constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
+constexpr size_t kManyPairs = 100'000;
+constexpr TimeBudget kDecisivePart{.ms = 250, .max_pairs = kManyPairs};
+constexpr TimeBudget kDecisiveStep{.ms = 1000, .max_pairs = kManyPairs};
+constexpr TimeBudget kDecisiveResult{.ms = 3000, .max_pairs = kManyPairs};
+
+bool is_half(std::string_view scheme) { return scheme == "f16" || scheme == "bf16"; }
 
 aot::LowerOptions quiet(aot::LowerOptions options) {
   options.progress = nullptr;
@@ -48,6 +56,10 @@ class PrecisionSearch {
           "--quantize auto: the model has no modules with convolutions, linear layers or "
           "embeddings");
     }
+    if (!options.device_times.empty()) {
+      device_.emplace(options.device_times, methods.begin()->second, names_,
+                      lowering_.calibration.read(0));
+    }
   }
 
   AutoResult run() {
@@ -58,6 +70,7 @@ class PrecisionSearch {
     } else {
       result.is_interrupted = true;
     }
+    set_times(result);
     result.parts = std::move(parts_);
     result.steps = std::move(steps_);
     return result;
@@ -91,7 +104,7 @@ class PrecisionSearch {
   }
 
   // The rules that give parts their schemes; parts without a scheme stay float.
-  Rules rules_of(const std::map<std::string, std::string>& schemes) const {
+  Rules rules_of(const PartSchemes& schemes) const {
     if (schemes.empty()) return {};
     const bool has_int8 = std::ranges::any_of(
         schemes, [](const auto& each) { return each.second.starts_with("int8"); });
@@ -101,21 +114,29 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // Calls of the part that its scheme does not reach stay float. The scheme f16 reaches all
-      // calls.
+      // The other calls of the part stay float; f16 and bf16 reach all of them.
       const bool has_rest =
-          scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && scheme != "f16";
+          scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
     }
     return rules;
   }
 
-  Rules rules_for(const Selection& selection) const {
-    std::map<std::string, std::string> schemes;
+  PartSchemes schemes_for(const Selection& selection) const {
+    PartSchemes schemes;
     for (size_t i = 0; i < parts_.size(); ++i) {
       if (selection[i] != 0) schemes[parts_[i].name] = parts_[i].levels[selection[i] - 1].scheme;
     }
-    return rules_of(schemes);
+    return schemes;
+  }
+
+  // The schemes of a part that are tried: those with times, if a device's profiles have the times.
+  std::vector<std::string> tried_schemes(const ModelPart& part) const {
+    std::vector<std::string> schemes = schemes_of(part);
+    if (device_) {
+      std::erase_if(schemes, [&](const std::string& each) { return !device_->has_scheme(each); });
+    }
+    return schemes;
   }
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
@@ -125,16 +146,19 @@ class PrecisionSearch {
     Progress progress("measuring the parts");
     size_t all = 0;
     size_t done = 0;
-    for (const ModelPart& part : names_) all += schemes_of(part).size();
+    for (const ModelPart& part : names_) all += tried_schemes(part).size();
     for (const ModelPart& part : names_) {
       AutoPart made;
       made.name = part.name;
-      for (const std::string& scheme : schemes_of(part)) {
+      for (const std::string& scheme : tried_schemes(part)) {
         if (is_stopped()) return false;
         progress.update(done++, all);
-        if (std::optional<AutoLevel> level = measure_level(part.name, scheme)) {
-          made.levels.push_back(std::move(*level));
-        }
+        std::optional<AutoLevel> level = measure_level(part.name, scheme);
+        if (!level) continue;
+        const bool overflows = scheme == "f16" && !std::isfinite(level->noise) && !device_;
+        made.levels.push_back(std::move(*level));
+        if (overflows) level = measure_level(part.name, "bf16");
+        if (overflows && level) made.levels.push_back(std::move(*level));
       }
       if (!made.levels.empty()) parts_.push_back(std::move(made));
     }
@@ -159,8 +183,35 @@ class PrecisionSearch {
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
-    level.saved_ms = comparison_.times(program, by_time_ ? kDecisivePartMs : kPartMs).saved_ms;
+    if (device_) {
+      level.saved_ms = device_->saved_ms(name, scheme);
+    } else {
+      level.time = comparison_.time_ratio(program, by_time_ ? kDecisivePart : kPart);
+    }
     return level;
+  }
+
+  double saved_ms(const AutoLevel& level, const Milliseconds& reference) const {
+    if (device_) return level.saved_ms;
+    return level.time.is_significant ? reference.median * (1 - level.time.ratio) : 0;
+  }
+
+  // Computes measured times from their ratios, with the reference's time over the whole search.
+  void set_times(AutoResult& result) {
+    if (device_) {
+      result.device = device_->device();
+    } else if (!parts_.empty()) {
+      const Milliseconds reference = comparison_.reference_time();
+      for (AutoPart& part : parts_) {
+        for (AutoLevel& level : part.levels) level.saved_ms = saved_ms(level, reference);
+      }
+      for (AutoProgram& program : steps_) program.ms = time_of(program.time, reference);
+      for (AutoProgram& program : result.results) program.ms = time_of(program.time, reference);
+    }
+    if (!by_time_ || result.results.empty()) return;
+    const Milliseconds& chosen = result.results.back().ms;
+    result.is_met = chosen.median <= options_.goal.bound;
+    result.is_certain = !result.is_met || (!device_ && chosen.repeated.high <= options_.goal.bound);
   }
 
   std::vector<PartFigures> figures() const {
@@ -168,8 +219,8 @@ class PrecisionSearch {
     for (const AutoPart& part : parts_) {
       PartFigures each{.name = part.name, .levels = {}};
       for (const AutoLevel& level : part.levels) {
-        each.levels.push_back(
-            {level.scheme, level.noise, by_time_ ? level.saved_ms : level.saved_bytes});
+        each.levels.push_back({level.scheme, level.noise,
+                               by_time_ ? saved_ms(level, reference_) : level.saved_bytes});
       }
       all.push_back(std::move(each));
     }
@@ -188,6 +239,7 @@ class PrecisionSearch {
   }
 
   void choose_levels(AutoResult& result) {
+    if (!device_) reference_ = comparison_.reference_time();
     sort_parts();
     Progress progress("choosing");
     const Choice choice = choose(
@@ -200,19 +252,39 @@ class PrecisionSearch {
     progress.clear();
     for (size_t i = 0; i < parts_.size(); ++i) parts_[i].chosen = choice.selection[i];
     result.is_met = choice.is_met;
-    const Rules rules = rules_for(choice.selection);
+    const PartSchemes chosen = schemes_for(choice.selection);
+    const Rules rules = rules_of(chosen);
     result.quantize = rules.quantize;
     result.keep = rules.keep;
     result.is_interrupted = is_stopped();
     if (result.is_interrupted) return;
-    result.results.push_back(final_program("float", {}));
-    try {
-      result.results.push_back(final_program("int8", {"int8", {}}));
-    } catch (const aot::NothingToQuantize&) {  // only embeddings
+    result.results.push_back(final_program("float", {}, {}));
+    if (!device_ || device_->has_scheme("int8")) {
+      try {
+        result.results.push_back(final_program("int8", {"int8", {}}, int8_schemes()));
+      } catch (const aot::NothingToQuantize&) {  // only embeddings
+      }
     }
-    result.results.push_back(final_program("chosen", rules));
-    // Times are noisy: the last measurement decides.
-    if (by_time_) result.is_met = result.results.back().ms <= options_.goal.bound;
+    result.results.push_back(final_program("chosen", rules, chosen));
+  }
+
+  // The schemes of the program with all parts in int8.
+  PartSchemes int8_schemes() const {
+    PartSchemes schemes;
+    for (const ModelPart& part : names_) {
+      if (part.has_int8()) schemes[part.name] = "int8";
+    }
+    return schemes;
+  }
+
+  void set_time(AutoProgram& made, const ProgramBytes& program, const PartSchemes& schemes,
+                const TimeBudget& budget) {
+    if (device_) {
+      const double ms = device_->program_ms(schemes);
+      made.ms = {.median = ms, .repeated = {ms, ms}};
+    } else {
+      made.time = comparison_.time_ratio(program, budget);
+    }
   }
 
   AutoProgram figures_of(std::string name, const ProgramBytes& program) const {
@@ -223,13 +295,17 @@ class PrecisionSearch {
   }
 
   Measured measure(const Selection& selection) try {
-    const ProgramBytes program = lower(rules_for(selection), lowering_.calibration.count);
+    const PartSchemes schemes = schemes_for(selection);
+    const ProgramBytes program = lower(rules_of(schemes), lowering_.calibration.count);
     AutoProgram made = figures_of(
         std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
         program);
-    made.ms = comparison_.times(program, by_time_ ? kResultMs : kPartMs).ms;
-    const Measured measured{.quality = made.score.value_or(decibels(made.noise)),
-                            .cost = by_time_ ? made.ms : static_cast<double>(made.bytes)};
+    set_time(made, program, schemes, by_time_ ? kDecisiveStep : kPart);
+    // The upper end of the interval must keep the bound, so that another measurement is likely to
+    // keep it too.
+    const Milliseconds ms = device_ ? made.ms : time_of(made.time, reference_);
+    const double cost = by_time_ ? ms.repeated.high : static_cast<double>(made.bytes);
+    const Measured measured{.quality = made.score.value_or(decibels(made.noise)), .cost = cost};
     steps_.push_back(std::move(made));
     return measured;
   } catch (const ToolError&) {
@@ -239,10 +315,10 @@ class PrecisionSearch {
     return {.quality = -kWorst, .cost = kWorst};
   }
 
-  AutoProgram final_program(const char* name, const Rules& rules) {
+  AutoProgram final_program(const char* name, const Rules& rules, const PartSchemes& schemes) {
     const ProgramBytes program = lower(rules, lowering_.calibration.count);
     AutoProgram made = figures_of(name, program);
-    made.ms = comparison_.times(program, kResultMs).ms;
+    set_time(made, program, schemes, by_time_ ? kDecisiveResult : kResult);
     return made;
   }
 
@@ -254,7 +330,9 @@ class PrecisionSearch {
   ProgramBytes float_program_;
   size_t lean_float_bytes_;  // of the float program without unused tensors
   Comparison comparison_;
+  Milliseconds reference_;  // measured with the parts; the search compares all programs with it
   std::vector<ModelPart> names_;
+  std::optional<DeviceTimes> device_;
   std::vector<AutoPart> parts_;
   std::vector<AutoProgram> steps_;
 };

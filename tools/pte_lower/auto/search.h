@@ -13,6 +13,7 @@
 
 #include "aot/pipeline/lower.h"
 #include "tools/pte_lower/auto/choose.h"
+#include "tools/pte_lower/auto/measure.h"
 
 namespace vitrine::tools {
 
@@ -29,6 +30,8 @@ struct AutoOptions {
   std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
+  // SCHEME=FILE: profiles of a device, whose times then count instead of this machine's.
+  std::vector<std::string> device_times;
 };
 
 // A precision of a part.
@@ -36,6 +39,7 @@ struct AutoLevel {
   std::string scheme;      // "int8", "8da4w:32"
   double noise = 0;        // at the outputs, if only this part has this precision
   double saved_bytes = 0;  // by this part alone
+  TimeRatio time = {};     // with only this part in this precision
   double saved_ms = 0;     // 0 if it is within the noise of the measurement
 };
 
@@ -52,11 +56,15 @@ struct AutoProgram {
   double noise = 0;
   std::optional<double> score = std::nullopt;  // with a score of the user
   size_t bytes = 0;
-  double ms = 0;  // 0 if it was not measured
+  TimeRatio time = {};
+  Milliseconds ms = {};
 };
 
 struct AutoResult {
   bool is_met = false;
+  // False if the chosen program keeps a bound on time, but its time was modeled for a device, or
+  // the interval of its time contains the bound: another measurement may find that it takes longer.
+  bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step
   std::vector<AutoProgram> steps;    // the programs that the search measured, in order
@@ -64,6 +72,7 @@ struct AutoResult {
   size_t samples = 0;                // used for measuring
   std::string quantize;              // "int8", "float"; empty if all parts stay float
   std::vector<std::string> keep;     // rules of --keep
+  std::string device;                // whose profiles have the times; empty: this machine
 };
 
 // `methods` has one method and `lowering` has the calibration data. Throws HostErrors.

@@ -1,4 +1,4 @@
-#include "tools/advise/interval.h"
+#include "tools/common/interval.h"
 
 #include <algorithm>
 #include <array>

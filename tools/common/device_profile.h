@@ -17,12 +17,7 @@ struct DeviceProfile {
 
 // Reads a profile.json file, or the one in a folder that tools/device/profile_on_device.py wrote.
 // The device's name comes from device.json in the same folder, or else is the processor that the
-// profile names. Throws HostError.
-DeviceProfile read_device_profile(const std::filesystem::path& file);
-
-// Compares the programs of two profiles: `device`, recorded elsewhere, and `here`. Returns "" if
-// the programs are the same; else says how they differ. Programs are the same if they have equal
-// digests, or equal inputs, outputs, operators and work.
-std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
+// profile names. Throws HostError; messages begin with `option`.
+DeviceProfile read_device_profile(const std::filesystem::path& file, const char* option);
 
 }  // namespace vitrine::tools

@@ -1,0 +1,48 @@
+// Times of a model's parts on a device, from profiles that were recorded there.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/quantize/int8.h"
+#include "inspector/join/profile.h"
+#include "tools/pte_lower/auto/parts.h"
+
+namespace vitrine::tools {
+
+// Keyed by the name of a part; parts without a scheme are float.
+using PartSchemes = std::map<std::string, std::string>;
+
+// Models the time of a program as the time of the float program, less the savings of each part in
+// its scheme. The remaining savings of a scheme, in rows that belong to no part, are divided among
+// the parts by their times in float. A program with one scheme in all parts thus has the time that
+// its profile shows.
+class DeviceTimes {
+ public:
+  // `files` has "float=FILE" and "SCHEME=FILE" for each scheme with a profile of the program that
+  // has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a profile
+  // cannot be read or is of another model.
+  DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
+              const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample);
+
+  bool has_scheme(const std::string& scheme) const { return schemes_.contains(scheme); }
+  double saved_ms(const std::string& part, const std::string& scheme) const;
+  double program_ms(const PartSchemes& schemes) const;
+  const std::string& device() const { return device_; }
+
+ private:
+  struct Scheme {
+    std::map<std::string, double> parts;  // ms of each part
+    double rest_saved =
+        0;  // ms saved outside of the parts, for each ms that the parts take in float
+  };
+
+  std::string device_;
+  double float_ms_ = 0;
+  std::map<std::string, Scheme> schemes_;  // with "float"
+};
+
+}  // namespace vitrine::tools
