@@ -19,7 +19,7 @@ bool is_batch_norm(const xnn_operator& op) {
 }
 
 size_t batch_norm_weight_bytes(const xnn_operator& op) {
-  return is_batch_norm(op) ? 2 * op.groups * sizeof(float) : 0;
+  return is_batch_norm(op) ? op.groups * (2 * sizeof(float)) : 0;
 }
 
 // Writes the scales and then the biases. XNNPACK's weights are tiles of scales and biases.

@@ -40,7 +40,7 @@ constexpr size_t kTaskProducts = 65536;
 template <class T>
 bool fill_vectors(size_t channels, size_t count) {
   const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);  // of float
-  return lanes > 4 && channels >= count * lanes * (sizeof(float) / sizeof(T));
+  return lanes > 4 && channels * sizeof(T) >= count * lanes * sizeof(float);
 }
 
 // Makes an elementwise operator with one input call `kernel`. It calls XNNPACK's kernel before, or
