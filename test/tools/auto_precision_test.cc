@@ -598,7 +598,8 @@ TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
                              " -o " + (scratch / "a.pte").string());
   ASSERT_EQ(result.exit_code, 0) << result.err;
   size_t overflows = 0;
-  for (const auto& part : nlohmann::json::parse(read_text(report)).at("parts")) {
+  const nlohmann::json found = nlohmann::json::parse(read_text(report));
+  for (const auto& part : found.at("parts")) {
     std::map<std::string, bool> is_finite;
     for (const auto& level : part.at("levels")) {
       is_finite[level.at("scheme")] = level.at("db_alone").is_number();
