@@ -89,8 +89,13 @@ class ProfileMaker {
           "the trace has no complete run (an event Method::execute in a block without dropped "
           "records): trace at least one run, or use a larger trace buffer");
     }
-    if (!profile_.run.init_ns.has_value() && trace_.init_ns.has_value()) {
-      profile_.run.init_ns = static_cast<uint64_t>(*trace_.init_ns);
+    for (const auto& [name, ns] : {std::pair("Method::init", &RunInfo::init_ns),
+                                   std::pair("Method::init_delegates", &RunInfo::pack_ns),
+                                   std::pair("Method::plan_delegates", &RunInfo::plan_ns)}) {
+      if ((profile_.run.*ns).has_value()) continue;
+      for (const Scope& scope : trace_.scopes) {
+        if (scope.name == name) profile_.run.*ns = static_cast<uint64_t>(scope.ns);
+      }
     }
     profile_.wall_samples = dense(trace_.wall_ns);
     profile_.wall = statistics_of(profile_.wall_samples, window_);

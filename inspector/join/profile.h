@@ -193,6 +193,11 @@ struct RunInfo {
   std::string record;               // name of the record, "mv2.etrecord"; empty without a record
   std::optional<uint64_t> load_ns;  // Program::load
   std::optional<uint64_t> init_ns;  // Method::load; by default the trace's event Method::init
+  std::optional<uint64_t> open_ns = {};  // the part of load_ns until the file is mapped
+  // The parts of init_ns that initialize delegates, which pack their weights, and that plan the
+  // memory of delegates: the trace's events Method::init_delegates and Method::plan_delegates.
+  std::optional<uint64_t> pack_ns = {};
+  std::optional<uint64_t> plan_ns = {};
   std::optional<uint64_t> warmup_runs;
   std::string machine = {};  // "Intel(R) Xeon(R) Processor @ 2.10GHz"
   std::optional<uint32_t> threads;

@@ -18,7 +18,6 @@ namespace {
 using etdump::ProfileEvent;
 
 constexpr std::string_view kExecuteScope = "Method::execute";
-constexpr std::string_view kInitScope = "Method::init";
 constexpr std::string_view kExecuteBlock = "Execute";
 constexpr std::string_view kDelegateCall = "DELEGATE_CALL";
 constexpr std::string_view kOperatorCall = "OPERATOR_CALL";
@@ -91,12 +90,10 @@ class Merger {
       } else if (event.name == etdump::kDroppedBlocks) {
         trace_.dropped_blocks += count_in(event.metadata);
       } else {
-        const double ns = elapsed(event);
-        if (event.name == kInitScope) trace_.init_ns = ns;
         trace_.scopes.push_back({.block = std::string(block.name),
                                  .name = std::string(event.name),
                                  .start = event.start,
-                                 .ns = ns});
+                                 .ns = elapsed(event)});
       }
     }
     if (wall != nullptr && !has_dropped_records) {

@@ -88,7 +88,6 @@ struct MergedTrace {
   bool runs_differ = false;
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
-  std::optional<double> init_ns;                                        // Method::init
   std::map<InstructionId, std::vector<OperatorMapText>> operator_maps;  // in the order of the trace
 };
 

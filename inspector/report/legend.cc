@@ -23,6 +23,9 @@ constexpr Term kTerms[] = {
     {"not delegated", "kernels that ran outside of delegates"},
     {"load", "time to read and check the program"},
     {"init", "time to load the method, which creates the delegates"},
+    {"start",
+     "parts of the time to the first result: open the file, verify the program, prepare the "
+     "method, initialize delegates (which pack weights), plan their memory, first run"},
     {"warm-up", "run before the measured runs; it counts only as the first run"},
     {"tracing",
      "traced runs took this much longer than untraced ones; `clock` is the part that "

@@ -78,6 +78,12 @@ Profile read_whole_profile(std::string_view json, const std::string& source,
   RunInfo& run = profile.run;
   run.load_ns = count_of(root, "load_ns");
   run.init_ns = count_of(root, "init_ns");
+  if (root.holds("first_result_ns")) {
+    const JsonValue parts = root.at("first_result_ns");
+    run.open_ns = count_of(parts, "open");
+    run.pack_ns = count_of(parts, "pack");
+    run.plan_ns = count_of(parts, "plan");
+  }
   run.peak_rss_bytes = count_of(root, "peak_rss_bytes");
   run.steady_rss_bytes = count_of(root, "steady_rss_bytes");
   if (root.holds("memory")) run.memory = memory_of(root.at("memory"));

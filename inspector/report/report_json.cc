@@ -40,6 +40,14 @@ Json statistics(const TimeStatistics& time) {
           {"p99", ns(time.p99)}, {"first", ns(time.first)}, {"steady", ns(time.steady)}};
 }
 
+Json first_result_json(const Profile& profile) {
+  Json parts;
+  for (const auto& [name, time] : first_result_parts(profile)) {
+    parts[name] = static_cast<uint64_t>(time);
+  }
+  return parts;
+}
+
 // Writes one time per counted run; 0 for a run without a sample.
 Json samples_json(const RunSamples& samples, const Profile& profile) {
   std::vector<double> times(profile.runs);
@@ -230,6 +238,7 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                {"threads", or_null(run.threads)},
                {"load_ns", or_null(run.load_ns)},
                {"init_ns", or_null(run.init_ns)},
+               {"first_result_ns", first_result_json(profile)},
                {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
                {"steady_rss_bytes", or_null(run.steady_rss_bytes)},
                {"memory", run.memory ? memory_json(*run.memory) : Json()},

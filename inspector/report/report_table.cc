@@ -79,7 +79,9 @@ class TableReport {
     out_ += wrap("", title, kDot, width_);
     out_ += origin_lines(run, true, width_);
     out_ += wrap("", delegates_and_kernels(), kDot, width_);
-    out_ += wrap("", run_facts(), kDot, width_);
+    const std::vector<std::string> start = start_facts();
+    out_ += wrap("", run_facts(start.empty()), kDot, width_);
+    if (!start.empty()) out_ += wrap("start ", start, kDot, width_);
     if (const std::vector<std::string> facts = memory_facts(); !facts.empty()) {
       out_ += wrap("", facts, kDot, width_);
     }
@@ -160,13 +162,27 @@ class TableReport {
     return text;
   }
 
-  std::vector<std::string> run_facts() const {
+  static std::string time_fact(const char* label, double ns) {
+    return fmt::format("{} {}", label, unit_for(ns).with_name(ns));
+  }
+
+  // The parts of the time to the first result, and their sum.
+  std::vector<std::string> start_facts() const {
+    std::vector<std::string> facts;
+    double sum = 0;
+    for (const auto& [name, ns] : first_result_parts(profile_)) {
+      if (ns != 0) facts.push_back(time_fact(name, ns));
+      sum += ns;
+    }
+    if (!facts.empty()) facts.push_back(time_fact("first result after", sum));
+    return facts;
+  }
+
+  std::vector<std::string> run_facts(bool with_load) const {
     const RunInfo& run = profile_.run;
     std::vector<std::string> facts;
     const auto add_time = [&](const char* label, const std::optional<uint64_t>& time) {
-      if (!time.has_value()) return;
-      const auto value = static_cast<double>(*time);
-      facts.push_back(fmt::format("{} {}", label, unit_for(value).with_name(value)));
+      if (with_load && time) facts.push_back(time_fact(label, static_cast<double>(*time)));
     };
     add_time("load", run.load_ns);
     add_time("init", run.init_ns);

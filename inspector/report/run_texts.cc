@@ -1,5 +1,6 @@
 #include "inspector/report/run_texts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -39,6 +40,20 @@ nlohmann::ordered_json origin_json(const RunInfo& run) {
     json[name] = text->empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(*text);
   }
   return json;
+}
+
+std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile) {
+  const RunInfo& run = profile.run;
+  if (profile.has_ticks || !run.open_ns || !run.load_ns || !run.init_ns) return {};
+  const auto open = static_cast<double>(*run.open_ns);
+  const auto pack = static_cast<double>(run.pack_ns.value_or(0));
+  const auto plan = static_cast<double>(run.plan_ns.value_or(0));
+  return {{"open", open},
+          {"verify", std::max(0.0, static_cast<double>(*run.load_ns) - open)},
+          {"prepare", std::max(0.0, static_cast<double>(*run.init_ns) - pack - plan)},
+          {"pack", pack},
+          {"plan", plan},
+          {"run", profile.wall.first}};
 }
 
 }  // namespace vitrine::inspector

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "inspector/join/profile.h"
 
@@ -19,5 +21,10 @@ std::string origin_lines(const RunInfo& run, bool has_digest, size_t width);
 
 // Returns a JSON object with the facts about a run. Unknown facts are null.
 nlohmann::ordered_json origin_json(const RunInfo& run);
+
+// Returns the parts of the time in ns until the first result: the program is opened and verified,
+// the method is prepared, delegates pack weights and plan memory, and the first run. Empty if the
+// run does not tell all of them.
+std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile);
 
 }  // namespace vitrine::inspector

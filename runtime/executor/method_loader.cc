@@ -24,13 +24,24 @@ Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(take_planned_memory());
   VITRINE_RETURN_IF_ERROR(make_values());
   VITRINE_RETURN_IF_ERROR(make_inputs_and_outputs());
-  VITRINE_RETURN_IF_ERROR(load_delegates());
+  VITRINE_RETURN_IF_ERROR(trace_stage("Method::init_delegates", &MethodLoader::load_delegates));
   VITRINE_RETURN_IF_ERROR(make_steps());
   VITRINE_RETURN_IF_ERROR(check_written());
   VITRINE_RETURN_IF_ERROR(find_reused_inputs());
   if (options_.check_plan != nullptr) VITRINE_RETURN_IF_ERROR(options_.check_plan->check(*this));
-  VITRINE_RETURN_IF_ERROR(plan_delegates());
+  VITRINE_RETURN_IF_ERROR(trace_stage("Method::plan_delegates", &MethodLoader::plan_delegates));
   if (options_.check_plan != nullptr) options_.check_plan->keep_results(*this);
+  return Error();
+}
+
+Error MethodLoader::trace_stage(const char* name, Error (MethodLoader::*stage)()) {
+  if (options_.tracer == nullptr || size_of(plan_.delegates()) == 0) return (this->*stage)();
+  TraceRecord record;
+  record.name = name;
+  record.start_ns = platform::now_ns();
+  VITRINE_RETURN_IF_ERROR((this->*stage)());
+  record.end_ns = platform::now_ns();
+  options_.tracer->record(record);
   return Error();
 }
 

@@ -63,6 +63,9 @@ class MethodLoader {
     const char* name = nullptr;
   };
 
+  // Does `stage` and, if there are delegates, records it as a scope of the trace.
+  Error trace_stage(const char* name, Error (MethodLoader::*stage)());
+
   Error find_kernels_and_backends();
   bool has_backend(uint32_t delegate) const;
   Error missing_names_error();

@@ -81,7 +81,7 @@ void TraceBuilder::operator_map(int32_t instruction, const std::string& text) {
                  .kind = TraceRecord::Kind::kDelegateOperator});
 }
 
-void TraceBuilder::init(uint64_t ns) { log({.name = "Method::init"}, ns); }
+void TraceBuilder::init(uint64_t ns, const char* name) { log({.name = name}, ns); }
 
 std::vector<std::byte> TraceBuilder::bytes() const {
   const Result<std::vector<uint8_t>> bytes = write_etdump(trace_);

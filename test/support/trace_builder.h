@@ -40,7 +40,7 @@ class TraceBuilder {
                 const std::vector<Operator>& operators);
   // Logs into the block "Default".
   void operator_map(int32_t instruction, const std::string& text);
-  void init(uint64_t ns);
+  void init(uint64_t ns, const char* name = "Method::init");
 
   etdump::EtDump dump() const;
   // Returns the ETDump file.

@@ -45,7 +45,9 @@ Session::Session(const SessionOptions& options)
                                                           : ThreadPool::Use::kAdaptive));
   }
   const uint64_t start = platform::now_ns();
-  program_ = check_file(options.model, Program::load(open_model(options)));
+  std::unique_ptr<DataSource> model = open_model(options);
+  open_ns_ = platform::now_ns() - start - lowering_ns_;
+  program_ = check_file(options.model, Program::load(std::move(model)));
   load_ns_ = platform::now_ns() - start - lowering_ns_;
 }
 

@@ -56,6 +56,8 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
+  // The part of load_ns() until the file is mapped. The rest verifies the program.
+  uint64_t open_ns() const { return open_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the
   // program's methods share state, only one of them may execute at a time. The session must outlive
@@ -79,6 +81,7 @@ class Session {
   bool accept_unwritten_outputs_;
   uint64_t lowering_ns_ = 0;
   uint64_t load_ns_ = 0;
+  uint64_t open_ns_ = 0;
 };
 
 }  // namespace vitrine::tools

@@ -30,6 +30,7 @@ inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSe
   info.outputs = describe_outputs(method);
   info.record = options.etrecord.filename().string();
   info.load_ns = session.load_ns();
+  info.open_ns = session.open_ns();
   info.threads = static_cast<uint32_t>(session.pool()->threads());
   add_provenance(info, options.model, inputs.source());
   if (!runs.interrupted.empty()) info.warnings.push_back(runs.interrupted);

@@ -76,6 +76,7 @@ TracedRun read_run(const TracedProgram& side, const std::string& name,
   facts.run.record = etrecord.filename().string();
   if (result.record && facts.run.record.empty()) facts.run.record = name;
   facts.run.load_ns = side.session.load_ns();
+  facts.run.open_ns = side.session.open_ns();
   facts.run.warmup_runs = warmup;
   facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());
   add_provenance(facts.run, model, side.inputs->source());

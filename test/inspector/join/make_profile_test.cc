@@ -139,6 +139,8 @@ TEST(MakeProfile, RowsAndUnattributedTimeAddUpToTheWallTime) {
 
 TEST(MakeProfile, ComputesStatisticsOverRuns) {
   TraceBuilder trace;
+  trace.init(3000, "Method::init_delegates");
+  trace.init(200, "Method::plan_delegates");
   trace.init(4321);
   std::vector<double> walls;
   for (const uint64_t ns : {200u, 400u, 250u, 500u, 300u}) {
@@ -163,6 +165,8 @@ TEST(MakeProfile, ComputesStatisticsOverRuns) {
   EXPECT_DOUBLE_EQ(profile.unattributed.avg, wall - 330 - 660);
   EXPECT_DOUBLE_EQ(profile.unattributed.min, 300) << "100 ns before each record and at the end";
   EXPECT_EQ(profile.run.init_ns, 4321u);
+  EXPECT_EQ(profile.run.pack_ns, 3000u);
+  EXPECT_EQ(profile.run.plan_ns, 200u);
 }
 
 TEST(MakeProfile, AddsUpTheIterationsOfALoop) {

@@ -21,6 +21,9 @@ Profile profile_with_facts() {
   Profile profile = delegated_net().profile;
   profile.run.load_ns = 5;
   profile.run.init_ns = 7;
+  profile.run.open_ns = 2;
+  profile.run.pack_ns = 4;
+  profile.run.plan_ns = 1;
   profile.run.memory = inspector::MemoryInfo{.planned = 1, .workspace = 2, .packed_weights = 3};
   profile.run.limits = {.flops_per_s = 4e9, .bytes_per_s = 2e9, .threads = 2, .machine = "chip"};
   profile.rows[0].cost = inspector::Cost{.flops = 100, .bytes = 60};
@@ -39,6 +42,9 @@ TEST(ReadWholeProfile, KeepsEverythingInTheReport) {
   const Profile after = inspector::read_whole_profile(inspector::report_json(before), "p.json", {});
   EXPECT_EQ(after.run.load_ns, 5u);
   EXPECT_EQ(after.run.init_ns, 7u);
+  EXPECT_EQ(after.run.open_ns, 2u);
+  EXPECT_EQ(after.run.pack_ns, 4u);
+  EXPECT_EQ(after.run.plan_ns, 1u);
   ASSERT_TRUE(after.run.memory.has_value());
   EXPECT_EQ(after.run.memory->packed_weights, 3u);
   ASSERT_TRUE(after.run.limits.has_value());

@@ -53,6 +53,22 @@ TEST(ReportJson, WritesTheDocumentedMembers) {
   EXPECT_EQ(report.at("rows")[3].at("join"), "inferred");
 }
 
+TEST(ReportJson, SplitsTheTimeToTheFirstResult) {
+  Profile profile = sample_profile();
+  EXPECT_TRUE(json::parse(report_json(profile)).at("first_result_ns").is_null());
+  profile.run.open_ns = 30'000;
+  profile.run.pack_ns = 8'000'000;
+  profile.run.plan_ns = 500'000;
+  profile.wall.first = 2e6;
+  const json parts = json::parse(report_json(profile)).at("first_result_ns");
+  EXPECT_EQ(parts, json({{"open", 30'000},
+                         {"verify", 70'000},
+                         {"prepare", 600'000},
+                         {"pack", 8'000'000},
+                         {"plan", 500'000},
+                         {"run", 2'000'000}}));
+}
+
 TEST(ReportJson, WritesValidJsonForAnyNames) {
   Profile profile = sample_profile();
   profile.rows[1].kernel = "\xff\x01\"";

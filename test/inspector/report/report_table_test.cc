@@ -17,6 +17,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(ReportTable, SplitsTheTimeToTheFirstResult) {
+  Profile profile = sample_profile();
+  profile.run.open_ns = 30'000;
+  profile.run.pack_ns = 8'000'000;
+  profile.wall.first = 2e6;
+  const std::vector<std::string> lines = lines_of(report_table(profile, {.width = 160}));
+  EXPECT_EQ(lines[2], "50 runs after 5 warm-ups · 1 thread · tracing +0.3 %");
+  EXPECT_EQ(lines[3],
+            "start open 30.0 us · verify 70.0 us · prepare 1.10 ms · pack 8.00 ms · run 2.00 ms · "
+            "first result after 11.20 ms");
+}
+
 TEST(ReportTable, PrintsHeaderRowsAndTotals) {
   const std::string text = report_table(sample_profile(), {.width = 160});
   const std::vector<std::string> lines = lines_of(text);

@@ -42,14 +42,18 @@ class MethodTraceTest : public test::MethodTest {
   Recorder trace_;
 };
 
-TEST_F(MethodTraceTest, LoadingRecordsTwoScopes) {
+TEST_F(MethodTraceTest, LoadingRecordsItsStages) {
   const uint64_t before = platform::now_ns();
   const auto method = load({.tracer = &trace_});
   const uint64_t after = platform::now_ns();
   EXPECT_THAT(trace_.blocks, ElementsAre("Default"));
-  ASSERT_EQ(trace_.records.size(), 2u);
-  const TraceRecord& init = trace_.records[0];
-  const TraceRecord& whole = trace_.records[1];
+  ASSERT_EQ(trace_.records.size(), 4u);
+  const TraceRecord& delegates = trace_.records[0];
+  const TraceRecord& plan = trace_.records[1];
+  const TraceRecord& init = trace_.records[2];
+  const TraceRecord& whole = trace_.records[3];
+  EXPECT_STREQ(delegates.name, "Method::init_delegates");
+  EXPECT_STREQ(plan.name, "Method::plan_delegates");
   EXPECT_STREQ(init.name, "Method::init");
   EXPECT_STREQ(whole.name, "Program::load_method");
   for (const TraceRecord& record : trace_.records) {
@@ -59,7 +63,11 @@ TEST_F(MethodTraceTest, LoadingRecordsTwoScopes) {
   }
   EXPECT_LE(before, whole.start_ns);
   EXPECT_LE(whole.start_ns, init.start_ns);
-  EXPECT_LE(init.start_ns, init.end_ns);
+  EXPECT_LE(init.start_ns, delegates.start_ns);
+  EXPECT_LE(delegates.start_ns, delegates.end_ns);
+  EXPECT_LE(delegates.end_ns, plan.start_ns);
+  EXPECT_LE(plan.start_ns, plan.end_ns);
+  EXPECT_LE(plan.end_ns, init.end_ns);
   EXPECT_LE(init.end_ns, whole.end_ns);
   EXPECT_LE(whole.end_ns, after);
 }
