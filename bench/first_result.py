@@ -2,11 +2,12 @@
 """Measures the time to the first result in fresh processes, and the memory:
 python3 bench/first_result.py [--times N] [--threads N] [--before RUNNER] RUNNER [MODEL.pte ...]
 
-RUNNER is an executor_runner. Without models, it runs those in test/samples and $VITRINE_CORPUS whose
-runs take at least 1 ms. Times are medians in ms: of opening and verifying the file (load), of preparing
-the method with packing and planning (init), of the first run, and of the runs after it (steady). "cached"
-is the sum of load, init and first run with a file of packed weights. With --before, another runner takes
-turns, and each ratio is the median of the ratio of each pair."""
+RUNNER is an executor_runner. A folder as model stands for the files */model.pte in it. Without models,
+the script runs those in test/samples and $VITRINE_CORPUS whose runs take at least 1 ms. Times are medians in ms: of opening and verifying the file
+(load), of preparing the method, of packing weights, of planning memory, of the first run, their sum (total),
+and of the runs after the first (steady). "cached" is the total with a file of packed weights. "peak" is the
+peak memory in MB, without and with that file. With --before, another runner takes turns, and each ratio is
+the median of the ratio of each pair."""
 
 import argparse
 import json
@@ -28,11 +29,12 @@ def measure(runner, model, threads, cache=None):
     if run.returncode != 0:
         raise RuntimeError(run.stderr.strip().splitlines()[-1])
     profile = json.loads(run.stdout)
+    parts = profile.get("first_result_ns") or {"prepare": 0, "pack": 0, "plan": 0}  # an older runner
+    times = {part: parts[part] / 1e6 for part in ("prepare", "pack", "plan")}
     wall = profile["wall_ns"]
     load, init, first = profile["load_ns"] / 1e6, profile["init_ns"] / 1e6, wall["first"] / 1e6
-    return {"load": load, "init": init, "first": first, "steady": wall["steady"] / 1e6,
-            "total": load + init + first, "workspace": profile["memory"]["workspace_bytes"] / 1e6,
-            "peak": profile["peak_rss_bytes"] / 1e6}
+    return {**times, "load": load, "init": init, "first": first, "steady": wall["steady"] / 1e6,
+            "total": load + init + first, "peak": profile["peak_rss_bytes"] / 1e6}
 
 
 def medians(runs):
@@ -59,9 +61,11 @@ def main():
     parser.add_argument("runner")
     parser.add_argument("models", nargs="*")
     options = parser.parse_args()
-    print(f"{'':22}   load   init  first steady first/steady  total cached workspace  peak MB"
-          + ("  first, total, peak / before" if options.before else ""))
-    for model in options.models or default_models(options.runner):
+    models = [path for model in options.models
+              for path in (sorted(pathlib.Path(model).glob("*/model.pte")) if os.path.isdir(model) else [model])]
+    print(f"{'':22}   load prepare   pack   plan  first  total cached steady    peak  cached"
+          + ("  init, first, total, peak / before" if options.before else ""))
+    for model in models or default_models(options.runner):
         runs, cached, before = [], [], []
         with tempfile.TemporaryDirectory() as folder:
             cache = os.path.join(folder, "weights")
@@ -70,15 +74,14 @@ def main():
                 runs.append(measure(options.runner, model, options.threads))
                 if options.before:
                     before.append(measure(options.before, model, options.threads))
-                cached.append(measure(options.runner, model, options.threads, cache)["total"])
-        now = medians(runs)
-        line = f"{pathlib.Path(model).parent.name[:22]:22}" + "".join(
-            f" {now[key]:6.2f}" for key in ("load", "init", "first", "steady"))
-        line += f" {now['first'] / now['steady']:12.2f} {now['total']:6.2f} {statistics.median(cached):6.2f}"
-        line += f" {now['workspace']:9.2f} {now['peak']:8.1f}"
+                cached.append(measure(options.runner, model, options.threads, cache))
+        now, from_file = medians(runs), medians(cached)
+        line = f"{pathlib.Path(model).parent.name[:22]:22} {now['load']:6.2f} {now['prepare']:7.2f}" + "".join(
+            f" {now[key]:6.2f}" for key in ("pack", "plan", "first", "total"))
+        line += f" {from_file['total']:6.2f} {now['steady']:6.2f} {now['peak']:7.1f} {from_file['peak']:7.1f}"
         if before:
             line += "  " + " ".join(f"{statistics.median(a[key] / b[key] for a, b in zip(runs, before)):.2f}"
-                                    for key in ("first", "total", "peak"))
+                                    for key in ("init", "first", "total", "peak"))
         print(line, flush=True)
 
 
