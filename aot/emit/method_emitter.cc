@@ -131,8 +131,7 @@ class MethodEmitter {
   // Emits an instruction for a view whose shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // The runtime looks up external data by name and shape. The shape of a view differs from the
-    // shape of its data, so it needs an instruction.
+    // External data is found by name and shape. A view and its data differ in shape.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;

@@ -233,8 +233,7 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts the operator map's nodes for which the record lacks an op of their type with their
-  // handle.
+  // Counts nodes of the operator map without an op of their type and handle in the record.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());

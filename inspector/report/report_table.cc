@@ -22,7 +22,6 @@ namespace {
 constexpr size_t kMinWidthForBars = 120;  // narrower tables need the space for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
-constexpr double kMinShownFloor = 0.01;  // smaller shares of the clock in a run are not printed
 // Ranks of columns: narrow tables leave out the columns with the highest rank first.
 enum Rank : size_t {
   kShareRank = 1,
@@ -151,15 +150,6 @@ class TableReport {
     }
     parts.push_back(part);
     return parts;
-  }
-
-  static std::string tracing_text(const RunInfo& run) {
-    if (*run.trace_overhead < 0) return "tracing below noise";
-    std::string text = fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100);
-    if (run.trace_floor.value_or(0) >= kMinShownFloor) {
-      text += fmt::format(" (clock {:.1f} %)", *run.trace_floor * 100);
-    }
-    return text;
   }
 
   static std::string time_fact(const char* label, double ns) {

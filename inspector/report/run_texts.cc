@@ -1,5 +1,7 @@
 #include "inspector/report/run_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -40,6 +42,15 @@ nlohmann::ordered_json origin_json(const RunInfo& run) {
     json[name] = text->empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(*text);
   }
   return json;
+}
+
+std::string tracing_text(const RunInfo& run) {
+  constexpr double kMinShownFloor = 0.01;
+  if (*run.trace_overhead < 0) return "tracing below noise";
+  std::string text = fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100);
+  const double floor = run.trace_floor.value_or(0);
+  if (floor >= kMinShownFloor) text += fmt::format(" (clock {:.1f} %)", floor * 100);
+  return text;
 }
 
 std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile) {

@@ -22,6 +22,10 @@ std::string origin_lines(const RunInfo& run, bool has_digest, size_t width);
 // Returns a JSON object with the facts about a run. Unknown facts are null.
 nlohmann::ordered_json origin_json(const RunInfo& run);
 
+// Describes the cost of tracing: "tracing +14.0 % (clock 6.2 %)", or "tracing below noise".
+// Precondition: run.trace_overhead is set.
+std::string tracing_text(const RunInfo& run);
+
 // Returns the parts of the time in ns until the first result: the program is opened and verified,
 // the method is prepared, delegates pack weights and plan memory, and the first run. Empty if the
 // run does not tell all of them.

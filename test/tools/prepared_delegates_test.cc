@@ -76,8 +76,13 @@ size_t compare_with_runs(const fs::path& program) {
     EXPECT_EQ(prepared["unknown"], Json::array()) << program;
     for (const auto& [kind, key] : kKinds) {
       const auto expected = static_cast<double>(measured->delegates.bytes(kind));
-      EXPECT_NEAR(prepared[key].get<double>(), expected, 0.1 * expected)
-          << program << ": " << method["name"] << ": " << key;
+      const auto bytes = prepared[key].get<double>();
+      SCOPED_TRACE(testing::Message() << program << ": " << method["name"] << ": " << key);
+      EXPECT_LE(bytes, 1.1 * expected);
+      // The packed weights of a run include those of kernels.
+      if (kind != DelegateMemory::Kind::kPackedWeights || method["operators"].empty()) {
+        EXPECT_GE(bytes, 0.9 * expected);
+      }
     }
     ++compared;
   }

@@ -217,9 +217,8 @@ void add_report_options(CLI::App& app, CommandLine& line) {
   app.add_option("--etrecord", options.record,
                  "also write an ETRecord, for profiles of other tools")
       ->type_name("FILE");
-  add_unset(
-      app, "--no-debug-maps", options.emit.emit_debug_maps,
-      "leave out the debug maps, which name source ops in profiles (executor_runner --profile)");
+  add_unset(app, "--no-debug-maps", options.emit.emit_debug_maps,
+            "leave out the debug maps, which name source ops in profiles");
   app.add_flag("--summary", options.summary,
                "print what is delegated, planned memory and file sizes");
   app.add_flag(

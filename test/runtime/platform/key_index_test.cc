@@ -81,7 +81,8 @@ TEST(KeyIndexTest, LongKeysUseMoreSteps) {
   Budget steps(64000 + 100);
   const Error error = index.build(map, steps);
   EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(), StartsWith("named_data[64]: the file has more than 64100 items"));
+  EXPECT_THAT(error.message(),
+              StartsWith("named_data[64]: the file has more items to check than bytes (64100)"));
 }
 
 }  // namespace

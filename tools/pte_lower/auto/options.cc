@@ -78,9 +78,8 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
   app.add_option("--at_most_ms", texts.at_most_ms,
                  "auto: the most exact program with this time on this machine")
       ->type_name("MS");
-  app.add_option(
-         "--device_times", texts.device_times,
-         "auto: a device's profile of the model in SCHEME (float, int8, ...): use its times")
+  app.add_option("--device_times", texts.device_times,
+                 "auto: times of a device, from its profile of the model in SCHEME")
       ->allow_extra_args(false)
       ->type_name("SCHEME=FILE");
   app.add_option("--accuracy", texts.accuracy,

@@ -40,7 +40,7 @@ const RuleRow kConversionRules[] = {
      [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.1, 3); }, ""},
     {"DequantizeWithAnotherScale",
      [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.2, 3); },
-     "other parameters"},
+     "different parameters"},
     {"DequantizeAnInputTwice",
      [](TestProgram& t) {
        Node* x = t.input("x", {2, 4}, ScalarType::kChar);
@@ -54,7 +54,7 @@ const RuleRow kConversionRules[] = {
        t.dequantize(x, 0.1, 3);
        return t.dequantize(x, 0.1, 4);
      },
-     "other parameters"},
+     "different parameters"},
 };
 
 class ConversionRules : public testing::TestWithParam<RuleRow> {};
