@@ -2,6 +2,10 @@
 
 #ifdef __x86_64__
 
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 12 warns about its own AVX-512 header
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include <algorithm>
