@@ -306,14 +306,14 @@ class TableReport {
   void write_groups(const Grouping& grouping) {
     using Kind = TextTable::Kind;
     struct NameColumn {
-      GroupBy by;
       const char* title;
+      GroupBy by;
       Kind kind;
     };
-    constexpr NameColumn kGroupColumns[] = {{GroupBy::kOp, "op", Kind::kName},
-                                            {GroupBy::kDelegate, "ran in", Kind::kName},
-                                            {GroupBy::kModule, "module", Kind::kName},
-                                            {GroupBy::kLine, "source line", Kind::kTail}};
+    constexpr NameColumn kGroupColumns[] = {{"op", GroupBy::kOp, Kind::kName},
+                                            {"ran in", GroupBy::kDelegate, Kind::kName},
+                                            {"module", GroupBy::kModule, Kind::kName},
+                                            {"source line", GroupBy::kLine, Kind::kTail}};
     TextTable table;
     const auto* names = std::ranges::find(kGroupColumns, options_.view.by, &NameColumn::by);
     table.add_column(names->title, names->kind);
