@@ -95,8 +95,8 @@ SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
 // Divides a by b and rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// True if a >= b for all values of the symbols that are at least 1, and a > b for some of these
-// values. False if this is undecided.
+// True if a >= b whenever all symbols are at least 1, and a > b in at least one such case. False if
+// this cannot be decided.
 bool exceeds(const SymInt& a, const SymInt& b);
 // Returns an upper bound of the size's value, or an empty optional if the size is unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);

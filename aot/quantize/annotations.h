@@ -14,8 +14,8 @@
 
 namespace vitrine::aot {
 
-// The use of a tensor by the call `user`. If `user` is null, the struct means the tensor as the
-// result of its own node.
+// The use of a tensor by the call `user`. If `user` is null, the tensor is used as the result of
+// its own node.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;

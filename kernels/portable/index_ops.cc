@@ -140,7 +140,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
   });
 }
 
-// For each index i of `repeats`, writes i to `out`, repeated repeats[i] times.
+// Writes each index i of `repeats` to `out`, repeats[i] times.
 void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
                                   std::optional<int64_t> output_size, Tensor& out) {
   const auto reader = IndexReader::make(context, repeats);

@@ -142,7 +142,7 @@ struct Pooling {
         window.kernel_height * window.kernel_width > 9 || !std::is_same_v<T, float>;
     return if_wide(kernel, needs_avx512 ? 16 : 8);
   }
-  // Calls visit(value, is inside) for the pixels of a window.
+  // Calls visit(value, is_inside) for each pixel of a window.
   template <class T, class Visit>
   void for_each(const std::vector<T>& values, const uint32_t (&at)[4], const Visit& visit) const {
     for (uint32_t ky = 0; ky < window.kernel_height; ++ky) {

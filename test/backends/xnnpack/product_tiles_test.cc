@@ -169,7 +169,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   this->check_layers(kRowCounts, channels);
 }
 
-// Several threads pack f32 weights of this size.
+// f32 weights of these sizes are large enough to be packed by several threads.
 TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
   constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {500, 512};

@@ -58,7 +58,7 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.groups + context.output_increment;
 }
-// A member that XNNPACK's task alone reads, for a value of ours.
+// A member that only XNNPACK's task reads. Our task stores a value of its own there.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }
 
