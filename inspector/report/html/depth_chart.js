@@ -22,6 +22,16 @@ function sortKnown(lines, state) {
   return at < 0 ? lines : [...sortLines(lines.filter(isKnown), state), ...lines.filter((line) => !isKnown(line))];
 }
 
+// Opens the line of a row, in a table without filter and order.
+function revealLine(state, drawTable, index) {
+  Object.assign(state, {filter: '', sort: ''});
+  $('filter').value = '';
+  drawTable();
+  const line = $('table').tBodies[0].children[index];
+  line.click();
+  line.scrollIntoView({block: 'center', behavior: 'smooth'});
+}
+
 // Fills a table whose lines do not open.
 function smallTable(table, lines) {
   const state = {sort: '', down: true}, draw = () => {

@@ -96,14 +96,7 @@
     });
     $('count').textContent = `${shown.length} of ${lines.length}`;
   }
-  function reveal(index) {
-    Object.assign(state, {filter: '', sort: ''});
-    $('filter').value = '';
-    drawTable();
-    const row = $('table').tBodies[0].children[index];
-    row.click();
-    row.scrollIntoView({block: 'center', behavior: 'smooth'});
-  }
+  const reveal = (index) => revealLine(state, drawTable, index);
   function table() {
     $('table-what').textContent = ['figures of ' + (hasSamples ? `all ${counted(data.samples.length, 'sample')} together` : 'one run'),
       hasTimes ? `times: median of ${counted(data.timed_runs, 'run')} that kept no values` : ''].filter(Boolean).join(' · ');

@@ -78,14 +78,7 @@
     drawLines($('table'), shown, state, 1, (row, line) => toggleFacts(row, facts(line.index)));
     $('count').textContent = `${shown.length} of ${lines.length}`;
   }
-  function reveal(index) {
-    Object.assign(state, {filter: '', sort: ''});
-    $('filter').value = '';
-    drawTable();
-    const row = $('table').tBodies[0].children[index];
-    row.click();
-    row.scrollIntoView({block: 'center', behavior: 'smooth'});
-  }
+  const reveal = (index) => revealLine(state, drawTable, index);
   function tables() {
     $('table-what').textContent = ['SQNR in dB of ' + (data.samples.length ? `all ${counted(data.samples.length, 'sample')} together` : 'one run'),
       hasTimes ? `times: medians of ${SIDES.map(([key, label]) => `${data[key].timed_runs} runs of ${label}`).join(' and ')}` : ''].filter(Boolean).join(' · ');
