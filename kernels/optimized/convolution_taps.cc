@@ -8,8 +8,8 @@
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/packing_key.h"
 #include "kernels/optimized/simd/gemm.h"
+#include "kernels/optimized/simd/transpose.h"
 #include "kernels/util/parallel.h"
-#include "kernels/util/transpose.h"
 
 namespace vitrine::optimized {
 
@@ -18,27 +18,8 @@ namespace {
 constexpr int64_t kBlockPixels = 128;  // maximum number of pixels in a work item
 constexpr int64_t kCopyPixels = 256;   // pixels that are copied at a time
 constexpr int64_t kItemsPerWorker = 4;
-constexpr int64_t kMinChannels = 4;
 
 int64_t round_up_by(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
-
-// Sets to[r * to_stride + c] = from[c * from_stride + r].
-void transpose_floats(const float* from, int64_t from_stride, float* to, int64_t to_stride,
-                      int64_t rows, int64_t columns) {
-  const int64_t tile = transpose_tile_size(sizeof(float));
-  const int64_t full_rows = rows / tile * tile;
-  const int64_t full_columns = columns / tile * tile;
-  if (full_rows != 0 && full_columns != 0) {
-    transpose_tiles(reinterpret_cast<const std::byte*>(from), from_stride,
-                    reinterpret_cast<std::byte*>(to), to_stride, full_rows, full_columns,
-                    sizeof(float), full_rows * full_columns);
-  }
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = r < full_rows ? full_columns : 0; c < columns; ++c) {
-      to[r * to_stride + c] = from[c * from_stride + r];
-    }
-  }
-}
 
 class TapConvolution {
  public:
@@ -61,9 +42,8 @@ class TapConvolution {
   }
 
   bool is_supported() const {
-    // Excludes 1 x 1 kernels, for which the matrix product reads planes in place, and images with
-    // few channels, whose rows are short.
-    if (shape_.taps() == 1 ? shape_.positions() > 1 : channels_ < kMinChannels) return false;
+    // Excludes 1 x 1 kernels, for which the matrix product reads planes in place.
+    if (shape_.taps() == 1 && shape_.positions() > 1) return false;
     const Layout& in = shape_.input_layout;
     const Layout& out = shape_.out_layout;
     return (in.strides[1] == 1 || in.strides[4] == 1 || in.sizes[4] == 1) &&
@@ -213,7 +193,7 @@ class TapConvolution {
     const float* const from =
         in + z * layout.strides[2] + y * layout.strides[3] + first * layout.strides[4];
     if (layout.strides[1] != 1) {
-      return transpose_floats(from, layout.strides[1], pixels, channels_, count, channels_);
+      return simd::transpose(from, layout.strides[1], pixels, channels_, count, channels_);
     }
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(pixels + i * channels_, from + i * layout.strides[4],
@@ -250,8 +230,8 @@ class TapConvolution {
     }
     if (pixels_out_) return;
     const int64_t plane = shape_.out_layout.strides[1];
-    transpose_floats(sums, panel_width_, block.out + column * plane + block.begin, plane,
-                     tile.columns, block.end - block.begin);
+    simd::transpose(sums, panel_width_, block.out + column * plane + block.begin, plane,
+                    tile.columns, block.end - block.begin);
   }
 
   int64_t input_offset(const Spatial& position) const {

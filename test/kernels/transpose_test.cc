@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/optimized/simd/transpose.h"
+
 namespace vitrine {
 namespace {
 
@@ -63,6 +65,29 @@ TEST(Transpose, ReturnsTileSizeForSmallElements) {
   EXPECT_EQ(transpose_tile_size(2), 8);
   EXPECT_EQ(transpose_tile_size(4), 4);
   for (const size_t size : {0, 3, 8, 16}) EXPECT_EQ(transpose_tile_size(size), 0) << size;
+}
+
+// The matrices end at the end of their memory, so that a sanitizer finds accesses past the end.
+TEST(Transpose, TransposesFloatsOfAnySize) {
+  for (const int64_t rows : {1, 4, 15, 16, 33}) {
+    for (const int64_t columns : {1, 2, 3, 4, 8, 18, 32}) {
+      for (const int64_t gap : {0, 5}) {
+        const int64_t from_stride = rows + gap;
+        const int64_t to_stride = columns + gap;
+        std::vector<float> from(static_cast<size_t>((columns - 1) * from_stride + rows));
+        for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
+        std::vector<float> to(static_cast<size_t>((rows - 1) * to_stride + columns), -1.0F);
+        optimized::simd::transpose(from.data(), from_stride, to.data(), to_stride, rows, columns);
+        for (int64_t i = 0; i < static_cast<int64_t>(to.size()); ++i) {
+          const int64_t row = i / to_stride;
+          const int64_t column = i % to_stride;
+          const int64_t expected = column < columns ? column * from_stride + row : -1;
+          ASSERT_EQ(to[static_cast<size_t>(i)], static_cast<float>(expected))
+              << rows << " x " << columns << ", element " << i;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
