@@ -37,6 +37,12 @@ struct Bounds {
 Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
+// Unused counts at the end of a table. Without them, the counts of an integer or bin in several
+// tables can be a multiple of 4096 bytes apart, and a processor then takes a read of one count to
+// depend on the write of another.
+template <class Count>
+inline constexpr size_t kTableGap = 64 / sizeof(Count);
+
 // Finds the bin of a number. Bins are equal parts of a range.
 struct Bins {
   static constexpr double kLast = ValueSummary::kBins - 1.0;
@@ -84,7 +90,7 @@ class Distribution {
   double squares_ = 0;
   size_t blocks_ = 0;
   std::array<uint64_t, ValueSummary::kBins> histogram_ = {};
-  std::array<std::array<uint16_t, kPairs>, kTables> tables_ = {};
+  std::array<std::array<uint16_t, kPairs + kTableGap<uint16_t>>, kTables> tables_ = {};
 };
 
 }  // namespace vitrine

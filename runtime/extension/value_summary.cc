@@ -97,7 +97,7 @@ ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_po
   // neighboring elements are often equal.
   constexpr size_t kParts = 8;
   constexpr size_t kIntegers = 256;
-  std::array<std::array<uint64_t, kIntegers>, kParts> parts = {};
+  std::array<std::array<uint64_t, kIntegers + kTableGap<uint64_t>>, kParts> parts = {};
   const std::span<const T> elements(tensor.unchecked_data<T>(),
                                     static_cast<size_t>(tensor.numel()));
   size_t next = 0;
