@@ -79,6 +79,8 @@ struct BackendInitContext {
   // under this instruction.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
+  // True if each tensor that the program passes to this delegate has a fixed size.
+  bool has_fixed_sizes = false;
   // The method's budgets, which outlive the delegate and may be null. A backend must charge all
   // work that a payload can cause: the bytes that it allocates (`memory`), and the list items that
   // it reads (`load_steps`).

@@ -33,6 +33,14 @@ Error MethodLoader::load_delegates() {
   return Error();
 }
 
+namespace {
+
+bool has_fixed_size(const EValue& value) {
+  return !value.is_tensor() || value.unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::BackendDelegate& delegate,
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer payload,
@@ -64,15 +72,12 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
 }
 
 Error MethodLoader::plan_delegates() {
-  const auto has_fixed_size = [](const EValue* value) {
-    return !value->is_tensor() || value->unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
-  };
   uint32_t index = 0;
   for (const Step& step : method_.steps_) {
     const uint32_t at = index++;
     const std::span<EValue* const> arguments(step.arguments, step.num_arguments);
     if (step.kind != TraceRecord::Kind::kDelegateCall ||
-        !std::ranges::all_of(arguments, has_fixed_size)) {
+        !std::ranges::all_of(arguments, [](const EValue* value) { return has_fixed_size(*value); })) {
       continue;
     }
     VITRINE_RETURN_IF_ERROR(step.delegate->plan_memory(), "%s, step %u (%s)", plan_.name()->c_str(),
@@ -91,6 +96,12 @@ Error MethodLoader::find_first_calls(std::span<BackendInitContext> contexts) {
       const auto* call = instructions->Get(i)->instr_args_as_DelegateCall();
       if (call == nullptr) continue;
       const auto delegate = static_cast<size_t>(call->delegate_index());
+      BackendInitContext& context = contexts[delegate];
+      context.has_fixed_sizes = context.has_fixed_sizes || !found[delegate];
+      for (uint32_t k = 0; k < size_of(call->args()); ++k) {
+        const auto value = static_cast<size_t>(call->args()->Get(k));
+        context.has_fixed_sizes &= has_fixed_size(method_.values_[value]);
+      }
       if (std::exchange(found[delegate], true)) continue;
       contexts[delegate].chain_index = static_cast<int32_t>(c);
       contexts[delegate].instruction_id = static_cast<int32_t>(i);

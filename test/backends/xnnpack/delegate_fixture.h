@@ -66,6 +66,7 @@ class DelegateTest : public testing::Test {
     context.pool = pool;
     context.chain_index = 0;
     context.instruction_id = 7;
+    context.has_fixed_sizes = has_fixed_sizes;
     return XnnpackBackend(limits).init(context, payload, {});
   }
 
@@ -108,6 +109,7 @@ class DelegateTest : public testing::Test {
   std::span<const BackendOption> options;
   Budget* memory_budget = nullptr;  // outlives the delegate
   ThreadPool* pool = nullptr;       // outlives the delegate
+  bool has_fixed_sizes = false;
   std::unique_ptr<Delegate> delegate;
 };
 

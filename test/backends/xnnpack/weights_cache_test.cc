@@ -35,12 +35,10 @@ Loaded load(const fs::path& model, const std::string& cache) {
   const XnnpackBackend backend;
   BackendRegistry backends;
   EXPECT_TRUE(backends.add(&backend).ok());
-  // Vitrine's kernels are off: they would pack copies of weights that the file does not contain.
-  const BackendOption backend_options[] = {{"XnnpackBackend", "vitrine_kernels", false},
-                                           {"XnnpackBackend", "packed_cache_path", cache}};
+  const BackendOption backend_options[] = {{"XnnpackBackend", "packed_cache_path", cache}};
   MethodOptions options;
   options.backends = &backends;
-  options.backend_options = std::span(backend_options).first(cache.empty() ? 1 : 2);
+  if (!cache.empty()) options.backend_options = backend_options;
   auto program = Program::load(*map_file(model.c_str()));
   auto method = Method::load(std::move(*program), "forward", options);
   if (!method.ok()) {

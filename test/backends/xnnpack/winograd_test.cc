@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 
 #include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/support/scratch_folder.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
@@ -43,11 +45,16 @@ class WinogradTest : public DelegateTest {
     b.convolution(Tag::XNNConv2d, window, x,
                   b.constant<float>({c.out_channels, 3, 3, c.in_channels}, weights_),
                   b.constant<float>({c.out_channels}, bias_), y, c.bounds);
+    named_.reset();
+    if (are_constants_named) named_data = &named_.emplace(b);
     RecordingTracer recorded;
     tracer = &recorded;
     load(b);
     tracer = nullptr;
+    named_data = nullptr;
   }
+
+  bool are_constants_named = false;  // named data outlives the delegate
 
   // Runs the convolution, compares the result with its formula, and returns true if our kernel ran.
   bool run_and_compare(const ImageSize& size) {
@@ -115,6 +122,7 @@ class WinogradTest : public DelegateTest {
     }
   }
 
+  std::optional<BuilderData> named_;
   SmallWindow convolution_{};
   std::vector<float> weights_;  // output channel, tap, input channel
   std::vector<float> bias_;
@@ -153,6 +161,7 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnPoolsOfAnySize) {
     ASSERT_TRUE(made.ok());
     pool = made->get();
     for (const ConvolutionCase& c : kConvolutions) {
+      has_fixed_sizes = c.convolution.in_channels % 3 == 0;
       SCOPED_TRACE(testing::Message() << threads << " threads, " << c.size.height << " x "
                                       << c.size.width << ", " << c.convolution.in_channels << " to "
                                       << c.convolution.out_channels << " channels");
@@ -175,6 +184,49 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   EXPECT_EQ(run_and_compare({1, 39, 40}), can_replace());
 }
 
+// If a delegate has fixed sizes, XNNPACK does not pack the weights, so our kernel must run also if
+// the caller passes other sizes.
+TEST_F(WinogradTest, RunsAtAllSizesIfSizesAreFixed) {
+  has_fixed_sizes = true;
+  load_convolution({48, 48}, {2, 40, 40});
+  ASSERT_TRUE(delegate);
+  for (const ImageSize size : {ImageSize{2, 40, 40}, {1, 17, 30}, {1, 1, 1}, {2, 1, 3}}) {
+    EXPECT_EQ(run_and_compare(size), can_replace());
+  }
+}
+
+// The filter of a convolution that XNNPACK runs, too.
+TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
+  has_fixed_sizes = true;
+  constexpr uint32_t kChannels = 32;
+  const WindowSpec window = {.top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3,
+                             .kernel_width = 3, .group_in = kChannels, .group_out = kChannels};
+  WindowSpec strided = window;
+  strided.stride_height = strided.stride_width = 2;
+  std::vector<float> weights(size_t{9} * kChannels * kChannels);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 11) - 5;
+  PayloadBuilder b;
+  const uint32_t x = b.input({1, 32, 32, kChannels});
+  const uint32_t same = b.output({1, 32, 32, kChannels});
+  const uint32_t half = b.output({1, 16, 16, kChannels});
+  const uint32_t filter = b.constant<float>({kChannels, 3, 3, kChannels}, weights);
+  b.convolution(Tag::XNNConv2d, window, x, filter, kInvalidId, same);
+  b.convolution(Tag::XNNConv2d, strided, x, filter, kInvalidId, half);
+  load(b);
+  ASSERT_TRUE(delegate);
+  std::vector<float> in(size_t{32} * 32 * kChannels);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 5 % 13) - 6;
+  Tensor& first = factory.make(ScalarType::kFloat, {1, 32, 32, kChannels});
+  Tensor& second = factory.make(ScalarType::kFloat, {1, 16, 16, kChannels});
+  run({&factory.make<float>({1, 32, 32, kChannels}, in), &first, &second});
+  // The second result has every other pixel of the first.
+  for (size_t i = 0; i < size_t{16} * 16 * kChannels; ++i) {
+    const size_t y = i / kChannels / 16, column = i / kChannels % 16;
+    const size_t at = ((2 * y) * 32 + 2 * column) * kChannels + i % kChannels;
+    ASSERT_NEAR(second.data<float>()[i], first.data<float>()[at], 0.05) << i;
+  }
+}
+
 TEST_F(WinogradTest, LeavesFewChannelsToXnnpack) {
   for (const SmallWindow& c : {SmallWindow{3, 64}, SmallWindow{16, 3}}) {
     load_convolution(c, {1, 32, 32});
@@ -195,17 +247,27 @@ TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfExact) {
 
 TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
-  const auto packed_bytes = [&](bool exact) {
+  const auto bytes = [&](bool exact, DelegateMemory::Kind kind) {
     const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
     options = option;
     load_convolution({64, 64}, {1, 16, 16});
+    EXPECT_TRUE(delegate->plan_memory().ok());
     DelegateMemory memory;
     delegate->report_memory(memory);
     options = {};
-    return memory.bytes(DelegateMemory::Kind::kPackedWeights);
+    return memory.bytes(kind);
   };
-  const size_t without = packed_bytes(true);
-  EXPECT_EQ(packed_bytes(false), without + (36 * 64 * 64 + 64) * sizeof(float));
+  using Kind = DelegateMemory::Kind;
+  constexpr size_t kTransformed = (36 * 64 * 64 + 64) * sizeof(float);
+  const size_t without = bytes(true, Kind::kPackedWeights);
+  EXPECT_EQ(bytes(false, Kind::kPackedWeights), without + kTransformed);
+  const size_t with_tables = bytes(true, Kind::kWorkspace);
+  has_fixed_sizes = true;
+  EXPECT_EQ(bytes(false, Kind::kPackedWeights), kTransformed);
+  // No table with a pointer per tap and pixel, but memory for transformed tiles.
+  constexpr size_t kTable = 9 * 16 * 16 * sizeof(void*);
+  constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
+  EXPECT_LT(bytes(false, Kind::kWorkspace), with_tables - kTable + 2 * kTiles);
 
   // A budget that is too small for weights in Vitrine's transformed layout is enough for XNNPACK's
   // layout.
@@ -216,6 +278,37 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   EXPECT_FALSE(run_and_compare({1, 16, 16}));
   delegate.reset();
   EXPECT_EQ(budget.used(), 0U);
+  Budget large(1 << 23);
+  memory_budget = &large;
+  load_convolution({64, 64}, {1, 16, 16});
+  ASSERT_TRUE(delegate);
+  EXPECT_TRUE(run_and_compare({1, 16, 16}));
+  EXPECT_GT(large.used(), kTransformed);
+  delegate.reset();
+  EXPECT_EQ(large.used(), 0U);
+}
+
+TEST_F(WinogradTest, FileOfPackedWeightsHasTransformedWeights) {
+  if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
+  const ScratchFolder folder;
+  const std::string path = folder / "weights";
+  const BackendOption option[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
+  options = option;
+  has_fixed_sizes = true;
+  are_constants_named = true;
+  constexpr size_t kTransformed = (36 * 64 * 64 + 64) * sizeof(float);
+  for (const bool is_warm : {false, true}) {
+    delegate.reset();
+    load_convolution({64, 64}, {1, 16, 16});
+    ASSERT_TRUE(delegate);
+    ASSERT_TRUE(delegate->finish_load().ok());
+    DelegateMemory memory;
+    delegate->report_memory(memory);
+    EXPECT_EQ(memory.bytes(is_warm ? DelegateMemory::Kind::kMappedWeights
+                                   : DelegateMemory::Kind::kPackedWeights),
+              kTransformed);
+    EXPECT_TRUE(run_and_compare({1, 16, 16}));
+  }
 }
 
 }  // namespace

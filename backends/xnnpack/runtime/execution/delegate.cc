@@ -49,6 +49,12 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
 
   if (options.vitrine_kernels && OwnKernels::are_built()) {
     VITRINE_RETURN_IF_ERROR(mark_silus(self->graph_));
+    VITRINE_RETURN_IF_ERROR(self->own_kernels_.emplace().plan(
+        self->graph_, self->shapes_,
+        {.max_bytes = context.memory != nullptr ? context.memory->left() : UINT64_MAX,
+         .exact = options.exact,
+         .has_fixed_sizes = context.has_fixed_sizes,
+         .threads = context.pool != nullptr ? context.pool->threads() : 1}));
   }
   self->weights_.emplace(std::move(shared.weights), context.memory);
   VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
@@ -64,11 +70,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (!self->weights_->is_complete()) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for packed weights");
   }
-  self->weights_->finish();
   self->pool_ = context.pool;
-  if (options.vitrine_kernels) {
-    VITRINE_RETURN_IF_ERROR(self->load_own_kernels(options.exact));
-  }
+  if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
+  self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
   // A memory plan for the upper bounds of dynamic sizes would be too large, so the plan is dropped
   // until a call sets the actual sizes.
@@ -102,7 +106,6 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   constants_.report_memory(report);
   weights_->report_memory(report);
   if (own_kernels_) {
-    report.add(DelegateMemory::Kind::kPackedWeights, &own_kernels_, own_kernels_->bytes());
     report.add(DelegateMemory::Kind::kWorkspace, own_kernels_->names().data(),
                own_kernels_->scratch_bytes());
   }
@@ -124,11 +127,9 @@ Error XnnpackDelegate::take_heap(uint64_t bytes) {
   return Error();
 }
 
-Error XnnpackDelegate::load_own_kernels(bool exact) {
-  own_kernels_.emplace();
-  const uint64_t max_bytes = memory_ != nullptr ? memory_->left() : UINT64_MAX;
-  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get(), pool_, max_bytes, exact));
-  return take_heap(own_kernels_->bytes() + own_kernels_->scratch_bytes());
+Error XnnpackDelegate::load_own_kernels() {
+  VITRINE_RETURN_IF_ERROR(own_kernels_->load(runtime_.get(), pool_, *weights_));
+  return take_heap(own_kernels_->scratch_bytes());
 }
 
 Error XnnpackDelegate::prepare_invocation() {
@@ -343,6 +344,7 @@ Error XnnpackDelegate::reshape() {
     }
   }
   if (!can_access_runtimes()) return Error();
+  if (own_kernels_) own_kernels_->drop_tables(runtime_.get());
   return workspace_->place_values(runtime_.get(), max_bytes);
 }
 

@@ -56,7 +56,7 @@ class XnnpackDelegate final : public Delegate {
  private:
   XnnpackDelegate() = default;
   Error take_heap(uint64_t bytes);
-  Error load_own_kernels(bool exact);
+  Error load_own_kernels();
   Error prepare_invocation();
   Error check_output_ranks() const;
   Error trace_init(const BackendInitContext& context, const BuiltRuntime& built, uint64_t start_ns);

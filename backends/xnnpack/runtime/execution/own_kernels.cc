@@ -3,16 +3,23 @@
 #ifdef VITRINE_XNNPACK_OWN_KERNELS
 
 #include <algorithm>
+#include <utility>
 
+#include "backends/xnnpack/runtime/execution/own_kernels/own_layout.h"
+#include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 
 extern "C" {
+#include "xnnpack/allocator.h"
 #include "xnnpack/subgraph.h"
 }
 
 namespace vitrine::xnnpack {
 namespace {
 
+using own_kernels::no_memory;
+using own_kernels::own_layout;
+using own_kernels::RawWeights;
 using own_kernels::Replacement;
 
 const Replacement* const kReplacements[] = {
@@ -28,25 +35,39 @@ const Replacement* replacement(const xnn_operator& op) {
   return nullptr;
 }
 
-// Our copy of an operator's weights.
-struct Weights {
-  explicit Weights(const xnn_operator& op) {
-    for (const Replacement* const own : kReplacements) {
-      if (own->weight_bytes == nullptr) continue;
-      size = own->weight_bytes(op);
-      if (size == 0) continue;
-      copy = own->copy_weights;
-      break;
+// Returns the kernel that copies the weights of `op`, or null.
+const Replacement* weight_owner(const xnn_operator& op) {
+  const auto* const owner = std::ranges::find_if(kReplacements, [&](const Replacement* own) {
+    return own->weight_bytes != nullptr && own->weight_bytes(op) != 0;
+  });
+  return owner != std::end(kReplacements) ? *owner : nullptr;
+}
+
+// If one of the nodes that read a filter needs the filter in XNNPACK's layout, XNNPACK packs it.
+Error pack_shared_filters(Graph& graph) {
+  struct Reader {
+    const std::byte* filter;
+    Node* node;
+  };
+  CheckedVector<Reader> readers;
+  for (Node& node : graph.nodes) {
+    if (!node.live || node.input_count < 2) continue;
+    const std::byte* const filter = graph.values[node.inputs[1]].data;
+    if (filter != nullptr) VITRINE_RETURN_IF_ERROR(readers.push_back({filter, &node}));
+  }
+  std::ranges::sort(readers, std::less<>(), &Reader::filter);
+  for (Reader* first = readers.begin(); first != readers.end();) {
+    Reader* const end = std::find_if(
+        first, readers.end(), [&](const Reader& reader) { return reader.filter != first->filter; });
+    const bool is_packed = std::any_of(first, end, [](const Reader& reader) {
+      return reader.node->weights == Node::Weights::kPacked;
+    });
+    for (; first != end; ++first) {
+      if (is_packed) first->node->weights = Node::Weights::kPacked;
     }
   }
-  size_t bytes() const {  // with the space up to the next copy
-    constexpr size_t kAlignment = alignof(std::max_align_t);
-    return (size + kAlignment - 1) / kAlignment * kAlignment;
-  }
-
-  size_t size = 0;
-  void (*copy)(xnn_operator& op, std::byte* to) = nullptr;
-};
+  return Error();
+}
 
 }  // namespace
 
@@ -58,36 +79,64 @@ bool OwnKernels::have(std::string_view name) {
   });
 }
 
-Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact) {
-  size_t bytes = 0;
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    const xnn_operator* const op = runtime->opdata[i].operator_objects[0];
-    if (op != nullptr) bytes += Weights(*op).bytes();
+Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
+  for (Node& node : graph.nodes) {
+    const bool is_own = node.live && std::ranges::any_of(kReplacements, [&](const auto* own) {
+      return own->owns_weights != nullptr && own->owns_weights(graph, node);
+    });
+    if (is_own) node.weights = Node::Weights::kOwn;
   }
-  VITRINE_RETURN_IF_ERROR(names_.resize(runtime->num_ops));  // fused operators have none
-  VITRINE_RETURN_IF_ERROR(weights_.resize(bytes));
-  std::byte* to = weights_.data();
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    xnn_operator* const op = runtime->opdata[i].operator_objects[0];
-    if (op == nullptr) continue;
-    const Weights weights(*op);
-    if (weights.copy != nullptr) weights.copy(*op, to);
-    to += weights.bytes();
-  }
-  if (exact) return Error();
-  return winograd_.load(runtime, pool, max_bytes - std::min<uint64_t>(bytes, max_bytes));
+  if (!limits.exact) VITRINE_RETURN_IF_ERROR(winograd_.plan(graph, shapes, limits));
+  return pack_shared_filters(graph);
 }
+
+Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights) {
+  VITRINE_RETURN_IF_ERROR(winograd_.load(runtime, pool, weights));
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator_data& data = runtime->opdata[i];
+    xnn_operator* const op = data.operator_objects[0];
+    if (op == nullptr) continue;  // fused operators have none
+    const std::byte* copy = nullptr;
+    const Replacement* const owner = weight_owner(*op);
+    if (owner != nullptr) {
+      const void* const filter = runtime->values[data.inputs[1]].data;
+      const size_t bytes = owner->weight_bytes(*op);
+      copy = weights.find_own(filter, own_layout(), bytes);
+      if (copy == nullptr) {
+        std::byte* const block = weights.reserve_own(bytes);
+        if (block == nullptr) return no_memory(bytes);
+        owner->copy_weights(*op, RawWeights(*runtime, data), block);
+        copy = weights.insert_own(filter, own_layout(), block);
+        if (copy == nullptr) return no_memory(bytes);
+      }
+    }
+    // The kernel runs at all sizes, so XNNPACK's copy of the weights is not needed.
+    if (owner != nullptr && op->weights_cache == nullptr) {
+      xnn_release_simd_memory(std::exchange(op->packed_weights.pointer, nullptr));
+    }
+    // XNNPACK's kernels must not run with weights that are not packed.
+    const bool is_ours = winograd_.runs_always(op) || (owner != nullptr && owner->fits(*op));
+    if (!is_ours && data.num_inputs > 1 && op->weights_cache != nullptr &&
+        weights.is_unpacked(packed_weights(op))) {
+      return Error::make(ErrorCode::kInternal, "operator %zu has no kernel for its weights", i);
+    }
+    VITRINE_RETURN_IF_ERROR(weights_.push_back(copy));
+  }
+  return names_.resize(weights_.size());
+}
+
+void OwnKernels::drop_tables(xnn_runtime_t runtime) const { winograd_.drop_tables(runtime); }
 
 void OwnKernels::use(xnn_runtime_t runtime) {
   const char** name = names_.data();
-  const std::byte* weights = weights_.data();
+  const std::byte* const* weights = weights_.data();
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     xnn_operator* const op = runtime->opdata[i].operator_objects[0];
     if (op == nullptr) continue;
     const Replacement* const own = replacement(*op);
     *name++ = own != nullptr ? own->name : nullptr;
-    if (own != nullptr && op->state != xnn_run_state_skip) own->install(*op, weights);
-    weights += Weights(*op).bytes();
+    if (own != nullptr && op->state != xnn_run_state_skip) own->install(*op, *weights);
+    ++weights;
   }
   winograd_.use(runtime, names_.data());
 }
@@ -100,7 +149,9 @@ namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
 bool OwnKernels::have(std::string_view) { return false; }
-Error OwnKernels::load(xnn_runtime_t, ThreadPool*, uint64_t, bool) { return Error(); }
+Error OwnKernels::plan(Graph&, std::span<const Shape>, const OwnKernelLimits&) { return Error(); }
+Error OwnKernels::load(xnn_runtime_t, ThreadPool*, PackedWeights&) { return Error(); }
+void OwnKernels::drop_tables(xnn_runtime_t) const {}
 void OwnKernels::use(xnn_runtime_t) {}
 
 }  // namespace vitrine::xnnpack

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "backends/xnnpack/runtime/weights/packed_weights.h"
 #include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
@@ -21,24 +23,28 @@ class OwnKernels {
   static bool are_built();
   // True if this build has a kernel whose name in profiles starts with `name`.
   static bool have(std::string_view name);
-  // Copies weights into the layouts of our kernels. Call once, at load. `pool` is the runtime's and
-  // may be null. Omits a copy that exceeds the rest of `max_bytes` if the copy only makes a kernel
-  // faster. `exact` excludes kernels whose errors are larger than those of plain sums of products.
-  Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes, bool exact);
+  // Chooses the kernels that depend on declared sizes, and marks the nodes whose weights XNNPACK
+  // need not pack (Node::weights). Call once, before the runtime is built. `shapes` has the shape of
+  // each value.
+  Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
+  // Writes weights in the layouts of our kernels to `weights`. Call once, after the runtime was
+  // built and before its first reshape. `pool` is the runtime's and may be null.
+  Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
+  // Call after each reshape, before memory is planned: drops the tables that our kernels do not
+  // read.
+  void drop_tables(xnn_runtime_t runtime) const;
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.
   void use(xnn_runtime_t runtime);
   // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
-  // Number of bytes of the copied weights.
-  size_t bytes() const { return weights_.size() + winograd_.weight_bytes(); }
   // Bytes of memory that tasks use during a run.
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }
 
  private:
   CheckedVector<const char*> names_;
-  CheckedVector<std::byte> weights_;  // copies for each operator, in running order
+  CheckedVector<const std::byte*> weights_;  // for each operator that runs; null if it has none
   own_kernels::Winograd winograd_;
 };
 

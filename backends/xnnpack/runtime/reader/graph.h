@@ -124,6 +124,11 @@ struct Node {
   enum class Fusion : uint8_t { kUnfused, kSigmoid, kProduct };
   Fusion fusion = Fusion::kUnfused;
 
+  // Set by OwnKernels::plan(). kOwn: XNNPACK does not pack the weights, because one of Vitrine's
+  // kernels runs the node at all sizes. kOwnWithoutTables: that kernel reads no table of pointers.
+  enum class Weights : uint8_t { kPacked, kOwn, kOwnWithoutTables };
+  Weights weights = Weights::kPacked;
+
   std::span<const uint32_t> input_values() const { return {inputs.data(), input_count}; }
   std::span<const uint32_t> output_values() const { return {outputs.data(), output_count}; }
 };

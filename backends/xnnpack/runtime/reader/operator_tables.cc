@@ -182,7 +182,9 @@ void OperatorTables::clear() {
 
 uint64_t OperatorTables::bytes_of(const Graph& graph, size_t i, std::span<const Shape> shapes) {
   const Node& node = graph.nodes[i];
-  return node.live && node.kind->tables != nullptr ? node.kind->tables(graph, node, shapes) : 0;
+  if (!node.live || node.kind->tables == nullptr) return 0;
+  if (node.weights == Node::Weights::kOwnWithoutTables) return 0;
+  return node.kind->tables(graph, node, shapes);
 }
 
 }  // namespace vitrine::xnnpack

@@ -55,6 +55,11 @@ void PackedWeights::plan_arena(const Graph& graph) {
 
 Error PackedWeights::identify(const Graph& graph) {
   plan_arena(graph);
+  for (const Node& node : graph.nodes) {
+    if (!node.live || node.weights == Node::Weights::kPacked) continue;
+    VITRINE_RETURN_IF_ERROR(unpacked_.push_back(graph.values[node.inputs[1]].data));
+  }
+  std::ranges::sort(unpacked_, std::less<>());
   if (!cache_) return Error();
   for (const Node& node : graph.nodes) {
     if (!node.live || node.input_count < 2) continue;
@@ -72,6 +77,10 @@ Error PackedWeights::identify(const Graph& graph) {
     if (next.filter == before.filter && next.packing != before.packing) next.packing.digest = {};
   }
   return Error();
+}
+
+bool PackedWeights::is_unpacked(const void* filter) const {
+  return std::ranges::binary_search(unpacked_, filter, std::less<>());
 }
 
 // The last entry of a filter has an empty digest if the filter is packed in different ways.
@@ -94,6 +103,7 @@ size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
 }
 
 size_t PackedWeights::look_up(const Key& key) {
+  if (is_unpacked(key.kernel)) return reinterpret_cast<size_t>(key.kernel);
   const Packing wanted = packing(key);
   if (wanted.digest.empty()) return SIZE_MAX;
   std::shared_ptr<const PackedBlock> block = cache_->find(wanted);
@@ -141,6 +151,21 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   if (block) return use(std::move(block));
   is_complete_ = false;
   return SIZE_MAX;
+}
+
+const std::byte* PackedWeights::find_own(const void* filter, uint32_t layout, size_t bytes) {
+  const Packing wanted = packing({.seed = layout, .kernel = filter, .bias = nullptr});
+  if (wanted.digest.empty()) return nullptr;
+  std::shared_ptr<const PackedBlock> block = cache_->find(wanted);
+  if (!block || block->bytes.size() != bytes) return nullptr;
+  const std::byte* const address = block->bytes.data();
+  return use(std::move(block)) != SIZE_MAX ? address : nullptr;
+}
+
+const std::byte* PackedWeights::insert_own(const void* filter, uint32_t layout, std::byte* block) {
+  const size_t made = insert({.seed = layout, .kernel = filter, .bias = nullptr}, block, 0);
+  return made == SIZE_MAX ? nullptr
+                          : reinterpret_cast<const std::byte*>(made);  // NOLINT(performance-no-int-to-ptr)
 }
 
 void PackedWeights::report_memory(DelegateMemory& report) const {

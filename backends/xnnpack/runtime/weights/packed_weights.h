@@ -24,7 +24,19 @@ class PackedWeights {
   ~PackedWeights();
   // Call after the graph's constants were loaded and before the provider is used.
   Error identify(const Graph& graph);
-  // Call when XNNPACK has packed everything.
+  // True if XNNPACK does not pack this filter (Node::weights): it gets the filter itself, which its
+  // kernels must not read.
+  bool is_unpacked(const void* filter) const;
+
+  // Blocks that Vitrine's kernels make from a filter. `layout` identifies the kernel and everything
+  // on which the layout depends, except the filter's node. Returns null if there is no such block.
+  const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
+  // Returns zeroed memory for a block, or null if memory runs out. Pass it to insert_own().
+  std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }
+  // Returns the address of the block, or null if memory runs out.
+  const std::byte* insert_own(const void* filter, uint32_t layout, std::byte* block);
+
+  // Call when everything is packed.
   void finish() { arena_.reset(); }
 
   PackedWeights(const PackedWeights&) = delete;
@@ -60,6 +72,7 @@ class PackedWeights {
     Packing packing;
   };
   CheckedVector<PackedFilter> packings_;  // sorted by filter
+  CheckedVector<const void*> unpacked_;   // sorted
   // The arena for packed blocks, which is made for the first block. Once the arena is full, blocks
   // are allocated separately.
   std::shared_ptr<PackedArena> arena_;

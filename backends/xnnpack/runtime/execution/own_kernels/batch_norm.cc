@@ -1,12 +1,8 @@
 // Batch norms in f32 that were not folded into another operator. They are depthwise convolutions
 // with windows of one pixel: a scale and a bias for each channel.
+#include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/pixels.h"
-
-extern "C" {
-#include "xnnpack/config.h"
-#include "xnnpack/operator-utils.h"
-}
 
 namespace vitrine::xnnpack::own_kernels {
 namespace {
@@ -22,15 +18,12 @@ size_t batch_norm_weight_bytes(const xnn_operator& op) {
   return is_batch_norm(op) ? op.groups * (2 * sizeof(float)) : 0;
 }
 
-// Writes the scales and then the biases. XNNPACK's weights are tiles of scales and biases.
-void copy_batch_norm_weights(xnn_operator& op, std::byte* bytes) {
+// Writes the scales and then the biases.
+void copy_batch_norm_weights(xnn_operator& op, const RawWeights& weights, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
-  const auto* const from = static_cast<const float*>(packed_weights(&op));
-  const size_t tile = xnn_init_f32_vmulcaddc_config()->channel_tile;
   for (size_t channel = 0; channel < op.groups; ++channel) {
-    const float* const scale = from + channel / tile * tile * 2 + channel % tile;
-    to[channel] = scale[0];
-    to[op.groups + channel] = scale[tile];
+    to[channel] = weights.weight(channel);
+    to[op.groups + channel] = weights.bias(channel);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/depthwise.h"
 #include "kernels/optimized/simd/elementwise.h"
@@ -40,21 +41,27 @@ size_t depthwise_weight_bytes(const xnn_operator& op) {
   return is_depthwise<T>(op) ? (1 + taps_of(op)) * convolution_of(op).groups * sizeof(float) : 0;
 }
 
-// Writes the biases and then the weights of each tap. XNNPACK's weights of a channel are a bias for
-// each column of a tile, followed by a block for each tap. Only the first column is used.
 template <class T>
-void copy_depthwise_weights(xnn_operator& op, std::byte* bytes) {
+bool owns_depthwise_weights(const Graph& graph, const Node& node) {
+  constexpr size_t kMaxXnnpackTaps = 25;
+  const size_t taps = size_t{node.window.kernel_height} * node.window.kernel_width;
+  const xnn_datatype datatype = graph.values[node.inputs[0]].datatype->xnn;
+  return datatype == (std::is_same_v<T, Half> ? xnn_datatype_fp16 : xnn_datatype_fp32) &&
+         node.groups > 1 && node.group_input_channels == 1 && node.group_output_channels == 1 &&
+         taps > kMaxXnnpackTaps && taps <= kMaxTaps;
+}
+
+// Writes the biases and then the weights of each tap.
+void copy_depthwise_weights(xnn_operator& op, const RawWeights& weights, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
   const size_t channels = convolution_of(op).groups;
-  const xnn_ukernel_igemm& kernel = igemm_kernel_of(op);
-  const size_t columns = kernel.nr;
-  const size_t block = columns * kernel.kr * kernel.sr;
-  const auto* from = static_cast<const T*>(packed_weights(&op));
-  for (size_t channel = 0; channel < channels; ++channel) {
-    to[channel] = static_cast<float>(*from);
-    from += columns;
-    for (size_t tap = 0; tap < taps_of(op); ++tap, from += block) {
-      to[(1 + tap) * channels + channel] = static_cast<float>(*from);
+  const size_t taps = taps_of(op);
+  const bool taps_first = (op.flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0;
+  for (size_t channel = 0; channel < channels; ++channel) to[channel] = weights.bias(channel);
+  for (size_t tap = 0; tap < taps; ++tap) {
+    for (size_t channel = 0; channel < channels; ++channel) {
+      to[(1 + tap) * channels + channel] =
+          weights.weight(taps_first ? tap * channels + channel : channel * taps + tap);
     }
   }
 }
@@ -177,7 +184,7 @@ void use_depthwise(xnn_operator& op, const std::byte* weights) {
 template <class T>
 constexpr Replacement depthwise(const char* name) {
   return {name, &is_depthwise<T>, &use_depthwise<T>, &depthwise_weight_bytes<T>,
-          &copy_depthwise_weights<T>};
+          &copy_depthwise_weights, &owns_depthwise_weights<T>};
 }
 
 }  // namespace

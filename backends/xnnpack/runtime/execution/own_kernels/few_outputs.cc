@@ -2,8 +2,9 @@
 // output channels at a time (cmake/third_party/f32_gemm_choice.c).
 #include <algorithm>
 
-#include "backends/xnnpack/runtime/execution/own_kernels/packed_weights.h"
+#include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
 #include "kernels/optimized/simd/few_outputs.h"
 
 namespace vitrine::xnnpack::own_kernels {
@@ -16,16 +17,17 @@ bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microke
 // Returns the minimum number of vectors of input channels with which our kernel is faster.
 // XNNPACK's kernel for two outputs uses all lanes. Our kernel adds the lanes at the end, which
 // takes long for a single tap.
-size_t min_vectors(const xnn_operator& op) {
-  if (op.group_output_channels == 2) return 4;
-  return reads_table(op) ? 1 : op.group_output_channels + 1;
+size_t min_vectors(size_t out_channels, bool reads_table) {
+  if (out_channels == 2) return 4;
+  return reads_table ? 1 : out_channels + 1;
 }
 
 bool has_few_outputs(const xnn_operator& op) {
   return op.type == xnn_operator_type_convolution_nhwc_f32 &&
          (reads_table(op) || op.ukernel.type == xnn_microkernel_type_gemm) && op.groups == 1 &&
          op.group_output_channels <= simd::FewOutputs::kMax &&
-         fill_vectors<float>(op.group_input_channels, min_vectors(op)) &&
+         fill_vectors<float>(op.group_input_channels,
+                             min_vectors(op.group_output_channels, reads_table(op))) &&
          op.output_pixel_stride == op.group_output_channels;
 }
 
@@ -40,20 +42,27 @@ size_t few_outputs_weight_bytes(const xnn_operator& op) {
   return static_cast<size_t>(shape_of(op).weight_floats()) * sizeof(float);
 }
 
-void copy_few_outputs_weights(xnn_operator& op, std::byte* bytes) {
+bool owns_few_outputs_weights(const Graph& graph, const Node& node) {
+  const Window& w = node.window;
+  const bool is_product = w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 &&
+                          w.stride_width == 1 &&
+                          (w.padding_top | w.padding_right | w.padding_bottom | w.padding_left) == 0;
+  return is_kind(node, "Conv2d") &&
+         graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32 && node.groups == 1 &&
+         node.group_output_channels <= simd::FewOutputs::kMax &&
+         fill_vectors<float>(node.group_input_channels,
+                             min_vectors(node.group_output_channels, !is_product));
+}
+
+void copy_few_outputs_weights(xnn_operator& op, const RawWeights& weights, std::byte* bytes) {
   const simd::FewOutputs shape = shape_of(op);
   auto* const to = reinterpret_cast<float*>(bytes);
-  std::fill_n(to, shape.weight_floats(), 0.0F);
-  const PackedWeights packed =
-      reads_table(op) ? PackedWeights(op, igemm_kernel_of(op)) : PackedWeights(op, op.ukernel.gemm);
-  float values[simd::FewOutputs::kMax];
-  packed.copy_biases(0, shape.out_channels, values);
-  for (int64_t o = 0; o < shape.out_channels; ++o) shape.set_bias(o, values[o], to);
-  for (int64_t tap = 0; tap < shape.taps; ++tap) {
-    for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
-      packed.copy_weights(tap, channel, 0, shape.out_channels, values);
-      for (int64_t o = 0; o < shape.out_channels; ++o) {
-        to[shape.weight_at(tap, channel, o)] = values[o];
+  size_t at = 0;
+  for (int64_t o = 0; o < shape.out_channels; ++o) {
+    shape.set_bias(o, weights.bias(static_cast<size_t>(o)), to);
+    for (int64_t tap = 0; tap < shape.taps; ++tap) {
+      for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
+        to[shape.weight_at(tap, channel, o)] = weights.weight(at++);
       }
     }
   }
@@ -123,6 +132,6 @@ void use_few_outputs(xnn_operator& op, const std::byte* weights) {
 
 const Replacement kFewOutputs = {"Vitrine Convolution of Few Outputs (NHWC, F32)", &has_few_outputs,
                                  &use_few_outputs, &few_outputs_weight_bytes,
-                                 &copy_few_outputs_weights};
+                                 &copy_few_outputs_weights, &owns_few_outputs_weights};
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -41,8 +41,9 @@ size_t int8_depthwise_bytes(const xnn_operator& op) {
   return is_int8_depthwise(op) ? window_of(op).weight_bytes() : 0;
 }
 
-// XNNPACK's weights are tiles of channels: the biases, the weights of each tap, the scales.
-void copy_int8_depthwise_weights(xnn_operator& op, std::byte* to) {
+// XNNPACK's weights are tiles of channels: the biases, the weights of each tap, the scales. Its
+// packing corrects the biases for the zero points.
+void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte* to) {
   const simd::Int8DepthwiseWindow window = window_of(op);
   const size_t tile = int8_depthwise_config(op)->channel_tile;
   const size_t taps = window.rows * window.columns;

@@ -13,9 +13,12 @@
 #else
 #include "backends/xnnpack/runtime/execution/own_kernels/operator_access_debian.h"
 #endif
+#include "backends/xnnpack/runtime/reader/graph.h"
 #include "kernels/optimized/simd/gemm.h"
 
 namespace vitrine::xnnpack::own_kernels {
+
+class RawWeights;
 
 // The functions are called after the operator was reshaped, except those for weights, which are
 // called once, after the operator was created.
@@ -25,11 +28,14 @@ struct Replacement {
   bool (*fits)(const xnn_operator& op);
   // Makes the operator call our kernel.
   void (*install)(xnn_operator& op, const std::byte* weights);
-  // Bytes of our copy of the weights; 0 if the replacement never runs the operator. Null if the
-  // replacement copies no weights.
+  // Bytes of our copy of the weights; 0 if the replacement never runs the operator, otherwise it
+  // must run the operator at all sizes. Null if the replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
-  // Writes our copy of the weights to `to`, which is aligned to 16 bytes.
-  void (*copy_weights)(xnn_operator& op, std::byte* to) = nullptr;
+  // Writes our copy of the weights to `to`, which is zeroed and aligned to 64 bytes.
+  void (*copy_weights)(xnn_operator& op, const RawWeights& weights, std::byte* to) = nullptr;
+  // True if the kernel runs the operator of `node` at all sizes, so that XNNPACK need not pack the
+  // weights. Null if XNNPACK always packs them.
+  bool (*owns_weights)(const Graph& graph, const Node& node) = nullptr;
 };
 
 // Minimum number of products in a task of a depthwise convolution or a matrix product.

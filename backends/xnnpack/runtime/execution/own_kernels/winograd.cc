@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "backends/xnnpack/runtime/execution/own_kernels/packed_weights.h"
+#include "backends/xnnpack/runtime/execution/own_kernels/own_layout.h"
+#include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "backends/xnnpack/runtime/reader/node_table.h"
 #include "runtime/platform/memory.h"
 #include "vitrine/thread_pool.h"
 
@@ -65,14 +67,29 @@ int64_t layer_floats(const simd::WinogradShape& shape) {
   return round_up(shape.out_channels + simd::winograd_weights(shape), 16);
 }
 
-// An upper bound of the bytes of all values that a run computes.
-uint64_t computed_bytes(const xnn_runtime& runtime) {
+size_t layer_bytes(const simd::WinogradShape& shape) {
+  return static_cast<size_t>(layer_floats(shape)) * sizeof(float);
+}
+
+bool is_candidate(const Graph& graph, const Node& node) {
+  const Window& w = node.window;
+  return node.live && is_kind(node, "Conv2d") && node.groups == 1 && w.kernel_height == 3 &&
+         w.kernel_width == 3 && w.stride_height == 1 && w.stride_width == 1 &&
+         w.dilation_height == 1 && w.dilation_width == 1 &&
+         graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32 &&
+         graph.values[node.inputs[1]].datatype->xnn == xnn_datatype_fp32;
+}
+
+WinogradSize result_size(const Shape& out) {
+  return {static_cast<int64_t>(out[0]), static_cast<int64_t>(out[1]), static_cast<int64_t>(out[2])};
+}
+
+// An upper bound of the bytes of all values in f32.
+uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
   uint64_t elements = 0;
-  for (size_t i = 0; i < runtime.num_values; ++i) {
-    const RuntimeTensor& value = runtime.values[i];
-    if (value.type != xnn_value_type_dense_tensor || value.data != nullptr) continue;
+  for (size_t i = 0; i < graph.values.size(); ++i) {
     uint64_t count = 1;
-    for (size_t k = 0; k < value.shape.num_dims; ++k) count *= value.shape.dim[k];
+    for (size_t k = 0; k < shapes[i].rank; ++k) count *= shapes[i][k];
     elements += count;
   }
   return elements * sizeof(float);
@@ -108,25 +125,60 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   return saves_half ? best : 0;
 }
 
+Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
+  // Leaves memory for the workspace, XNNPACK's weights and the operators' tables, without which the
+  // delegate cannot run.
+  const uint64_t needed = bytes_of_values(graph, shapes);
+  const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
+  uint64_t weight_bytes = 0;
+  uint64_t scratch = 0;
+  for (Node& node : graph.nodes) {
+    if (!is_candidate(graph, node)) continue;
+    const WinogradSize size = result_size(shapes[node.outputs[0]]);
+    simd::WinogradShape shape{0, node.group_input_channels, node.group_output_channels};
+    shape.tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size);
+    if (shape.tile == 0) continue;
+    const int64_t tiles = std::min(kTaskTiles, tile_count(shape.tile, size));
+    const uint64_t all_bytes = weight_bytes + layer_bytes(shape);
+    const uint64_t all_scratch =
+        std::max(scratch, static_cast<uint64_t>(simd::winograd_scratch(shape, tiles)));
+    if (all_bytes + limits.threads * all_scratch * sizeof(float) > room) continue;
+    weight_bytes = all_bytes;
+    scratch = all_scratch;
+    VITRINE_RETURN_IF_ERROR(filters_.push_back(graph.values[node.inputs[1]].data));
+    if (limits.has_fixed_sizes) node.weights = Node::Weights::kOwnWithoutTables;
+  }
+  std::ranges::sort(filters_, std::less<>());
+  return Error();
+}
+
 // The tasks that transform the weights at load, one per panel.
 struct Winograd::Transformation {
   void run(size_t index) const {
     const Layer* layer = layers;
     auto panel = static_cast<int64_t>(index);
-    for (; panel >= simd::winograd_panels(layer->shape); ++layer) {
-      panel -= simd::winograd_panels(layer->shape);
+    for (; layer->made == nullptr || panel >= simd::winograd_panels(layer->shape); ++layer) {
+      if (layer->made != nullptr) panel -= simd::winograd_panels(layer->shape);
     }
+    // Number of input channels that are gathered at a time, so that a line of the cache is read
+    // fewer times.
+    constexpr int64_t kChannels = 4;
     const simd::WinogradShape& shape = layer->shape;
     const simd::WinogradPanel columns = simd::winograd_panel(shape, panel);
     const int64_t count = std::min(columns.width, shape.out_channels - columns.first);
-    const PackedWeights packed(*layer->op_object, igemm_kernel_of(*layer->op_object));
-    packed.copy_biases(columns.first, count, layer->weights + columns.first);
-    float taps[9 * simd::kWinogradMaxPanel] = {};
-    for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        packed.copy_weights(tap, channel, columns.first, count, taps + tap * columns.width);
+    float taps[kChannels][9 * simd::kWinogradMaxPanel] = {};
+    for (int64_t first = 0; first < shape.in_channels; first += kChannels) {
+      const int64_t channels = std::min(kChannels, shape.in_channels - first);
+      for (int64_t i = 0; i < count; ++i) {
+        const float* from = layer->filter + (columns.first + i) * 9 * shape.in_channels + first;
+        for (int64_t tap = 0; tap < 9; ++tap, from += shape.in_channels) {
+          for (int64_t k = 0; k < channels; ++k) taps[k][tap * columns.width + i] = from[k];
+        }
       }
-      simd::winograd_transform(shape, panel, channel, taps, layer->weights + shape.out_channels);
+      for (int64_t k = 0; k < channels; ++k) {
+        simd::winograd_transform(shape, panel, first + k, taps[k],
+                                 layer->made + shape.out_channels);
+      }
     }
   }
 
@@ -137,18 +189,19 @@ struct Winograd::Transformation {
   const Layer* layers;
 };
 
-Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes) {
-  // Leaves memory for the workspace and the operators' tables, without which the delegate cannot
-  // run.
-  const uint64_t room = (max_bytes - std::min(max_bytes, computed_bytes(*runtime))) / 2;
+Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights) {
   const size_t threads = pool != nullptr ? pool->threads() : 1;
-  size_t floats = 0;
   size_t thread_scratch = 0;
   size_t panels = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator_data& data = runtime->opdata[i];
     const xnn_operator_t op = data.operator_objects[0];
     if (op == nullptr || !is_candidate(*op)) continue;
+    const RawWeights raw(*runtime, data);
+    if (!std::ranges::binary_search(filters_, reinterpret_cast<const std::byte*>(raw.f32_filter()),
+                                    std::less<>())) {
+      continue;
+    }
     const WinogradSize size = result_size(*op, runtime->values[data.inputs[0]]);
     const int64_t tile = choose_winograd_tile(in_channels(*op), out_channels(*op), size);
     if (tile == 0) continue;
@@ -157,41 +210,62 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes
     layer.op_object = op;
     layer.shape = {tile, in_channels(*op), out_channels(*op)};
     layer.tiles = std::min(kTaskTiles, tile_count(tile, size));
-    const size_t all_floats = floats + static_cast<size_t>(layer_floats(layer.shape));
-    const size_t scratch = std::max(
-        thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
-    if ((all_floats + threads * scratch) * sizeof(float) > room) continue;
+    layer.filter = raw.f32_filter();
+    layer.runs_always = weights.is_unpacked(layer.filter);
+    const size_t bytes = layer_bytes(layer.shape);
+    layer.weights =
+        reinterpret_cast<const float*>(weights.find_own(layer.filter, own_layout(tile), bytes));
+    if (layer.weights == nullptr) {
+      layer.made = reinterpret_cast<float*>(weights.reserve_own(bytes));
+      if (layer.made == nullptr && !layer.runs_always) continue;
+      if (layer.made == nullptr) return no_memory(bytes);
+      for (int64_t k = 0; k < layer.shape.out_channels; ++k) {
+        layer.made[k] = raw.bias(static_cast<size_t>(k));
+      }
+      panels += static_cast<size_t>(simd::winograd_panels(layer.shape));
+    }
     VITRINE_RETURN_IF_ERROR(layers_.push_back(layer));
-    floats = all_floats;
-    thread_scratch = scratch;
-    panels += static_cast<size_t>(simd::winograd_panels(layer.shape));
+    thread_scratch = std::max(
+        thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
+    // With this flag, the operator keeps no table of pointers. It would write the table in each
+    // run, but our kernel runs instead.
+    if (layer.runs_always) op->flags |= XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
   }
+  filters_.clear();
   if (layers_.empty()) return Error();
   thread_scratch = static_cast<size_t>(round_up(static_cast<int64_t>(thread_scratch), 16));
-  weight_bytes_ = floats * sizeof(float);
   scratch_bytes_ = threads * thread_scratch * sizeof(float);
-  weights_.reset(platform::allocate_aligned(64, weight_bytes_));
   scratch_.reset(platform::allocate_aligned(64, scratch_bytes_));
-  if (!weights_ || !scratch_) {
-    return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "no memory for %zu bytes of transformed weights and %zu bytes of scratch",
-                       weight_bytes_, scratch_bytes_);
-  }
-  auto* weights = static_cast<float*>(weights_.get());
-  for (Layer& layer : layers_) {
-    layer.weights = weights;
-    layer.scratch = static_cast<float*>(scratch_.get());
-    layer.thread_scratch = thread_scratch;
-    weights += layer_floats(layer.shape);
-  }
+  if (!scratch_) return no_memory(scratch_bytes_);
   threads_ = static_cast<int64_t>(threads);
   Transformation transformation{layers_.data()};
-  if (pool != nullptr) {
+  if (pool != nullptr && panels != 0) {
     pool->run(panels, &Transformation::run_task, &transformation);
   } else {
     for (size_t i = 0; i < panels; ++i) transformation.run(i);
   }
+  for (Layer& layer : layers_) {
+    layer.scratch = static_cast<float*>(scratch_.get());
+    layer.thread_scratch = thread_scratch;
+    if (layer.made == nullptr) continue;
+    layer.weights = reinterpret_cast<const float*>(
+        weights.insert_own(layer.filter, own_layout(layer.shape.tile),
+                           reinterpret_cast<std::byte*>(std::exchange(layer.made, nullptr))));
+    if (layer.weights == nullptr) return no_memory(layer_bytes(layer.shape));
+  }
   return Error();
+}
+
+bool Winograd::runs_always(xnn_operator_t op) const {
+  return std::ranges::any_of(layers_, [op](const Layer& layer) {
+    return layer.op_object == op && layer.runs_always;
+  });
+}
+
+void Winograd::drop_tables(xnn_runtime_t runtime) const {
+  for (const Layer& layer : layers_) {
+    if (layer.runs_always) runtime->opdata[layer.op].workspace_size = 0;
+  }
 }
 
 void Winograd::use(xnn_runtime_t runtime, const char** names) {
@@ -205,14 +279,14 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     const simd::WinogradShape& shape = layer.shape;
     const WinogradSize size = result_size(op);
     const int64_t tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size);
-    if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip || tile == 0 ||
-        tile != shape.tile) {
+    if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip ||
+        (tile != shape.tile && !layer.runs_always)) {
       continue;
     }
     names[running] = kName;
     // Makes tasks of equal size for all threads. If there are few tiles, tasks share the panels
     // too.
-    const int64_t tiles = tile_count(tile, size);
+    const int64_t tiles = tile_count(shape.tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);
     if (tiles >= rows * round_up(tasks, threads_)) tasks = round_up(tasks, threads_);

@@ -9,12 +9,25 @@
 #include <cstdlib>
 #include <memory>
 
+#include "backends/xnnpack/runtime/reader/graph.h"
+#include "backends/xnnpack/runtime/weights/packed_weights.h"
 #include "kernels/optimized/simd/winograd.h"
 #include "runtime/core/checked_vector.h"
 
 namespace vitrine {
 class ThreadPool;
 }  // namespace vitrine
+
+namespace vitrine::xnnpack {
+
+struct OwnKernelLimits {
+  uint64_t max_bytes;    // that may be allocated; a copy that only makes a kernel faster must fit
+  bool exact;            // excludes kernels whose errors exceed those of plain sums of products
+  bool has_fixed_sizes;  // the delegate runs only with the declared sizes
+  size_t threads;        // of the runtime's pool; 1 without a pool
+};
+
+}  // namespace vitrine::xnnpack
 
 namespace vitrine::xnnpack::own_kernels {
 
@@ -28,16 +41,22 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 
 class Winograd {
  public:
-  // Transforms the weights of each convolution that Winograd makes faster at its current size,
-  // while the transformed weights and a workspace fit in `max_bytes`. Uses the threads of `pool`,
-  // which is the runtime's and may be null. Call once, at load.
-  Error load(xnn_runtime_t runtime, ThreadPool* pool, uint64_t max_bytes);
+  // Chooses the convolutions that Winograd makes faster at their declared sizes, while the
+  // transformed weights and a workspace fit in the limits. Marks their nodes if sizes are fixed.
+  // Call once, before the runtime is built.
+  Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
+  // Transforms the weights of the chosen convolutions. Uses the threads of `pool`, which is the
+  // runtime's and may be null. Call once, before the first reshape.
+  Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
+  // True if XNNPACK's kernel never runs the operator.
+  bool runs_always(xnn_operator_t op) const;
+  void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
-  // per operator that runs. Skips operators that lack a size, and those whose tile
-  // (choose_winograd_tile()) changed between load and the last reshape.
+  // per operator that runs. Skips operators that lack a size. If XNNPACK has packed weights too,
+  // also skips operators whose tile (choose_winograd_tile()) changed between load and the last
+  // reshape.
   void use(xnn_runtime_t runtime, const char** names);
 
-  size_t weight_bytes() const { return weight_bytes_; }
   size_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
@@ -48,8 +67,11 @@ class Winograd {
     size_t op;  // index in the runtime
     xnn_operator_t op_object;
     optimized::simd::WinogradShape shape;
+    const float* filter;
+    bool runs_always;
     int64_t tiles;          // maximum number in a task
-    float* weights;         // one bias per output channel, then the transformed weights
+    float* made;            // the weights, if load() transforms them; else null
+    const float* weights;   // one bias per output channel, then the transformed weights
     float* scratch;         // of the first thread
     size_t thread_scratch;  // floats per thread
     int64_t task_tiles;
@@ -59,11 +81,10 @@ class Winograd {
 
   static void run_task(const void* context, size_t thread, size_t tiles, size_t panels);
 
+  CheckedVector<const std::byte*> filters_;  // of the chosen convolutions, sorted
   CheckedVector<Layer> layers_;
-  std::unique_ptr<void, Free> weights_;
   std::unique_ptr<void, Free> scratch_;
   int64_t threads_ = 1;
-  size_t weight_bytes_ = 0;
   size_t scratch_bytes_ = 0;
 };
 

@@ -1,0 +1,27 @@
+// The identifiers of Vitrine's layouts of weights in a cache of packed weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/optimized/simd/gemm.h"
+#include "vitrine/error.h"
+
+namespace vitrine::xnnpack::own_kernels {
+
+// Returns the identifier of a layout. The node of a filter determines the kernel, except the tile
+// of Winograd's algorithm; other kernels pass 0. All layouts depend on the width of vectors.
+// Increase kVersion if a layout changes, because files of packed weights keep blocks.
+inline uint32_t own_layout(int64_t winograd_tile = 0) {
+  constexpr uint32_t kOwn = 0x56000000;  // distinguishes these from XNNPACK's seeds
+  constexpr uint32_t kVersion = 1;
+  return kOwn | kVersion << 16 | static_cast<uint32_t>(winograd_tile) << 8 |
+         static_cast<uint32_t>(optimized::simd::gemm_shape().lanes);
+}
+
+inline Error no_memory(size_t bytes) {
+  return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of weights",
+                     bytes);
+}
+
+}  // namespace vitrine::xnnpack::own_kernels
