@@ -13,7 +13,6 @@ namespace vitrine::optimized {
 namespace {
 
 using simd::WinogradImages;
-using simd::WinogradPanel;
 using simd::WinogradShape;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -79,19 +78,16 @@ T sum_of_products(const ConvolutionCase& c, const Operands& operands, int64_t pi
 }
 
 std::vector<float> transformed(const WinogradShape& shape, const std::vector<float>& weights) {
+  std::vector<float> filter(weights.size());
+  size_t at = 0;
+  for (int64_t o = 0; o < shape.out_channels; ++o) {
+    for (int64_t i = 0; i < 9 * shape.in_channels; ++i) {
+      filter[at++] = weights[static_cast<size_t>(i * shape.out_channels + o)];
+    }
+  }
   std::vector<float> result(static_cast<size_t>(simd::winograd_weights(shape)));
   for (int64_t p = 0; p < simd::winograd_panels(shape); ++p) {
-    const WinogradPanel panel = simd::winograd_panel(shape, p);
-    for (int64_t k = 0; k < shape.in_channels; ++k) {
-      std::vector<float> taps(static_cast<size_t>(9 * panel.width));
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t count = std::min(panel.width, shape.out_channels - panel.first);
-        std::copy_n(
-            weights.begin() + (tap * shape.in_channels + k) * shape.out_channels + panel.first,
-            count, taps.begin() + tap * panel.width);
-      }
-      simd::winograd_transform(shape, p, k, taps.data(), result.data());
-    }
+    simd::winograd_transform(shape, p, filter.data(), result.data());
   }
   return result;
 }

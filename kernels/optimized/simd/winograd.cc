@@ -21,6 +21,14 @@ namespace vitrine::optimized::simd {
 constexpr double kA = 2.0 / 3;
 constexpr double kB = 3.0 / 2;
 
+// The weights of a panel, from its first output channel on.
+struct WinogradFilter {
+  const float* weights;
+  int64_t in_channels;
+  int64_t out_channels;  // up to the last one of the convolution
+  int64_t width;         // of the panel
+};
+
 // A transformed tile of the result. Value i of the tile is at sums[i * step].
 struct WinogradResult {
   const float* sums;
@@ -153,23 +161,49 @@ HWY_INLINE void transform_pixels_of_tile(const float* const* pixels, int64_t cha
   }
 }
 
+// Transposes a block of weights at a time, because the weights of successive output channels are
+// far apart: most of them would evict each other from the first-level cache.
 template <int kTile>
-HWY_INLINE void transform_taps(const float* taps, int64_t width, float* to, int64_t step) {
+HWY_INLINE void transform_panel(const WinogradFilter& filter, float* to) {
   constexpr int kSize = kTile + 2;
+  constexpr int64_t kBlock = 16;  // input channels, a line of the cache
+  constexpr int64_t kRow = 9 * kBlock;
   const Tag d;
-  for (int64_t c = 0; c < width; c += static_cast<int64_t>(hn::Lanes(d))) {
-    V lines[kSize][3];
-    for (int x = 0; x < 3; ++x) {
-      V in[3];
-      V out[kSize];
-      for (int y = 0; y < 3; ++y) in[y] = hn::LoadU(d, taps + (y * 3 + x) * width + c);
-      transform_weights<kTile>(in, out);
-      for (int y = 0; y < kSize; ++y) lines[y][x] = out[y];
-    }
-    for (int y = 0; y < kSize; ++y) {
-      V out[kSize];
-      transform_weights<kTile>(lines[y], out);
-      for (int x = 0; x < kSize; ++x) hn::StoreU(out[x], d, to + (y * kSize + x) * step + c);
+  const hn::RebindToSigned<Tag> di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto indices = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(kRow)));
+  const int64_t step = filter.in_channels * filter.width;  // from point to point
+  float block[kGemmMaxLanes * kRow] = {};                  // output channel, tap, input channel
+  for (int64_t c = 0; c < filter.width; c += lanes) {
+    const int64_t rows = std::min(lanes, filter.out_channels - c);
+    for (int64_t first = 0; first < filter.in_channels; first += kBlock) {
+      const int64_t channels = std::min(kBlock, filter.in_channels - first);
+      for (int64_t i = 0; i < 9 * rows; ++i) {
+        const float* const from = filter.weights + (9 * c + i) * filter.in_channels + first;
+        if (channels == kBlock) {
+          std::copy_n(from, kBlock, block + i * kBlock);
+        } else {
+          std::copy_n(from, channels, block + i * kBlock);
+        }
+      }
+      for (int64_t k = 0; k < channels; ++k) {
+        V lines[kSize][3];
+        for (int x = 0; x < 3; ++x) {
+          V in[3];
+          V out[kSize];
+          for (int y = 0; y < 3; ++y) {
+            in[y] = hn::GatherIndex(d, block + (y * 3 + x) * kBlock + k, indices);
+          }
+          transform_weights<kTile>(in, out);
+          for (int y = 0; y < kSize; ++y) lines[y][x] = out[y];
+        }
+        float* const results = to + (first + k) * filter.width + c;
+        for (int y = 0; y < kSize; ++y) {
+          V out[kSize];
+          transform_weights<kTile>(lines[y], out);
+          for (int x = 0; x < kSize; ++x) hn::StoreU(out[x], d, results + (y * kSize + x) * step);
+        }
+      }
     }
   }
 }
@@ -220,9 +254,9 @@ void TransformPixels(int64_t tile, const float* const* pixels, int64_t channels,
   if (tile == 2) return transform_pixels_of_tile<2>(pixels, channels, to, step);
   transform_pixels_of_tile<4>(pixels, channels, to, step);
 }
-void TransformTaps(int64_t tile, const float* taps, int64_t width, float* to, int64_t step) {
-  if (tile == 2) return transform_taps<2>(taps, width, to, step);
-  transform_taps<4>(taps, width, to, step);
+void TransformPanel(int64_t tile, const WinogradFilter& filter, float* to) {
+  if (tile == 2) return transform_panel<2>(filter, to);
+  transform_panel<4>(filter, to);
 }
 void TransformResult(int64_t tile, const WinogradResult& result) {
   if (tile == 2) return transform_result<2>(result);
@@ -236,7 +270,7 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(TransformPixels);
-VITRINE_EXPORT(TransformTaps);
+VITRINE_EXPORT(TransformPanel);
 VITRINE_EXPORT(TransformResult);
 
 namespace {
@@ -346,13 +380,16 @@ int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles) {
   return Scratch(shape, tiles).floats();
 }
 
-void winograd_transform(const WinogradShape& shape, int64_t panel, int64_t in_channel,
-                        const float* taps, float* weights) {
+void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
+                        float* weights) {
   const WinogradPanel columns = winograd_panel(shape, panel);
-  float* const to = weights + shape.points() * shape.in_channels * columns.first;
-  VITRINE_DISPATCH(TransformTaps)
-  (shape.tile, taps, columns.width, to + in_channel * columns.width,
-   shape.in_channels * columns.width);
+  VITRINE_DISPATCH(TransformPanel)
+  (shape.tile,
+   {.weights = filter + columns.first * 9 * shape.in_channels,
+    .in_channels = shape.in_channels,
+    .out_channels = shape.out_channels - columns.first,
+    .width = columns.width},
+   weights + shape.points() * shape.in_channels * columns.first);
 }
 
 void winograd_convolve(const WinogradImages& images, const WinogradPart& part, float* scratch) {

@@ -37,12 +37,10 @@ int64_t winograd_tile_step();
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 
-// Transforms the weights of one input channel and one panel. taps[tap * panel.width + i] is the
-// weight of output channel panel.first + i, or zero after the last channel. `weights` is the start
-// of the transformed weights of the convolution.
-inline constexpr int64_t kWinogradMaxPanel = 192;
-void winograd_transform(const WinogradShape& shape, int64_t panel, int64_t in_channel,
-                        const float* taps, float* weights);
+// Transforms the weights of one panel. filter[(out_channel * 9 + tap) * in_channels + in_channel] is
+// a weight. `weights` is the start of the transformed weights of the convolution.
+void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
+                        float* weights);
 
 // Strides are in floats. Output pixel (y, x) is the sum over ky, kx of
 // weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].

@@ -160,26 +160,8 @@ struct Winograd::Transformation {
     for (; layer->made == nullptr || panel >= simd::winograd_panels(layer->shape); ++layer) {
       if (layer->made != nullptr) panel -= simd::winograd_panels(layer->shape);
     }
-    // Number of input channels that are gathered at a time, so that a line of the cache is read
-    // fewer times.
-    constexpr int64_t kChannels = 4;
-    const simd::WinogradShape& shape = layer->shape;
-    const simd::WinogradPanel columns = simd::winograd_panel(shape, panel);
-    const int64_t count = std::min(columns.width, shape.out_channels - columns.first);
-    float taps[kChannels][9 * simd::kWinogradMaxPanel] = {};
-    for (int64_t first = 0; first < shape.in_channels; first += kChannels) {
-      const int64_t channels = std::min(kChannels, shape.in_channels - first);
-      for (int64_t i = 0; i < count; ++i) {
-        const float* from = layer->filter + (columns.first + i) * 9 * shape.in_channels + first;
-        for (int64_t tap = 0; tap < 9; ++tap, from += shape.in_channels) {
-          for (int64_t k = 0; k < channels; ++k) taps[k][tap * columns.width + i] = from[k];
-        }
-      }
-      for (int64_t k = 0; k < channels; ++k) {
-        simd::winograd_transform(shape, panel, first + k, taps[k],
-                                 layer->made + shape.out_channels);
-      }
-    }
+    simd::winograd_transform(layer->shape, panel, layer->filter,
+                             layer->made + layer->shape.out_channels);
   }
 
   static void run_task(void* transformation, size_t index) {
