@@ -3,6 +3,8 @@
 
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/simd/depthwise.h"
+#include "kernels/optimized/simd/gemm.h"
+#include "kernels/optimized/simd/transpose.h"
 #include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
@@ -14,6 +16,7 @@ constexpr int64_t kMaxDepthwiseTaps = 128;
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
 constexpr int64_t kCacheLineFloats = 16;
+constexpr int64_t kChannelBlock = 64;  // channels that a thread converts at a time
 
 bool is_depthwise(const ConvolutionShape& shape) {
   return shape.group_channels == 1 && shape.window.groups > 1 && shape.kernel[0] == 1 &&
@@ -105,11 +108,15 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
   auto* const weights = static_cast<float*>(context.allocate_temp({taps, channels, sizeof(float)}));
   if (weights == nullptr) return;
   const Layout& layout = shape.weight_layout;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    const float* const from = shape.weight + tap / shape.kernel[2] * layout.strides[3] +
-                              tap % shape.kernel[2] * layout.strides[4];
-    float* const to = weights + tap * channels;
-    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
+  if (is_plane(layout) && layout.strides[4] == 1) {
+    simd::transpose(shape.weight, layout.strides[0], weights, channels, taps, channels);
+  } else {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const float* const from = shape.weight + tap / shape.kernel[2] * layout.strides[3] +
+                                tap % shape.kernel[2] * layout.strides[4];
+      float* const to = weights + tap * channels;
+      for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
+    }
   }
   const auto convolve_line = [&](int64_t item, int64_t) {
     const int64_t y = item % shape.output[1];
@@ -152,6 +159,49 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
   parallel(context, out.sizes[0] * shape.output[1], depthwise_work(shape), convolve_line);
 }
 
+// True if lines are so short that vectors of pixels would be mostly empty.
+bool has_short_lines(const ConvolutionShape& shape) {
+  const int64_t lanes = simd::gemm_shape().lanes;
+  return shape.group_rows == 1 && shape.out_layout.sizes[1] >= lanes && shape.output[2] < lanes &&
+         is_plane(shape.input_layout) && is_plane(shape.out_layout);
+}
+
+// Converts images to channels-last, convolves them, and converts the results back.
+void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
+  const int64_t channels = shape.out_layout.sizes[1];
+  const int64_t size = shape.in[1] * shape.in[2];
+  auto* const in = static_cast<float*>(context.allocate_temp({size, channels, sizeof(float)}));
+  auto* const out =
+      static_cast<float*>(context.allocate_temp({shape.positions(), channels, sizeof(float)}));
+  if (in == nullptr || out == nullptr) return;
+  ConvolutionShape pixels = shape;
+  pixels.input = in;
+  pixels.out = out;
+  pixels.input_layout.strides = {0, 1, 0, shape.in[2] * channels, channels};
+  pixels.out_layout.strides = {0, 1, 0, shape.output[2] * channels, channels};
+  pixels.out_layout.sizes[0] = 1;
+  // Calls body(first, count) for parts of the channels.
+  const auto for_channels = [&](const auto& body) {
+    parallel_ranges(context, channels, kChannelBlock, work_of({8, size}),
+                    [&](int64_t begin, int64_t end) { body(begin, end - begin); });
+  };
+  for (int64_t n = 0; n < shape.out_layout.sizes[0] && !context.failed(); ++n) {
+    const KernelContext::TemporaryScope scope(context);
+    const int64_t in_plane = shape.input_layout.strides[1];
+    const int64_t out_plane = shape.out_layout.strides[1];
+    const float* const images = shape.input + n * shape.input_layout.strides[0];
+    float* const results = shape.out + n * shape.out_layout.strides[0];
+    for_channels([&](int64_t c, int64_t count) {
+      simd::transpose(images + c * in_plane, in_plane, in + c, channels, size, count);
+    });
+    convolve_pixels(context, pixels);
+    for_channels([&](int64_t c, int64_t count) {
+      simd::transpose(out + c, channels, results + c * out_plane, out_plane, count,
+                      shape.positions());
+    });
+  }
+}
+
 }  // namespace
 
 bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape) {
@@ -162,7 +212,11 @@ bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape) {
     return layout.strides[4] == 1 || layout.sizes[4] == 1;
   };
   if (in_lines(in) && in_lines(out)) {
-    convolve_planes(context, shape);
+    if (has_short_lines(shape)) {
+      convolve_as_pixels(context, shape);
+    } else {
+      convolve_planes(context, shape);
+    }
     return true;
   }
   if (shape.group_rows != 1 || in.strides[1] != 1 || out.strides[1] != 1) return false;

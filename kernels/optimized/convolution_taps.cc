@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "kernels/optimized/convolution_shape.h"
-#include "kernels/optimized/packing_key.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/optimized/simd/transpose.h"
+#include "kernels/util/packing_key.h"
 #include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {

@@ -7,10 +7,10 @@
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
-#include "kernels/optimized/packing_key.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/convert.h"
+#include "kernels/util/packing_key.h"
 #include "kernels/util/parallel.h"
 #include "runtime/core/checked_math.h"
 

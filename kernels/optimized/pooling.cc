@@ -60,6 +60,12 @@ class PaddedMaxPool {
                   (window.kernel[i] - 1) * window.dilation[i] + 1;
       copied_[i] = std::clamp<int64_t>(sizes_[i] - window.padding[i], 0, window.input[i]);
     }
+    if (!fits()) return;
+    int32_t* index = plane_indices_.data();
+    for (int64_t y = 0; y < sizes_[0]; ++y) {
+      const int64_t line = (y - window.padding[0]) * window.input[1] - window.padding[1];
+      for (int64_t x = 0; x < sizes_[1]; ++x) *index++ = static_cast<int32_t>(line + x);
+    }
   }
 
   bool fits() const {
@@ -67,42 +73,48 @@ class PaddedMaxPool {
            sizes_[0] * sizes_[1] <= kMaxElements;
   }
 
+  // Finds the largest elements of parts of lines first, and of columns of such parts second.
   void run(const float* plane, float* largest, int64_t* indices) const {
-    float padded[kMaxElements];
-    std::fill_n(padded, sizes_[0] * sizes_[1], kNothing);
+    float padded[kMaxElements + simd::kPoolingSlack];
+    float parts[kMaxElements + simd::kPoolingSlack];
+    int32_t part_indices[kMaxElements + simd::kPoolingSlack];
+    const int64_t elements = sizes_[0] * sizes_[1];
+    std::fill_n(padded, elements + simd::kPoolingSlack, kNothing);
     for (int64_t y = 0; y < copied_[0]; ++y) {
       std::copy_n(plane + y * window_.input[1], copied_[1],
                   padded + (y + window_.padding[0]) * sizes_[1] + window_.padding[1]);
     }
+    const int64_t count = elements - (window_.kernel[1] - 1) * window_.dilation[1];
+    simd::largest_of_neighbors({padded, nullptr, window_.dilation[1], window_.kernel[1]}, count,
+                               parts, part_indices);
+    std::fill_n(parts + count, elements - count + simd::kPoolingSlack, kNothing);
+    std::fill_n(part_indices + count, elements - count + simd::kPoolingSlack, 0);
     const int64_t width = window_.output[1];
     for (int64_t y = 0; y < window_.output[0]; ++y, largest += width, indices += width) {
+      float line[kMaxElements + simd::kPoolingSlack];
+      int32_t line_indices[kMaxElements + simd::kPoolingSlack];
       const int64_t first = y * window_.stride[0] * sizes_[1];
-      simd::largest_of_windows(
-          {padded + first, window_.stride[1], window_.kernel[0], window_.dilation[0] * sizes_[1],
-           window_.kernel[1], window_.dilation[1]},
-          static_cast<int32_t>(first), width, largest, indices);
-      for (int64_t x = 0; x < width; ++x) indices[x] = plane_index(y, x, largest[x], indices[x]);
+      simd::largest_of_neighbors(
+          {parts + first, part_indices + first, window_.dilation[0] * sizes_[1], window_.kernel[0]},
+          (width - 1) * window_.stride[1] + 1, line, line_indices);
+      for (int64_t x = 0; x < width; ++x) {
+        const int64_t at = x * window_.stride[1];
+        largest[x] = line[at];
+        indices[x] = line[at] == kNothing
+                         ? window_.range(0, y).begin * window_.input[1] + window_.range(1, x).begin
+                         : plane_indices_[static_cast<size_t>(line_indices[at])];
+      }
     }
   }
 
  private:
-  static constexpr int64_t kMaxElements = 4096;
+  static constexpr int64_t kMaxElements = 2048;
   static constexpr float kNothing = -std::numeric_limits<float>::infinity();
-
-  // Converts an index in the padded plane. A window without a larger element has the index of its
-  // first element, which may be padding.
-  int64_t plane_index(int64_t y, int64_t x, float largest, int64_t index) const {
-    if (largest == kNothing) {
-      return window_.range(0, y).begin * window_.input[1] + window_.range(1, x).begin;
-    }
-    const auto width = static_cast<int32_t>(sizes_[1]);
-    const auto at = static_cast<int32_t>(index);
-    return (at / width - window_.padding[0]) * window_.input[1] + at % width - window_.padding[1];
-  }
 
   const PoolWindow& window_;
   std::array<int64_t, 2> sizes_{};   // of the padded plane
   std::array<int64_t, 2> copied_{};  // sizes of the part of the plane that windows read
+  std::array<int32_t, kMaxElements> plane_indices_;  // by index in the padded plane
 };
 
 bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
@@ -126,8 +138,7 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
   const LineRuns runs(window);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
-  const PaddedMaxPool padded(window);
-  if (runs.are_cut() && padded.fits()) {
+  if (const PaddedMaxPool padded(window); runs.are_cut() && padded.fits()) {
     parallel(context, plane_count(self), work, [&](int64_t plane, int64_t) {
       const int64_t first = plane * window.output[0] * width;
       padded.run(self.unchecked_data<float>() + plane * window.input[0] * window.input[1],

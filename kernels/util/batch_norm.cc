@@ -1,10 +1,13 @@
 #include "kernels/util/batch_norm.h"
 
 #include <array>
+#include <bit>
 
 #include "kernels/util/elementwise.h"
 #include "kernels/util/moments.h"
 #include "kernels/util/norm.h"
+#include "kernels/util/packing_key.h"
+#include "runtime/core/checked_math.h"
 
 namespace vitrine {
 
@@ -46,23 +49,54 @@ bool check_input(KernelContext& context, const Tensor& input) {
   return false;
 }
 
+// Returns memory for the scales of all channels, followed by their shifts. The memory is kept with
+// the method if all parameters are constant. Returns null data if the context has failed.
+template <class T>
+KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNormArguments& a,
+                                         size_t channels) {
+  const auto count = static_cast<int64_t>(channels);
+  const int64_t bytes = checked_product({count, 2, int64_t{sizeof(T)}}).value_or(0);
+  PackingKey key;
+  key.add(std::bit_cast<int64_t>(a.epsilon));
+  bool may_keep = bytes != 0;
+  for (const Tensor* parameter : {a.weight, a.bias, &a.mean, &a.variance}) {
+    if (parameter == nullptr) {
+      key.add(0);
+    } else {
+      // To convert a parameter may fail, which would leave the kept memory without values.
+      may_keep &= parameter->is_constant() && parameter->dtype() == scalar_type_of<T>;
+      key.add(reinterpret_cast<intptr_t>(parameter->raw_data()));
+    }
+  }
+  if (may_keep) {
+    const auto kept = context.derive(a.variance, key.value(), static_cast<size_t>(bytes));
+    if (kept.data != nullptr || context.failed()) return kept;
+  }
+  return {context.allocate_temp({count, 2, int64_t{sizeof(T)}}), true};
+}
+
 template <class T>
 void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShift apply,
                Tensor& out) {
   const size_t channels = static_cast<size_t>(a.input.size(kChannelDim));
-  ChannelVector<T> scale(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
-  ChannelVector<T> shift(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
-  const T* mean = elements_as<T>(context, &a.mean);
-  const T* variance = elements_as<T>(context, &a.variance);
-  const T* weight = elements_as<T>(context, a.weight);
-  const T* bias = elements_as<T>(context, a.bias);
-  if (context.failed()) return;
-  for (size_t c = 0; c < channels; ++c) {
-    const double rstd = reciprocal_deviation(static_cast<double>(variance[c]), a.epsilon);
-    const double factor = rstd * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
-    const double offset = bias != nullptr ? static_cast<double>(bias[c]) : 0.0;
-    scale[c] = static_cast<T>(factor);
-    shift[c] = static_cast<T>(offset - static_cast<double>(mean[c]) * factor);
+  const auto memory = scales_and_shifts<T>(context, a, channels);
+  if (memory.data == nullptr) return;
+  T* const first = static_cast<T*>(memory.data);
+  ChannelVector<T> scale({first, channels}, a.input.rank() - kChannelDim);
+  ChannelVector<T> shift({first + channels, channels}, a.input.rank() - kChannelDim);
+  if (memory.is_new) {
+    const T* mean = elements_as<T>(context, &a.mean);
+    const T* variance = elements_as<T>(context, &a.variance);
+    const T* weight = elements_as<T>(context, a.weight);
+    const T* bias = elements_as<T>(context, a.bias);
+    if (context.failed()) return;
+    for (size_t c = 0; c < channels; ++c) {
+      const double rstd = reciprocal_deviation(static_cast<double>(variance[c]), a.epsilon);
+      const double factor = rstd * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
+      const double offset = bias != nullptr ? static_cast<double>(bias[c]) : 0.0;
+      scale[c] = static_cast<T>(factor);
+      shift[c] = static_cast<T>(offset - static_cast<double>(mean[c]) * factor);
+    }
   }
   apply(context, a.input, scale.tensor(), shift.tensor(), out);
 }

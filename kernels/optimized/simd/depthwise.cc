@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/depthwise.cc"
@@ -223,6 +224,27 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int
   }
 }
 
+// Computes a vector of channels for four pixels, starting at `pixel`.
+HWY_INLINE void sums_of_four_pixels(const DepthwisePixels<float>& pixels, int64_t pixel,
+                                    int64_t c) {
+  const Tag d;
+  const int64_t room = pixels.channels - c;
+  const auto bias = pixels.bias != nullptr ? load_part(d, pixels.bias + c, room) : hn::Zero(d);
+  hn::Vec<Tag> sums[] = {bias, bias, bias, bias};
+  for (int64_t t = 0; t < pixels.taps; ++t) {
+    const float* const in = pixels.in[t] + pixel * pixels.in_step + c;
+    const auto weights = load_part(d, pixels.weights[t] + c, room);
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < 4; ++p) {
+      sums[p] = hn::MulAdd(load_floats(in + p * pixels.in_step, room), weights, sums[p]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int64_t p = 0; p < 4; ++p) {
+    store_floats(sums[p], pixels.out + (pixel + p) * pixels.out_step + c, room);
+  }
+}
+
 // For Half, one vector at a time is enough on processors for which XNNPACK has no f16 kernels.
 template <class T>
 constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
@@ -231,14 +253,20 @@ constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
 template <class T>
 HWY_INLINE void pixels_of_channels(const DepthwisePixels<T>& pixels) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
-  for (int64_t pixel = 0; pixel < pixels.count; ++pixel) {
-    int64_t c = 0;
-    if constexpr (kFourVectors<T>) {
-      for (; c + 4 * lanes <= pixels.channels; c += 4 * lanes) {
-        sum_of_taps<4>(pixels, pixel, c, lanes);
+  int64_t first = 0;
+  if constexpr (kFourVectors<T>) {
+    for (int64_t pixel = 0; pixel < pixels.count; ++pixel) {
+      for (first = 0; first + 4 * lanes <= pixels.channels; first += 4 * lanes) {
+        sum_of_taps<4>(pixels, pixel, first, lanes);
       }
     }
-    for (; c < pixels.channels; c += lanes) sum_of_taps<1>(pixels, pixel, c, pixels.channels - c);
+  }
+  for (int64_t c = first; c < pixels.channels; c += lanes) {
+    int64_t pixel = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      for (; pixel + 4 <= pixels.count; pixel += 4) sums_of_four_pixels(pixels, pixel, c);
+    }
+    for (; pixel < pixels.count; ++pixel) sum_of_taps<1>(pixels, pixel, c, pixels.channels - c);
   }
 }
 

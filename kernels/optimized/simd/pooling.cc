@@ -108,6 +108,29 @@ void LargestOfWindows(const Windows& w, int32_t index, int64_t count, float* lar
   }
 }
 
+void LargestOfNeighbors(const Neighbors& n, int64_t count, float* largest,
+                        int32_t* largest_indices) {
+  const hn::CappedTag<float, kPoolingSlack> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < count; i += lanes) {
+    auto best = hn::Set(d, -std::numeric_limits<float>::infinity());
+    auto best_index =
+        n.indices != nullptr ? hn::LoadU(di, n.indices + i) : hn::Iota(di, static_cast<int32_t>(i));
+    for (int64_t t = 0; t < n.taps; ++t) {
+      const int64_t at = i + t * n.step;
+      const auto x = hn::LoadU(d, n.values + at);
+      const auto index = n.indices != nullptr ? hn::LoadU(di, n.indices + at)
+                                              : hn::Iota(di, static_cast<int32_t>(at));
+      const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+      best = hn::IfThenElse(taken, x, best);
+      best_index = hn::IfThenElse(hn::RebindMask(di, taken), index, best_index);
+    }
+    hn::StoreU(best, d, largest + i);
+    hn::StoreU(best_index, di, largest_indices + i);
+  }
+}
+
 void SumsOfWindows(const Windows& w, int64_t count, float* sums) {
 #if HWY_TARGET != HWY_SCALAR
   const bool done =
@@ -134,11 +157,16 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(LargestOfWindows);
+VITRINE_EXPORT(LargestOfNeighbors);
 VITRINE_EXPORT(SumsOfWindows);
 
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
                         int64_t* indices) {
   VITRINE_DISPATCH(LargestOfWindows)(windows, index, count, largest, indices);
+}
+void largest_of_neighbors(const Neighbors& neighbors, int64_t count, float* largest,
+                          int32_t* largest_indices) {
+  VITRINE_DISPATCH(LargestOfNeighbors)(neighbors, count, largest, largest_indices);
 }
 void sums_of_windows(const Windows& windows, int64_t count, float* sums) {
   VITRINE_DISPATCH(SumsOfWindows)(windows, count, sums);

@@ -21,6 +21,20 @@ struct Windows {
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
                         int64_t* indices);
 
+// For each i < count, finds the largest of values[i + t * step] for t < taps, or the last NaN, and
+// its index: indices[i + t * step], or i + t * step if `indices` is null. If no element is above
+// -infinity, the index is that of values[i]. Reads and writes up to kPoolingSlack elements past the
+// last one. The results must not overlap the inputs.
+struct Neighbors {
+  const float* values;
+  const int32_t* indices;
+  int64_t step;
+  int64_t taps;
+};
+inline constexpr int64_t kPoolingSlack = 64;
+void largest_of_neighbors(const Neighbors& neighbors, int64_t count, float* largest,
+                          int32_t* largest_indices);
+
 // Computes the sums of windows, adding row by row.
 void sums_of_windows(const Windows& windows, int64_t count, float* sums);
 

@@ -1,10 +1,10 @@
-// The key under which KernelContext::derive() keeps packed weights: a hash (FNV-1a) of the numbers
-// that determine their order.
+// The key under which KernelContext::derive() keeps data: a hash (FNV-1a) of the numbers that
+// determine the data, such as the order of packed weights.
 #pragma once
 
 #include <cstdint>
 
-namespace vitrine::optimized {
+namespace vitrine {
 
 class PackingKey {
  public:
@@ -18,4 +18,4 @@ class PackingKey {
   uint64_t key_ = kStart;
 };
 
-}  // namespace vitrine::optimized
+}  // namespace vitrine
