@@ -194,6 +194,43 @@ class BlockedProduct {
   const GemmOperands::InPlace result_;
 };
 
+// Computes a small product whose operands can all be used in place, which needs neither panels nor
+// memory. Returns false, with nothing done, if there are other operands.
+bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
+                       const GemmOperands& operands) {
+  if (columns > simd::kGemmMaxVectors * shape.lanes || operands.wants_scratch()) return false;
+  const GemmOperands::InPlace result = operands.result_in_place();
+  if (result.data == nullptr) return false;
+  simd::GemmTile tile{};
+  tile.vectors = divide_up(columns, shape.lanes);
+  tile.right = operands.packed_right();
+  if (tile.right != nullptr) {
+    tile.right_stride = shape.lanes;
+    tile.vector_stride = depth * shape.lanes;
+  } else {
+    const GemmRows right = operands.right_in_place();
+    if (right.data == nullptr || !(right.has_slack || columns == tile.vectors * shape.lanes)) {
+      return false;
+    }
+    tile.right = right.data;
+    tile.right_stride = right.stride;
+  }
+  tile.depth = depth;
+  tile.sums_stride = result.stride;
+  tile.columns = columns;
+  tile.bias = result.bias;
+  for (int64_t row = 0; row < rows; row += shape.rows) {
+    tile.rows = std::min(shape.rows, rows - row);
+    const GemmRows left = operands.left_rows(row, tile.rows, nullptr);
+    tile.left = left.data;
+    tile.left_stride = left.stride;
+    tile.sums = result.data + row * result.stride;
+    tile.start = result.start == nullptr ? nullptr : result.start + row;
+    simd::multiply_tile(tile);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<int64_t> packed_size(int64_t columns, int64_t depth) {
@@ -223,6 +260,7 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
   const simd::GemmShape shape = simd::gemm_shape();
   const int64_t work = work_of({rows, columns, depth + 1});
   const int64_t workers = worker_count(context, work);
+  if (work < kParallelWork && multiply_in_place(shape, rows, columns, depth, operands)) return;
   const Blocking blocking = make_blocking(shape, rows, columns, depth, workers);
   const BlockedProduct product(operands, shape, blocking, rows, columns, depth);
   const KernelContext::TemporaryScope scope(context);
