@@ -11,19 +11,20 @@ namespace simd = optimized::simd;
 
 bool is_batch_norm(const xnn_operator& op) {
   return op.type == xnn_operator_type_convolution_nhwc_f32 &&
-         op.ukernel.type == xnn_microkernel_type_vmulcaddc && fill_vectors<float>(op.groups, 1);
+         op.ukernel.type == xnn_microkernel_type_vmulcaddc &&
+         fill_vectors<float>(convolution_of(op).groups, 1);
 }
 
 size_t batch_norm_weight_bytes(const xnn_operator& op) {
-  return is_batch_norm(op) ? op.groups * (2 * sizeof(float)) : 0;
+  return is_batch_norm(op) ? convolution_of(op).groups * (2 * sizeof(float)) : 0;
 }
 
 // Writes the scales and then the biases.
 void copy_batch_norm_weights(xnn_operator& op, const RawWeights& weights, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
-  for (size_t channel = 0; channel < op.groups; ++channel) {
+  for (size_t channel = 0; channel < convolution_of(op).groups; ++channel) {
     to[channel] = weights.weight(channel);
-    to[op.groups + channel] = weights.bias(channel);
+    to[convolution_of(op).groups + channel] = weights.bias(channel);
   }
 }
 

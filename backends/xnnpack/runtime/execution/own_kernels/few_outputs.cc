@@ -23,18 +23,20 @@ size_t min_vectors(size_t out_channels, bool reads_table) {
 }
 
 bool has_few_outputs(const xnn_operator& op) {
-  return op.type == xnn_operator_type_convolution_nhwc_f32 &&
-         (reads_table(op) || op.ukernel.type == xnn_microkernel_type_gemm) && op.groups == 1 &&
-         op.group_output_channels <= simd::FewOutputs::kMax &&
-         fill_vectors<float>(op.group_input_channels,
-                             min_vectors(op.group_output_channels, reads_table(op))) &&
-         op.output_pixel_stride == op.group_output_channels;
+  if (op.type != xnn_operator_type_convolution_nhwc_f32) return false;
+  const auto& convolution = convolution_of(op);
+  return (reads_table(op) || op.ukernel.type == xnn_microkernel_type_gemm) &&
+         convolution.groups == 1 && convolution.group_output_channels <= simd::FewOutputs::kMax &&
+         fill_vectors<float>(convolution.group_input_channels,
+                             min_vectors(convolution.group_output_channels, reads_table(op))) &&
+         op.output_pixel_stride == convolution.group_output_channels;
 }
 
 simd::FewOutputs shape_of(const xnn_operator& op) {
-  return {.in_channels = static_cast<int64_t>(op.group_input_channels),
-          .out_channels = static_cast<int64_t>(op.group_output_channels),
-          .taps = int64_t{op.kernel_height} * op.kernel_width};
+  const auto& convolution = convolution_of(op);
+  return {.in_channels = static_cast<int64_t>(convolution.group_input_channels),
+          .out_channels = static_cast<int64_t>(convolution.group_output_channels),
+          .taps = int64_t{convolution.kernel_height} * convolution.kernel_width};
 }
 
 size_t few_outputs_weight_bytes(const xnn_operator& op) {
@@ -107,9 +109,9 @@ void use_few_outputs(xnn_operator& op, const std::byte* weights) {
   const simd::FewOutputs shape = shape_of(op);
   const size_t products = static_cast<size_t>(shape.taps * shape.in_channels * shape.out_channels);
   const size_t tile = std::max<size_t>(1, kTaskProducts / products);
-  const size_t pixels = op.output_height * op.output_width;
+  const size_t pixels = convolution_of(op).output_height * convolution_of(op).output_width;
   if (!reads_table(op)) {
-    op.context.gemm.gemm.gemm.packed_w = weights;
+    gemm_context_of(op).packed_w = weights;
     compute_parameters& compute = op.compute[0];
     compute.type = xnn_parallelization_type_1d_tile_1d;
     compute.task_1d_tile_1d =
@@ -118,7 +120,7 @@ void use_few_outputs(xnn_operator& op, const std::byte* weights) {
     compute.tile[0] = tile;
     return;
   }
-  op.context.igemm.igemm.packed_w = weights;
+  igemm_context_of(op).packed_w = weights;
   const bool makes_table = (op.flags & XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER) != 0;
   compute_parameters& compute = op.compute[makes_table ? 1 : 0];
   compute.type = xnn_parallelization_type_2d_tile_1d;

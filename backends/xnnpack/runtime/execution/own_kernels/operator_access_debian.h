@@ -24,6 +24,10 @@ inline const xnn_operator& convolution_of(const xnn_operator& op) { return op; }
 inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) { return op.ukernel.igemm; }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.context.igemm.igemm; }
 
+// A convolution with a window of one pixel is a product of its pixels and the weights.
+inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) { return op.ukernel.gemm; }
+inline gemm_context& gemm_context_of(xnn_operator& op) { return op.context.gemm.gemm.gemm; }
+
 // True if the operator applies `function` to f32 values.
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
   if (op.type != xnn_operator_type_unary_elementwise) return false;
@@ -58,6 +62,16 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.groups + context.output_increment;
 }
+// The context of an average pooling. Padding is not part of the average.
+template <bool kIsPadded>
+auto& average_context_of(xnn_operator& op) {
+  if constexpr (kIsPadded) {
+    return op.context.pixelwise_average_pooling;
+  } else {
+    return op.context.average_pooling;
+  }
+}
+
 // A member that only XNNPACK's task reads. Our task stores a value of its own there.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }

@@ -34,6 +34,12 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
+// No convolution of this version uses these two.
+inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
+  return op.ukernel.gemm_ukernels->gemm;
+}
+inline gemm_context& gemm_context_of(xnn_operator& op) { return op.dynamic_context.gemm->gemm; }
+
 // True if the operator applies `function` to f32 values.
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
   // No function that Vitrine replaces exists for other types of 4 bytes.
@@ -69,6 +75,12 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.output_pixel_stride;
 }
+// The context of an average pooling. Padding is not part of the average.
+template <bool kIsPadded>
+average_pooling_context& average_context_of(xnn_operator& op) {
+  return op.context.average_pooling;
+}
+
 // A member that only XNNPACK's task reads. Our task stores a value of its own there.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {

@@ -13,7 +13,8 @@ namespace simd = optimized::simd;
 // time of either kernel. With AVX2, our kernels are faster only for small windows of floats.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
-  const int64_t taps = int64_t{op.kernel_height} * op.kernel_width;
+  const auto& window = convolution_of(op);
+  const int64_t taps = int64_t{window.kernel_height} * window.kernel_width;
   const bool has_avx512 = simd::gemm_shape().lanes >= 16;
   const bool is_small =
       has_avx512 ? taps <= simd::PixelWindows<T>::kMaxTaps : taps <= 9 && std::is_same_v<T, float>;
@@ -22,9 +23,11 @@ bool has_our_size(const xnn_operator& op) {
 
 // Number of pointers from window to window in XNNPACK's table. Windows share pointers to columns.
 size_t table_step(const xnn_operator& op) {
-  const uint32_t columns =
-      op.dilation_width > 1 ? op.kernel_width : std::min(op.stride_width, op.kernel_width);
-  return size_t{columns} * op.kernel_height;
+  const auto& window = convolution_of(op);
+  const uint32_t columns = window.dilation_width > 1
+                               ? window.kernel_width
+                               : std::min(window.stride_width, window.kernel_width);
+  return size_t{columns} * window.kernel_height;
 }
 
 template <class T>
@@ -34,28 +37,54 @@ bool is_max_pooling(const xnn_operator& op) {
          has_our_size<T>(op);
 }
 
-// The parameters are those of XNNPACK's kernels, except `step`, which counts pointers.
-template <class T, class Params>
-void compute_max_pooling(size_t pixels, size_t taps, size_t channels, const T** in, size_t offset,
-                         T* out, size_t step, size_t out_increment, const Params* params) {
-  simd::largest_pixels({.in = in,
-                        .step = static_cast<int64_t>(step),
-                        .taps = static_cast<int64_t>(taps),
-                        .offset = offset,
-                        .padding = nullptr,
-                        .out = out,
-                        .out_step = static_cast<int64_t>(channels + out_increment / sizeof(T)),
-                        .channels = static_cast<int64_t>(channels),
-                        .count = static_cast<int64_t>(pixels),
-                        .min = static_cast<T>(params->scalar.min),
-                        .max = static_cast<T>(params->scalar.max)});
+// Makes the operator call `line` for each line of the result. Changes two increments of XNNPACK's
+// context: pointers from window to window, and elements from pixel to pixel of the result.
+template <class Context>
+void use_lines(xnn_operator& op, Context& context,
+               void (*line)(const Context*, size_t image, size_t y)) {
+  context.input_increment = table_step(op);
+  context.output_increment = op.output_pixel_stride;
+  compute_parameters& compute = op.compute[0];
+  compute.type = xnn_parallelization_type_2d;
+  compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(line);
 }
 
-template <class T, class Params>
+// The windows of a line of the result. `table` has their pointers, and `offset` is the number of
+// bytes to add to each. `bounds` are the parameters of the operator.
+template <class T, class Context, class Bounds>
+simd::PixelWindows<T> windows_of_line(const Context& context, size_t image, size_t y,
+                                      const T* const* table, size_t offset, const Bounds& bounds) {
+  return {.in = table,
+          .step = static_cast<int64_t>(context.input_increment),
+          .taps = static_cast<int64_t>(context.pooling_size),
+          .offset = context.input_offset + image * context.input_batch_stride + offset,
+          .padding = nullptr,
+          .out = at_byte(static_cast<T*>(context.output),
+                         image * context.output_batch_stride + y * context.output_height_stride),
+          .out_step = static_cast<int64_t>(context.output_increment),
+          .channels = static_cast<int64_t>(context.channels),
+          .count = static_cast<int64_t>(context.output_width),
+          .min = static_cast<T>(bounds.min),
+          .max = static_cast<T>(bounds.max)};
+}
+
+template <class T>
+void max_line(const max_pooling_context* context, size_t image, size_t y) {
+  const auto& bounds = [context]() -> const auto& {
+    if constexpr (std::is_same_v<T, float>)
+      return context->params.f32.scalar;
+    else
+      return context->params.s8.scalar;
+  }
+  ();
+  const auto* const table = reinterpret_cast<const T* const*>(
+      at_byte(context->indirect_input, y * context->indirect_input_height_stride));
+  simd::largest_pixels(windows_of_line<T>(*context, image, y, table, 0, bounds));
+}
+
+template <class T>
 void use_max_pooling(xnn_operator& op, const std::byte*) {
-  max_pooling_context& context = op.context.max_pooling;
-  context.ukernel = reinterpret_cast<xnn_maxpool_ukernel_fn>(&compute_max_pooling<T, Params>);
-  context.input_increment = table_step(op);
+  use_lines(op, op.context.max_pooling, &max_line<T>);
 }
 
 template <bool kIsPadded>
@@ -82,26 +111,12 @@ struct TableLine {
   size_t offset = 0;
 };
 
-// The context is XNNPACK's, but `input_increment` is the number of pointers from window to window.
-template <class Context>
+template <bool kIsPadded, class Context>
 void average_line(const Context* context, size_t image, size_t y) {
-  constexpr bool kIsPadded = std::is_same_v<Context, pixelwise_average_pooling_context>;
   const TableLine line(*context, y);
-  const size_t pixel = context->channels + context->output_increment / sizeof(float);
   const auto& bounds = context->params.f32.scalar;
-  simd::PixelWindows<float> windows = {
-      .in = line.first,
-      .step = static_cast<int64_t>(context->input_increment),
-      .taps = static_cast<int64_t>(context->pooling_size),
-      .offset = context->input_offset + image * context->input_batch_stride + line.offset,
-      .padding = nullptr,
-      .out = at_byte(static_cast<float*>(context->output),
-                     image * context->output_batch_stride + y * context->output_height_stride),
-      .out_step = static_cast<int64_t>(pixel),
-      .channels = static_cast<int64_t>(context->channels),
-      .count = static_cast<int64_t>(context->output_width),
-      .min = bounds.min,
-      .max = bounds.max};
+  simd::PixelWindows<float> windows =
+      windows_of_line<float>(*context, image, y, line.first, line.offset, bounds);
   if constexpr (kIsPadded) {
     windows.padding = static_cast<const float*>(context->zero);
     simd::scaled_sums_of_pixels(windows,
@@ -115,26 +130,16 @@ void average_line(const Context* context, size_t image, size_t y) {
 
 template <bool kIsPadded>
 void use_average_pooling(xnn_operator& op, const std::byte*) {
-  auto& context = [&op]() -> auto& {
-    if constexpr (kIsPadded)
-      return op.context.pixelwise_average_pooling;
-    else
-      return op.context.average_pooling;
-  }
-  ();
-  context.input_increment = table_step(op);
-  compute_parameters& compute = op.compute[0];
-  compute.type = xnn_parallelization_type_2d;
-  compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(
-      &average_line<std::remove_reference_t<decltype(context)>>);
+  auto& context = average_context_of<kIsPadded>(op);
+  use_lines(op, context, &average_line<kIsPadded, std::remove_reference_t<decltype(context)>>);
 }
 
 }  // namespace
 
 const Replacement kMaxPooling = {"Vitrine Max Pooling (NHWC, F32)", &is_max_pooling<float>,
-                                 &use_max_pooling<float, xnn_f32_minmax_params>};
+                                 &use_max_pooling<float>};
 const Replacement kInt8MaxPooling = {"Vitrine Max Pooling (NHWC, S8)", &is_max_pooling<int8_t>,
-                                     &use_max_pooling<int8_t, xnn_s8_minmax_params>};
+                                     &use_max_pooling<int8_t>};
 const Replacement kAveragePooling = {"Vitrine Average Pooling (NHWC, F32)",
                                      &is_average_pooling<false>, &use_average_pooling<false>};
 const Replacement kPaddedAveragePooling = {"Vitrine Average Pooling (NHWC, F32)",
