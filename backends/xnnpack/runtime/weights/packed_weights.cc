@@ -13,6 +13,14 @@ namespace {
 // Weights smaller than a huge page would not fill one, so they get no arena.
 constexpr size_t kMinArenaBytes = platform::kHugePage;
 
+// Returns the key of a filter in a layout of our kernels.
+xnn_weights_cache_look_up_key own_key(const void* filter, uint32_t layout) {
+  xnn_weights_cache_look_up_key key = {};  // some versions of XNNPACK have more members
+  key.seed = layout;
+  key.kernel = filter;
+  return key;
+}
+
 }  // namespace
 
 PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
@@ -154,7 +162,7 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
 }
 
 const std::byte* PackedWeights::find_own(const void* filter, uint32_t layout, size_t bytes) {
-  const Packing wanted = packing({.seed = layout, .kernel = filter, .bias = nullptr});
+  const Packing wanted = packing(own_key(filter, layout));
   if (wanted.digest.empty()) return nullptr;
   std::shared_ptr<const PackedBlock> block = cache_->find(wanted);
   if (!block || block->bytes.size() != bytes) return nullptr;
@@ -163,9 +171,10 @@ const std::byte* PackedWeights::find_own(const void* filter, uint32_t layout, si
 }
 
 const std::byte* PackedWeights::insert_own(const void* filter, uint32_t layout, std::byte* block) {
-  const size_t made = insert({.seed = layout, .kernel = filter, .bias = nullptr}, block, 0);
-  return made == SIZE_MAX ? nullptr
-                          : reinterpret_cast<const std::byte*>(made);  // NOLINT(performance-no-int-to-ptr)
+  const size_t made = insert(own_key(filter, layout), block, 0);
+  return made == SIZE_MAX
+             ? nullptr
+             : reinterpret_cast<const std::byte*>(made);  // NOLINT(performance-no-int-to-ptr)
 }
 
 void PackedWeights::report_memory(DelegateMemory& report) const {
