@@ -106,17 +106,26 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
   // take.
   constexpr double kMaxRatio = 0.8;
+  // Kernels spend as much time on unused lanes as on channels. Lanes hold output channels, in
+  // transformations also input channels. XNNPACK's kernels compute 16 or 32 outputs at a time.
+  constexpr int64_t kLanes = 16;
+  // XNNPACK and Vitrine have other kernels for fewer outputs.
+  constexpr int64_t kMinOutputs = 5;
 
-  const double channels = static_cast<double>(in_channels) + static_cast<double>(out_channels);
-  const double pairs = static_cast<double>(in_channels) * static_cast<double>(out_channels);
-  const double products = static_cast<double>(size.images * size.height * size.width) * 9 * pairs;
-  double least = (products + 9 * pairs * kWeight) * kMaxRatio;
+  if (out_channels < kMinOutputs) return 0;
+  const auto outputs = static_cast<double>(round_up(out_channels, kLanes));
+  const double channels = static_cast<double>(round_up(in_channels, kLanes)) + outputs;
+  const double pairs = static_cast<double>(in_channels) * outputs;
+  const auto direct_pairs = static_cast<double>(
+      in_channels * round_up(out_channels, out_channels <= kLanes ? kLanes : 2 * kLanes));
+  const auto pixels = static_cast<double>(size.images * size.height * size.width);
+  double least = 9 * direct_pairs * (pixels + kWeight) * kMaxRatio;
   int64_t best = 0;
   bool saves_half = false;
   for (const int64_t tile : {int64_t{4}, int64_t{2}}) {
     const auto points = static_cast<double>((tile + 2) * (tile + 2));
     const auto tiles = static_cast<double>(tile_count(tile, size));
-    saves_half = saves_half || 2 * tiles * points * pairs <= products;
+    saves_half = saves_half || 2 * tiles * points <= 9 * pixels;
     const double time = points * (tiles * (pairs + kTransformation * channels) + kWeight * pairs);
     if (time >= least) continue;
     least = time;
