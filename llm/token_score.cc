@@ -15,7 +15,8 @@ ScoredLogits::ScoredLogits(std::span<const float> from) : logits(from) {
   for (size_t i = 0; i < logits.size(); ++i) {
     const double logit = logits[i];
     if (std::isnan(logit) || logit == std::numeric_limits<double>::infinity()) {
-      throw GenerationError(fmt::format("the logit of id {} is {}", i, logit));
+      throw GenerationError(
+          fmt::format("the logit of id {} is {}", i, std::isnan(logit) ? "NaN" : "infinite"));
     }
     if (logit > max) {
       max = logit;

@@ -39,7 +39,20 @@ std::string FoldedUsers::key_of(const EdgeNode& node) const {
                     : short_name(node.target) + " " + node.module_path;
 }
 
+std::string FoldedUsers::op_of(size_t node) const { return short_name(graph_.nodes[node].target); }
+
 std::vector<size_t> FoldedUsers::of(size_t node) const {
+  std::vector<size_t> found = missing_users(node);
+  std::erase_if(found, [&](size_t user) { return !may_be_folded(op_of(user)); });
+  return found;
+}
+
+bool FoldedUsers::has_composite(size_t node) const {
+  return std::ranges::any_of(missing_users(node),
+                             [&](size_t user) { return !may_be_folded(op_of(user)); });
+}
+
+std::vector<size_t> FoldedUsers::missing_users(size_t node) const {
   std::vector<size_t> found;
   std::set<size_t> seen;
   std::vector<size_t> open = {node};
@@ -48,10 +61,10 @@ std::vector<size_t> FoldedUsers::of(size_t node) const {
     open.pop_back();
     for (const size_t user : users_[producer]) {
       if (!seen.insert(user).second) continue;
-      const std::string op = short_name(graph_.nodes[user].target);
+      const std::string op = op_of(user);
       if (op == "quantize" || op == "dequantize") {
         open.push_back(user);
-      } else if (may_be_folded(op) && missing_.at(key_of(graph_.nodes[user])) > 0) {
+      } else if (missing_.at(key_of(graph_.nodes[user])) > 0) {
         found.push_back(user);
       }
     }

@@ -30,8 +30,15 @@ class FoldedUsers {
   // may_be_folded() is true. Looks through quantize and dequantize nodes.
   std::vector<size_t> of(size_t node) const;
 
+  // True if the node's results have a user that the other graph lacks and that cannot be folded: an
+  // op that the other graph has decomposed. Looks through quantize and dequantize nodes.
+  bool has_composite(size_t node) const;
+
  private:
+  // Returns the users that the other graph lacks.
+  std::vector<size_t> missing_users(size_t node) const;
   std::string key_of(const etrecord::EdgeNode& node) const;
+  std::string op_of(size_t node) const;  // short name
 
   const etrecord::EdgeGraph& graph_;
   bool by_handle_;

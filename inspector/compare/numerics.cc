@@ -52,17 +52,20 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   return Range{real(low), real(low + 255), double{stored->scale}};
 }
 
-// Counts special elements of `bytes`, which are f32 if the value is quantized. `exact` may be
-// empty.
+// Counts special elements of `bytes`, which are f32 if the value is quantized. `exact` and `plain`,
+// the value of the reference, may be empty. An element that is -inf in the reference, too, does not
+// count: models mask scores of attention with it.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
-                    const std::vector<double>& exact, NumericsRow& row) {
+                    const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);
   row.elements = bytes.size() / element_size(real);
   const std::optional<Range> range = range_of(row.stored_as);
   for (size_t i = 0; i < row.elements; ++i) {
     const double x = element_as_double(bytes, real, i);
     row.nan += std::isnan(x) ? 1 : 0;
-    row.infinite += std::isinf(x) ? 1 : 0;
+    const bool is_mask = x == -std::numeric_limits<double>::infinity() && plain != nullptr &&
+                         element_as_double(plain->bytes, real_type(plain->dtype), i) == x;
+    row.infinite += std::isinf(x) && !is_mask ? 1 : 0;
     if (!range) continue;
     const double tolerance = range->step / 4;
     const bool at_low = std::abs(x - range->low) < tolerance;
@@ -115,7 +118,8 @@ class Measurer {
       if (value.row != index) continue;
       describe(value, made);
       try {
-        count_elements(etdump::row_major_bytes(*value.tensor), value.tensor->dtype, {}, made);
+        count_elements(etdump::row_major_bytes(*value.tensor), value.tensor->dtype, {}, nullptr,
+                       made);
       } catch (const InspectorError&) {
         made.elements = 0;  // the dtype has no numbers
       }
@@ -161,7 +165,10 @@ class Measurer {
     } else if (row.why_not_made_here.empty()) {
       row.why_not_made_here = "the reference did not compute this value again";
     }
-    count_elements(own, value.b.tensor->dtype, exact, row);
+    const Elements reference{value.a.tensor->dtype, plain};
+    const bool is_comparable = plain.size() / element_size(real_type(reference.dtype)) ==
+                               own.size() / element_size(real_type(value.b.tensor->dtype));
+    count_elements(own, value.b.tensor->dtype, exact, is_comparable ? &reference : nullptr, row);
     return row;
   }
 

@@ -39,6 +39,12 @@ void append_tensors(const DebugEvent& event, std::vector<const DebugTensor*>& te
   }
 }
 
+// True if the kernel writes to a cache, and returns a tensor with arbitrary elements.
+bool returns_placeholder(std::string_view kernel) {
+  return kernel.starts_with("llama::update_cache.") ||
+         kernel.starts_with("llama::update_cache_with_indices.");
+}
+
 bool is_of_instruction(const DebugEvent& event) {
   return !event.is_output && event.chain_index != etdump::kUnset;
 }
@@ -190,7 +196,7 @@ class Collector {
       const DebugEvent& event = run_.debug_events[i];
       if (event.is_output) {
         append_tensors(event, result_.outputs);
-      } else if (is_of_instruction(event)) {
+      } else if (is_of_instruction(event) && !is_placeholder(event.instruction_id)) {
         const std::optional<etdump::ValueOrigin> origin = etdump::parse_origin(event.name);
         events[{event.instruction_id, identifier_of(event),
                 origin ? std::optional(origin->op) : std::nullopt}]
@@ -210,6 +216,11 @@ class Collector {
   }
 
  private:
+  bool is_placeholder(int32_t instruction) const {
+    const auto found = instructions_.find(instruction);
+    return found != instructions_.end() && returns_placeholder(found->second.kernel);
+  }
+
   bool is_from(const etdump::ProfileEvent& event, const Source& source) const {
     if (!event.is_in_instruction() || event.instruction_id != source.instruction) return false;
     if (source.identifier.empty()) return !event.is_delegate_event();

@@ -423,6 +423,8 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
+          // The quantization of a layer's input is in the layer's module.
+          if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }
       }

@@ -269,10 +269,15 @@ class Matcher {
     std::vector<Pair> kept;
     for (Pair& pair : pairs_) {
       const bool has_nodes = users_a && pair.a->node && pair.b->node;
-      const Followers of_a = has_nodes ? followers(*pair.a, a_, values_a_, *users_a)
-                                       : next_followers(*pair.a, a_, values_a_, group_of_a_);
-      const Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
-                                       : next_followers(*pair.b, b_, values_b_, group_of_b_);
+      Followers of_a = has_nodes ? followers(*pair.a, a_, values_a_, *users_a)
+                                 : next_followers(*pair.a, a_, values_a_, group_of_a_);
+      Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
+                                 : next_followers(*pair.b, b_, values_b_, group_of_b_);
+      // If one side computes a hardswish that the other side has decomposed, the parts of the
+      // hardswish are not folded into the value before it. A batch norm is not a part.
+      const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
+      if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
+      if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
       if (of_a.empty() && of_b.empty()) {
         kept.push_back(pair);
         continue;

@@ -28,6 +28,11 @@ std::string op_text(const NumericsRow& row, const RowTexts& texts) {
   return row.result == 0 ? op : fmt::format("{} [{}]", op, row.result);
 }
 
+bool has_measured_operator(const Numerics& numerics) {
+  return std::ranges::any_of(numerics.rows,
+                             [](const NumericsRow& row) { return row.made_here.has_value(); });
+}
+
 std::string row_name(const NumericsRow& row, const RowTexts& texts) {
   return fmt::format("#{} {}{}{}", row.row + 1, op_text(row, texts),
                      texts.module.empty() ? "" : " ", texts.module);

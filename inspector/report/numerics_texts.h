@@ -22,6 +22,9 @@ std::string stored_text(const NumericsRow& row);
 // Returns the name of the op, with "[1]" for the second of several results.
 std::string op_text(const NumericsRow& row, const RowTexts& texts);
 
+// True if at least one operator's own error is known.
+bool has_measured_operator(const Numerics& numerics);
+
 // "#6 convolution +4 c1"
 std::string row_name(const NumericsRow& row, const RowTexts& texts);
 

@@ -136,6 +136,8 @@ class NumericsTable {
       }
       for (const std::string& line : row.lines) parts.push_back(printable(line));
       out_ += wrap(fmt::format("first below {}  ", limit), parts, kDot, width_);
+    } else if (!has_measured_operator(numerics_)) {
+      out_ += "no operator was measured: only the outputs were compared\n";
     } else {
       out_ += fmt::format("no operator makes an error below {}\n", limit);
     }

@@ -9,6 +9,7 @@
 
 #include "base/text/number_texts.h"
 #include "inspector/compare/numerics_comparison.h"
+#include "inspector/report/numerics_texts.h"
 #include "inspector/report/report_numerics.h"
 #include "inspector/report/report_numerics_comparison.h"
 #include "inspector/report/report_numerics_html.h"
@@ -101,10 +102,12 @@ int run_numerics(const RunnerOptions& given) {
       measure_numerics(runs, samples, options.report.format == ReportFormat::kHtml);
   uint64_t dropped = 0;
   bool is_below = false;
+  bool is_measured = true;  // at least one operator of each program
   for (NumericsResult& result : results) {
     if (options.has_samples) name_samples(result, result.numerics.samples.size(), options);
     dropped += result.dropped_values;
     is_below |= result.numerics.first_below.has_value();
+    is_measured &= inspector::has_measured_operator(result.numerics);
   }
   if (compares) {
     const auto [name_a, name_b] = short_names(options.model, options.compare);
@@ -123,6 +126,9 @@ int run_numerics(const RunnerOptions& given) {
     print_note(fmt::format(
         "{} values did not fit into memory and are not measured: raise --debug_buffer_size",
         dropped));
+  }
+  if (options.fail_below && !is_measured) {
+    throw ToolError("--fail_below: no operator was measured: the report gives the reasons");
   }
   return options.fail_below && is_below ? kExitBeyondLimit : 0;
 }

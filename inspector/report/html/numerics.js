@@ -28,7 +28,7 @@
     const measured = rows.filter((row) => row.made_here).length;
     const limit = limitText(data.limit_db);
     const cards = [
-      below === null ? ['none', `below ${limit}`, 'no operator makes a larger error']
+      below === null ? ['none', `below ${limit}`, measured ? 'no operator makes a larger error' : 'no operator was measured']
                      : [`#${rows[below].row + 1}`, `first below ${limit}`, `${rows[below].op} ${rows[below].module} · made here ${dbText(rows[below].made_here)} dB`],
       broken === null ? ['none', 'NaN or infinity', ''] : [`#${rows[broken].row + 1}`, 'first NaN or infinity', `${rows[broken].name} ${rows[broken].module} · ${notFinite(rows[broken])}`],
       [`${measured} of ${rows.length}`, 'operator values measured', '']];
