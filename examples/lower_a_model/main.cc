@@ -17,6 +17,7 @@
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "examples/models/llama_decoder.h"
 #include "examples/models/mobilenet_v2.h"
 #include "examples/models/quantized_mlp.h"
 #include "examples/models/transformer.h"
@@ -30,12 +31,22 @@ struct Model {
   std::string_view name;
   aot::ExportedProgram (*build)();
 };
+// A language model whose cached values are up to 1e5 in layer 1.
+template <ScalarType cache>
+aot::ExportedProgram large_values() {
+  return examples::llama_decoder({.group = 0, .cache = cache, .value_factor = 1 << 15});
+}
+
 // For your own model, use aot::import_pt2("model.pt2") or examples/models/model_builder.h.
 constexpr Model kModels[] = {
     {"mobilenet_v2", [] { return examples::mobilenet_v2(); }},
     {"quantized_mlp", [] { return examples::quantized_mlp(); }},
     {"transformer_encoder", [] { return examples::transformer_encoder(); }},
     {"cached_decoder", [] { return examples::cached_decoder(); }},
+    {"large_values_f32", &large_values<ScalarType::kFloat>},
+    {"large_values_f16", &large_values<ScalarType::kHalf>},
+    {"large_values_bf16", &large_values<ScalarType::kBFloat16>},
+    {"large_values_int8", &large_values<ScalarType::kChar>},
 };
 
 // Lowers the program and writes it to `file`. `table`, the file for the delegation table, may be

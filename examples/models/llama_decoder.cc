@@ -35,7 +35,8 @@ class Llama {
       const auto layers = build_.module("layers", "torch.nn.modules.container.ModuleList");
       for (int64_t i = 0; i < o_.layers; ++i) {
         const auto layer = build_.module(std::to_string(i), "vitrine.examples.LlamaLayer");
-        x = add(x, attention(rms_norm("attention_norm", x)));
+        const float factor = i + 1 == o_.layers ? o_.value_factor : 1;
+        x = add(x, attention(rms_norm("attention_norm", x), factor));
         x = add(x, feed_forward(rms_norm("ffn_norm", x)));
       }
     }
@@ -141,10 +142,16 @@ class Llama {
                    aot::contiguous_spec(ScalarType::kFloat, spec.sizes));
   }
 
-  Node* linear(const char* name, Node* x, int64_t out) {
-    if (o_.group == 0) return nn::linear(build_, name, x, out, false);
+  // Multiplies the weights by `factor` if they are floats.
+  Node* linear(const char* name, Node* x, int64_t out, float factor = 1) {
     const auto module = build_.module(name, "torch.nn.modules.linear.Linear");
     const int64_t in = x->tensor()->sizes.back().value();
+    if (o_.group == 0) {
+      const float spread = factor / std::sqrt(static_cast<float>(in));
+      const TensorData weight =
+          aot::seeded_weights(build_.qualified("weight"), build_.seed(), {out, in}, spread);
+      return build_.call("aten.linear.default", {x, build_.parameter("weight", weight)});
+    }
     Node* weight = build_.buffer("weight", four_bits(out, in));
     Node* scale = build_.buffer("scales", scales(out, in));
     Node* zero_points = build_.buffer(
@@ -252,15 +259,15 @@ class Llama {
     return converted(mixed, ScalarType::kFloat);
   }
 
-  Node* attention(Node* x) {
+  Node* attention(Node* x, float value_factor) {
     const auto module = build_.module("attention", "vitrine.examples.LlamaAttention");
     const int64_t keys = o_.key_heads * width();
     Node* query = rotate(linear("wq", x, o_.features), o_.heads);
     Node* key = rotate(linear("wk", x, keys), o_.key_heads);
-    Node* value = view(linear("wv", x, keys), {1, tokens_, o_.key_heads, width()});
+    Node* value = view(linear("wv", x, keys, value_factor), {1, tokens_, o_.key_heads, width()});
     Node* mixed = o_.cache == ScalarType::kChar ? attention_in_bytes(query, key, value)
                                                 : attention_in_floats(query, key, value);
-    return linear("wo", view(mixed, {1, tokens_, o_.features}), o_.features);
+    return linear("wo", view(mixed, {1, tokens_, o_.features}), o_.features, 1 / value_factor);
   }
 
   Node* feed_forward(Node* x) {

@@ -25,6 +25,9 @@ struct LlamaOptions {
   // quantize_kv_cache; scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
+  // Needs group == 0. The last layer has `wv` with weights that are this many times as large, and
+  // `wo` with weights divided by it. In exact arithmetic, only the cached values change.
+  float value_factor = 1;
 };
 
 // Inputs: tokens, i64[1, n] with 1 <= n < length, and the position of the first token, i64[1].

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -103,6 +104,30 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
     }
     EXPECT_TRUE(differs) << "a narrow cache must round";
   }
+}
+
+// The factor is a power of two, so f32 computes the same logits with it. Some cached values are
+// then above 65504, the largest f16. Rows of an int8 cache have their own scales.
+TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
+  const auto logits = [&](ScalarType cache, float factor) {
+    aot::Methods methods;
+    methods.emplace("forward",
+                    examples::llama_decoder({.group = 0, .cache = cache, .value_factor = factor}));
+    const auto bytes = test::lower_methods(std::move(methods), false);
+    tools::write_file(folder_ / "model.pte", std::span(bytes));
+    OneMethod model(folder_ / "model.pte");
+    Ids ids(40);
+    std::iota(ids.begin(), ids.end(), 101);
+    const auto found = model.decoder.feed(ids, 0);
+    return std::vector<float>(found.begin(), found.end());
+  };
+  constexpr float kFactor = 1 << 15;
+  const std::vector<float> exact = logits(ScalarType::kFloat, 1);
+  EXPECT_EQ(logits(ScalarType::kFloat, kFactor), exact);
+  EXPECT_THAT(logits(ScalarType::kChar, kFactor),
+              testing::Pointwise(testing::FloatNear(3e-2F), exact));
+  EXPECT_THAT(logits(ScalarType::kHalf, 1), testing::Pointwise(testing::FloatNear(4e-3F), exact));
+  EXPECT_THAT(logits(ScalarType::kHalf, kFactor), testing::Contains(testing::IsNan()));
 }
 
 // The model has two layers, with keys and values of shape [1, 16, 2, 16].
