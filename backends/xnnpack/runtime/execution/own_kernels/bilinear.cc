@@ -8,7 +8,7 @@ namespace {
 namespace simd = optimized::simd;
 
 bool is_bilinear(const xnn_operator& op) {
-  return op.type == xnn_operator_type_resize_bilinear_nhwc_f32 &&
+  return is_f32_resize(op) &&
          fill_vectors<float>(op.context.resize_bilinear.scaled_channels / sizeof(float), 3);
 }
 

@@ -72,6 +72,10 @@ auto& average_context_of(xnn_operator& op) {
   }
 }
 
+inline bool is_f32_resize(const xnn_operator& op) {
+  return op.type == xnn_operator_type_resize_bilinear_nhwc_f32;
+}
+
 // A member that only XNNPACK's task reads. Our task stores a value of its own there.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }

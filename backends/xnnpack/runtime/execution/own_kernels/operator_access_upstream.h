@@ -81,6 +81,11 @@ average_pooling_context& average_context_of(xnn_operator& op) {
   return op.context.average_pooling;
 }
 
+inline bool is_f32_resize(const xnn_operator& op) {
+  return op.type == xnn_operator_type_resize_bilinear_nhwc &&
+         op.ibilinear_config == xnn_init_f32_ibilinear_config();
+}
+
 // A member that only XNNPACK's task reads. Our task stores a value of its own there.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {
