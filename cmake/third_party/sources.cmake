@@ -149,6 +149,7 @@ endfunction()
 
 function(vitrine_fetch_sources folder)
   file(MAKE_DIRECTORY ${folder})
+  file(LOCK ${folder}.lock GUARD FUNCTION)  # builds for several targets share the sources
   set(git_answers UNKNOWN)
   foreach(row IN LISTS VITRINE_PINS)
     vitrine_read_pin(pin "${row}")
