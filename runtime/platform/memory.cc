@@ -66,6 +66,17 @@ void prefer_huge_pages([[maybe_unused]] std::span<std::byte> memory) {
 #endif
 }
 
+void provide_pages([[maybe_unused]] std::span<std::byte> memory) {
+#ifdef MADV_POPULATE_WRITE
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t skipped = (page - begin % page) % page;
+  if (memory.size() < skipped + page) return;
+  const size_t size = (memory.size() - skipped) / page * page;
+  (void)::madvise(memory.data() + skipped, size, MADV_POPULATE_WRITE);
+#endif
+}
+
 ResidentMemory resident_memory() {
   rusage usage{};
   ResidentMemory memory;

@@ -34,4 +34,8 @@ inline constexpr size_t kHugePage = size_t{2} << 20;
 // at a multiple of kHugePage. Does nothing if `memory` is smaller.
 void prefer_huge_pages(std::span<std::byte> memory);
 
+// Makes the system provide all pages of `memory` now, in one call, instead of at the first access to
+// each. The content stays the same. Does nothing if the system cannot do it (Linux before 5.14).
+void provide_pages(std::span<std::byte> memory);
+
 }  // namespace vitrine::platform

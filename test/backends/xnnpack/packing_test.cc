@@ -150,7 +150,7 @@ TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
   EXPECT_EQ(cache->find(smaller), small);
 
   PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_).ok());
+  ASSERT_TRUE(weights.identify(graph_, 0).ok());
   EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
   void* const block = weights.provider()->reserve_space(&weights, 128);
   ASSERT_NE(block, nullptr);
@@ -171,7 +171,7 @@ TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
   const auto made = cache->insert(packing(*cache), bytes_, nullptr);
   ASSERT_TRUE(made);
   PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_).ok());
+  ASSERT_TRUE(weights.identify(graph_, 0).ok());
   EXPECT_EQ(look_up(weights, key()), reinterpret_cast<size_t>(bytes_.data()));
 }
 
@@ -182,7 +182,7 @@ TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
   const auto small = cache->insert(packing(*cache), std::span(bytes_).first(16), nullptr);
   ASSERT_TRUE(small);
   PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_).ok());
+  ASSERT_TRUE(weights.identify(graph_, 0).ok());
   void* const block = weights.provider()->reserve_space(&weights, 128);
   ASSERT_NE(block, nullptr);
   const auto wanted = key();
@@ -200,7 +200,7 @@ TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   other.groups = 2;
   ASSERT_TRUE(graph_.nodes.push_back(other).ok());
   PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_).ok());
+  ASSERT_TRUE(weights.identify(graph_, 0).ok());
   EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
 }
 

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
          .threads = context.pool != nullptr ? context.pool->threads() : 1}));
   }
   self->weights_.emplace(std::move(shared.weights), context.memory);
-  VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
+  VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_, self->own_kernels_ ? self->own_kernels_->weight_bytes() : 0));
   self->workspace_ = std::move(shared.workspace);
   const std::lock_guard lock(self->workspace_->mutex);
   const PackingThreads packing(context.pool);

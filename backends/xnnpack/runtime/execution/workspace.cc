@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/execution/subgraph.h"
 #include "backends/xnnpack/runtime/execution/workspace_plan.h"
 #include "runtime/core/share.h"
+#include "runtime/platform/memory.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -41,6 +42,8 @@ Error Workspace::place_values(xnn_runtime_t runtime, size_t max_bytes) {
       return Error::make(ErrorCode::kDelegateMemoryAllocationFailed,
                          "XNNPACK cannot run with these sizes: %s", status_text(grown));
     }
+    // A run writes all of it. Page faults in the run would take longer.
+    platform::provide_pages({workspace_memory(handle.get()), plan.bytes()});
   }
   plan.apply(runtime, workspace_memory(handle.get()));
   keep_memory_plan(runtime);

@@ -48,9 +48,9 @@ PackedWeights::~PackedWeights() {
 }
 
 // Makes no arena if the cache has a file, because most blocks are then mapped from the file.
-void PackedWeights::plan_arena(const Graph& graph) {
+void PackedWeights::plan_arena(const Graph& graph, size_t own_bytes) {
   if (cache_ && !cache_->path().empty()) return;
-  size_t bytes = 0;
+  size_t bytes = own_bytes;
   for (const Value& value : graph.values) {
     if (!value.is_constant() || !value.used) continue;
     const std::optional<size_t> size = tensor_bytes(*value.datatype, value.shape);
@@ -61,8 +61,8 @@ void PackedWeights::plan_arena(const Graph& graph) {
   if (bytes >= kMinArenaBytes) arena_bytes_ = bytes;
 }
 
-Error PackedWeights::identify(const Graph& graph) {
-  plan_arena(graph);
+Error PackedWeights::identify(const Graph& graph, size_t own_bytes) {
+  plan_arena(graph, own_bytes);
   for (const Node& node : graph.nodes) {
     if (!node.live || node.weights == Node::Weights::kPacked) continue;
     VITRINE_RETURN_IF_ERROR(unpacked_.push_back(graph.values[node.inputs[1]].data));

@@ -22,8 +22,9 @@ class PackedWeights {
   // Charges packed bytes to `memory`, which must outlive this object; null means no bound.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
-  // Call after the graph's constants were loaded and before the provider is used.
-  Error identify(const Graph& graph);
+  // Call after the graph's constants were loaded and before the provider is used. `own_bytes` is the
+  // expected size of all blocks for insert_own().
+  Error identify(const Graph& graph, size_t own_bytes);
   // True if XNNPACK does not pack this filter (Node::weights): it gets the filter itself, which its
   // kernels must not read.
   bool is_unpacked(const void* filter) const;
@@ -54,7 +55,7 @@ class PackedWeights {
   size_t look_up(const Key& key);
   void* reserve(size_t size);
   void* take(size_t size);
-  void plan_arena(const Graph& graph);
+  void plan_arena(const Graph& graph, size_t own_bytes);
   size_t insert(const Key& key, void* packed, size_t size);
   // Returns the packing of a block. Its digest is empty if the block cannot be shared.
   Packing packing(const Key& key) const;

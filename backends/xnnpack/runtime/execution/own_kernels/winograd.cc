@@ -139,7 +139,6 @@ Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKerne
   // delegate cannot run.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
-  uint64_t weight_bytes = 0;
   uint64_t scratch = 0;
   for (Node& node : graph.nodes) {
     if (!is_candidate(graph, node)) continue;
@@ -148,11 +147,11 @@ Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKerne
     shape.tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size);
     if (shape.tile == 0) continue;
     const int64_t tiles = std::min(kTaskTiles, tile_count(shape.tile, size));
-    const uint64_t all_bytes = weight_bytes + layer_bytes(shape);
+    const uint64_t all_bytes = uint64_t{weight_bytes_} + layer_bytes(shape);
     const uint64_t all_scratch =
         std::max(scratch, static_cast<uint64_t>(simd::winograd_scratch(shape, tiles)));
     if (all_bytes + limits.threads * all_scratch * sizeof(float) > room) continue;
-    weight_bytes = all_bytes;
+    weight_bytes_ = static_cast<size_t>(all_bytes);
     scratch = all_scratch;
     VITRINE_RETURN_IF_ERROR(filters_.push_back(graph.values[node.inputs[1]].data));
     if (limits.has_fixed_sizes) node.weights = Node::Weights::kOwnWithoutTables;
@@ -228,6 +227,7 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
   scratch_bytes_ = threads * thread_scratch * sizeof(float);
   scratch_.reset(platform::allocate_aligned(64, scratch_bytes_));
   if (!scratch_) return no_memory(scratch_bytes_);
+  platform::provide_pages({static_cast<std::byte*>(scratch_.get()), scratch_bytes_});
   threads_ = static_cast<int64_t>(threads);
   Transformation transformation{layers_.data()};
   if (pool != nullptr && panels != 0) {

@@ -57,6 +57,7 @@ class Winograd {
   // reshape.
   void use(xnn_runtime_t runtime, const char** names);
 
+  size_t weight_bytes() const { return weight_bytes_; }
   size_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
@@ -85,6 +86,7 @@ class Winograd {
   CheckedVector<Layer> layers_;
   std::unique_ptr<void, Free> scratch_;
   int64_t threads_ = 1;
+  size_t weight_bytes_ = 0;  // as planned
   size_t scratch_bytes_ = 0;
 };
 
