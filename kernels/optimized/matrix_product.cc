@@ -202,32 +202,57 @@ void store_floats(const float* from, Tensor& tensor, const Layout& layout) {
   }
 }
 
-// Multiplies a matrix by a vector.
-void multiply_by_vector(KernelContext& context, const Matrix& left, const Matrix& right,
-                        const MatrixOperands& operands) {
+constexpr int64_t kMaxDotColumns = 4;
+
+// True if dot products are faster than tiles of columns, which would leave most lanes of a vector
+// unused.
+bool has_few_columns(const Matrix& left, const Matrix& right) {
+  constexpr int64_t kMinDepth = 128;
+  constexpr int64_t kMinRows = 8;
+  if (left.column_stride != 1 || right.columns == 0) return false;
+  return right.columns == 1 ||
+         (right.columns <= std::min(kMaxDotColumns, gemm_lanes() / 4) && left.rows >= kMinRows &&
+          right.dtype == ScalarType::kFloat && left.columns >= kMinDepth);
+}
+
+// Computes a product for which has_few_columns() is true.
+void multiply_by_columns(KernelContext& context, const Matrix& left, const Matrix& right,
+                         const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
   // Converts a few rows at a time, so that these rows stay in the first-level cache.
   const int64_t step = operands.wants_scratch() ? 4 : kRows;
   const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
   const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;
-  auto* const memory = static_cast<float*>(context.allocate_temp(
-      {std::max<int64_t>(1, left.columns + worker_count(context) * scratch), sizeof(float)}));
-  if (memory == nullptr) return;
-  if (!in_place) operands.pack_right(0, 1, 1, memory);
-  const float* const vector = in_place ? right.floats(0, 0) : memory;
+  const int64_t depth = left.columns;
+  auto* const vectors =
+      static_cast<float*>(context.allocate_temp({right.columns, depth, sizeof(float)}));
+  auto* const memory =
+      static_cast<float*>(context.allocate_temp({worker_count(context), scratch, sizeof(float)}));
+  if (vectors == nullptr || memory == nullptr) return;
+  if (!in_place && right.dtype == ScalarType::kFloat) {
+    for (int64_t c = 0; c < right.columns; ++c) {
+      for (int64_t d = 0; d < depth; ++d) vectors[c * depth + d] = *right.floats(d, c);
+    }
+  } else if (!in_place) {
+    operands.pack_right(0, 1, 1, vectors);
+  }
   const int64_t blocks = (left.rows + kRows - 1) / kRows;
-  parallel(context, blocks, work_of({left.rows, 4 * left.columns}),
+  parallel(context, blocks, work_of({left.rows, 4 * left.columns, right.columns}),
            [&](int64_t block, int64_t worker) {
-             float sums[kRows];
+             float sums[kMaxDotColumns][kRows];
              const int64_t begin = block * kRows;
              const int64_t count = std::min(kRows, left.rows - begin);
              for (int64_t r = 0; r < count; r += step) {
                const int64_t rows = std::min(step, count - r);
-               const GemmRows from =
-                   operands.left_rows(begin + r, rows, memory + left.columns + worker * scratch);
-               simd::multiply_vector(from.data, from.stride, rows, vector, left.columns, sums + r);
+               const GemmRows from = operands.left_rows(begin + r, rows, memory + worker * scratch);
+               for (int64_t c = 0; c < right.columns; ++c) {
+                 const float* const vector = in_place ? right.floats(0, c) : vectors + c * depth;
+                 simd::multiply_vector(from.data, from.stride, rows, vector, depth, sums[c] + r);
+               }
              }
-             operands.store(begin, count, 0, 1, sums, 1);
+             for (int64_t c = 0; c < right.columns; ++c) {
+               operands.store(begin, count, c, 1, sums[c], 1);
+             }
            });
 }
 
@@ -293,14 +318,15 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.beta = product.addend->beta.to<float>();
     epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
-  const float* const packed = packed_right(context, product, left, right);
+  const float* const packed =
+      has_few_columns(left, right) ? nullptr : packed_right(context, product, left, right);
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
   // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
   // computes the transposed product, which reads the large matrix in place.
-  if (packed == nullptr && left.rows < gemm_lanes() / 2 && right.columns > left.rows &&
-      right.row_stride == 1 && right.column_stride != 1) {
+  if (packed == nullptr && !has_few_columns(left, right) && left.rows < gemm_lanes() / 2 &&
+      right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);
     left = left.transposed();
     right = right.transposed();
@@ -308,8 +334,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.added = epilogue.added.transposed();
   }
   const MatrixOperands operands(left, right, result, epilogue, packed);
-  if (right.columns == 1 && left.column_stride == 1) {
-    multiply_by_vector(context, left, right, operands);
+  if (has_few_columns(left, right)) {
+    multiply_by_columns(context, left, right, operands);
   } else {
     gemm(context, left.rows, right.columns, left.columns, operands);
   }

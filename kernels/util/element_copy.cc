@@ -80,7 +80,7 @@ struct Plane {
 
   void copy() const {
     if (from_stride == to_stride) {
-      for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
+      copy_rows();
     } else if (from_stride == 0 && to_stride == 1 && count >= kStrip) {
       for (int64_t row = 0; row < rows; ++row) fill_row(row);
     } else if (tile == 0 || from_step != 1 || to_stride != 1 || rows < tile || count < tile) {
@@ -94,6 +94,31 @@ struct Plane {
   void copy_row(int64_t row, int64_t begin, int64_t end) const {
     mover.move(source, from + row * from_step + begin * from_stride, from_stride, target,
                to + row * to_step + begin * to_stride, to_stride, end - begin);
+  }
+
+  void copy_rows() const {
+    if (tile != 0 && to_stride == 1) {
+      const int64_t bytes = count * size;
+      if (bytes >= 16 && bytes <= 32) return copy_short_rows<16>();
+      if (bytes > 32 && bytes <= 64) return copy_short_rows<32>();
+    }
+    for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
+  }
+
+  // Copies contiguous rows of up to 2 * kPart bytes, which may overlap in memory, as two parts
+  // each. The parts share bytes if a row is shorter.
+  template <size_t kPart>
+  void copy_short_rows() const {
+    const int64_t last = count * size - static_cast<int64_t>(kPart);
+    const auto* in = static_cast<const std::byte*>(source) + from * size;
+    auto* out = static_cast<std::byte*>(target) + to * size;
+    for (int64_t row = 0; row < rows; ++row, in += from_step * size, out += to_step * size) {
+      std::byte parts[2][kPart];
+      std::memcpy(parts[0], in, kPart);
+      std::memcpy(parts[1], in + last, kPart);
+      std::memcpy(out, parts[0], kPart);
+      std::memcpy(out + last, parts[1], kPart);
+    }
   }
 
   Plane swap_rows_and_columns() const {

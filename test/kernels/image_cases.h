@@ -1,7 +1,8 @@
-// Random calls of kernels for pooling, resampling and gather.
+// Random calls of kernels for pooling, resampling, gather and permute.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "test/kernels/kernel_comparison.h"
 
@@ -82,6 +83,23 @@ inline void gather(Comparison& c, const std::string& name) {
     index.fast->mutable_data<int64_t>()[i] = value;
   }
   c.run(name, {}, c.tensor(dtype, sizes), EValue(dim), index, EValue(false), c.out(dtype, picked));
+}
+
+// Some permutations name a dimension twice.
+inline void permute(Comparison& c, const std::string& name) {
+  Random& random = c.random;
+  const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kLong;
+  const Sizes sizes = random_sizes(random, random.integer(1, 4), 24);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < rank; ++i) dims.insert(dims.begin() + random.integer(0, i), i);
+  if (random.chance(0.05)) dims[0] = dims.back();
+  Sizes permuted;
+  for (int64_t& dim : dims) {
+    permuted.push_back(sizes[static_cast<size_t>(dim)]);
+    if (random.chance(0.3)) dim -= rank;
+  }
+  c.run(name, {}, c.tensor(dtype, sizes), c.ints(dims), c.out(dtype, permuted));
 }
 
 }  // namespace vitrine::test

@@ -335,6 +335,7 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_bilinear2d.vec_out", upsample);
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
+    put("permute_copy.out", permute);
     for (const char* direction : {"quantize", "dequantize"}) {
       (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] =
           quantize_per_token;
