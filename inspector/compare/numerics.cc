@@ -81,6 +81,17 @@ void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
   }
 }
 
+size_t count_negative_infinities(const std::vector<std::byte>& bytes, ScalarType dtype) {
+  const ScalarType real = real_type(dtype);
+  size_t count = 0;
+  for (size_t i = 0; i < bytes.size() / element_size(real); ++i) {
+    const bool is_mask =
+        element_as_double(bytes, real, i) == -std::numeric_limits<double>::infinity();
+    count += is_mask ? 1 : 0;
+  }
+  return count;
+}
+
 class Measurer {
  public:
   Measurer(const ValueComparison& comparison, const ValueRun& reference, const ValueRun& program,
@@ -118,14 +129,32 @@ class Measurer {
       if (value.row != index) continue;
       describe(value, made);
       try {
-        count_elements(etdump::row_major_bytes(*value.tensor), value.tensor->dtype, {}, nullptr,
-                       made);
+        const std::vector<std::byte> bytes = etdump::row_major_bytes(*value.tensor);
+        count_elements(bytes, value.tensor->dtype, {}, nullptr, made);
+        // Without the reference's value, any -inf may be a mask if the reference has masks.
+        if (made.infinite != 0 && reference_has_masks()) {
+          made.infinite -= count_negative_infinities(bytes, value.tensor->dtype);
+        }
       } catch (const InspectorError&) {
         made.elements = 0;  // the dtype has no numbers
       }
       break;
     }
     rows_.push_back(std::move(made));
+  }
+
+  // True if any value of the reference has an element that is -inf.
+  bool reference_has_masks() {
+    if (!has_masks_) {
+      const RecordedValues values =
+          recorded_values(reference_.profile, reference_.trace, reference_.record);
+      has_masks_ = std::ranges::any_of(values.values, [](const RecordedValue& value) {
+        return is_floating(value.tensor->dtype) &&
+               count_negative_infinities(etdump::row_major_bytes(*value.tensor),
+                                         value.tensor->dtype) != 0;
+      });
+    }
+    return *has_masks_;
   }
 
   static size_t index_of_result(const RecordedValue& value) {
@@ -189,6 +218,7 @@ class Measurer {
   const ValueRun& program_;
   const RecomputedResults& recomputed_;
   RecordedValues values_;
+  std::optional<bool> has_masks_;  // of the reference, if they were searched
   std::vector<NumericsRow> rows_;
 };
 

@@ -371,7 +371,7 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
 // Lowers a model for XNNPACK and measures it against the model itself. Returns the report.
 json lower_and_measure(
     const fs::path& folder, const std::string& options, const fs::path& program,
-    const std::function<void()>& damage = [] {}) {
+    const std::function<void()>& damage = [] {}, const std::string& more_inputs = "") {
   const std::string model = (folder / "model.pt2").string();
   const CommandResult lowered = run_tool(VITRINE_COMMAND, "lower " + model + " --backend xnnpack " +
                                                               options + " -o " + program.string());
@@ -379,7 +379,7 @@ json lower_and_measure(
   damage();
   const CommandResult result =
       executor_runner("--numerics " + program.string() + " --reference " + model + " --inputs " +
-                      (folder / "input_0.bin").string() + " --format json");
+                      (folder / "input_0.bin").string() + more_inputs + " --format json");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return json::parse(result.out);
 }
@@ -420,6 +420,15 @@ TEST(NumericsCommand, ReportsADamagedConvolutionBeforeAHardswish) {
     const json row = damaged.at("rows").at(damaged.at("first_below").get<size_t>());
     EXPECT_EQ(row.at("module"), modules[index]) << row;
   }
+}
+
+TEST(NumericsCommand, IgnoresTheInfinitiesOfAttentionMasks) {
+  VITRINE_NEEDS_CORPUS_LLM();
+  const ScratchFolder scratch;
+  const fs::path folder = corpus_llm_dir() / "llama_kv_static";
+  const json report = lower_and_measure(
+      folder, "", scratch / "f32.pte", [] {}, "," + (folder / "input_1.bin").string());
+  EXPECT_TRUE(report.at("first_not_finite").is_null()) << report.at("first_not_finite");
 }
 
 TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
