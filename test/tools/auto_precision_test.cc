@@ -338,7 +338,24 @@ TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
                             other.string())
                 .exit_code,
             0);
+  // A profile of a model with the same modules, of which one is wider.
+  const auto widened = [&](const fs::path& profile, const char* figure) {
+    nlohmann::ordered_json wide = nlohmann::ordered_json::parse(read_text(profile));
+    for (auto& row : wide.at("rows")) {
+      if (row.at("modules").empty() || row.at("modules").at(0) != "c2") continue;
+      row.at("cost").at(figure) = row.at("cost").at(figure).get<double>() * 1.5;
+    }
+    const fs::path file = scratch / (std::string(figure) + "_" + profile.filename().string());
+    tools::write_file(file, wide.dump());
+    return file.string();
+  };
   const std::pair<std::string, const char*> cases[] = {
+      {" --device_times float=" + widened(in_float, "flops") + int8_times, "its part c2 takes"},
+      {" --device_times float=" + widened(in_float, "bytes") + int8_times,
+       "bytes, but that of the model"},
+      {" --device_times float=" + in_float.string() +
+           " --device_times int8=" + widened(in_int8, "flops"),
+       "FLOPs, but that of the model takes"},
       {" --device_times float=" + other.string() + int8_times, "the profile is of another model"},
       {" --device_times float=" + in_int8.string() + int8_times,
        "expected a profile of the model in float, but it is quantized"},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -33,12 +34,9 @@ std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   return row.kernel.substr(0, row.kernel.find(" ("));
 }
 
-double work_of(const std::vector<const inspector::ProfileRow*>& rows) {
-  double work = 0;
-  for (const inspector::ProfileRow* row : rows) {
-    if (row->cost) work += row->cost->flops + row->cost->bytes;
-  }
-  return work;
+// Returns the operations and bytes of a row; empty if the row has no cost.
+std::optional<double> work_of(const inspector::ProfileRow& row) {
+  return row.cost ? std::optional(row.cost->flops + row.cost->bytes) : std::nullopt;
 }
 
 }  // namespace
@@ -63,18 +61,20 @@ std::string program_difference(const inspector::Profile& device, const inspector
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const bool has_ops = !a[i]->source_ops.empty() && !b[i]->source_ops.empty();
     const std::string name = name_of(*a[i], has_ops), other = name_of(*b[i], has_ops);
-    if (a[i]->where == b[i]->where && name == other) continue;
+    if (a[i]->where == b[i]->where && name == other) {
+      const std::optional<double> work = work_of(*a[i]), other_work = work_of(*b[i]);
+      if (!work || !other_work || std::abs(*work - *other_work) <= kSameWork * *other_work)
+        continue;
+      return differ(fmt::format("operations and bytes of row {} ({}) are",
+                                a[i] - device.rows.data() + 1, name),
+                    fmt::format("{:.4g}", *work), fmt::format("{:.4g}", *other_work));
+    }
     return differ(fmt::format("row {} is", a[i] - device.rows.data() + 1),
                   fmt::format("{} ({})", name, inspector::where_name(a[i]->where)),
                   fmt::format("{} ({})", other, inspector::where_name(b[i]->where)));
   }
   if (a.size() != b.size()) {
     return differ("the number of rows is", std::to_string(a.size()), std::to_string(b.size()));
-  }
-  const double work = work_of(a), other = work_of(b);
-  if (work > 0 && other > 0 && std::abs(work - other) > kSameWork * other) {
-    return differ("operations and bytes of a run are", fmt::format("{:.4g}", work),
-                  fmt::format("{:.4g}", other));
   }
   return "";
 }

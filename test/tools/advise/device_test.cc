@@ -148,7 +148,13 @@ TEST(DeviceProfile, ProgramsAreEqualIfDigestsOrRowsAreEqual) {
   EXPECT_THAT(program_difference(there(), other), HasSubstr("the method is forward there"));
   other = here();
   other.rows[0].cost->flops *= 2;  // another size of image
-  EXPECT_THAT(program_difference(there(), other), HasSubstr("operations and bytes"));
+  EXPECT_THAT(program_difference(there(), other),
+              HasSubstr("operations and bytes of row 1 (aten::convolution.out) are 500 there, but "
+                        "900 here"));
+  other = here();  // other widths with the same work in total
+  other.rows[0].cost->flops += 100;
+  other.rows[1].cost->flops -= 100;
+  EXPECT_THAT(program_difference(there(), other), HasSubstr("500 there, but 600 here"));
 }
 
 TEST(DeviceProfile, ReadsNameAndCoresFromTheResultsOfTheDeviceScript) {

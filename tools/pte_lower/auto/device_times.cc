@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "tools/common/device_profile.h"
@@ -21,6 +23,8 @@ using inspector::ProfileRow;
 constexpr const char* kOption = "--device_times";
 constexpr double kNsInMs = 1e6;
 constexpr std::string_view kFloat = "float";
+constexpr std::string_view kFlops = "FLOPs";
+constexpr std::string_view kBytes = "bytes";
 
 // "aten.add_.Tensor" becomes "aten.add.Tensor": programs have no operators that work in place.
 std::string functional_name(std::string name) {
@@ -101,11 +105,50 @@ std::string model_difference(const Profile& profile, const aot::ExportedProgram&
   return "";
 }
 
+// FLOPs and bytes of the rows of a part in one run.
+struct PartWork {
+  double flops = 0;
+  double bytes = 0;
+  bool is_known = true;
+};
+
+PartWork work_of(const ModelPart& part, const Profile& profile,
+                 const std::vector<ModelPart>& parts) {
+  PartWork work;
+  for (const ProfileRow& row : profile.rows) {
+    if (part_of(row, parts) != &part) continue;
+    work.is_known = work.is_known && row.cost;
+    if (!row.cost) continue;
+    work.flops += row.cost->flops;
+    work.bytes += row.cost->bytes;
+  }
+  return work;
+}
+
+// Layers of other widths have the same names, but do other work. Returns the first difference;
+// empty if no difference is known. Bytes also depend on the precision of neighboring operators.
+std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
+                            const std::vector<ModelPart>& parts) {
+  constexpr double kTolerance = 1e-2;
+  for (const ModelPart& part : parts) {
+    const PartWork a = work_of(part, device, parts), b = work_of(part, here, parts);
+    if (!a.is_known || !b.is_known) continue;
+    for (const auto& [unit, there, expected] :
+         {std::tuple(kFlops, a.flops, b.flops), std::tuple(kBytes, a.bytes, b.bytes)}) {
+      if (std::abs(there - expected) <= kTolerance * expected) continue;
+      if (unit == kBytes && !compares_bytes) continue;
+      return fmt::format("its part {} takes {:.4g} {}, but that of the model takes {:.4g}",
+                         part.name, there, unit, expected);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 DeviceTimes::DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
-                         const std::vector<ModelPart>& parts,
-                         const aot::CalibrationSample& sample) {
+                         const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
+                         const std::function<Profile(const std::string& scheme)>& profile_here) {
   std::set<std::string> known = {std::string(kFloat)};
   for (const ModelPart& part : parts) {
     for (std::string& scheme : schemes_of(part)) known.insert(std::move(scheme));
@@ -136,6 +179,14 @@ DeviceTimes::DeviceTimes(std::span<const std::string> files, const aot::Exported
       throw ToolError(fmt::format("{} {}: expected a profile of the model in {}, but it {}",
                                   kOption, text, scheme,
                                   should_quantize ? "quantizes nothing" : "is quantized"));
+    }
+    if (const std::string difference =
+            work_difference(profile, profile_here(scheme), scheme == kFloat, parts);
+        !difference.empty()) {
+      throw ToolError(fmt::format(
+          "{} {}: the profile is of another model, or of a program that was lowered with other "
+          "options: {}",
+          kOption, text, difference));
     }
     if (scheme == kFloat) device_ = device.name;
     walls[scheme] = profile.typical(profile.wall) / kNsInMs;

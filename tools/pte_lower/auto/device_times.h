@@ -1,6 +1,7 @@
 // Times of a model's parts on a device, from profiles that were recorded there.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -24,9 +25,11 @@ class DeviceTimes {
  public:
   // `files` has "float=FILE" and "SCHEME=FILE" for each scheme with a profile of the program that
   // has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a profile
-  // cannot be read or is of another model.
+  // cannot be read or is of another model. `profile_here` runs the program that has a scheme in all
+  // parts on this machine. Its profile shows the operations that each part must have.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
-              const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample);
+              const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
+              const std::function<inspector::Profile(const std::string& scheme)>& profile_here);
 
   bool has_scheme(const std::string& scheme) const { return schemes_.contains(scheme); }
   double saved_ms(const std::string& part, const std::string& scheme) const;

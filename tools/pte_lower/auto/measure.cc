@@ -8,8 +8,14 @@
 #include <memory>
 #include <utility>
 
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_writer.h"
+#include "inspector/join/make_profile.h"
+#include "runtime/extension/trace_buffer.h"
 #include "runtime/platform/clock.h"
+#include "tools/common/backends.h"
 #include "tools/common/median.h"
+#include "tools/common/program_record.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/array.h"
@@ -48,13 +54,14 @@ void set_inputs(Method& method, const aot::CalibrationSample& sample, std::vecto
 }  // namespace
 
 struct Comparison::Loaded {
-  Loaded(const ProgramBytes& program, const std::string& name, std::shared_ptr<ThreadPool> pool)
+  Loaded(const ProgramBytes& program, const std::string& name, std::shared_ptr<ThreadPool> pool,
+         EventTracer* tracer = nullptr)
       : session({.model = "the lowered model",
                  .data = {},
                  .pool = std::move(pool),
                  .fixed_threads = true,
                  .program = program}),
-        method(session.load_method(name)) {}
+        method(session.load_method(name, tracer)) {}
   Session session;
   std::unique_ptr<Method> method;
 };
@@ -86,6 +93,18 @@ Comparison::Outputs Comparison::run(Loaded& loaded, size_t sample) const {
     if (output.is_tensor()) outputs.push_back(row_major_bytes(output.unchecked_tensor()));
   }
   return outputs;
+}
+
+inspector::Profile Comparison::profile(const ProgramBytes& program) const {
+  TraceBuffer trace;
+  Loaded loaded(program, method_, nullptr, &trace);
+  run(loaded, 0);
+  const std::vector<uint8_t> dump = check(write_etdump(trace));
+  std::vector<std::string> ignored;
+  const auto record = record_for_program(*loaded.session.program(), {}, ignored);
+  return inspector::make_profile(
+      etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size()))),
+      record ? &*record : nullptr, {.method = method_, .delegates = all_delegate_profiles()});
 }
 
 double Comparison::noise(const ProgramBytes& program) const {

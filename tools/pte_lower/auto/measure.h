@@ -8,6 +8,7 @@
 
 #include "aot/quantize/int8.h"
 #include "inspector/compare/tensor_difference.h"
+#include "inspector/join/profile.h"
 #include "tools/common/interval.h"
 #include "tools/common/session.h"
 
@@ -47,6 +48,8 @@ class Comparison {
   // machine slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each
   // measurement also adds one block to the times of the reference.
   TimeRatio time_ratio(const ProgramBytes& program, const TimeBudget& budget);
+  // Runs the program once on the first sample, and returns the profile of this run.
+  inspector::Profile profile(const ProgramBytes& program) const;
   // Median time of the reference over all blocks. Precondition: time_ratio() was called.
   Milliseconds reference_time() const;
 

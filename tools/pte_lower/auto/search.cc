@@ -58,7 +58,8 @@ class PrecisionSearch {
     }
     if (!options.device_times.empty()) {
       device_.emplace(options.device_times, methods.begin()->second, names_,
-                      lowering_.calibration.read(0));
+                      lowering_.calibration.read(0),
+                      [this](const std::string& scheme) { return profile_of(scheme); });
     }
   }
 
@@ -85,11 +86,16 @@ class PrecisionSearch {
   // If `removes_unused`, removes tensors without users, as quantization to int8 does.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
+    options.calibration.count = samples;
+    return lower(rules, std::move(options), removes_unused);
+  }
+
+  ProgramBytes lower(const Rules& rules, aot::LowerOptions options,
+                     bool removes_unused = false) const {
     ProgramBytes program;
     options.sink = [&](std::span<const std::byte> bytes) {
       program.insert(program.end(), bytes.begin(), bytes.end());
     };
-    options.calibration.count = samples;
     if (!rules.quantize.empty()) options.quantize = aot::parse_quantization(rules.quantize);
     for (const std::string& rule : rules.keep) aot::add_rule(rule, options.quantize);
     aot::Methods copies;
@@ -101,6 +107,17 @@ class PrecisionSearch {
     }
     aot::lower(std::move(copies), options);
     return program;
+  }
+
+  // Profiles the program that has the scheme in all parts.
+  inspector::Profile profile_of(const std::string& scheme) {
+    PartSchemes schemes;
+    for (const ModelPart& part : names_) {
+      if (std::ranges::count(schemes_of(part), scheme) != 0) schemes[part.name] = scheme;
+    }
+    aot::LowerOptions options = lowering_;
+    options.emit.emit_debug_maps = true;
+    return comparison_.profile(lower(rules_of(schemes), options));
   }
 
   // The rules that give parts their schemes; parts without a scheme stay float.
