@@ -58,6 +58,7 @@ tools::AutoOptions auto_options(const AutoSettings& bounds) {
   if (!std::isfinite(options.goal.bound) || !is_positive)
     throw py::value_error("the bound must be finite; a size or time must be above 0");
   options.samples = bounds.samples == 0 ? tools::kDefaultSamples : bounds.samples;
+  options.device_times = bounds.device_times;
   if (has_score) {
     options.score = [&](std::span<const std::byte> program) {
       const py::gil_scoped_acquire gil;

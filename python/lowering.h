@@ -55,8 +55,9 @@ struct AutoSettings {
   std::optional<double> at_least;  // dB, or a score
   std::optional<double> at_most_bytes;
   std::optional<double> at_most_ms;
-  size_t samples = 0;                 // to measure with
-  std::optional<py::function> score;  // from the bytes of a program to a number
+  size_t samples = 0;                     // to measure with
+  std::optional<py::function> score;      // from the bytes of a program to a number
+  std::vector<std::string> device_times;  // "int8=int8.json": profiles that a device recorded
 };
 
 // The result of quantize_auto().

@@ -315,7 +315,8 @@ void define_lowering(py::module_& module) {
       .def_readwrite("at_most_bytes", &AutoSettings::at_most_bytes)
       .def_readwrite("at_most_ms", &AutoSettings::at_most_ms)
       .def_readwrite("samples", &AutoSettings::samples)
-      .def_readwrite("score", &AutoSettings::score);
+      .def_readwrite("score", &AutoSettings::score)
+      .def_readwrite("device_times", &AutoSettings::device_times);
   module.def("quantize_auto", [](const std::map<std::string, std::filesystem::path>& models,
                                  const LowerSettings& settings, const AutoSettings& bounds) {
     AutoModel made = quantize_auto(models, settings, bounds);

@@ -461,6 +461,7 @@ def _with_settings(model: Union[PathLike, Mapping[str, PathLike]], keywords: Map
 def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
                   at_least: Optional[float] = None, at_most_bytes: Optional[float] = None,
                   at_most_ms: Optional[float] = None, accuracy: Optional[Callable[[Program], float]] = None,
+                  device_times: Optional[Mapping[str, PathLike]] = None,
                   samples: int = 0, **keywords: Any) -> AutoQuantized:
     """Chooses a precision for each layer under one bound, by measuring, like pte_lower --quantize auto.
 
@@ -468,6 +469,9 @@ def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
     this score if there is `accuracy`. `at_most_bytes` and `at_most_ms` give the most exact program of this
     size, or that takes this time on this machine.
     `accuracy` is a function from a `Program` to a score; higher is better. It replaces dB.
+    `device_times` takes times from a device's profiles instead of measuring them on this machine: {"float":
+    "float.json", "int8": "int8.json"}. The keys are schemes; the search tries only these. The times of programs are
+    then modeled, so `search["is_certain"]` is false under `at_most_ms`.
     `samples` limits the samples that the search measures with; 0: 32. `calibrate` and the other keywords
     are those of `lower`. Raises `vitrine.Error` with the best figure if no measured program keeps the bound.
     """
@@ -479,6 +483,10 @@ def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
     bounds = _vitrine.AutoSettings()
     bounds.at_least, bounds.at_most_bytes, bounds.at_most_ms = at_least, at_most_bytes, at_most_ms
     bounds.samples = count("samples", samples, 0)
+    if device_times is not None:
+        if not isinstance(device_times, Mapping):
+            raise TypeError(f"device_times must be a dict of paths by scheme, got {type(device_times).__name__}")
+        bounds.device_times = [f"{scheme}={os.fspath(path)}" for scheme, path in device_times.items()]
     if accuracy is not None:
         bounds.score = lambda program: accuracy(Program(program))
     every = {**(lower.__kwdefaults__ or {}), **keywords, "calibrate": calibrate}

@@ -136,6 +136,7 @@ class AutoSettings:
     at_most_ms: Optional[float]
     samples: int
     score: Callable[[bytes], float]
+    device_times: list[str]
 
 def lower(models: dict[str, str], settings: LowerSettings, /) -> Lowered: ...
 def quantize_auto(models: dict[str, str], settings: LowerSettings, bounds: AutoSettings, /) -> tuple[Lowered, str, str, str]: ...

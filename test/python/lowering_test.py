@@ -92,6 +92,28 @@ class Lowering(unittest.TestCase):
         keep = ["fc=8da4w:0", "c1=float"]
         self.assertIn("--keep fc=8da4w:0", vitrine.lower(model, quantize="int8", calibrate=arrays, keep=keep).explain())
 
+    def test_device_times_are_those_of_the_profiles(self):
+        model = sample("ptq_two_batches", "model.pt2")
+        arrays = [floats("ptq_two_batches", f"calib_{i}_0.bin", (2, 2, 8, 8)) for i in range(2)]
+        with tempfile.TemporaryDirectory() as folder:
+            files, walls = {}, {}
+            for scheme, keywords in {"float": {}, "int8": {"quantize": "int8", "calibrate": arrays}}.items():
+                profile = vitrine.Program(vitrine.lower(model, **keywords).program).profile(arrays[0], runs=3)
+                files[scheme] = os.path.join(folder, f"{scheme}.json")
+                walls[scheme] = profile.wall_ns["p50"] / 1e6
+                profile.save(files[scheme])
+            chosen = vitrine.quantize_auto(model, calibrate=arrays, at_most_ms=1000, device_times=files)
+            found = {each["name"]: each["ms"] for each in chosen.search["results"]}
+            self.assertAlmostEqual(found["float"], walls["float"], places=6)
+            self.assertAlmostEqual(found["int8"], walls["int8"], places=6)
+            self.assertFalse(chosen.search["is_certain"])
+            self.assertEqual({level["scheme"] for part in chosen.search["parts"] for level in part["levels"]}, {"int8"})
+            with self.assertRaisesRegex(vitrine.Error, "expected a profile of the model in int8"):
+                vitrine.quantize_auto(model, calibrate=arrays, at_most_ms=1000,
+                                      device_times={"float": files["float"], "int8": files["float"]})
+        with self.assertRaisesRegex(TypeError, "device_times"):
+            vitrine.quantize_auto(model, calibrate=arrays, at_most_ms=1000, device_times=["float.json"])
+
     def test_wrong_bounds_and_scores_are_errors(self):
         model = sample("ptq_two_batches", "model.pt2")
         data = sample("ptq_two_batches", "calib_0_0.bin")
