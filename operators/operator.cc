@@ -204,7 +204,7 @@ void check_declared(const Operator& op, const std::string& text) {
   if (op.name.find("::") == std::string_view::npos) fail("the name has no namespace");
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.is_written && (argument.type != ArgumentType::kTensor || argument.is_list)) {
-      fail("a written argument must be a single tensor");
+      fail("an argument that is written to must be a single tensor");
     }
   }
   for (const OperatorArgument& result : op.results) {

@@ -48,10 +48,9 @@ class Unwrapper {
       const Argument* attribute = user->calls(kAccess) ? user->arg(1) : nullptr;
       const auto* name = attribute == nullptr ? nullptr : attribute->get<std::string>();
       if (name == nullptr || user->need(0).node() != &object) {
-        fail_at(*user,
-                fmt::format("uses weight {}, a {}, without accessing its inner tensors; export the "
-                            "model in training IR, which does",
-                            spec_.target, subclass_.type));
+        fail_at(*user, fmt::format("uses weight {}, a {}, without accessing its inner tensors; "
+                                   "export the model in training IR, which accesses them",
+                                   spec_.target, subclass_.type));
       }
       const std::string inner = path.empty() ? *name : fmt::format("{}.{}", path, *name);
       const auto tensor =

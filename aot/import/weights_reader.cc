@@ -64,7 +64,8 @@ void read_pickled(const ZipArchive& archive, const std::string& folder, const st
                                           ? weights.tensors.at(name).sizes
                                           : subclass->second.sizes;
   if (sizes != sizes_of(read_tensor_meta(meta), meta)) {
-    meta.fail(fmt::format("the pickled tensor has other sizes: [{}]", fmt::join(sizes, ", ")));
+    meta.fail(fmt::format("the sizes differ from those of the pickled tensor, [{}]",
+                          fmt::join(sizes, ", ")));
   }
 }
 

@@ -151,7 +151,7 @@ void linspace(Decomposition& to) {
 void triangle(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
-  if (spec.rank() < 2) to.refuse("the input must be a matrix");
+  if (spec.rank() < 2) to.refuse("the input must have at least two dims");
   const SymInt rows = spec.sizes[spec.rank() - 2];
   const SymInt columns = spec.sizes[spec.rank() - 1];
   Node* column = to.make("aten.unsqueeze.default", {to.range(0, columns), -2});
@@ -175,7 +175,7 @@ void triangle_indices(Decomposition& to) {
   const int64_t offset = to.integer("offset");
   constexpr int64_t kMax = 1 << 15;
   if (rows < 0 || columns < 0 || rows > kMax || columns > kMax || offset > kMax || offset < -kMax) {
-    to.refuse("row, col and offset must be at most 32768");
+    to.refuse("row and col must be from 0 to 32768, and offset from -32768 to 32768");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
   // For each row of the triangle, `begins` is the first column, `widths` is the number of elements,

@@ -242,7 +242,8 @@ void element_by_rank(Decomposition& to) {
   if (!x->tensor()->sizes[at].is_static()) to.refuse("the sorted dim must not be symbolic");
   const int64_t length = x->tensor()->sizes[at].value();
   const int64_t rank = is_median ? (length + 1) / 2 : to.integer("k");
-  if (rank < 1 || rank > length) to.refuse("the dim has no element of this rank");
+  if (length == 0) to.refuse("the dim must not be empty");
+  if (rank < 1 || rank > length) to.refuse("k must be from 1 to the size of the dim");
   const int64_t index = rank - 1;
   // NaN sorts last, but the median must be NaN if any element is NaN.
   Node* order = sorted(to, x, dim, false);

@@ -39,7 +39,7 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
       if (factor == nullptr || !(*factor > 0)) to.refuse("scale_factors must be positive numbers");
       axis.scale = 1 / *factor;
     } else {
-      if (!known) to.refuse("symbolic sizes can be resized only by scale_factors");
+      if (!known) to.refuse("images with symbolic sizes can be resized only by scale_factors");
       axis.scale = static_cast<double>(axis.from.value()) / static_cast<double>(axis.to.value());
     }
     axes.push_back(std::move(axis));

@@ -16,7 +16,7 @@ void fold(ExportedProgram& program, Changes& changes, bool for_backends) {
   options.keep_quantization = for_backends;
   options.keep_transpositions = for_backends;
   const size_t calls = fold_constants(program, options);
-  changes.add("call of constants folded", calls, calls);
+  changes.add("call with constant inputs folded", calls, calls);
 }
 
 // Repeats the rules, since each rule may enable the others. Limits the number of rounds; the

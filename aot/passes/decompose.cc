@@ -147,7 +147,7 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   for_each_call(*program.graph, [&](Node& node) {
     if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
     if (has_unknown_effects(node.target())) {
-      fail_at(node, fmt::format("{} is unknown, so it may write any argument; declare it with "
+      fail_at(node, fmt::format("{} is unknown, so it may write to any argument; declare it with "
                                 "--operator",
                                 node.target().name()));
     }

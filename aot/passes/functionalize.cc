@@ -164,7 +164,7 @@ class Functionalizer {
   Node& written_tensor(const Node& node, const Argument* argument) {
     Node* tensor = argument == nullptr ? nullptr : argument->node();
     if (tensor == nullptr || tensor->tensor() == nullptr) {
-      fail_at(node, "the argument that it writes is not a tensor");
+      fail_at(node, "the argument that it writes to is not a tensor");
     }
     Node& origin = written_by_.contains(tensor) ? *written_by_.at(tensor) : *tensor;
     if (&graph_ != program_.graph.get() &&
@@ -198,7 +198,7 @@ class Functionalizer {
       tensors.push_back(&written_tensor(node, Call(node).find(argument->name)));
       storages.push_back(alias_of(*tensors.back()).storage);
       if (std::ranges::count(storages, storages.back()) > 1) {
-        fail_at(node, "writes two arguments that share memory, which is not supported");
+        fail_at(node, "writes to two arguments that share memory, which is not supported");
       }
     }
     update_inputs(node);

@@ -156,7 +156,7 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
     run_at_node(node.name(), [&] {
       const std::string reason = visit(node, values);
       if (!reason.empty())
-        kept.push_back(fmt::format("cache write stays: node {}: {}", node.name(), reason));
+        kept.push_back(fmt::format("cache write not replaced: node {}: {}", node.name(), reason));
     });
   }
 }

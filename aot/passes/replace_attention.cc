@@ -92,7 +92,7 @@ std::string set_start_without_mask(Attention& of) {
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
   if (queries == keys) return "";
   const bool has_keys = queries.is_static() && keys.is_static() && keys.value() > queries.value();
-  if (!has_keys) return "the graph does not show that each query has a key";
+  if (!has_keys) return "the graph does not show that there are at least as many keys as queries";
   if (!of.is_causal) of.start = keys.value() - queries.value();
   return "";
 }
@@ -162,7 +162,8 @@ class AttentionReplacer {
     std::string reason = analyze(to, found);
     if (reason.empty()) reason = reason_to_keep(found);
     if (!reason.empty()) {
-      result_.kept.push_back(fmt::format("attention stays: node {}: {}", node.name(), reason));
+      result_.kept.push_back(
+          fmt::format("attention not replaced: node {}: {}", node.name(), reason));
       restore_products(node);
       return;
     }
@@ -197,7 +198,7 @@ class AttentionReplacer {
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)
-      return "its mask may hide all keys of a query, which changes results";
+      return "its mask may hide all keys of a query, which would change the results";
     AttentionShape shape;
     shape.queries = found.query->tensor()->sizes[kPosition];
     shape.keys = found.key->tensor()->sizes[kPosition];
@@ -206,7 +207,7 @@ class AttentionReplacer {
     shape.is_delegated = choice_ == AttentionChoice::kIfFasterThanDelegated;
     return is_faster_as_operator(shape, program_.range_constraints)
                ? ""
-               : fmt::format("one operator is not expected to be faster for {} queries and {} keys",
+               : fmt::format("custom_sdpa is not expected to be faster for {} queries and {} keys",
                              to_text(shape.queries), to_text(shape.keys));
   }
 
@@ -285,9 +286,8 @@ class AttentionReplacer {
     }
     if (found.mask != nullptr && !found.is_causal) {
       result_.kept.push_back(
-          fmt::format("mask stays: node {}: the graph does not show that the mask is causal from "
-                      "the position of "
-                      "the cache's write on, so the complete cache is read",
+          fmt::format("mask kept: node {}: the graph does not show that the mask is causal from "
+                      "the position of the cache write on, so the entire cache is read",
                       call.name()));
     }
     return false;

@@ -15,8 +15,8 @@ namespace vitrine::aot {
 struct AttentionResult {
   size_t replaced = 0;  // number of replaced calls of attention
   size_t writes = 0;    // number of replaced writes to caches
-  // Calls, writes and masks that were not replaced, with reasons: "attention stays: node attention:
-  // its mask differs by head or batch".
+  // Calls, writes and masks that were not replaced, with reasons: "attention not replaced: node
+  // attention: its mask differs by head or batch".
   std::vector<std::string> kept;
   std::set<std::string> flat_buffers;  // names of the buffers whose sizes changed
 };

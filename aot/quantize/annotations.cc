@@ -133,8 +133,8 @@ class Annotator {
       if (reason.empty() && !filter_(*node)) {
         // A stored tensor does not belong to a module, so a pass over a module never accepts it.
         reason = is_stored(program_, *node)
-                     ? "a scheme for a module does not reach the weights of convolutions and of "
-                       "linear layers with relu, as in PyTorch"
+                     ? "as in PyTorch, a scheme for a module does not apply to the weights of "
+                       "convolutions and of linear layers with relu"
                      : "another rule of --keep names its module";
       }
       if (!reason.empty()) return skip(*call, std::move(reason));
@@ -153,7 +153,7 @@ class Annotator {
     if (is_annotated(&call)) return false;
     for (Node* node : others) {
       if (is_annotated(node)) {
-        return skip(call, fmt::format("another call also uses {}; only the first one becomes int8",
+        return skip(call, fmt::format("another call also uses {}; only the first call becomes int8",
                                       node->name()));
       }
     }

@@ -69,7 +69,8 @@ bool exclude_masks(const Annotations& annotations, const Calibration& calibratio
         continue;
       }
       exclusions[call] = fmt::format(
-          "its operand {} is a mask of {:g}, next to which int8 cannot represent the other operand",
+          "its operand {} is a mask that contains {:g}; at that scale, int8 cannot represent the "
+          "other operand",
           annotation.inputs[mask].first->name(), range_of(mask).low);
       has_new = true;
     }

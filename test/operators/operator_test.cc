@@ -126,7 +126,7 @@ TEST(Operators, EveryKernelHasOneRow) {
   }
 }
 
-TEST(Operators, KernelOfEveryRowExists) {
+TEST(Operators, EveryRowNamesAnExistingKernel) {
   const std::set<std::string> kernels = all_kernels();
   for (const Operator& op : operators()) {
     if (op.kernel.empty()) continue;

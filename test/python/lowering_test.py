@@ -43,7 +43,7 @@ class Lowering(unittest.TestCase):
 
     def test_optimize_folds_constants(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None, optimize=True)
-        self.assertIn("constants folded", lowered.explain())
+        self.assertIn("constant inputs folded", lowered.explain())
         self.assertNotIn("permute_copy", str(lowered))
 
     def test_quantize_notes_skipped_layers(self):

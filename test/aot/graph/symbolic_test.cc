@@ -182,7 +182,7 @@ TEST(Symbolic, NormalFormsHaveTheValueOfTheExpression) {
   }
 }
 
-TEST(Symbolic, MultipleExceedsItsDivisor) {
+TEST(Symbolic, LargerMultipleExceedsItsFactors) {
   const SymInt s0 = symbol("s0");
   const SymInt s1 = symbol("s1");
   EXPECT_TRUE(exceeds(s0 * SymInt(6), s0 * SymInt(3)));

@@ -191,7 +191,7 @@ TEST(ImportNative, RejectsDamagedSafetensors) {
       {R"({"w.weight":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})",
        "has 4 bytes, but dtype and shape need 8"},
       {R"({"w.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})",
-       "expected a begin and an end of at most 8 bytes"},
+       "expected a begin offset and an end offset of at most 8"},
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})",
        "its tensors end at byte 4, but its data has 8 bytes"},
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[4,8]}})",

@@ -194,7 +194,8 @@ TEST_F(UnwrapSubclasses, UnwrapsNestedSubclass) {
 
 TEST_F(UnwrapSubclasses, RejectsInconsistentSizes) {
   rows_in_config = 3;
-  expect_error("config.fc.w.tensor_meta: the pickled tensor has other sizes: [2, 4]");
+  expect_error(
+      "config.fc.w.tensor_meta: the sizes differ from those of the pickled tensor, [2, 4]");
   rows_in_config = 2;
   graph()["tensor_values"]["s"] = meta(7, 2, 4);
   expect_error("is f32[2, 4], but scale of fc.w is f32[2, 2]");
@@ -231,7 +232,7 @@ TEST_F(UnwrapSubclasses, RejectsDamagedPickles) {
   pickle = call(rebuild, ")");
   expect_error("is rebuilt by something that is not a function");
   pickle = call(global("os", "system"), tuple({text("echo")}));
-  expect_error("a value is made by os system, which is not supported");
+  expect_error("a value is made by calling os system, which is not supported");
   pickle = integer(1);
   expect_error("\"fc.w\" is not a tensor");
 }

@@ -45,7 +45,7 @@ TEST(Decompose, RejectsUnknownOperators) {
     });
   };
   EXPECT_THAT(lower, ThrowsMessage<AotError>(
-                         HasSubstr("mylib.update.default is unknown, so it may write any")));
+                         HasSubstr("mylib.update.default is unknown, so it may write to any")));
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ TEST_P(MaskedCache, ReplacementHasSameResults) {
   const AttentionResult result = replace_attention(replaced);
   EXPECT_EQ(result.replaced, 1U);
   EXPECT_EQ(result.writes, 2U);
-  EXPECT_THAT(result.kept, ElementsAre(HasSubstr("mask stays")));
+  EXPECT_THAT(result.kept, ElementsAre(HasSubstr("mask kept")));
   to_edge(own);
   to_edge(replaced);
   expect_same(GetParam(), own, replaced);

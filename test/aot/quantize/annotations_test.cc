@@ -93,7 +93,7 @@ TEST_F(AnnotateTest, QuantizesOnlyTheFirstUseOfAConvolution) {
   Node* second = convolution("c", first);
   const Annotations made = annotated({second});
   EXPECT_THAT(activations(made), ElementsAre(ElementsAre("x"), ElementsAre("conv2d")));
-  EXPECT_THAT(reason_of(made, second), HasSubstr("only the first one becomes int8"));
+  EXPECT_THAT(reason_of(made, second), HasSubstr("only the first call becomes int8"));
 }
 
 TEST_F(AnnotateTest, QuantizesEachUseOfALinearLayer) {

@@ -198,7 +198,7 @@ TEST(QuantizeToInt8, FiniteMasksStayFloat) {
   ExportedProgram program = build.finish({build.call("aten.softmax.int", {masked, -1})});
   const std::vector<float> expected = outputs_of(program.copy(), kInput);
   const Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
-  EXPECT_THAT(result.floats.at(0).reason, HasSubstr("mask is a mask of -1e+09"));
+  EXPECT_THAT(result.floats.at(0).reason, HasSubstr("mask is a mask that contains -1e+09"));
   expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
 }
 
