@@ -22,7 +22,7 @@ using Kind = EventMeaning::Kind;
 constexpr DeviceQueue kGpu = {
     .name = "Vulkan GPU",
     .about =
-        "ns of the GPU's clock, whose scale the runtime rounded; the CPU waits in \"run graph\""};
+        "GPU clock in ns, with a rounded tick length; the CPU waits for the GPU in \"run graph\""};
 
 struct Phase {
   std::string_view event, name;

@@ -92,8 +92,8 @@ std::optional<Rejection> check_max_pool(const Candidate& candidate) {
   for (size_t i = 0; i < 2; ++i) {
     if (!may_be_dilated(candidate.input().sizes[2 + i], kernel[i], stride[i], padding[i],
                         dilation[i], Call(node).boolean("ceil_mode"))) {
-      return Rejection{"XNNPACK would read outside its input, since it is dilated and padded",
-                       "pad its input before it"};
+      return Rejection{"it is dilated and padded, so XNNPACK would read outside the input",
+                       "pad its input in a separate call"};
     }
   }
   return {};

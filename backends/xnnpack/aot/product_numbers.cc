@@ -20,7 +20,7 @@ int64_t rounded_bound(float bound, const QuantParams& result) {
 
 std::optional<Rejection> check_bounds(const Bounds& bounds, const QuantParams& result) {
   if (rounded_bound(bounds.min, result) < rounded_bound(bounds.max, result)) return {};
-  return Rejection{"its activation leaves only one int8 value", "leave out the activation"};
+  return Rejection{"its activation allows only one int8 value", "leave out the activation"};
 }
 
 // Checks that the bias leaves room for the largest sum of products in 32 bits. `steps` has a single
@@ -36,8 +36,8 @@ std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64
   for (size_t i = 0; i < biases.size(); ++i) {
     const float step = steps.size() == 1 ? steps.front() : steps[i];
     if (std::isnormal(step) && std::abs(double{biases[i]} / double{step}) < room) continue;
-    return Rejection{fmt::format("its bias {} in units of its scales, {}, does not fit in 32 bits "
-                                 "with the sum that it is added to",
+    return Rejection{fmt::format("its bias {} is too large for its scale {}: the 32-bit sum of the "
+                                 "products and the bias could overflow",
                                  biases[i], step),
                      "quantize its weight with larger scales"};
   }

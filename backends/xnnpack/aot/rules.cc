@@ -61,7 +61,7 @@ std::optional<Rejection> check_common(const Candidate& candidate, const Rule& ru
       return rejection;
     }
     if (!quantized && dtype.has_value() && *dtype != input->tensor()->dtype) {
-      return Rejection{"its inputs have different dtypes", "convert them to one"};
+      return Rejection{"its inputs have different dtypes", "convert them to one dtype"};
     }
     dtype = input->tensor()->dtype;
   }

@@ -93,13 +93,13 @@ INSTANTIATE_TEST_SUITE_P(
             [](PayloadBuilder& b) {
               b.clamp(0, b.internal({2, 3}), {2, 1});
             },
-            "xnodes[1] (Clamp): output_min_max is 2 to 1"),
+            "xnodes[1] (Clamp): output_min_max is not a range: 2 to 1"),
         simple(
             "BoundsNan",
             [](PayloadBuilder& b) {
               b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
             },
-            "xnodes[1] (Clamp): output_min_max is nan to 1"),
+            "xnodes[1] (Clamp): output_min_max is not a range: nan to 1"),
         simple(
             "BoundsUnsupported",
             [](PayloadBuilder& b) {
@@ -299,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[0] (ConvTranspose2d): adjustment_height 1 is not below the stride 1"),
         window(
             "PaddingLeavesNothing", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.top = 5; },
-            "xnodes[0] (ConvTranspose2d): its padding leaves no height"),
+            "xnodes[0] (ConvTranspose2d): its padding is so large that its output has no height"),
         window(
             "PoolingWidth", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.kernel_width = 0; },
             "xnodes[0] (MaxPooling2d): pooling_width is 0"),

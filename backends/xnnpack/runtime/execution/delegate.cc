@@ -209,7 +209,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
     if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
       const bool is_shape_error = error.code() == ErrorCode::kInvalidProgram;
       return Error::make(is_shape_error ? ErrorCode::kInvalidArgument : error.code(),
-                         "with the sizes of this call: %s", error.message());
+                         "for the sizes of this call: %s", error.message());
     }
     VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, arguments_.has_empty_input());
     if (nothing_to_do) return arguments_.resize_outputs(arguments);
@@ -339,7 +339,7 @@ Error XnnpackDelegate::reshape() {
     if (xnn_get_external_value_shape(runtime_.get(), binding.argument, &derived.rank,
                                      derived.dims.data()) != xnn_status_success ||
         !(derived == shapes_[binding.value])) {
-      return Error::make(ErrorCode::kInternal, "XNNPACK derives another shape for argument %u",
+      return Error::make(ErrorCode::kInternal, "XNNPACK derives a different shape for argument %u",
                          binding.argument);
     }
   }

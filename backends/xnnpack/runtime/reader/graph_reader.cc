@@ -81,7 +81,8 @@ Error read_bounds(const fb::XNode& from, Node& node) {
   }
   if (std::isnan(node.output_min) || std::isnan(node.output_max) ||
       node.output_min > node.output_max) {
-    return invalid_payload("output_min_max is %g to %g", static_cast<double>(node.output_min),
+    return invalid_payload("output_min_max is not a range: %g to %g",
+                           static_cast<double>(node.output_min),
                            static_cast<double>(node.output_max));
   }
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;

@@ -120,13 +120,13 @@ Error unslide(const char* axis, size_t extent, const SlidingWindow& window, uint
     return invalid_payload("adjustment_%s %u is not below the stride %lld", axis, adjustment,
                            static_cast<long long>(window.stride));
   }
-  if (extent == 0) return invalid_payload("its input has no %s", axis);
+  if (extent == 0) return invalid_payload("its input's %s is 0", axis);
   const std::optional<int64_t> size =
       std::in_range<int64_t>(extent)
           ? transposed_size(window, static_cast<int64_t>(extent), adjustment)
           : std::nullopt;
   if (!size) return invalid_payload("its output is too large");
-  if (*size < 1) return invalid_payload("its padding leaves no %s", axis);
+  if (*size < 1) return invalid_payload("its padding is so large that its output has no %s", axis);
   *result = static_cast<size_t>(*size);
   return Error();
 }

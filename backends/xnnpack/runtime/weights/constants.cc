@@ -198,10 +198,11 @@ Error take_steps(const Graph& graph, Budget& steps) {
           steps.take(*tensor_bytes(*value.datatype, value.shape) / 64 + 1)) {
         continue;
       }
-      return Error::make(ErrorCode::kOutOfResources,
-                         "xnodes[%zu] (%s): the nodes up to here read the same constants too often "
-                         "(max_load_steps)",
-                         i, node.kind->name);
+      return Error::make(
+          ErrorCode::kOutOfResources,
+          "xnodes[%zu] (%s): the nodes up to this one read the same constants too often "
+          "(max_load_steps)",
+          i, node.kind->name);
     }
   }
   return Error();

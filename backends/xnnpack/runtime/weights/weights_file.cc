@@ -104,7 +104,7 @@ Result<Header> read_header(std::span<const std::byte> file) {
   }
   if (header.data_offset > file.size() || header.data_offset < sizeof header ||
       rows_size(header.block_count, header.content_count) > header.data_offset - sizeof header) {
-    return Error::make(kUnusable, "its tables exceed the file");
+    return Error::make(kUnusable, "its tables extend past the end of the file");
   }
   const size_t tables = static_cast<size_t>(header.data_offset) - sizeof header;
   if (header.tables != digest_of(file.subspan(sizeof header, tables))) {
@@ -146,7 +146,7 @@ std::shared_ptr<const PackedBlock> make_block(PackedBlock block) {
 
 Result<WeightsFile> WeightsFile::open(const char* path) {
   VITRINE_ASSIGN_OR_RETURN(const platform::File file, platform::File::open(path));
-  if (!file.is_private()) return Error::make(kUnusable, "others may write to it");
+  if (!file.is_private()) return Error::make(kUnusable, "other users may write to it");
   VITRINE_ASSIGN_OR_RETURN(platform::Mapping mapping, platform::Mapping::map(file));
   WeightsFile result;
   result.mapping = share(std::unique_ptr<const platform::Mapping>(

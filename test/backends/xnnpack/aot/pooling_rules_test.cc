@@ -83,7 +83,7 @@ const RuleRow kPoolingRules[] = {
        return t.call("aten.max_pool2d.default",
                      {images(t), kTwo, kOnes, kOnes, std::vector<int64_t>{1, 2}}, {1, 4, 9, 8});
      },
-     "outside its input"},
+     "outside the input"},
     {"MaxPoolOfADynamicBatchRoundsUp",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default",

@@ -72,7 +72,7 @@ TEST(ProductNumbers, RejectsBiasesThatOverflowTheAccumulator) {
     parameters.biases[1] = sign * std::nextafter(max_bias, 0.0f);
     EXPECT_THAT(reason_for(parameters), IsEmpty());
     parameters.biases[1] = sign * max_bias;
-    EXPECT_THAT(reason_for(parameters), HasSubstr("does not fit in 32 bits"));
+    EXPECT_THAT(reason_for(parameters), HasSubstr("the 32-bit sum"));
   }
   // The tiny scale of a channel whose weights are almost zero makes the quantized bias large.
   EXPECT_THAT(reason_for(ProductParameters{.weight_scales = {8e-9f, 0.01f}, .biases = {1, 1}}),
