@@ -32,7 +32,7 @@ Result<DataFiles> DataFiles::load(std::span<const char* const> paths) {
     if (before == nullptr) continue;
     std::unique_ptr<NamedDataMap> both(new (std::nothrow) MergedNamedData(before, added));
     if (both == nullptr) {
-      return Error::make(ErrorCode::kMemoryAllocationFailed, "%s: no memory for its names", path);
+      return Error::make(ErrorCode::kMemoryAllocationFailed, "%s: no memory for its keys", path);
     }
     VITRINE_RETURN_IF_ERROR(files.maps_.push_back(std::move(both)));
   }

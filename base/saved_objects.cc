@@ -48,8 +48,8 @@ std::string folder_of(const ZipArchive& archive) {
     std::string folder = member.substr(0, member.size() - kPickleMember.size());
     if (folder.empty() || folder.ends_with('/')) return folder;
   }
-  throw FormatError(
-      fmt::format("{}: has no {}: torch.save did not write it", archive.source(), kPickleMember));
+  throw FormatError(fmt::format("{}: has no {}, so torch.save did not write this file",
+                                archive.source(), kPickleMember));
 }
 
 Pickle pickle_of(const ZipArchive& archive, const std::string& folder) {
@@ -131,7 +131,7 @@ SavedTensor SavedObjects::tensor(const PickleNode& call) {
     return made;
   }
   if (callee != kRebuildTensor || arguments.size() < 5) {
-    fail(fmt::format("a value is made by {}, which is not supported", callee));
+    fail(fmt::format("a value is made by calling {}, which is not supported", callee));
   }
   const PickleNode& reference =
       node(arguments[0], Kind::kPersist, "a tensor's storage is not in the archive");

@@ -149,9 +149,10 @@ void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = (*reader)[i];
     if (count < 0 || add_overflows(total, count, &total)) {
-      return context.fail(ErrorCode::kInvalidArgument,
-                          "repeats[%lld] is %lld: negative, or too large in total",
-                          static_cast<long long>(i), static_cast<long long>(count));
+      return context.fail(
+          ErrorCode::kInvalidArgument,
+          "repeats[%lld] is %lld: it is negative, or the sum of repeats is too large",
+          static_cast<long long>(i), static_cast<long long>(count));
     }
   }
   if (output_size && *output_size != total) {

@@ -137,7 +137,7 @@ void pixel_unshuffle_out(KernelContext& context, const Tensor& self, int64_t dow
       self.size(rank - 1) % factor != 0) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "downscale_factor %lld does not divide the images of self, which has rank %zu",
+        "downscale_factor %lld does not divide the image sizes of self, which has rank %zu",
         static_cast<long long>(factor), rank);
   }
   Layout result(self);

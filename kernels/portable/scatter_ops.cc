@@ -176,9 +176,10 @@ void scatter_reduce_two_out(KernelContext& context, const Tensor& self, int64_t 
   }
   const bool is_mean = reduce == "mean";
   if (!scatter_reduction<float>(reduce) || (is_mean && self.dtype() == ScalarType::kBool)) {
-    return context.fail(ErrorCode::kInvalidArgument, "reduce is %.*s; expected %s",
-                        static_cast<int>(std::min<size_t>(reduce.size(), 32)), reduce.data(),
-                        is_mean ? "another reduction for bools" : "sum, prod, mean, amax or amin");
+    return context.fail(
+        ErrorCode::kInvalidArgument, "reduce is %.*s; expected %s",
+        static_cast<int>(std::min<size_t>(reduce.size(), 32)), reduce.data(),
+        is_mean ? "sum, prod, amax or amin for bools" : "sum, prod, mean, amax or amin");
   }
   copy_tensor(context, self, out);
   if (context.failed() || index.numel() == 0) return;

@@ -14,7 +14,7 @@ void scaled_sum(KernelContext& context, const Tensor& self, const Other& other, 
   const std::optional<ScalarType> common = promote(context, self, other);
   if (!common) return;
   if (alpha.is_floating() && !is_floating(*common)) {
-    return context.fail(ErrorCode::kInvalidArgument, "alpha is floating, but the result is %s",
+    return context.fail(ErrorCode::kInvalidArgument, "alpha is a float, but the result is %s",
                         scalar_type_name(*common));
   }
   if (!check_scalar(context, alpha, *common, "alpha")) return;

@@ -118,7 +118,7 @@ Error File::read(uint64_t offset, std::span<std::byte> out) const {
                                   static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      return Error::make(ErrorCode::kAccessFailed, "reading %zu bytes at offset %llu: %s",
+      return Error::make(ErrorCode::kAccessFailed, "cannot read %zu bytes at offset %llu: %s",
                          out.size(), static_cast<unsigned long long>(offset),
                          count == 0 ? "the file is too short" : std::strerror(errno));
     }
@@ -151,7 +151,7 @@ Result<Mapping> Mapping::map(const File& file) {
     return Mapping({static_cast<const std::byte*>(address), size}, stamp);
   }
   Error error =
-      Error::make(ErrorCode::kAccessFailed, "mapping %zu bytes: %s", size, std::strerror(errno));
+      Error::make(ErrorCode::kAccessFailed, "cannot map %zu bytes: %s", size, std::strerror(errno));
   if (address != MAP_FAILED) ::munmap(address, reserved);
   return error;
 }

@@ -45,13 +45,13 @@ Result<Header> read_header(const DataSource& source) {
   Header header{0, load_little<uint64_t>(bytes + 32), load_little<uint64_t>(bytes + 40)};
   if (add_overflows(offset, size, &header.flatbuffer_end) ||
       header.flatbuffer_end > source.size()) {
-    return invalid("the flatbuffer exceeds the file");
+    return invalid("the flatbuffer extends past the end of the file");
   }
   if (header.flatbuffer_end < kMagicOffset + kMinHeaderLength) {
     return invalid("the flatbuffer ends inside the header");
   }
   if (!range_fits(header.segment_base, header.segment_bytes, source.size())) {
-    return invalid("the segments exceed the file");
+    return invalid("the segments extend past the end of the file");
   }
   return header;
 }

@@ -213,7 +213,7 @@ TEST(Module, ErrorNamesTheAcceptedSizes) {
   // These sizes are within the bound, so the delegate detects the mismatch. The error must blame
   // the call, not the program.
   const std::string inside = error({1, width - 1});
-  EXPECT_THAT(inside, HasSubstr("with the sizes of this call"));
+  EXPECT_THAT(inside, HasSubstr("for the sizes of this call"));
   EXPECT_THAT(inside, testing::StartsWith("forward, chain 0"));
 }
 

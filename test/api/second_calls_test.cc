@@ -116,7 +116,7 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   }
 }
 
-TEST_F(SecondCallsTest, SettingAnInputDoesNotChangeMemoryMovedIntoItEarlier) {
+TEST_F(SecondCallsTest, SettingAnInputDoesNotWriteToMemoryThatAMoveInstructionAssigned) {
   const int planned = tensor(64);
   const int x = tensor();
   forward_.inputs = {planned, x};
@@ -136,7 +136,7 @@ TEST_F(SecondCallsTest, SettingAnInputDoesNotChangeMemoryMovedIntoItEarlier) {
 
 // In the first call, a move gives `kept` the memory of an input or output. The next call writes to
 // `kept`, which must then have no memory.
-TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveAssigned) {
+TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveInstructionAssigned) {
   const int x = tensor();
   const int y = tensor(64);
   const int jumps = flag();
@@ -161,7 +161,7 @@ TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveAssigned) {
   EXPECT_THAT(first, Each(1));
 }
 
-TEST_F(SecondCallsTest, DiscardsOutputMemoryThatAMoveAssigned) {
+TEST_F(SecondCallsTest, DiscardsOutputMemoryThatAMoveInstructionAssigned) {
   const int x = tensor(64);
   const int jumps = flag();
   const int out = tensor();

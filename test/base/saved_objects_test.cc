@@ -121,9 +121,9 @@ TEST(SavedObjects, MapsStorageTypesToDtypes) {
 
 TEST(SavedObjects, ReportsWhyAnArchiveIsNotReadable) {
   EXPECT_EQ(tensor_error({{"archive/other", ""}}),
-            "weights: has no data.pkl: torch.save did not write it");
+            "weights: has no data.pkl, so torch.save did not write this file");
   EXPECT_EQ(tensor_error({{"mydata.pkl", "N."}}),
-            "weights: has no data.pkl: torch.save did not write it");
+            "weights: has no data.pkl, so torch.save did not write this file");
   EXPECT_EQ(tensor_error(archive_of(TensorOpcodes().text(), "big")),
             "weights: archive/byteorder: the data are not little-endian");
   EXPECT_EQ(tensor_error(archive_of("I")),
@@ -134,7 +134,7 @@ TEST(SavedObjects, ReportsWhyATensorIsNotReadable) {
   EXPECT_EQ(error_of_tensor({}), "");
   EXPECT_EQ(tensor_error(archive_of("N")), "weights: a value is not a tensor");
   EXPECT_EQ(error_of_tensor({.callee = "os\nsystem"}),
-            "weights: a value is made by os system, which is not supported");
+            "weights: a value is made by calling os system, which is not supported");
   EXPECT_EQ(error_of_tensor({.key = "1"}), "weights: archive/data/1: is not in the archive");
   EXPECT_EQ(error_of_tensor({.offset = "N"}),
             "weights: a tensor's offset, size or stride is not an integer");

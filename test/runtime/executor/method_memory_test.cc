@@ -303,7 +303,7 @@ TEST_F(ConstantsTest, AreReadFromTheSegment) {
 }
 
 // The kernel keeps a copy of its second argument if that is a constant of the program.
-TEST_F(ConstantsTest, KeepsWhatKernelsDeriveFromThem) {
+TEST_F(ConstantsTest, KernelsCanKeepCopiesOfConstants) {
   constexpr auto kPacked = DelegateMemory::Kind::kPackedWeights;
   const auto kept_bytes = [this](const MethodOptions& options) -> size_t {
     const auto method = load(options);
@@ -333,7 +333,7 @@ TEST_F(ConstantsTest, KeepsWhatKernelsDeriveFromThem) {
 }
 
 // Each execution doubles the state after the kernel has read it.
-TEST_F(ConstantsTest, KeepsNothingOfStates) {
+TEST_F(ConstantsTest, KernelsCannotKeepCopiesOfStates) {
   build_sum({.planned = Planned{1, 64}, .data = builder_.initial_state(bytes_of<float>({10, 20}))},
             "test::add_derived");
   forward_.kernel_call(forward_.op("test::add", "out"),

@@ -154,10 +154,10 @@ TEST(FlatTensor, RejectsInvalidHeaders) {
   EXPECT_THAT(patched_failure(4, 0, 4), HasSubstr("byte 4"));
   EXPECT_THAT(patched_failure(8, 0, 4), HasSubstr("byte 8"));
   EXPECT_THAT(patched_failure(12, 39, 4), HasSubstr("fewer than 40"));
-  EXPECT_THAT(patched_failure(24, 1 << 20), HasSubstr("flatbuffer exceeds"));
-  EXPECT_THAT(patched_failure(24, UINT64_MAX - 8), HasSubstr("flatbuffer exceeds"));
-  EXPECT_THAT(patched_failure(32, 1 << 20), HasSubstr("segments exceed"));
-  EXPECT_THAT(patched_failure(40, UINT64_MAX - 8), HasSubstr("segments exceed"));
+  EXPECT_THAT(patched_failure(24, 1 << 20), HasSubstr("flatbuffer extends past"));
+  EXPECT_THAT(patched_failure(24, UINT64_MAX - 8), HasSubstr("flatbuffer extends past"));
+  EXPECT_THAT(patched_failure(32, 1 << 20), HasSubstr("segments extend past"));
+  EXPECT_THAT(patched_failure(40, UINT64_MAX - 8), HasSubstr("segments extend past"));
 }
 
 TEST(FlatTensor, RejectsFlatbuffersThatEndInsideTheHeader) {

@@ -201,7 +201,7 @@ TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
   EXPECT_TRUE(run(policy, kMillisecond, kMillisecond));
 }
 
-TEST_F(ThreadPolicyTest, ExtendsThePauseWhileTheCallerAloneWaitsForAProcessor) {
+TEST_F(ThreadPolicyTest, StaysPausedWhileTheOnlyThreadWaitsForAProcessor) {
   ThreadPolicy policy(2, 2, demand, clocks);
   runs_until_pause(policy, kMillisecond, kMillisecond / 10);
   for (int i = 0; i < 100; ++i) {
