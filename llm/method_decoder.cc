@@ -86,10 +86,9 @@ void MethodDecoder::read_encoder() {
                                       meta.name(), tensor_text(input)));
   }
   if (!info_.start_id) {
-    throw GenerationError(fmt::format(
-        "the program has no decoder_start_token_id: give the first id of the text that follows "
-        "method {} (--start_id)",
-        meta.name()));
+    throw GenerationError(
+        "the program has no decoder_start_token_id: give the first id of the decoder's text with "
+        "--start_id");
   }
 }
 

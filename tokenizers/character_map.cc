@@ -64,7 +64,8 @@ class TrieCheck {
 
   void check_base(uint32_t base) const {
     if ((base | 0xFF) >= units_.size()) {
-      fail(fmt::format("leads to unit {} of {}", base | 0xFF, units_.size()));
+      fail(fmt::format("the trie leads to unit {}, but has only {} units", base | 0xFF,
+                       units_.size()));
     }
   }
 
@@ -92,7 +93,7 @@ class TrieCheck {
     const bool is_inside = begin <= replacements_.size();
     const bool is_in_character =
         is_inside && begin < replacements_.size() && (replacements_[begin] & 0xC0) == 0x80;
-    if (!is_inside || is_in_character) fail(fmt::format("no replacement begins at {}", begin));
+    if (!is_inside || is_in_character) fail(fmt::format("no replacement begins at byte {}", begin));
     const size_t size = std::min(replacements_.find('\0', begin), replacements_.size()) - begin;
     if (size > kMaxTextGrowth * text_size) {
       fail(fmt::format("replaces {} bytes with {}; at most {} times as many are accepted",

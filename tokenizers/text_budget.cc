@@ -31,14 +31,14 @@ void TextBudget::check_resize(size_t before, size_t after) const {
   const size_t bytes = bytes_ - before + after;
   const size_t limit = kFreeBytes + kMaxTextGrowth * text_bytes_;
   if (bytes <= limit) return;
-  throw TokenizerError(
-      fmt::format("{}: the steps turn a text of {} bytes into {} bytes; at most {} are accepted",
-                  place_, text_bytes_, bytes, limit));
+  throw TokenizerError(fmt::format(
+      "{}: the tokenizer turns a text of {} bytes into {} bytes; at most {} are accepted", place_,
+      text_bytes_, bytes, limit));
 }
 
 void TextBudget::refuse_steps() const {
   throw TokenizerError(
-      fmt::format("{}: the steps take too long for a text of {} bytes", place_, text_bytes_));
+      fmt::format("{}: the tokenizer takes too long for a text of {} bytes", place_, text_bytes_));
 }
 
 }  // namespace vitrine

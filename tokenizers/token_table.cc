@@ -14,7 +14,8 @@ constexpr size_t kMaxGaps = 65536;
 
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text,
                    const std::string& place) {
-  if (id < 0) throw TokenizerError(fmt::format("{}: token \"{}\" has the id {}", place, text, id));
+  if (id < 0)
+    throw TokenizerError(fmt::format("{}: token \"{}\" has the negative id {}", place, text, id));
   const size_t end = 2 * token_count + kMaxGaps;
   if (static_cast<uint64_t>(id) >= end) {
     throw TokenizerError(fmt::format("{}: token \"{}\" has the id {}, far beyond the {} tokens",

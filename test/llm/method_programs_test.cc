@@ -155,8 +155,8 @@ TEST(DecoderInputs, RejectsKindsThatContradictShapes) {
     return [&file, inputs] { LoadedModel(file, {.inputs = inputs}); };
   };
   EXPECT_NO_THROW(with({kIds, kPosition})());
-  EXPECT_THAT(with({kIds}),
-              ThrowsMessage<GenerationError>("method forward has 2 inputs, but 1 were described"));
+  EXPECT_THAT(with({kIds}), ThrowsMessage<GenerationError>(
+                                "method forward needs a kind for each of its 2 inputs, got 1"));
   EXPECT_THAT(
       with({kPosition, kIds}),
       ThrowsMessage<GenerationError>("method forward: input 0 (i64[1,15]) cannot be a position"));

@@ -122,7 +122,7 @@ TEST_F(OtherState, GeneratorResetReproducesTheSameText) {
       << "without a reset, the state continues";
 }
 
-TEST_F(OtherState, KeepsOtherStateReturnsFalseForPositionalCaches) {
+TEST_F(OtherState, IsNotReportedForPositionalCaches) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(false));
   methods.emplace("with_cache", examples::llama_decoder({.length = 16, .group = 0}));

@@ -173,7 +173,8 @@ TEST(CharacterMap, AcceptsASmallMap) {
 TEST(CharacterMap, RejectsUnitsOutsideTheTrie) {
   SmallMap map(3, std::string("x\0", 2));
   map.lead(1, 'a', 3);
-  EXPECT_EQ(map_refusal(map.bytes()), "the file: precompiled_charsmap: leads to unit 1023 of 768");
+  EXPECT_EQ(map_refusal(map.bytes()),
+            "the file: precompiled_charsmap: the trie leads to unit 1023, but has only 768 units");
   EXPECT_THAT(map_refusal(bytes_of(4) + bytes_of(0xFFFFFFFF)), HasSubstr("leads to unit"));
 }
 
@@ -181,8 +182,9 @@ TEST(CharacterMap, RejectsReplacementsOutsideTheMap) {
   SmallMap map(3, std::string("\xC3\xA9\0", 3));
   for (const uint32_t begin : {1U, 4U, 0x7FFFFFFFU}) {
     map.lead(1, 'a', 2, begin);
-    EXPECT_EQ(map_refusal(map.bytes()),
-              fmt::format("the file: precompiled_charsmap: no replacement begins at {}", begin));
+    EXPECT_EQ(
+        map_refusal(map.bytes()),
+        fmt::format("the file: precompiled_charsmap: no replacement begins at byte {}", begin));
   }
   map.lead(1, 'a', 2, 3);
   EXPECT_EQ(map_refusal(map.bytes()), "accepted") << "an empty replacement at the end";

@@ -35,7 +35,7 @@ struct Damage {
 };
 
 const Damage kDamages[] = {
-    {"byte_level.json", "/model/vocab/ab", "-1", "token \"ab\" has the id -1"},
+    {"byte_level.json", "/model/vocab/ab", "-1", "token \"ab\" has the negative id -1"},
     {"byte_level.json", "/model/vocab/ab", "10", "id 10 is both"},
     {"byte_level.json", "/model/vocab/ab", "4000000000", "far beyond the 20 tokens"},
     {"byte_level.json", "/model/vocab/ab", "18446744073709551615", "out of range"},

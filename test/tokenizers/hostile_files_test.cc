@@ -59,15 +59,16 @@ json sequence(const char* key, const json& step, size_t count) {
   return {{"type", "Sequence"}, {key, steps}};
 }
 
-constexpr const char* kGrows = "the steps turn a text of";
-constexpr const char* kTooLong = "the steps take too long";
+constexpr const char* kGrows = "the tokenizer turns a text of";
+constexpr const char* kTooLong = "the tokenizer takes too long";
 
 TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 4);
-  EXPECT_THAT(refusal_to_encode(file, "a"),
-              HasSubstr("the file: the steps turn a text of 1 bytes into 262144 bytes; at most "
-                        "65548 are accepted"));
+  EXPECT_THAT(
+      refusal_to_encode(file, "a"),
+      HasSubstr("the file: the tokenizer turns a text of 1 bytes into 262144 bytes; at most "
+                "65548 are accepted"));
   // Each step of the normalizer makes the text only a little longer.
   file["normalizer"] = sequence("normalizers", replace_step("a", 2), 40);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
@@ -110,7 +111,8 @@ TEST_F(HostileFiles, NormalizationOfAllAddedTokensSharesOneLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 7);
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
-  EXPECT_THAT(refusal_to_load(file), HasSubstr("the file: added_tokens: the steps turn a text of"));
+  EXPECT_THAT(refusal_to_load(file),
+              HasSubstr("the file: added_tokens: the tokenizer turns a text of"));
   // Each token may grow to 12 times its length, and all tokens together may grow by 64 KB.
   file["normalizer"] = replace_step("a", 200);
   const auto with_added = [&](size_t count) {
@@ -208,7 +210,7 @@ std::string refusal_to_decode(const json& file, size_t num_tokens) {
 TEST_F(HostileFiles, ChainedDecodersShareOneLimit) {
   json file = word_level();
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
-  EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the steps turn a text of"));
+  EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the tokenizer turns a text of"));
   // Each token is within the limit, but all tokens together exceed it.
   file["decoder"] = sequence("decoders", replace_step("a", 64), 2);
   EXPECT_THAT(refusal_to_decode(file, 1000), HasSubstr(kGrows));

@@ -31,7 +31,8 @@ void read_template(const JsonValue& step, FrameState& frame) {
   single.each_item([&](const JsonValue& item) {
     const auto [kind, value] = item.variant();
     if (kind == "Sequence") {
-      if (has_text || value.at("id").string() != "A") item.fail("must be the text \"A\", once");
+      if (has_text || value.at("id").string() != "A")
+        item.fail("must be the text \"A\", and only one item can be it");
       has_text = true;
     } else if (kind == "SpecialToken") {
       step.at("special_tokens")

@@ -13,7 +13,7 @@ const std::string& read_content(const JsonValue& json) {
   const std::string& content = json.string();
   if (content.size() > kMaxContentBytes) {
     json.fail(
-        fmt::format("has {} bytes, more than the {} accepted", content.size(), kMaxContentBytes));
+        fmt::format("has {} bytes; at most {} are accepted", content.size(), kMaxContentBytes));
   }
   return content;
 }
