@@ -47,7 +47,7 @@ void print_delegates(aot::Graph& graph) {
     // Converts the delegate to a graph that calls only this delegate, and to a program file.
     const aot::ExportedProgram program = aot::delegate_program(each.module);
     const aot::EmittedProgram file = aot::lowered_module_buffer(each.module);
-    std::printf("%s: called by %s; as its own program, %zu inputs and %zu bytes\n",
+    std::printf("%s: called by %s; as a separate program, it has %zu inputs and %zu bytes\n",
                 each.name.c_str(), each.call->name().c_str(), program.signature.inputs.size(),
                 file.pte.size());
   }

@@ -78,7 +78,7 @@ class GraphReader {
       }
     }
     if (is_damaged_) return invalid("ends early, or a size is negative");
-    if (!left_.empty()) return invalid("bytes follow its end");
+    if (!left_.empty()) return invalid("has bytes after its end");
     return allocate_results();
   }
 
@@ -205,7 +205,7 @@ Result<Graph> read_payload(std::span<const std::byte> payload, MemoryAllocator& 
   const size_t begin = (text.size() + 4) / 4 * 4;
   if (begin >= payload.size()) {
     return invalid(
-        "ends with its text: ExecuTorch's demo stores no weights, so its programs cannot run; "
+        "ends after its text: ExecuTorch's demo stores no weights, so its programs cannot run; "
         "lower the model with Vitrine");
   }
   VITRINE_RETURN_IF_ERROR(GraphReader(payload.subspan(begin), graph, memory).read());

@@ -93,7 +93,8 @@ class TensorFile {
     offsets.each_item(
         [&](const JsonValue& offset) { range.push_back(offset.integer<uint64_t>()); });
     if (range.size() != 2 || range[0] > range[1] || range[1] > data_.size()) {
-      offsets.fail(fmt::format("expected a begin and an end of at most {} bytes", data_.size()));
+      offsets.fail(
+          fmt::format("expected a begin offset and an end offset of at most {}", data_.size()));
     }
     if (range[1] - range[0] != bytes) {
       offsets.fail(

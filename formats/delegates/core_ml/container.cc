@@ -77,7 +77,7 @@ class IndexReader {
   void add(size_t index, const std::string& path, size_t depth) {
     const JsonValue node = nodes_[index];
     if (used_[index]) node.fail("is in two folders");
-    if (depth > kMaxDepth) node.fail("is in more than 32 folders");
+    if (depth > kMaxDepth) node.fail("is nested in more than 32 folders");
     used_[index] = true;
     if (node.at("kind").integer() == 0) {
       const JsonValue region = node.at("dataRegion");

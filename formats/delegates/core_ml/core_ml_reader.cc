@@ -26,7 +26,7 @@ constexpr FileContent kContents[] = {
     {"weight.bin", "weights"},
     {"debug_info.json", "debug: operations and their debug handles"},
     {"executorch_debug_handle_mapping.json", "debug: operations and their debug handles"},
-    {"coremldata.bin", "closed; not needed to read the model"},
+    {"coremldata.bin", "closed format; not needed to read the model"},
     {"metadata.json", "names of inputs and outputs"},
     {"Manifest.json", "list of the model's files"}};
 
