@@ -192,7 +192,8 @@ class Measurer {
         exact[i] = element_as_double(tensor.bytes, real, i);
       }
     } else if (row.why_not_made_here.empty()) {
-      row.why_not_made_here = "the reference did not compute this value again";
+      row.why_not_made_here =
+          "the reference did not recompute this value from the program's values";
     }
     const Elements reference{value.a.tensor->dtype, plain};
     const bool is_comparable = plain.size() / element_size(real_type(reference.dtype)) ==
@@ -210,7 +211,7 @@ class Measurer {
     const bool has_value = std::ranges::any_of(
         values_.values, [&](const RecordedValue& value) { return value.row == index; });
     if (!has_value) return "no value was recorded";
-    return "the reference has no value of this op";
+    return "the reference has no value for this op";
   }
 
   const ValueComparison& comparison_;

@@ -306,8 +306,8 @@ class ProfileMaker {
     warnings.insert(warnings.end(), join_.warnings.begin(), join_.warnings.end());
     if (profile_.runs_differ) {
       notes.emplace_back(
-          "not all runs executed the same instructions: times are averages, and a run without a "
-          "row counts as 0 for it");
+          "not all runs executed the same instructions: times are averages, and a row counts as 0 "
+          "in a run without it");
     }
     note_outliers();
     if (profile_.incomplete_runs != 0 || profile_.dropped_records != 0 ||

@@ -65,7 +65,8 @@ constexpr Term kTerms[] = {
     {"A, B", "the two sides of a comparison; A is the reference"},
     {"B/A", "median of the ratios of runs; below 1, B is faster"},
     {"interval",
-     "95 % confidence interval of B/A; a change counts if the interval is over 2 % from 1"},
+     "95 % confidence interval of B/A; a change counts if the entire interval is over 2 % away "
+     "from 1"},
     {"change", "median of B minus median of A"},
     {"share %", "change of the row, divided by the change of the wall time"},
     {"max diff, mean diff", "largest and mean absolute difference of the elements"},

@@ -40,11 +40,11 @@ Sources sources_of(const GraphPicture& picture) {
 bool is_delegated(const Node& node) { return node.backend != "kernels"; }
 
 std::string change_of(const Node& node, const Node* other, bool is_same_fusion) {
-  if (other == nullptr) return "absent in the other";
+  if (other == nullptr) return "absent in the other program";
   if (is_delegated(node) != is_delegated(*other)) {
     return is_delegated(node) ? "delegated only here" : "not delegated here";
   }
-  if (node.backend != other->backend) return "other delegate";
+  if (node.backend != other->backend) return "different backend";
   return is_same_fusion ? "same" : "fused differently";
 }
 
@@ -65,7 +65,7 @@ std::string mark(GraphPicture& picture, const Sources& own, const GraphPicture& 
     }
     node.change = change_of(node, partner, is_same_fusion);
     if (partner == nullptr && others.delegated.contains(list.front())) {
-      node.change = "fused in the other's delegate";
+      node.change = "fused in the other program's delegate";
     }
     ++counts[node.change];
   }

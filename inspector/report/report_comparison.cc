@@ -65,7 +65,7 @@ class ComparisonTable {
                   comparison_.is_paired
                       ? "medians; B/A of neighbors in interleaved runs, interval of 95 % confidence"
                       : "medians; B/A of all pairs of runs, interval of 95 % confidence that also "
-                        "holds the middle 80 %"},
+                        "covers the middle 80 % of the ratios"},
                  kDot, width_);
   }
 
@@ -138,7 +138,7 @@ class ComparisonTable {
     }
     const size_t first_figure = size_t{5} + options_.ids;
     if (num_others != 0) {
-      table.add_total({fmt::format("{} beyond the top", counted(num_others, "row"))}, 1,
+      table.add_total({fmt::format("{} not shown", counted(num_others, "row"))}, 1,
                       columns_.figures(others), first_figure);
     }
     if (a_.queue.empty()) {

@@ -43,7 +43,7 @@ struct Remainder {
 
 std::vector<Remainder> remainders(const Profile& profile, const Grouping& grouping) {
   return {
-      {"beyond the top", grouping.others, share_of(grouping.other_rows, profile),
+      {"not shown", grouping.others, share_of(grouping.other_rows, profile),
        !grouping.other_rows.empty()},
       {"filtered out", grouping.filtered, share_of(grouping.filtered_rows, profile),
        !grouping.filtered_rows.empty()},

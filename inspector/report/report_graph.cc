@@ -113,7 +113,7 @@ std::string report_graph_html(const GraphPicture& picture) {
   }
   if (picture.nodes.size() > kMaxNodes || picture.edges.size() > kMaxEdges) {
     throw InspectorError(fmt::format(
-        "the graph has {} nodes and {} edges; the page draws at most {} and {}; use --graph",
+        "the graph has {} nodes and {} edges; the page draws at most {} and {}; use --graph=dot",
         picture.nodes.size(), picture.edges.size(), kMaxNodes, kMaxEdges));
   }
   const std::string json =

@@ -94,7 +94,7 @@ class NumericsTable {
     for (const size_t i : shown) add_row(table, i);
     out_ += table.text(width_, options_.color);
     const size_t others = numerics_.rows.size() - shown.size();
-    if (others != 0) out_ += fmt::format("{} beyond the top\n", counted(others, "operator value"));
+    if (others != 0) out_ += fmt::format("{} not shown\n", counted(others, "operator value"));
     out_ += '\n';
   }
 

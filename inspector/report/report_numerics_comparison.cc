@@ -81,7 +81,7 @@ class NumericsComparisonTable {
     out_ += wrap("",
                  {fmt::format("aligned {} of A with B by the reference's values",
                               counted(static_cast<size_t>(both), "operator value")),
-                  fmt::format("without a value of the reference: {} of A, {} of B",
+                  fmt::format("without a reference value: {} of A, {} of B",
                               comparison_.unaligned_a, comparison_.unaligned_b)},
                  kDot, width_);
     out_ += '\n';
@@ -119,7 +119,7 @@ class NumericsComparisonTable {
     for (const size_t i : shown) add_pair(table, comparison_.pairs[i]);
     out_ += table.text(width_, options_.color);
     const size_t others = comparison_.pairs.size() - shown.size();
-    if (others != 0) out_ += fmt::format("{} beyond the top\n", counted(others, "operator value"));
+    if (others != 0) out_ += fmt::format("{} not shown\n", counted(others, "operator value"));
     out_ += '\n';
   }
 

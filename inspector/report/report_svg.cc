@@ -46,8 +46,8 @@ std::vector<Bar> bars_of(const Profile& profile, const View& view) {
     for (const size_t row : rows) share += profile.rows[row].share;
     bars.push_back({name, profile.typical(time), share});
   };
-  add_rest("beyond the top", grouping.other_rows, grouping.others);
-  add_rest("not in the filter", grouping.filtered_rows, grouping.filtered);
+  add_rest("not shown", grouping.other_rows, grouping.others);
+  add_rest("filtered out", grouping.filtered_rows, grouping.filtered);
   bars.push_back(
       {"unattributed", profile.typical(profile.unattributed), profile.unattributed_share()});
   return bars;

@@ -48,8 +48,8 @@ std::string report_sweep(const std::vector<Profile>& profiles, const TableOption
   for (const Profile& profile : profiles) {
     out += warning_lines(counted(*profile.run.threads, "thread") + ": ", profile.run, width);
   }
-  out += wrap("", {printable(first.run.model), printable(first.method), "medians of each run"},
-              kDot, width);
+  out +=
+      wrap("", {printable(first.run.model), printable(first.method), "median times"}, kDot, width);
   out += origin_lines(first.run, false, width);
   out += '\n';
 

@@ -288,7 +288,7 @@ class TableReport {
       table.add_total({fmt::format("{} {}", counted(rows.size(), "row"), what), what}, label_column,
                       figures(time, share, percent(sum)), first_figure);
     };
-    add_left_out(grouping.other_rows, grouping.others, "beyond the top");
+    add_left_out(grouping.other_rows, grouping.others, "not shown");
     add_left_out(grouping.filtered_rows, grouping.filtered, "filtered out");
     if (!profile_.queue.empty()) {
       table.add_total({"sum of the queue", "sum"}, label_column, figures(profile_.wall, 1, ""),
@@ -471,7 +471,7 @@ class TableReport {
     if (any([&](const ProfileRow& row) { return !op_mark(row).empty(); })) {
       legend.emplace_back(by_payload
                               ? "\"~\": inferred from the payload's operator and its position"
-                              : "\"~\": named by its kernel, not in the record");
+                              : "\"~\": named after its kernel, because the record lacks the op");
     }
     if (!legend.empty()) out_ += wrap("", legend, kDot, width_);
     out_ += wrap_notes(profile_.notes, width_);

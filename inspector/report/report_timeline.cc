@@ -69,8 +69,8 @@ class TimelineProcess {
   // Returns the events of a queue, which has one track. The runs of a queue are the CPU's runs.
   std::string queue_events() {
     add_name("thread_name", executor_track_,
-             profile_.queue + (profile_.has_ticks ? " (ticks, scaled to the calls)"
-                                                  : " (starts at its calls, own clock)"));
+             profile_.queue + (profile_.has_ticks ? " (ticks, scaled to its calls)"
+                                                  : " (own clock, aligned with its calls)"));
     for (const TimelineEvent& event : profile_.timeline) {
       if (event.kind != TimelineEvent::Kind::kRow) continue;
       add(rows_[event.index].fields, executor_track_, event.start,

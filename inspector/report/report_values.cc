@@ -106,7 +106,7 @@ class ValueTable {
     for (const size_t i : shown) add_row(table, i);
     out_ += table.text(width_, options_.color);
     const size_t others = comparison_.values.size() - shown.size();
-    if (others != 0) out_ += fmt::format("{} beyond the top\n", counted(others, "output"));
+    if (others != 0) out_ += fmt::format("{} not shown\n", counted(others, "output"));
     out_ += '\n';
   }
 

@@ -9,7 +9,7 @@ RowFigures change_figures(const Comparison& comparison) {
   RowFigures figures;
   if (comparison.has_ticks) return figures;
   figures.title = "change of time";
-  figures.about = "B - A, medians of a run; ops that only A runs are not nodes";
+  figures.about = "B - A, medians per run; ops that only A runs have no node";
   figures.is_change = true;
   for (const ComparedOp& op : comparison.ops) {
     for (const size_t row : op.rows_b) figures.values_of_row[row] = {figures.values.size()};

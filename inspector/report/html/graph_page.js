@@ -4,7 +4,7 @@ const MAX_FOUND = 60, MAX_NEIGHBORS = 40;
 
 const KIND_NAMES = {op: 'op', input: 'input', output: 'output', method: 'method', delegate: 'delegate', module: 'module', part: 'part of a long graph'};
 // The changes against another program, in the order of their colors, which both sides share.
-const CHANGES = ['absent in the other', 'delegated only here', 'not delegated here', "fused in the other's delegate", 'fused differently', 'other delegate', 'same'];
+const CHANGES = ['absent in the other program', 'delegated only here', 'not delegated here', "fused in the other program's delegate", 'fused differently', 'different backend', 'same'];
 const dtypeOf = (item) => item.type.split('[')[0];
 
 // A figure of rows: a change of time, whose values add up, or an error in dB, of which the lowest counts. A box has the

@@ -30,7 +30,7 @@
     cards.push([`${parts.filter((part) => part.chosen !== 'float').length} of ${parts.length}`, 'parts quantized', '']);
     $('cards').append(...cards.map(card));
     if (data.interrupted) $('notes').append(make('li', {}, 'The search was interrupted; the result is the best program until then.'));
-    else if (!data.keeps_bound) $('notes').append(make('li', {}, 'No measured program keeps the bound; the result is the nearest one.'));
+    else if (!data.keeps_bound) $('notes').append(make('li', {}, 'No measured program meets the bound; the result is the nearest one.'));
     $('command-section').hidden = !data.command;
     $('command').textContent = data.command || '';
   }

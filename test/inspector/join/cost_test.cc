@@ -81,7 +81,7 @@ TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
   for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
 }
 
-TEST(Cost, ShareOfLimitsUsesTheSlowerOfArithmeticAndMemory) {
+TEST(ShareOfLimits, IsUnsetForIntegerArithmetic) {
   const MachineLimits limits{
       .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
   const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
@@ -92,7 +92,7 @@ TEST(Cost, ShareOfLimitsUsesTheSlowerOfArithmeticAndMemory) {
   EXPECT_FALSE(share_of_limits(of_integers, 20e6, limits).has_value());
 }
 
-TEST(ShareOfLimits, UsesTheSlowerOfArithmeticAndMemory) {
+TEST(ShareOfLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {
   const MachineLimits limits = {
       .flops_per_s = 8e9, .bytes_per_s = 2e9, .threads = 1, .machine = {}};
   // The arithmetic takes at least 4000 ns and the memory at least 1000 ns; the measured time is

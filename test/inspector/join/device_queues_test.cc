@@ -165,7 +165,7 @@ TEST(DeviceQueues, WithoutARecordOpsComeFromThePayload) {
                           "aten.linear.default", "aten.linear.default", "aten.gelu.default"));
 }
 
-TEST(DeviceQueues, EventsNumberTheOperatorsOfAnUnknownProgram) {
+TEST(DeviceQueues, NumbersInEventsIdentifyOperatorsIfTheProgramIsUnknown) {
   const EtRecord record = two_delegates_record();
   for (const EtRecord* given : {&record, static_cast<const EtRecord*>(nullptr)}) {
     const Profile profile = profile_of(two_delegates(), given);

@@ -133,8 +133,8 @@ TEST(PictureChanges, TellsWhatTheOtherProgramDoesDifferently) {
   std::vector<std::string> changes;
   for (const GraphPicture::Node& node : a.nodes) changes.push_back(node.change);
   EXPECT_EQ(changes,
-            (std::vector<std::string>{"not delegated here", "fused in the other's delegate", "same",
-                                      "same", "absent in the other"}));
+            (std::vector<std::string>{"not delegated here", "fused in the other program's delegate",
+                                      "same", "same", "absent in the other program"}));
   EXPECT_EQ(b.nodes[0].change, "delegated only here");
   EXPECT_EQ(a.nodes[3].partner, 2u);
   EXPECT_EQ(summary[1], "B: 1 delegated only here, 2 same");

@@ -84,7 +84,7 @@ class TokenComparisonTable {
     const auto total = [&](const std::string& label, const ComparedTokens& row) {
       table.add_total({label}, 0, texts(row), 2);
     };
-    if (others.rows_a + others.rows_b != 0) total("beyond the top", others);
+    if (others.rows_a + others.rows_b != 0) total("not shown", others);
     for (const ComparedTokens& row : comparison_.outside) {
       if (row.a[phase] != 0 || row.b[phase] != 0) total(row.name, row);
     }
