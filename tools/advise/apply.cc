@@ -184,7 +184,7 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
         measure(baseline, make(baseline, *advice.change), advice.name, *advice.ratio, seconds));
   }
   if (ratios.empty()) {
-    print_note("--verify: the lines predict no time, so there is nothing to compare");
+    print_note("--verify: the applied advice predicts no time, so there is nothing to compare");
     return 0;
   }
   if (ratios.size() > 1) {
@@ -198,7 +198,8 @@ int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptio
 int apply_automatically(Baseline& baseline, const Findings& findings,
                         const AdviseOptions& options) {
   if (!findings.together) {
-    print_text(stdout, "\nNothing was applied: no line keeps the outputs and saves time.\n");
+    print_text(stdout,
+               "\nNothing was applied: no advice saves time without changing the outputs.\n");
     return 0;
   }
   const Combination& all = *findings.together;

@@ -138,10 +138,11 @@ void Baseline::lower_first() {
 // If the exported model of a program cannot be lowered, gives only advice that does not need
 // lowering.
 void Baseline::leave_out_source(const std::string& error) {
-  notes_.push_back(fmt::format(
-      "advice that needs the exported model was left out, because it cannot be lowered ('vitrine "
-      "advise {}' says what to change): {}",
-      context_.source.string(), error));
+  notes_.push_back(
+      fmt::format("advice that needs the exported model was left out, because that model cannot be "
+                  "lowered ('vitrine "
+                  "advise {}' says what to change): {}",
+                  context_.source.string(), error));
   context_.exported = nullptr;
   context_.source.clear();
   source_.reset();
@@ -183,14 +184,14 @@ void Baseline::run_profile() {
   const inspector::TimeStatistics& wall = context_.profile.wall;
   constexpr double kMaxSpread = 1.5;
   if (disturbance_.empty() && wall.p75 > kMaxSpread * wall.p25) {
-    disturbance_ = fmt::format("half of the runs differ by a factor of {:.1f} or more",
+    disturbance_ = fmt::format("the times of the runs vary too much: p75 is {:.1f} times p25",
                                wall.p75 / std::max(wall.p25, 1.0));
   }
   if (context_.is_file && source_ && session.program()->num_methods() > 1) {
-    notes_.push_back(fmt::format(
-        "the file has {} methods; programs from --source have only {}: lower the others, and the "
-        "metadata, as for the file",
-        session.program()->num_methods(), options_.run.method));
+    notes_.push_back(
+        fmt::format("the program has {} methods, but programs lowered from --source have only {}: "
+                    "add the other methods and the metadata as for this program",
+                    session.program()->num_methods(), options_.run.method));
   }
   if (context_.is_file && source_) {
     if (!options_.baseline && !context_.is_delegated()) {
@@ -238,7 +239,7 @@ void Baseline::use_device(DeviceProfile device) {
   const auto threads_there = static_cast<size_t>(
       device.profile.run.threads.value_or(static_cast<uint32_t>(threads_here_)));
   if (threads_there != threads_here_) {
-    notes_.push_back(fmt::format("trials on this machine use {}, the device used {}",
+    notes_.push_back(fmt::format("trials on this machine use {}, but the device used {}",
                                  inspector::counted(threads_here_, "thread"), threads_there));
   }
   if (device.profile.run.limits) {
@@ -343,7 +344,7 @@ void Baseline::compare_batches(Method& method) {
   context_.batch_times = measure_sizes(method, options_.run, sizes, [&](int64_t batch) {
     return batch_inputs(inputs_->arrays(), batch);
   });
-  notes_.push_back("time of a sample, by batch: " + item_times_text(context_.batch_times));
+  notes_.push_back("time of a sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
 // Random inputs have the maximum sizes, which real inputs may rarely reach.

@@ -39,9 +39,9 @@ int run_advise(const AdviseOptions& options) {
   const std::filesystem::path file = advice_file(baseline.context());
   if (!options.apply.empty()) {
     if (const std::optional<StoredAdvice> stored = stored_advice(file)) {
-      print_note(
-          fmt::format("uses the advice of {}; without --apply, 'vitrine advise' makes new advice",
-                      stored->date));
+      print_note(fmt::format(
+          "uses the stored advice of {}; without --apply, 'vitrine advise' makes new advice",
+          stored->date));
       return apply_advice(baseline, stored->findings, options);
     }
   }

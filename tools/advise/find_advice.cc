@@ -25,8 +25,8 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   if (calls == 0) return "removes no calls";
   advice.saved = saved_by_fewer_calls(context, calls);
   advice.method =
-      fmt::format("{} fewer call{}: up to the most expensive kernel calls of the profile", calls,
-                  calls == 1 ? "" : "s");
+      fmt::format("{0} fewer call{1}: at most the time of the {0} most expensive kernel call{1}",
+                  calls, calls == 1 ? "" : "s");
   advice.confidence = Confidence::kModeled;
   return "";
 } catch (const HostError& error) {
@@ -52,7 +52,7 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
     set_modeled_ratio(baseline.context(), advice);
     if (is_negligible(advice)) {
       advice.saved.reset();
-      why = "saves less than 1 % by the model of its gain (--no_trials)";
+      why = "is estimated to save less than 1 % (--no_trials)";
     }
     // Advice that changes the model or the machine is kept even without a figure.
     if (advice.saved || (!advice.change && !advice.how.empty())) {

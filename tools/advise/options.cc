@@ -33,12 +33,12 @@ void add_subject_options(CLI::App& app, AdviseLine& line) {
       ->type_name("FILE");
   group
       .add_option("--source", line.source,
-                  "exported model of a .pte: also tries what needs another lowering")
+                  "exported model of a .pte: also try changes that need a new lowering")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   group
       .add_option("--baseline", line.baseline,
-                  "options of 'vitrine lower' to compare with (default: '--backend xnnpack')")
+                  "options of 'vitrine lower' for the baseline (default: '--backend xnnpack')")
       ->type_name("OPTIONS");
   group
       .add_option("--profile", line.profile,
@@ -76,16 +76,19 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
       ->capture_default_str()
       ->type_name("N");
   group.add_flag("--no_trials{false}", options.has_trials,
-                 "only model gains from the profile, without running changed programs");
+                 "only estimate gains from the profile, without running changed programs");
   group.add_flag("--force", options.is_forced, "advise even if the machine is busy");
-  as_files(group.add_option("--apply", options.apply,
-                            "make the program of these lines: numbers or names, 1,3"))
+  as_files(group.add_option(
+               "--apply", options.apply,
+               "apply these lines of advice and write the program: numbers or names, such as 1,3"))
       ->type_name("LINES");
-  group.add_flag("--verify", options.verify,
-                 "with --apply: run the new program in turn with the baseline and compare the gain "
-                 "with the prediction; exit code 2 if it is outside its interval");
-  group.add_flag("--auto", options.is_auto,
-                 "apply what keeps the outputs, best first, until nothing gains more than noise");
+  group.add_flag(
+      "--verify", options.verify,
+      "with --apply: run the new program alternately with the baseline and compare the gain with "
+      "the prediction; exit code 2 if the gain is outside the predicted interval");
+  group.add_flag(
+      "--auto", options.is_auto,
+      "apply advice that keeps the outputs, best first, until none saves more than noise");
   group.add_option("-o,--output", line.output, "program to write, with --apply or --auto (.pte)")
       ->type_name("FILE");
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},

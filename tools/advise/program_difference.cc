@@ -44,7 +44,7 @@ std::optional<double> work_of(const inspector::ProfileRow& row) {
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here) {
   if (!here.run.model_digest.empty() && device.run.model_digest == here.run.model_digest) return "";
   const auto differ = [](std::string_view what, const std::string& a, const std::string& b) {
-    return fmt::format("{} {} there, but {} here", what, a.empty() ? "none" : a,
+    return fmt::format("{} {} on the device, but {} here", what, a.empty() ? "none" : a,
                        b.empty() ? "none" : b);
   };
   if (device.method != here.method) return differ("the method is", device.method, here.method);

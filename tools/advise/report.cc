@@ -210,8 +210,8 @@ std::string advice_text(const Baseline& baseline, const Findings& findings, size
     text += advice_block(baseline, findings.advice[i], i + 1, width);
   }
   text += together_text(baseline, findings, width);
-  text += dismissed_lines("Tried, and not worth it:", findings.useless, width);
-  text += dismissed_lines("Not advice, or not tried:", findings.not_tried, width);
+  text += dismissed_lines("Tried, but not worth it:", findings.useless, width);
+  text += dismissed_lines("Not applicable, or not tried:", findings.not_tried, width);
   return text;
 }
 

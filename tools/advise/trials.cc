@@ -207,8 +207,8 @@ class Trials {
     const Variant variant = merged(context.baseline, *advice.change);
     if (baseline_.is_for_device() && !advice.change->running.empty()) {
       return dismiss(
-          advice, fmt::format("a profile does not tell what {} changes on {}: run it there with "
-                              "these options",
+          advice, fmt::format("a profile does not show what {} changes on {}: run the program "
+                              "there with these options",
                               settings_text({.running = advice.change->running}), context.device));
     }
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
@@ -253,7 +253,7 @@ class Trials {
     const auto before = static_cast<double>(baseline_.lowered().planned_bytes);
     const double saved = before - static_cast<double>(lowered.planned_bytes);
     if (saved <= 0) {
-      findings_.useless.push_back({advice.name, "plans as much memory"});
+      findings_.useless.push_back({advice.name, "plans the same amount of memory"});
       return;
     }
     advice.saved = Interval{saved, saved};

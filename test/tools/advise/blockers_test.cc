@@ -134,7 +134,8 @@ TEST(AdviseCommand, GivesAdviceForAModelThatCannotBeLowered) {
       run_tool(VITRINE_COMMAND,
                "advise --no_trials --source " + model + " " + sample("linear_relu/model.pte"));
   EXPECT_EQ(program.exit_code, 0) << program.err;
-  EXPECT_THAT(program.out, AllOf(HasSubstr("as it is"), HasSubstr("because it cannot be lowered")));
+  EXPECT_THAT(program.out,
+              AllOf(HasSubstr("as it is"), HasSubstr("because that model cannot be lowered")));
 }
 
 }  // namespace

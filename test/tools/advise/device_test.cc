@@ -87,7 +87,7 @@ TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   EXPECT_NEAR(prediction.factor.low, 0.625 / 1.5, 1e-9);
 }
 
-TEST(DeviceModel, NewDtypesWidenTheIntervalByTheBalanceOfBothMachines) {
+TEST(DeviceModel, NewDtypesWidenTheIntervalByTheRatioOfTheMachinesFlopsPerByte) {
   Profile changed = profile({row("convolution", 0.5), row("add", 0.5)});
   changed.rows[0].cost->is_float32 = false;
   changed.rows[0].kernel = "int8";
@@ -102,7 +102,7 @@ TEST(DeviceModel, NewDtypesWidenTheIntervalByTheBalanceOfBothMachines) {
   EXPECT_NEAR(factor(device, host), std::exp(half) * 3, 1e-9);
 }
 
-TEST(DeviceModel, NoFloatRowIsFasterThanTheArithmeticOfTheDevice) {
+TEST(DeviceModel, NoFloatRowIsFasterThanTheDeviceCanCompute) {
   Profile device = there();
   device.run.limits = limits(1e9, 1e9);  // 400 FLOPs take 400 of 1000 ns
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -139,13 +139,13 @@ TEST(DeviceProfile, ProgramsAreEqualIfDigestsOrRowsAreEqual) {
   device.run.model_digest = other.run.model_digest = "fnv1a64:1";
   EXPECT_EQ(program_difference(device, other), "");
   EXPECT_THAT(program_difference(there(), profile({row("convolution", 1)})),
-              HasSubstr("the number of rows is 2 there, but 1 here"));
+              HasSubstr("the number of rows is 2 on the device, but 1 here"));
   other = here();
   other.run.inputs = {"f32[2]"};
-  EXPECT_THAT(program_difference(there(), other), HasSubstr("the inputs are none there"));
+  EXPECT_THAT(program_difference(there(), other), HasSubstr("the inputs are none on the device"));
   other = here();
   other.method = "decode";
-  EXPECT_THAT(program_difference(there(), other), HasSubstr("the method is forward there"));
+  EXPECT_THAT(program_difference(there(), other), HasSubstr("the method is forward on the device"));
   other = here();
   other.rows[0].cost->flops *= 2;  // another size of image
   EXPECT_THAT(program_difference(there(), other),

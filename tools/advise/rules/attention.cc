@@ -22,7 +22,7 @@ std::vector<Advice> advise_attention(const Context& context) {
                   .what = what,
                   .why = why,
                   .rows = rows.numbers,
-                  .how = "the runtime needs the operators of llama",
+                  .how = "the runtime needs kernels for llama::custom_sdpa and llama::update_cache",
                   .change = Variant{.lowering = {{"--attention", value}}}};
   };
   return {advice("attention", "auto",

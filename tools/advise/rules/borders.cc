@@ -38,7 +38,7 @@ std::vector<Advice> advise_borders(const Context& context) {
     advice.how =
         "lower the exported model with 'vitrine lower MODEL.pt2 --backend xnnpack --optimize'";
     advice.saved = Interval{0, lost};
-    advice.method = "upper limit: the time of the borders";
+    advice.method = "upper limit: the time of delegate entries and layout changes";
     advice.confidence = Confidence::kModeled;
   }
   return {advice};

@@ -16,7 +16,7 @@ std::vector<Advice> advise_cache_dtype(const Context& context) {
   const auto advice = [&](const char* name, const char* what, Interval left, const char* how) {
     return Advice{.name = name,
                   .what = what,
-                  .why = fmt::format("the caches have {} in f32", bytes_text(bytes)),
+                  .why = fmt::format("the caches hold {} in f32", bytes_text(bytes)),
                   .how = how,
                   .gain = Gain::kMemory,
                   .saved = Interval{bytes * (1 - left.high), bytes * (1 - left.low)},
@@ -33,8 +33,8 @@ std::vector<Advice> advise_cache_dtype(const Context& context) {
       "the perplexity (llm_runner --perplexity)")};
   if (int8.high < 1) {
     all.push_back(advice("cache_int8", "caches in int8", int8,
-                         "export with --quantize_kv_cache of ExecuTorch's export_llama, whose "
-                         "llama::custom_quantized_sdpa Vitrine runs, and check the perplexity "
+                         "export with ExecuTorch's export_llama --quantize_kv_cache, because "
+                         "Vitrine runs its llama::custom_quantized_sdpa, and check the perplexity "
                          "(llm_runner --perplexity)"));
   }
   return all;

@@ -24,8 +24,8 @@ std::vector<Advice> advise_context_length(const Context& context) {
               "cache (--attention custom_sdpa), a cache in f16 or int8, or a sliding window in "
               "the model",
        .saved = Interval{0, std::min(growth, context.wall_ns())},
-       .method = "upper limit: the growth of the time up to the middle of the context, in a "
-                 "linear model of two positions",
+       .method = "upper limit: the growth of a token's time up to the middle of the context, "
+                 "interpolated between two positions",
        .confidence = Confidence::kModeled}};
 }
 

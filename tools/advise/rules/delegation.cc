@@ -12,7 +12,7 @@ std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",
            .what = "lower the model again with this version",
-           .why = "the file may come from another version or have other delegates",
+           .why = "the file may be from another version or have different delegates",
            .change = Variant{.lowering = context.baseline.lowering}}};
 }
 
@@ -25,7 +25,7 @@ std::vector<Advice> advise_delegation(const Context& context) {
   });
   if (rows.numbers.empty()) return {};
   Advice advice{.name = "xnnpack",
-                .what = "XNNPACK executes what it can; now kernels execute everything",
+                .what = "XNNPACK executes what it can; currently, kernels execute everything",
                 .why = rows_text(context, rows),
                 .rows = rows.numbers,
                 .saved = saved_by_delegating(context, rows),

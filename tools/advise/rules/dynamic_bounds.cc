@@ -20,7 +20,7 @@ std::vector<Advice> advise_dynamic_bounds(const Context& context) {
                                   size.name, size.used)
                     : fmt::format("{} is {} in these inputs, and memory is planned for {}",
                                   size.name, size.used, size.max),
-         .how = "raise the maximum if other inputs are larger: they would be refused",
+         .how = "raise the maximum if other inputs are larger; the program refuses inputs above it",
          .change =
              Variant{.lowering = {is_unbounded ? Setting{"--max-size",
                                                          fmt::format("{}={}", size.name, size.used)}

@@ -14,7 +14,7 @@ std::vector<Advice> advise_file_size(const Context& context) {
   if (record < kMinShare * program) return {};
   Advice advice{.name = "no_debug_maps",
                 .what = "ship the program without its record of source names",
-                .why = fmt::format("the record has {} of {}; only profiles read it",
+                .why = fmt::format("the record takes {} of {}; only profiles read it",
                                    bytes_text(record), bytes_text(program)),
                 .gain = Gain::kFile,
                 .saved = Interval{record, record},

@@ -49,7 +49,7 @@ std::vector<Advice> advise_float_islands(const Context& context) {
                   (ops.empty() ? "" : "; float operators outside delegates: " + ops),
            .rows = rows.numbers,
            .how = "quantize the float operators between int8 layers too, or keep their neighbors "
-                  "float (vitrine lower --keep PART=float)",
+                  "in float (vitrine lower --keep PART=float)",
            .saved = Interval{0, rows.ns},
            .method = "upper limit: the time of the conversions",
            .confidence = Confidence::kModeled}};

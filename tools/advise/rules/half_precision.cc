@@ -12,8 +12,8 @@ Advice delegate_bf16(const Context& context) {
   Advice advice{.name = "delegate_bf16",
                 .what = "XNNPACK executes bf16 tensors too",
                 .why =
-                    "the model computes in bf16, which XNNPACK refuses without this option; it "
-                    "then computes in f32",
+                    "the model computes in bf16, which XNNPACK refuses without this option; with "
+                    "it, XNNPACK computes in f32",
                 .change = Variant{.lowering = {{"--backend-option", "enable_bf16"}}}};
   if (!value_of(context.baseline.lowering, "--backend").starts_with("xnnpack")) {
     advice.change->lowering.push_back({"--backend", "xnnpack"});
@@ -26,8 +26,8 @@ Advice delegate_bf16(const Context& context) {
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {.name = "f16",
           .what = "weights and activations in f16",
-          .why = fmt::format("this processor computes in f16, and XNNPACK has kernels for it: half "
-                             "of the {} of weights; {}",
+          .why = fmt::format("this processor computes in f16, and XNNPACK has kernels for it: f16 "
+                             "halves the {} of weights; {}",
                              bytes_text(static_cast<double>(context.facts.weight_bytes)),
                              rows_text(context, rows)),
           .rows = rows.numbers,

@@ -53,7 +53,7 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
   const auto bytes = static_cast<double>(largest.bytes);
   if (total < kMinBytes || bytes < kMinShare * total) return {};
   return {{.name = largest.name,
-           .what = fmt::format("most memory is {}", largest.what),
+           .what = fmt::format("most memory is used by {}", largest.what),
            .why = fmt::format("{} of {}: plan {}, workspaces {}, packed weights {}, constants {}",
                               bytes_text(bytes), bytes_text(total),
                               bytes_text(static_cast<double>(memory.planned)),

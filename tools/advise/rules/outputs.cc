@@ -24,9 +24,9 @@ std::vector<Advice> advise_outputs(const Context& context) {
     const bool is_repeated = !seen.insert(output.name).second;
     if (!is_input && !is_repeated) continue;
     all.push_back({.name = fmt::format("output_{}", i),
-                   .what = fmt::format("output {} is needless", i),
+                   .what = fmt::format("output {} is unnecessary", i),
                    .why = is_input ? fmt::format("it is the input {}", output.name)
-                                   : fmt::format("another output is also {}", output.name),
+                                   : fmt::format("another output also returns {}", output.name),
                    .how = fmt::format("do not return output {} from the model", i)});
   }
   return all;

@@ -14,16 +14,17 @@ std::vector<Advice> advise_prefill_chunk(const Context& context) {
   const Interval ratio = item_ratio(best, context.chunk_times.front());
   if (ratio.high >= 1) return {};
   const double wall = context.wall_ns();
-  return {{.name = fmt::format("prefill_{}", best.size),
-           .what = fmt::format("a prompt in runs of {} tokens instead of one by one", best.size),
-           .why = "time of a token, by tokens in a run: " + item_times_text(context.chunk_times),
-           .how = fmt::format("pass up to {} tokens of the prompt in one run, as llm_runner does",
-                              best.size),
-           .gain = Gain::kPrompt,
-           .saved = Interval{wall * (1 - ratio.high), wall * (1 - ratio.low)},
-           .of = wall,
-           .method = "runs from position 0 with each number of tokens",
-           .confidence = Confidence::kModeled}};
+  return {
+      {.name = fmt::format("prefill_{}", best.size),
+       .what = fmt::format("feed the prompt in runs of {} tokens instead of one by one", best.size),
+       .why = "time of a token, by tokens per run: " + item_times_text(context.chunk_times),
+       .how = fmt::format("pass up to {} tokens of the prompt in one run, as llm_runner does",
+                          best.size),
+       .gain = Gain::kPrompt,
+       .saved = Interval{wall * (1 - ratio.high), wall * (1 - ratio.low)},
+       .of = wall,
+       .method = "runs from position 0 with each number of tokens",
+       .confidence = Confidence::kModeled}};
 }
 
 }  // namespace vitrine::tools

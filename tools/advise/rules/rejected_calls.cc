@@ -91,7 +91,7 @@ std::vector<Advice> without_reasons(const Context& context) {
            .what = "operators outside delegates",
            .why = why,
            .rows = rows.numbers,
-           .how = "pass --source MODEL.pt2: it gives the reasons and tries what helps",
+           .how = "pass --source MODEL.pt2 to get the reasons and to try changes",
            .saved = Interval{0, rows.ns},
            .method = "upper limit: the time of these rows",
            .confidence = Confidence::kModeled}};

@@ -150,7 +150,7 @@ std::vector<Advice> advise_repeated_calls(const Context& context) {
   if (constants.calls != 0) {
     all.push_back(
         {.name = "fold_constants",
-         .what = "compute now what depends on weights only",
+         .what = "precompute everything that depends only on weights",
          .why = fmt::format("{} call{} on weights only: {}", constants.calls,
                             constants.calls == 1 ? " depends" : "s depend", constants.text()),
          .change = Variant{.lowering = {{"--fold-constants", ""}}}});

@@ -14,15 +14,16 @@ std::vector<Advice> advise_threads(const Context& context) {
   std::vector<Advice> all;
   for (size_t threads = 1; threads <= context.processors; threads *= 2) {
     if (threads == context.threads) continue;
-    Advice advice{
-        .name = fmt::format("threads_{}", threads),
-        .what = fmt::format("run on {} thread{}", threads, threads == 1 ? "" : "s"),
-        .why = fmt::format("it runs on {} of {} processors", context.threads, context.processors),
-        .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
+    Advice advice{.name = fmt::format("threads_{}", threads),
+                  .what = fmt::format("run on {} thread{}", threads, threads == 1 ? "" : "s"),
+                  .why = fmt::format("the model runs on {} of {} processors", context.threads,
+                                     context.processors),
+                  .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
     // Fewer threads help when other programs run, which no model can predict.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
-      advice.method = "upper limit: delegates and products divide their work perfectly";
+      advice.method =
+          "upper limit: assumes that delegates and products divide their work perfectly";
       advice.confidence = Confidence::kModeled;
     }
     all.push_back(std::move(advice));

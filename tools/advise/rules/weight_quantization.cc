@@ -42,7 +42,9 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                 .rows = rows.numbers,
                 .change = Variant{.lowering = {{"--quantize", scheme}}},
                 .saved = saved_by_smaller_weights(changed, ratio),
-                .method = "upper limit: these rows take time like the bytes of their weights",
+                .method =
+                    "upper limit: assumes that the time of these rows is proportional to the bytes "
+                    "of their weights",
                 .confidence = Confidence::kModeled};
     if (!context.is_delegated()) made.change->lowering.push_back({"--backend", "xnnpack"});
     return made;
