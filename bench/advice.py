@@ -115,15 +115,15 @@ def summary(scores, refused):
 
 
 def beyond_limits(scores, limits):
-    """Returns sentences about rates that are certainly beyond the limits."""
+    """Returns sentences about rates that certainly violate the limits."""
     count = sum(len(one.lines) for one in scores)
     if not count:
         return []
     beyond = []
     highest_hit_rate = interval(sum(one.hits() for one in scores), count)[1]
     if highest_hit_rate < limits["min_hit_rate"]:
-        beyond.append(f"at most {100 * highest_hit_rate:.1f} % of the lines hit, expected "
-                      f"{100 * limits['min_hit_rate']:.1f} %")
+        beyond.append(f"at most {100 * highest_hit_rate:.1f} % of the predicted intervals contain the measured "
+                      f"ratio, expected {100 * limits['min_hit_rate']:.1f} %")
     lowest_slower_rate = interval(sum(one.slower() for one in scores), count)[0]
     if lowest_slower_rate > limits["max_slower_rate"]:
         beyond.append(f"at least {100 * lowest_slower_rate:.1f} % of the advised changes are slower, expected at most "

@@ -340,8 +340,8 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", arguments.rounds, "rounds to measure")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--keep", arguments.keep, "file in which to keep the built model");
-  app.add_flag("--trace", arguments.trace, "measures only what tracing adds to a token");
+  app.add_option("--keep", arguments.keep, "file to write the built model to");
+  app.add_flag("--trace", arguments.trace, "measures only the time that tracing adds to a token");
   std::string cache = "f32";
   app.add_option("--cache", cache, "dtype of the built model's cache")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "i8"}))

@@ -98,12 +98,13 @@ class Child {
   }
 
   void send(char command) const {
-    if (write(commands_, &command, 1) != 1) throw std::runtime_error("a measuring process ended");
+    if (write(commands_, &command, 1) != 1)
+      throw std::runtime_error("a measuring process ended early");
   }
   Speed answer() const {
     Speed speed;
     if (read(answers_, &speed, sizeof speed) != sizeof speed) {
-      throw std::runtime_error("a measuring process ended");
+      throw std::runtime_error("a measuring process ended early");
     }
     return speed;
   }
@@ -248,13 +249,13 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--threads", arguments.threads, "threads of each module")
+  app.add_option("--threads", arguments.threads, "number of threads of each module")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "measurements of each variant")
+  app.add_option("--rounds", arguments.rounds, "number of measurements of each variant")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--ms", arguments.ms, "milliseconds of a measurement")
+  app.add_option("--ms", arguments.ms, "milliseconds per measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--processes", arguments.processes, "run every module in a process of its own");

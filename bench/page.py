@@ -63,7 +63,7 @@ SPEEDUPS = [
 
 
 def scaled(value, *units):
-    """Formats a value with three digits, in the largest unit in which it is at least 1. Units descend."""
+    """Formats a value with three digits, in the largest unit in which it is at least 1. `units` descends."""
     size, unit = next((each for each in units if value >= each[0]), units[-1])
     shown = value / size
     return f"{shown:.{0 if shown >= 99.95 else 1 if shown >= 9.995 else 2}f} {unit}".rstrip()
@@ -107,7 +107,7 @@ def choices(results):
 
 
 def is_slow(chosen, best, ratio):
-    """True if a choice takes more than MAX_RATIO of the best time, beyond the noise of both, also in the fastest runs."""
+    """True if a choice exceeds MAX_RATIO times the best time by more than the noise of both, also in the fastest runs."""
     return (ratio / MAX_RATIO - 1 > chosen["noise"] + best["noise"] and
             chosen["min_ns"] > MAX_RATIO * best["min_ns"])
 
@@ -195,8 +195,8 @@ def start_table(results):
              bytes_text(each.get("peak_bytes")), bytes_text(each.get("file_bytes")))
             for each in results.all if each["section"] == "models" and "first_ns" in each]
     return ("Start and memory", "Medians of new processes, with their files in the page cache. Peak memory is resident "
-            "memory, including the pages of the model file and the code. The limit of init, in which delegates pack "
-            "weights, is the time of copying the file once.",
+            "memory, including the pages of the model file and the code. Delegates pack weights "
+            "during init; its limit is the time to copy the file once.",
             "model|variant|>threads|>load|>init|>init, share of limit|>first run|>peak memory|>file", rows)
 
 
@@ -224,8 +224,8 @@ def choices_table(results):
     slow = sorted((each for each in found if is_slow(*each[1:])), key=lambda each: -each[3])
     rows = [(chosen["name"], count_text(chosen.get("work", 0)), chosen["threads"], where, time_text(chosen["p50_ns"]),
              f"{ratio:.2f}", best["variant"]) for where, chosen, best, ratio in slow]
-    return ("Choices", f"The runtime's choices that take more than {MAX_RATIO} of the fastest variant's time, beyond the "
-            f"noise of both: {len(rows)} of {len(found)}.",
+    return ("Choices", f"The runtime's choices that exceed {MAX_RATIO} times the fastest variant's time by more than "
+            f"the noise of both: {len(rows)} of {len(found)}.",
             "operator|>size|>threads|where|>time|>ratio to the fastest|fastest", rows)
 
 
@@ -345,7 +345,7 @@ class Axis:
         return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def ticks(self):
-        """At most about six powers of ten."""
+        """Returns about six powers of ten at most."""
         first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
         return [10.0 ** power for power in range(first, last + 1, max(1, (last - first + 5) // 6))]
 

@@ -27,7 +27,7 @@ def check(results, known):
         name = name_of(where, chosen)
         if page.is_slow(chosen, best, ratio):
             if name not in known:
-                new[name] = (f"{name}: {page.time_text(chosen['p50_ns'])}, {ratio:.2f} of {best['variant']} "
+                new[name] = (f"{name}: {page.time_text(chosen['p50_ns'])}, {ratio:.2f} times {best['variant']} "
                              f"({page.time_text(best['p50_ns'])})")
         elif name in known and ratio <= page.MAX_RATIO:
             fast.append(name)
@@ -57,7 +57,7 @@ def main():
         return 0
     new, fast = check(results, known)
     for name in fast:
-        print(f"known, but fast in this run: {name}")
+        print(f"known as slow, but fast in this run: {name}")
     for text in new.values():
         print(f"slow: {text}")
     print(f"{len(new)} new slow choices")

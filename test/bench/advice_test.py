@@ -82,7 +82,7 @@ class AdviceTest(unittest.TestCase):
         # With 0 hits of 5, the rate is at most 52.2 %; with 0 of 6, at most 45.9 %.
         self.assertEqual(advice.beyond_limits([one(0, 0)] * 5, limits), [])
         self.assertEqual(advice.beyond_limits([one(0, 0)] * 6, limits),
-                         ["at most 45.9 % of the lines hit, expected 50.0 %"])
+                         ["at most 45.9 % of the predicted intervals contain the measured ratio, expected 50.0 %"])
         self.assertEqual(len(advice.beyond_limits([one(1, 1)] * 10, limits)), 1)
 
     def test_fails_without_scores(self):

@@ -38,8 +38,8 @@ class RatchetTest(unittest.TestCase):
         done = self.run_ratchet(result("add", "optimized", 100), result("add", "xnnpack", 130),
                                 result("mul", "portable", 50), result("mul", "optimized", 100))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("slow: delegate 1 64 add: 130 ns, 1.30 of optimized (100 ns)", done.stdout)
-        self.assertIn("slow: kernel 1 64 mul: 100 ns, 2.00 of portable (50.0 ns)", done.stdout)
+        self.assertIn("slow: delegate 1 64 add: 130 ns, 1.30 times optimized (100 ns)", done.stdout)
+        self.assertIn("slow: kernel 1 64 mul: 100 ns, 2.00 times portable (50.0 ns)", done.stdout)
         self.assertIn("2 new slow choices", done.stdout)
 
     def test_ignores_differences_within_the_noise(self):
@@ -54,7 +54,7 @@ class RatchetTest(unittest.TestCase):
         self.known.write_text("delegate 1 64 add\nkernel 1 64 add\n")
         done = self.run_ratchet(result("add", "optimized", 100), result("add", "xnnpack", 130), options=["--known", self.known])
         self.assertEqual(done.returncode, 0)
-        self.assertIn("known, but fast in this run: kernel 1 64 add\n", done.stdout)
+        self.assertIn("known as slow, but fast in this run: kernel 1 64 add\n", done.stdout)
         self.assertNotIn("fast in this run: delegate", done.stdout)
 
     def test_updates_the_list(self):
