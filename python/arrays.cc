@@ -91,7 +91,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   }
   if (is_masked(argument)) {
     throw py::type_error(
-        fmt::format("{} is a masked array, whose mask would be lost: x.filled(value)", label));
+        fmt::format("{} is a masked array, whose mask would be lost: use x.filled(value)", label));
   }
   auto array = py::reinterpret_borrow<py::array>(argument);
   const bool is_dynamic = info.dynamism != ShapeDynamism::kStatic;
@@ -109,7 +109,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   }
   if ((array.flags() & py::array::c_style) == 0) {
     throw py::value_error(
-        fmt::format("{} must be in row-major (C) order: numpy.ascontiguousarray(x)", label));
+        fmt::format("{} must be in row-major (C) order: use numpy.ascontiguousarray(x)", label));
   }
   std::vector<int32_t> sizes;
   for (py::ssize_t i = 0; i < array.ndim(); ++i)
@@ -233,7 +233,7 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       return each.dtype != ScalarType::kBFloat16 && array.dtype().equal(py::dtype(each.numpy));
     });
     if (row == kDtypes.end()) {
-      throw py::type_error(fmt::format("{} has the dtype {}, which no output has", label,
+      throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
     // Uses the array's shape from before ascontiguousarray, because that function adds a dimension

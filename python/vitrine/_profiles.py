@@ -81,7 +81,7 @@ class Profile:
         return groups[key]
 
     def to_pandas(self, group_by: Optional[str] = None) -> "pandas.DataFrame":
-        """Returns the rows, or the groups of `group_by`, whose times are columns."""
+        """Returns a table of the rows, or of the groups of `group_by`, with one column per time statistic."""
         import pandas
 
         if group_by is None:

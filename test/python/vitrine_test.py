@@ -314,7 +314,7 @@ class WrongInputs(unittest.TestCase):
                     program(*added, converted)
 
     def test_rejects_masked_arrays(self):
-        self.expect(TypeError, r"input 0 of forward is a masked array, whose mask would be lost: x.filled",
+        self.expect(TypeError, r"input 0 of forward is a masked array, whose mask would be lost: use x.filled",
                     numpy.ma.masked_all((2, 3), numpy.float32), self.good)
 
     def test_rejects_other_byte_order(self):
