@@ -227,7 +227,7 @@ TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
   EXPECT_GT(width(tools::time_ratio_of(phases)), 0.15);
 }
 
-TEST(TimeRatio, TimesOfBothFactorsAddTheirUncertainty) {
+TEST(TimeRatio, UncertaintiesOfBothFactorsAddUpInTheProduct) {
   // In logarithms, the half widths are 0.03 and 0.04, so the product has 0.05.
   const tools::TimeRatio ratio{.ratio = 0.5,
                                .repeated = {0.5 * std::exp(-0.03), 0.5 * std::exp(0.03)}};

@@ -307,7 +307,7 @@ TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
   const CommandResult result = search(auto_options("--at_most_ms 1000", program) + times +
                                       " --search_report " + report.string());
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("it is not certain that the chosen program keeps the bound"));
+  EXPECT_THAT(result.err, HasSubstr("it is not certain that the chosen program meets the bound"));
   EXPECT_THAT(result.out, Not(HasSubstr("device_times")));  // in the command without a search
   const nlohmann::json found = nlohmann::json::parse(read_text(report));
   const nlohmann::json a = nlohmann::json::parse(read_text(in_float));

@@ -190,7 +190,7 @@ TEST(GraphPageBrowser, ShowsHostileNamesAsText) {
               testing::StartsWith("</script><img src=x onerror=alert(1)>{{script}}"));
 }
 
-TEST(GraphPageBrowser, BoxCountsAFigureThatNodesShareOnlyOnce) {
+TEST(GraphPageBrowser, BoxCountsAFigureOnceIfSeveralNodesShareIt) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const auto picture_with = [](bool is_change, double shared, double other) {

@@ -126,10 +126,10 @@ TEST(PreparedDelegatesTest, ProgramWithoutDelegatesHasNoDelegateMemory) {
 TEST(PreparedDelegatesTest, ListsDelegatesWhoseMemoryIsUnknown) {
   const Json json = describe_prepared(samples_dir() / "formats/vulkan_conv_relu_linear.pte");
   EXPECT_EQ(json["methods"][0]["delegate_memory"]["unknown"],
-            Json::array({"delegate 0: this build lacks VulkanBackend"}));
+            Json::array({"delegate 0: this build lacks the backend VulkanBackend"}));
   const std::string text = tools::description_text(json, {.width = 200});
   EXPECT_THAT(text, HasSubstr("at least 3.1 kB"));
-  EXPECT_THAT(text, HasSubstr("not in it: delegate 0: this build lacks VulkanBackend"));
+  EXPECT_THAT(text, HasSubstr("not in it: delegate 0: this build lacks the backend VulkanBackend"));
 }
 
 TEST(PreparedDelegatesTest, MemoryOfDamagedPayloadIsUnknown) {

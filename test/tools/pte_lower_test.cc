@@ -228,7 +228,7 @@ TEST(PteLowerTest, ExplainListsOptimizations) {
   const CommandResult result = pte_lower(model() + options + " --optimize");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Optimized:\n"));
-  EXPECT_THAT(result.out, HasSubstr("x call of constants folded ["));
+  EXPECT_THAT(result.out, HasSubstr("x call with constant inputs folded ["));
   expect_outputs(program);
 }
 

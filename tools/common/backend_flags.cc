@@ -60,7 +60,8 @@ void add_backend_flags(const OptionGroup& group, BackendFlags& flags) {
                   "option of a backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  group.add_flag("--exact", flags.exact, "use no kernel that rounds more than sums of products");
+  group.add_flag("--exact", flags.exact,
+                 "use no kernel with larger rounding errors than a sum of products");
   group
       .add_option("--weights_cache", flags.weights_cache,
                   "file that keeps packed weights, so that later loads need not pack them")

@@ -135,8 +135,9 @@ class MethodCheck {
       const DebugHandle handle = node.debug_handle;
       if (handle == 0 || handle == xnnpack::kInsertedHandle) continue;
       if (std::ranges::count(handles, handle) == 0) {
-        return fmt::format("the delegate of instruction {} has debug handle {}, but the record {}",
-                           index, handle, fmt::join(handles, ","));
+        return fmt::format(
+            "the delegate of instruction {} has debug handle {}, but the record has {}", index,
+            handle, fmt::join(handles, ","));
       }
       const auto nodes = record_.graph.nodes_of_handle.find(handle);
       if (nodes == record_.graph.nodes_of_handle.end() || node.output_count == 0) continue;
@@ -288,7 +289,7 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
   };
   const std::string expected = digest_in(program);
   if (record.digest != expected && !record.digest.empty()) {
-    throw refuse(fmt::format("the record has the digest {}, but the program {}", record.digest,
+    throw refuse(fmt::format("the record has the digest {}, but the program has {}", record.digest,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;

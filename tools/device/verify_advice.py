@@ -98,7 +98,7 @@ def verify(device, options, advice, lines, folder):
     files.pushed.update((path.name, path) for path in changed)
     facts, binary, cores = prepare(device, options)
     arguments = [*files.arguments, "--method_name", advice["method"], "--threads", str(advice["threads"]), *options.more]
-    rows = [("advice", "predicted ratio", "measured", "95 % of medians", "verdict")]
+    rows = [("advice", "predicted ratio", "measured", "95 % interval", "verdict")]
     with DeviceFolder(device) as remote:
         remote.push({"executor_runner": binary, **files.pushed})
         for (name, line), path in zip(lines, changed):

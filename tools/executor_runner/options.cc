@@ -242,7 +242,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model: .pte, or .pt2 for portable kernels (only vitrine)")
+                  "exact model: .pte, or .pt2, run without delegates (only vitrine)")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics

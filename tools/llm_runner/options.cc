@@ -125,9 +125,10 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
           "method that takes the prompt; it must share the cache of the decoder (default: prefill)")
       ->type_name("NAME");
   group
-      .add_option("--encoder_method", options.methods.encoder,
-                  "method whose output each call gets, or whose rows replace placeholder tokens "
-                  "(default: encoder, vision_encoder or audio_encoder)")
+      .add_option(
+          "--encoder_method", options.methods.encoder,
+          "method whose output is passed to each call, or whose rows replace placeholder tokens "
+          "(default: encoder, vision_encoder or audio_encoder)")
       ->type_name("NAME");
   group
       .add_option("--embedding_method", options.methods.embedding,

@@ -76,7 +76,7 @@ class DescribedPayloads {
     if (bytes_.take(input.bytes.size())) return payload_json(input);
     return {
         {"error", fmt::format("not described: the program's payloads overlap: they have more than "
-                              "{} bytes, the limit for its size",
+                              "{} bytes, the limit for the size of the file",
                               bytes_.limit())}};
   }
 

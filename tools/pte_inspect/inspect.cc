@@ -131,7 +131,7 @@ void add_program(const std::filesystem::path& path, TracedRun& run,
     run.record = embedded_record(*program);
     if (run.record) facts.run.record = path.filename().string();
   } else if (const std::string text = contradiction(*program, *run.record); !text.empty()) {
-    facts.run.warnings.push_back("the record is not that of the program: " + text);
+    facts.run.warnings.push_back("the record does not belong to the program: " + text);
   }
 }
 

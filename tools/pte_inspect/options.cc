@@ -51,11 +51,11 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   as_files(app.add_option("--program", options.programs,
-                          "program of a trace, whose delegates and record give the rows their "
-                          "names; with --compare one for both traces, or old,new"))
+                          "program that the trace recorded; its delegates and record name the "
+                          "rows; with --compare one for both traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   app.add_option("--trace", options.trace,
-                 "with --format html: trace or stored profile (.json) of the program, whose times "
+                 "with --format html: trace or stored profile (.json) of the program; its times "
                  "color the graph")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");

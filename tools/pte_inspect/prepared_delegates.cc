@@ -44,8 +44,8 @@ DelegatePreparer::DelegatePreparer(const Program& program, const NamedDataMap* e
 std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& delegate) {
   const BackendInterface* backend = all_backends().find(delegate.id()->string_view());
   if (backend == nullptr) {
-    throw ToolError(
-        fmt::format("this build lacks {}", delegate.id()->string_view().substr(0, kMaxIdBytes)));
+    throw ToolError(fmt::format("this build lacks the backend {}",
+                                delegate.id()->string_view().substr(0, kMaxIdBytes)));
   }
   const DataBuffer payload = check(ProgramAccess::payload(program_, *delegate.processed()));
   if (!steps_.take(payload.size())) {

@@ -234,7 +234,7 @@ void add_report_options(CLI::App& app, CommandLine& line) {
 void add_emit_options(CLI::App& app, LoweringOptions& options) {
   aot::EmitOptions& emit = options.emit;
   app.add_flag("--fold-constants", options.fold_constants,
-               "compute values that depend on no input now instead of in each run");
+               "compute values that depend on no input ahead of time, not in each run");
   app.add_flag(
       "--optimize", options.optimize,
       "optimize for speed beyond ExecuTorch's lowering, without more planned memory; --explain "

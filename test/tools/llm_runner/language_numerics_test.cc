@@ -113,7 +113,7 @@ TEST(LlmNumerics, ProgramWithoutModuleNamesComparesOnlyCachesAndGivesTheReason) 
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("attention 3             -        same        same"));
   EXPECT_THAT(result.out, HasSubstr("layers: no values with the module of a layer"));
-  EXPECT_THAT(result.out, HasSubstr("do not tell keys from values"));
+  EXPECT_THAT(result.out, HasSubstr("do not name keys and values"));
 }
 
 // The lines for values of layers come first, then the lines for the logits.

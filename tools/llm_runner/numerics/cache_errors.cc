@@ -106,7 +106,7 @@ CacheError compare(const DataCache& a, const DataCache& b, size_t context,
   const auto dim_a = reader_a.position_dim(context);
   const auto dim_b = reader_b.position_dim(context);
   if (error.why_not.empty() && (!dim_a || !dim_b)) {
-    error.why_not = fmt::format("caches without a dimension of {} positions", context);
+    error.why_not = fmt::format("no dimension has {} positions", context);
   }
   if (!error.why_not.empty()) return error;
   for (const PositionRange& range : ranges) {
@@ -260,7 +260,7 @@ std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<
   std::vector<DataCache> caches_b = data_caches(b);
   if (caches_a.empty()) why_not = "no operator that writes a cache was found";
   if (caches_a.size() != caches_b.size()) {
-    why_not = fmt::format("the reference has {} caches, and the program {}", caches_a.size(),
+    why_not = fmt::format("the reference has {} caches, but the program has {}", caches_a.size(),
                           caches_b.size());
     return {};
   }
@@ -273,7 +273,7 @@ std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<
     std::vector<DataCache> of_a = caches_of(caches_a, layer);
     std::vector<DataCache> of_b = caches_of(caches_b, layer);
     if (of_a.size() != of_b.size()) {
-      why_not = fmt::format("{} has {} caches in the reference, and {} in the program", layer,
+      why_not = fmt::format("{} has {} caches in the reference, but {} in the program", layer,
                             of_a.size(), of_b.size());
       return {};
     }

@@ -80,8 +80,8 @@ std::vector<std::string> notes_of(const LanguageNumerics& numerics) {
   if (!numerics.why_no_caches.empty()) notes.push_back("caches: " + numerics.why_no_caches);
   if (has_caches(numerics, [](const CacheError& cache) { return cache.is_paired_by_noise; })) {
     notes.push_back(
-        "the programs do not tell keys from values: the two caches of a layer are paired so that "
-        "the noise is smaller");
+        "the programs do not name keys and values: the two caches of each layer are paired in the "
+        "order with less noise");
   }
   std::string last;
   for (const LayerErrors& layer : numerics.layers) {

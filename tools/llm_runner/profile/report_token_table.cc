@@ -265,7 +265,9 @@ class TokenTable {
         "least squares over {} of {} tokens, without the first six and disturbed tokens",
         profile_.usual_steps, profile_.steps[kDecode]);
     if (!profile_.wall.line) {
-      out_ += "growth with position: fewer than 16 undisturbed tokens, or all at one position\n";
+      out_ +=
+          "growth with position is unknown: fewer than 16 undisturbed tokens, or all at one "
+          "position\n";
       return;
     }
     const auto growth = profile_.wall.growth();

@@ -76,7 +76,8 @@ Comparison::Comparison(const aot::CalibrationData& data, size_t count, std::stri
     if (output.is_tensor()) dtypes_.push_back(output.unchecked_tensor().dtype());
   }
   if (std::ranges::none_of(dtypes_, is_float)) {
-    throw ToolError("--quantize auto: the model returns no floats, so its error has no measure");
+    throw ToolError(
+        "--quantize auto: the model returns no floats, so its error cannot be measured");
   }
 }
 
@@ -115,7 +116,7 @@ double Comparison::noise(const ProgramBytes& program) const {
     for (size_t i = 0; i < dtypes_.size(); ++i) {
       if (!is_float(dtypes_[i])) continue;
       if (outputs.size() != dtypes_.size() || outputs[i].size() != expected_[sample][i].size()) {
-        throw ToolError("--quantize auto: the quantized model returns another shape");
+        throw ToolError("--quantize auto: the quantized model returns a different shape");
       }
       inspector::add_difference(all,
                                 inspector::measure_difference({dtypes_[i], outputs[i]},

@@ -70,13 +70,13 @@ std::vector<std::string> without_search(const std::vector<std::string>& argument
 
 void add_auto_options(CLI::App& app, AutoTexts& texts) {
   app.add_option("--at_least", texts.at_least,
-                 "auto: the smallest program with this SQNR, or score")
+                 "auto: find the smallest program with at least this SQNR or score")
       ->type_name("35dB|SCORE");
   app.add_option("--at_most_bytes", texts.at_most_bytes,
-                 "auto: the most exact program of this size, such as 2MB")
+                 "auto: find the most exact program of at most this size, such as 2MB")
       ->type_name("SIZE");
   app.add_option("--at_most_ms", texts.at_most_ms,
-                 "auto: the most exact program with this time on this machine")
+                 "auto: find the most exact program within this time on this machine")
       ->type_name("MS");
   app.add_option("--device_times", texts.device_times,
                  "auto: times of a device, from its profile of the model in SCHEME")

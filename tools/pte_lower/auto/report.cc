@@ -133,8 +133,8 @@ std::string auto_command(const AutoResult& result, const AutoOptions& options) {
 std::string auto_tables(const AutoResult& result) {
   std::string text = parts_text(result);
   text += fmt::format(
-      "Figures are those of the part alone in the measured scheme, against the float program, over "
-      "{}. ~0: the time differs less than it varies.\n",
+      "Each row compares the float program with one in which only that part has the measured "
+      "scheme, over {}. ~0: the difference in time is within the noise.\n",
       inspector::counted(result.samples, "sample"));
   const bool is_measured = result.device.empty();
   if (!is_measured) {
@@ -144,7 +144,9 @@ std::string auto_tables(const AutoResult& result) {
   if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps, is_measured);
   if (!result.results.empty()) text += '\n' + programs_text("program", result.results, is_measured);
   if (!result.steps.empty() && is_measured) {
-    text += "ms again: the times in which another measurement is expected, with 90 %.\n";
+    text +=
+        "ms again: the range in which another measurement is expected with a probability of 90 "
+        "%.\n";
   }
   return text;
 }
@@ -154,7 +156,7 @@ std::string auto_text(const AutoResult& result, const AutoOptions& options) {
   if (result.steps.empty()) return text;
   text += '\n';
   if (result.quantize.empty() && result.is_met) {
-    text += "All parts stay float: no measured program that keeps the bound is better.\n";
+    text += "All parts stay float: no measured program within the bound is better.\n";
   }
   if (options.unit == Unit::kMilliseconds && result.device.empty()) {
     text += "The choice depends on times, and may differ in the next run.\n";
@@ -209,14 +211,14 @@ std::string auto_doubt(const AutoResult& result, const AutoOptions& options) {
   const Milliseconds& ms = result.results.back().ms;
   if (!result.device.empty()) {
     return fmt::format(
-        "it is not certain that the chosen program keeps the bound on {}: its time, {:.4g} ms, was "
+        "it is not certain that the chosen program meets the bound on {}: its time, {:.4g} ms, was "
         "added up from profiles of other programs. Profile the program there",
         result.device, ms.median);
   }
   return fmt::format(
-      "it is not certain that the chosen program keeps the bound: it took {:.4g} ms, and another "
+      "it is not certain that the chosen program meets the bound: it took {:.4g} ms, and another "
       "run is expected to take {} ms, but the bound is {:g} ms. Measure again on an idle machine, "
-      "or choose a lower bound",
+      "or lower the bound",
       ms.median, interval_text(ms.repeated), options.goal.bound);
 }
 

@@ -134,9 +134,9 @@ TEST(CacheErrors, ReportsCachesThatCannotBeCompared) {
   const PositionRange ranges[] = {{0, 4}};
   std::string why_not;
   EXPECT_TRUE(compare_caches(one, two, kPositions, ranges, why_not).empty());
-  EXPECT_EQ(why_not, "the reference has 1 caches, and the program 2");
+  EXPECT_EQ(why_not, "the reference has 1 caches, but the program has 2");
   EXPECT_EQ(compare_caches(one, one, 99, ranges, why_not).at(0).why_not,
-            "caches without a dimension of 99 positions");
+            "no dimension has 99 positions");
   EXPECT_TRUE(compare_caches({}, {}, 4, ranges, why_not).empty());
   EXPECT_EQ(why_not, "no operator that writes a cache was found");
 }
