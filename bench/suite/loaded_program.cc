@@ -17,6 +17,7 @@ LoadedProgram::LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> 
                              EventTracer* tracer)
     : session_({.model = use.file,
                 .data = {},
+                .backend_options = use.backend_options,
                 .optimized_kernels = use.optimized_kernels,
                 .pool = std::move(pool)}),
       method_(session_.load_method("forward", tracer)) {

@@ -18,6 +18,7 @@ struct ProgramUse {
   std::filesystem::path file;
   bool optimized_kernels = true;
   bool positive_inputs = false;  // float inputs are in [0.1, 1.1), for logarithms and roots
+  std::vector<BackendOption> backend_options = {};  // their texts must outlive the program
 };
 
 class LoadedProgram {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bench/report/compare.h"
+#include "bench/suite/choices.h"
 #include "bench/suite/facts.h"
 #include "bench/suite/new_process.h"
 #include "bench/suite/pinning.h"
@@ -33,6 +34,7 @@ constexpr const char* kExtentNames[] = {"check", "short", "full"};
 struct CommandLine {
   SuiteOptions suite;
   fs::path out = "bench.json";
+  fs::path choices;                          // the table of choices to write; empty: none
   std::vector<size_t> cpus;                  // the CPUs to run on; empty: all
   fs::path a, b;                             // the results of `compare`
   double bound = 1.1;                        // an option of `compare`
@@ -132,6 +134,10 @@ void describe(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(size_t{1}, size_t{1024}).description(""))
       ->delimiter(',')
       ->type_name("N");
+  app.add_option("--choices", line.choices,
+                 "measures only which kernels run operators of delegates faster, and writes the "
+                 "table to FILE (docs/xnnpack.md)")
+      ->type_name("FILE");
   app.add_option("--pin", line.cpus, "runs only on these CPUs, such as 0,2")
       ->check(CLI::Range(size_t{0}, size_t{1023}).description(""))
       ->delimiter(',')
@@ -143,6 +149,12 @@ int dispatch(const CLI::App& app, const CommandLine& line) {
   if (app.got_subcommand("compare")) return compare_files(line.a, line.b, line.bound);
   if (app.got_subcommand("start")) {
     return print_start(line.start_program, line.start_kernels == "optimized", line.start_threads);
+  }
+  if (!line.choices.empty()) {
+    if (!line.cpus.empty()) pin_to(line.cpus);
+    const test::ScratchFolder scratch;
+    measure_choices(line.choices, scratch / "");
+    return 0;
   }
   return run_suite(line);
 }

@@ -21,6 +21,7 @@ TEST(Options, ReadsAllKeys) {
       {"XnnpackBackend", "weight_cache_enabled", false},
       {"XnnpackBackend", "packed_cache_path", "a/b"},
       {"XnnpackBackend", "exact", true},
+      {"XnnpackBackend", "choices", "c/d"},
       {"AnotherBackend", "key of its own", int64_t{7}},
       {"XnnpackBackend", "workspace_sharing_mode", int64_t{0}},
   };
@@ -30,17 +31,20 @@ TEST(Options, ReadsAllKeys) {
   EXPECT_FALSE(options->weights_cache);
   EXPECT_EQ(options->packed_cache_path, "a/b");
   EXPECT_TRUE(options->exact);
+  EXPECT_EQ(options->choices, "c/d");
 }
 
 TEST(Options, KeepsDefaults) {
   const Options defaults{.workspace_sharing = WorkspaceSharing::kGlobal,
                          .weights_cache = false,
-                         .packed_cache_path = "x"};
+                         .packed_cache_path = "x",
+                         .choices = "y"};
   const Result<Options> options = read_options({}, defaults);
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->workspace_sharing, WorkspaceSharing::kGlobal);
   EXPECT_FALSE(options->weights_cache);
   EXPECT_EQ(options->packed_cache_path, "x");
+  EXPECT_EQ(options->choices, "y");
 }
 
 TEST(Options, RejectsInvalidValuesAndUnknownKeys) {
@@ -58,6 +62,7 @@ TEST(Options, RejectsInvalidValuesAndUnknownKeys) {
   EXPECT_THAT(read("exact", int64_t{1}).error().message(),
               HasSubstr("exact must be true or false, got 1"));
   EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("must be a path"));
+  EXPECT_THAT(read("choices", true).error().message(), HasSubstr("must be a path"));
   EXPECT_THAT(read("workspace", true).error().message(),
               HasSubstr("unknown option workspace; known options are workspace_sharing_mode"));
 }

@@ -50,14 +50,14 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (options.vitrine_kernels && OwnKernels::are_built()) {
     VITRINE_RETURN_IF_ERROR(mark_silus(self->graph_));
     VITRINE_RETURN_IF_ERROR(self->own_kernels_.emplace().plan(
-        self->graph_, self->shapes_,
+        self->graph_, self->shapes_, options,
         {.max_bytes = context.memory != nullptr ? context.memory->left() : UINT64_MAX,
-         .exact = options.exact,
          .has_fixed_sizes = context.has_fixed_sizes,
          .threads = context.pool != nullptr ? context.pool->threads() : 1}));
   }
   self->weights_.emplace(std::move(shared.weights), context.memory);
-  VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_, self->own_kernels_ ? self->own_kernels_->weight_bytes() : 0));
+  VITRINE_RETURN_IF_ERROR(self->weights_->identify(
+      self->graph_, self->own_kernels_ ? self->own_kernels_->weight_bytes() : 0));
   self->workspace_ = std::move(shared.workspace);
   const std::lock_guard lock(self->workspace_->mutex);
   const PackingThreads packing(context.pool);

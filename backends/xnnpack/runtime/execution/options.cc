@@ -51,6 +51,13 @@ constexpr OptionKey kKeys[] = {
        options.exact = *enabled;
        return true;
      }},
+    {"choices", "a path",
+     [](const OptionValue& value, Options& options) {
+       const auto* path = std::get_if<std::string_view>(&value);
+       if (path == nullptr) return false;
+       options.choices = *path;
+       return true;
+     }},
 };
 
 // Writes the value as text, such as 7, true or "text", and cuts it at `size` characters.
@@ -76,9 +83,9 @@ Error read_option(const BackendOption& option, Options& options) {
                        key.expected, value);
   }
   return Error::make(ErrorCode::kInvalidArgument,
-                     "unknown option %.*s; known options are %s, %s, %s, %s and %s", size,
+                     "unknown option %.*s; known options are %s, %s, %s, %s, %s and %s", size,
                      option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name, kKeys[3].name,
-                     kKeys[4].name);
+                     kKeys[4].name, kKeys[5].name);
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ struct Options {
   // The option "exact": excludes kernels whose errors are larger than those of plain sums of
   // products (own_kernels/winograd.h).
   bool exact = false;
+  // The option "choices": the path of a table that chooses between Vitrine's and XNNPACK's kernels
+  // (kernel_choices.h); empty for the built-in rules.
+  std::string_view choices;
 };
 
 // Returns `defaults` with XNNPACK's options in `given` applied. InvalidArgument for unknown keys

@@ -28,17 +28,46 @@ const Replacement* const kReplacements[] = {
 #undef VITRINE_REPLACEMENT
 };
 
-const Replacement* replacement(const xnn_operator& op) {
+// True if the built-in rule chooses our kernel for an operator that it can run.
+bool is_probably_faster(const Replacement& own, const xnn_operator& op) {
+  return own.is_faster == nullptr || own.is_faster(op);
+}
+
+// True if a table of choices may contain the kernel.
+bool can_choose(std::string_view name) {
+  return std::ranges::any_of(kReplacements, [&](const Replacement* own) {
+    return name == own->name && !own->is_required;
+  });
+}
+
+OperatorSizes sizes_of(const xnn_runtime& runtime, const xnn_operator_data& data) {
+  const xnn_shape& in = runtime.values[data.inputs[0]].shape;
+  const xnn_shape& out = runtime.values[data.outputs[0]].shape;
+  const auto row = [](const xnn_shape& shape) {
+    return shape.num_dims > 0 ? shape.dim[shape.num_dims - 1] : size_t{1};
+  };
+  uint64_t elements = 1;
+  for (size_t i = 0; i < out.num_dims; ++i) elements *= out.dim[i];
+  return {row(in), row(out), elements};
+}
+
+// Returns the kernel that replaces XNNPACK's, or null.
+const Replacement* replacement(const xnn_operator& op, const OperatorSizes& sizes,
+                               const KernelChoices& choices) {
   for (const Replacement* const own : kReplacements) {
-    if (own->fits(op)) return own;
+    if (!own->fits(op)) continue;
+    if (own->is_required) return own;
+    const std::optional<bool> is_faster = choices.is_faster(own->name, sizes);
+    if (is_faster ? *is_faster : is_probably_faster(*own, op)) return own;
   }
   return nullptr;
 }
 
 // Returns the kernel that copies the weights of `op`, or null.
-const Replacement* weight_owner(const xnn_operator& op) {
+const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& choices) {
   const auto* const owner = std::ranges::find_if(kReplacements, [&](const Replacement* own) {
-    return own->weight_bytes != nullptr && own->weight_bytes(op) != 0;
+    return own->weight_bytes != nullptr && own->weight_bytes(op) != 0 &&
+           (choices.has(own->name) || is_probably_faster(*own, op));
   });
   return owner != std::end(kReplacements) ? *owner : nullptr;
 }
@@ -79,14 +108,22 @@ bool OwnKernels::have(std::string_view name) {
   });
 }
 
-Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
+Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const Options& options,
+                       const OwnKernelLimits& limits) {
+  const size_t vector_bytes = optimized::simd::gemm_shape().lanes * sizeof(float);
+  if (!options.choices.empty()) {
+    VITRINE_ASSIGN_OR_RETURN(choices_,
+                             KernelChoices::read(options.choices, can_choose, vector_bytes));
+  }
   for (Node& node : graph.nodes) {
+    // With a table, XNNPACK's kernel may run the node at some sizes.
+    if (!choices_.is_empty()) break;
     const bool is_own = node.live && std::ranges::any_of(kReplacements, [&](const auto* own) {
-      return own->owns_weights != nullptr && own->owns_weights(graph, node);
-    });
+                          return own->owns_weights != nullptr && own->owns_weights(graph, node);
+                        });
     if (is_own) node.weights = Node::Weights::kOwn;
   }
-  if (!limits.exact) VITRINE_RETURN_IF_ERROR(winograd_.plan(graph, shapes, limits));
+  if (!options.exact) VITRINE_RETURN_IF_ERROR(winograd_.plan(graph, shapes, limits));
   return pack_shared_filters(graph);
 }
 
@@ -97,7 +134,7 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
     xnn_operator* const op = data.operator_objects[0];
     if (op == nullptr) continue;  // fused operators have none
     const std::byte* copy = nullptr;
-    const Replacement* const owner = weight_owner(*op);
+    const Replacement* const owner = weight_owner(*op, choices_);
     if (owner != nullptr) {
       const void* const filter = runtime->values[data.inputs[1]].data;
       const size_t bytes = owner->weight_bytes(*op);
@@ -110,8 +147,9 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
         if (copy == nullptr) return no_memory(bytes);
       }
     }
-    // The kernel runs at all sizes, so XNNPACK's copy of the weights is not needed.
-    if (owner != nullptr && op->weights_cache == nullptr) {
+    // Without a table, the kernel runs at all sizes, so XNNPACK's copy of the weights is not
+    // needed.
+    if (owner != nullptr && choices_.is_empty() && op->weights_cache == nullptr) {
       xnn_release_simd_memory(std::exchange(op->packed_weights.pointer, nullptr));
     }
     // XNNPACK's kernels must not run with weights that are not packed.
@@ -133,7 +171,8 @@ void OwnKernels::use(xnn_runtime_t runtime) {
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     xnn_operator* const op = runtime->opdata[i].operator_objects[0];
     if (op == nullptr) continue;
-    const Replacement* const own = replacement(*op);
+    const Replacement* const own =
+        replacement(*op, sizes_of(*runtime, runtime->opdata[i]), choices_);
     *name++ = own != nullptr ? own->name : nullptr;
     if (own != nullptr && op->state != xnn_run_state_skip) own->install(*op, *weights);
     ++weights;
@@ -149,7 +188,9 @@ namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
 bool OwnKernels::have(std::string_view) { return false; }
-Error OwnKernels::plan(Graph&, std::span<const Shape>, const OwnKernelLimits&) { return Error(); }
+Error OwnKernels::plan(Graph&, std::span<const Shape>, const Options&, const OwnKernelLimits&) {
+  return Error();
+}
 Error OwnKernels::load(xnn_runtime_t, ThreadPool*, PackedWeights&) { return Error(); }
 void OwnKernels::drop_tables(xnn_runtime_t) const {}
 void OwnKernels::use(xnn_runtime_t) {}

@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "backends/xnnpack/runtime/execution/kernel_choices.h"
+#include "backends/xnnpack/runtime/execution/options.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 #include "backends/xnnpack/runtime/reader/graph.h"
 #include "backends/xnnpack/runtime/weights/packed_weights.h"
@@ -24,9 +26,10 @@ class OwnKernels {
   // True if this build has a kernel whose name in profiles starts with `name`.
   static bool have(std::string_view name);
   // Chooses the kernels that depend on declared sizes, and marks the nodes whose weights XNNPACK
-  // need not pack (Node::weights). Call once, before the runtime is built. `shapes` has the shape of
-  // each value.
-  Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
+  // need not pack (Node::weights). Reads the table of choices that the options name. Call once,
+  // before the runtime is built. `shapes` has the shape of each value.
+  Error plan(Graph& graph, std::span<const Shape> shapes, const Options& options,
+             const OwnKernelLimits& limits);
   // Writes weights in the layouts of our kernels to `weights`. Call once, after the runtime was
   // built and before its first reshape. `pool` is the runtime's and may be null.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
@@ -45,6 +48,7 @@ class OwnKernels {
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }
 
  private:
+  KernelChoices choices_;
   CheckedVector<const char*> names_;
   CheckedVector<const std::byte*> weights_;  // for each operator that runs; null if it has none
   own_kernels::Winograd winograd_;

@@ -11,8 +11,11 @@ namespace simd = optimized::simd;
 
 bool is_batch_norm(const xnn_operator& op) {
   return op.type == xnn_operator_type_convolution_nhwc_f32 &&
-         op.ukernel.type == xnn_microkernel_type_vmulcaddc &&
-         fill_vectors<float>(convolution_of(op).groups, 1);
+         op.ukernel.type == xnn_microkernel_type_vmulcaddc;
+}
+
+bool is_faster_batch_norm(const xnn_operator& op) {
+  return fill_vectors<float>(convolution_of(op).groups, 1);
 }
 
 size_t batch_norm_weight_bytes(const xnn_operator& op) {
@@ -51,7 +54,11 @@ void use_batch_norm(xnn_operator& op, const std::byte* weights) {
 
 }  // namespace
 
-const Replacement kBatchNorm = {"Vitrine Batch Norm (NHWC, F32)", &is_batch_norm, &use_batch_norm,
-                                &batch_norm_weight_bytes, &copy_batch_norm_weights};
+const Replacement kBatchNorm = {.name = "Vitrine Batch Norm (NHWC, F32)",
+                                .fits = &is_batch_norm,
+                                .install = &use_batch_norm,
+                                .weight_bytes = &batch_norm_weight_bytes,
+                                .copy_weights = &copy_batch_norm_weights,
+                                .is_faster = &is_faster_batch_norm};
 
 }  // namespace vitrine::xnnpack::own_kernels

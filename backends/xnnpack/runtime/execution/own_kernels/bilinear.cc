@@ -7,9 +7,16 @@ namespace {
 
 namespace simd = optimized::simd;
 
+size_t channels_of(const xnn_operator& op) {
+  return op.context.resize_bilinear.scaled_channels / sizeof(float);
+}
+
 bool is_bilinear(const xnn_operator& op) {
-  return is_f32_resize(op) &&
-         fill_vectors<float>(op.context.resize_bilinear.scaled_channels / sizeof(float), 3);
+  return is_f32_resize(op) && fill_vectors<float>(channels_of(op), 1);
+}
+
+bool is_faster_bilinear(const xnn_operator& op) {
+  return fill_vectors<float>(channels_of(op), has_wide_vectors() ? 1 : 3);
 }
 
 void compute_bilinear(size_t pixels, size_t channel_bytes, const float** corners, size_t offset,
@@ -31,6 +38,9 @@ void use_bilinear(xnn_operator& op, const std::byte*) {
 
 }  // namespace
 
-const Replacement kBilinear = {"Vitrine Bilinear Resize (NHWC, F32)", &is_bilinear, &use_bilinear};
+const Replacement kBilinear = {.name = "Vitrine Bilinear Resize (NHWC, F32)",
+                               .fits = &is_bilinear,
+                               .install = &use_bilinear,
+                               .is_faster = &is_faster_bilinear};
 
 }  // namespace vitrine::xnnpack::own_kernels

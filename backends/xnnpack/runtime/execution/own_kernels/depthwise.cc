@@ -183,8 +183,12 @@ void use_depthwise(xnn_operator& op, const std::byte* weights) {
 
 template <class T>
 constexpr Replacement depthwise(const char* name) {
-  return {name, &is_depthwise<T>, &use_depthwise<T>, &depthwise_weight_bytes<T>,
-          &copy_depthwise_weights, &owns_depthwise_weights<T>};
+  return {name,
+          &is_depthwise<T>,
+          &use_depthwise<T>,
+          &depthwise_weight_bytes<T>,
+          &copy_depthwise_weights,
+          &owns_depthwise_weights<T>};
 }
 
 }  // namespace

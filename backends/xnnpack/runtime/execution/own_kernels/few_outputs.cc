@@ -22,14 +22,21 @@ size_t min_vectors(size_t out_channels, bool reads_table) {
   return reads_table ? 1 : out_channels + 1;
 }
 
+template <bool kIsPointwise>
 bool has_few_outputs(const xnn_operator& op) {
   if (op.type != xnn_operator_type_convolution_nhwc_f32) return false;
   const auto& convolution = convolution_of(op);
-  return (reads_table(op) || op.ukernel.type == xnn_microkernel_type_gemm) &&
+  return op.ukernel.type ==
+             (kIsPointwise ? xnn_microkernel_type_gemm : xnn_microkernel_type_igemm) &&
          convolution.groups == 1 && convolution.group_output_channels <= simd::FewOutputs::kMax &&
-         fill_vectors<float>(convolution.group_input_channels,
-                             min_vectors(convolution.group_output_channels, reads_table(op))) &&
+         fill_vectors<float>(convolution.group_input_channels, 1) &&
          op.output_pixel_stride == convolution.group_output_channels;
+}
+
+bool is_faster_few_outputs(const xnn_operator& op) {
+  const auto& convolution = convolution_of(op);
+  return fill_vectors<float>(convolution.group_input_channels,
+                             min_vectors(convolution.group_output_channels, reads_table(op)));
 }
 
 simd::FewOutputs shape_of(const xnn_operator& op) {
@@ -39,16 +46,17 @@ simd::FewOutputs shape_of(const xnn_operator& op) {
           .taps = int64_t{convolution.kernel_height} * convolution.kernel_width};
 }
 
+template <bool kIsPointwise>
 size_t few_outputs_weight_bytes(const xnn_operator& op) {
-  if (!has_few_outputs(op)) return 0;
+  if (!has_few_outputs<kIsPointwise>(op)) return 0;
   return static_cast<size_t>(shape_of(op).weight_floats()) * sizeof(float);
 }
 
 bool owns_few_outputs_weights(const Graph& graph, const Node& node) {
   const Window& w = node.window;
-  const bool is_product = w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 &&
-                          w.stride_width == 1 &&
-                          (w.padding_top | w.padding_right | w.padding_bottom | w.padding_left) == 0;
+  const bool is_product =
+      w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 && w.stride_width == 1 &&
+      (w.padding_top | w.padding_right | w.padding_bottom | w.padding_left) == 0;
   return is_kind(node, "Conv2d") &&
          graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32 && node.groups == 1 &&
          node.group_output_channels <= simd::FewOutputs::kMax &&
@@ -130,10 +138,22 @@ void use_few_outputs(xnn_operator& op, const std::byte* weights) {
   compute.tile[0] = tile;
 }
 
+template <bool kIsPointwise>
+constexpr Replacement few_outputs(const char* name) {
+  return {.name = name,
+          .fits = &has_few_outputs<kIsPointwise>,
+          .install = &use_few_outputs,
+          .weight_bytes = &few_outputs_weight_bytes<kIsPointwise>,
+          .copy_weights = &copy_few_outputs_weights,
+          .owns_weights = &owns_few_outputs_weights,
+          .is_faster = &is_faster_few_outputs};
+}
+
 }  // namespace
 
-const Replacement kFewOutputs = {"Vitrine Convolution of Few Outputs (NHWC, F32)", &has_few_outputs,
-                                 &use_few_outputs, &few_outputs_weight_bytes,
-                                 &copy_few_outputs_weights, &owns_few_outputs_weights};
+const Replacement kFewOutputs =
+    few_outputs<false>("Vitrine Convolution of Few Outputs (NHWC, F32)");
+const Replacement kFewPointwiseOutputs =
+    few_outputs<true>("Vitrine Pointwise Convolution of Few Outputs (NHWC, F32)");
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -9,16 +9,24 @@ namespace {
 
 namespace simd = optimized::simd;
 
+int64_t taps_of(const xnn_operator& op) {
+  const auto& window = convolution_of(op);
+  return int64_t{window.kernel_height} * window.kernel_width;
+}
+
 // XNNPACK keeps larger windows, which seldom overlap, so that reading the image takes most of the
-// time of either kernel. With AVX2, our kernels are faster only for small windows of floats.
+// time of either kernel.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
-  const auto& window = convolution_of(op);
-  const int64_t taps = int64_t{window.kernel_height} * window.kernel_width;
-  const bool has_avx512 = simd::gemm_shape().lanes >= 16;
-  const bool is_small =
-      has_avx512 ? taps <= simd::PixelWindows<T>::kMaxTaps : taps <= 9 && std::is_same_v<T, float>;
-  return is_small && fill_vectors<T>(op.channels, 2);
+  return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
+}
+
+// With AVX2, our kernels are faster only for small windows of floats.
+template <class T, size_t kMinVectors>
+bool is_faster_pooling(const xnn_operator& op) {
+  const bool is_small = taps_of(op) <= 9 && std::is_same_v<T, float>;
+  return has_wide_vectors() ? fill_vectors<T>(op.channels, kMinVectors)
+                            : is_small && fill_vectors<T>(op.channels, 2);
 }
 
 // Number of pointers from window to window in XNNPACK's table. Windows share pointers to columns.
@@ -136,13 +144,21 @@ void use_average_pooling(xnn_operator& op, const std::byte*) {
 
 }  // namespace
 
-const Replacement kMaxPooling = {"Vitrine Max Pooling (NHWC, F32)", &is_max_pooling<float>,
-                                 &use_max_pooling<float>};
-const Replacement kInt8MaxPooling = {"Vitrine Max Pooling (NHWC, S8)", &is_max_pooling<int8_t>,
-                                     &use_max_pooling<int8_t>};
-const Replacement kAveragePooling = {"Vitrine Average Pooling (NHWC, F32)",
-                                     &is_average_pooling<false>, &use_average_pooling<false>};
-const Replacement kPaddedAveragePooling = {"Vitrine Average Pooling (NHWC, F32)",
-                                           &is_average_pooling<true>, &use_average_pooling<true>};
+const Replacement kMaxPooling = {.name = "Vitrine Max Pooling (NHWC, F32)",
+                                 .fits = &is_max_pooling<float>,
+                                 .install = &use_max_pooling<float>,
+                                 .is_faster = &is_faster_pooling<float, 2>};
+const Replacement kInt8MaxPooling = {.name = "Vitrine Max Pooling (NHWC, S8)",
+                                     .fits = &is_max_pooling<int8_t>,
+                                     .install = &use_max_pooling<int8_t>,
+                                     .is_faster = &is_faster_pooling<int8_t, 2>};
+const Replacement kAveragePooling = {.name = "Vitrine Average Pooling (NHWC, F32)",
+                                     .fits = &is_average_pooling<false>,
+                                     .install = &use_average_pooling<false>,
+                                     .is_faster = &is_faster_pooling<float, 1>};
+const Replacement kPaddedAveragePooling = {.name = "Vitrine Average Pooling (NHWC, F32)",
+                                           .fits = &is_average_pooling<true>,
+                                           .install = &use_average_pooling<true>,
+                                           .is_faster = &is_faster_pooling<float, 1>};
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -1,4 +1,4 @@
-// Products of two inputs in f32 with few rows.
+// Products of two inputs in f32.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
@@ -10,9 +10,9 @@ namespace {
 namespace simd = optimized::simd;
 
 // XNNPACK packs the right matrix in each run. For up to 64 rows, our kernel is faster (0.2 to 0.9
-// of the time on a Xeon with AVX-512). The limit is half of that, since other processors may
-// differ.
-constexpr size_t kMaxProductRows = 32;
+// of the time on a Xeon with AVX-512). The limit for narrower vectors is half of that, since other
+// processors may differ.
+constexpr size_t kMaxProductRows = 64;
 
 struct ProductSizes {
   explicit ProductSizes(const gemm_context& context)
@@ -36,12 +36,17 @@ bool is_vector_product(const xnn_operator& op) {
          ProductSizes(gemm_context_of(product_contexts_of(op))).columns == 1;
 }
 
-// True for a product of a few rows with a matrix whose rows consist of whole SIMD vectors.
+// True for a product with a matrix whose rows consist of whole SIMD vectors.
 bool is_small_product(const xnn_operator& op) {
   if (!is_plain_product(op)) return false;
   const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   const auto lanes = static_cast<size_t>(simd::gemm_shape().lanes);
-  return sizes.rows <= kMaxProductRows && sizes.columns % lanes == 0;
+  return sizes.columns % lanes == 0;
+}
+
+bool has_few_rows(const xnn_operator& op) {
+  const size_t limit = has_wide_vectors() ? kMaxProductRows : kMaxProductRows / 2;
+  return ProductSizes(gemm_context_of(product_contexts_of(op))).rows <= limit;
 }
 
 // Returns the index of the matrix of an input that product `batch` reads. Batch dimensions of size
@@ -141,9 +146,12 @@ void use_small_product(xnn_operator& op, const std::byte*) {
 
 }  // namespace
 
-const Replacement kVectorProduct = {"Vitrine Matrix-Vector Product (NC, F32)", &is_vector_product,
-                                    &use_vector_product};
-const Replacement kSmallProduct = {"Vitrine Matrix Product (NC, F32)", &is_small_product,
-                                   &use_small_product};
+const Replacement kVectorProduct = {.name = "Vitrine Matrix-Vector Product (NC, F32)",
+                                    .fits = &is_vector_product,
+                                    .install = &use_vector_product};
+const Replacement kSmallProduct = {.name = "Vitrine Matrix Product (NC, F32)",
+                                   .fits = &is_small_product,
+                                   .install = &use_small_product,
+                                   .is_faster = &has_few_rows};
 
 }  // namespace vitrine::xnnpack::own_kernels

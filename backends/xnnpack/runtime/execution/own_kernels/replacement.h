@@ -24,18 +24,24 @@ class RawWeights;
 // called once, after the operator was created.
 struct Replacement {
   const char* name;  // in profiles
-  // True if our kernel runs the operator. Depends only on the operator and its sizes.
+  // True if our kernel can run the operator. Depends only on the operator and its sizes.
   bool (*fits)(const xnn_operator& op);
   // Makes the operator call our kernel.
   void (*install)(xnn_operator& op, const std::byte* weights);
-  // Bytes of our copy of the weights; 0 if the replacement never runs the operator, otherwise it
-  // must run the operator at all sizes. Null if the replacement copies no weights.
+  // Bytes of our copy of the weights; 0 if the kernel cannot run the operator, otherwise it must be
+  // able to run the operator at all sizes. Null if the replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
   // Writes our copy of the weights to `to`, which is zeroed and aligned to 64 bytes.
   void (*copy_weights)(xnn_operator& op, const RawWeights& weights, std::byte* to) = nullptr;
   // True if the kernel runs the operator of `node` at all sizes, so that XNNPACK need not pack the
   // weights. Null if XNNPACK always packs them.
   bool (*owns_weights)(const Graph& graph, const Node& node) = nullptr;
+  // True if our kernel is probably faster, for operators that it can run. It decides unless a table
+  // of choices has the kernel (kernel_choices.h). If the replacement copies weights, the result
+  // does not depend on the sizes of a call. Null if our kernel is always faster.
+  bool (*is_faster)(const xnn_operator& op) = nullptr;
+  // True if only our kernel can run the operator.
+  bool is_required = false;
 };
 
 // Minimum number of products in a task of a depthwise convolution or a matrix product.
@@ -48,6 +54,10 @@ bool fill_vectors(size_t channels, size_t count) {
   const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);  // of float
   return lanes > 4 && channels * sizeof(T) >= count * lanes * sizeof(float);
 }
+
+// True if our kernels' vectors have 64 bytes. Rules with such vectors were measured with AVX-512
+// (`bench --choices`).
+inline bool has_wide_vectors() { return optimized::simd::gemm_shape().lanes >= 16; }
 
 // Makes an elementwise operator with one input call `kernel`. It calls XNNPACK's kernel before, or
 // is a copy, which calls neither.

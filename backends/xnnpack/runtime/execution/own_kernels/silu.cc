@@ -28,6 +28,7 @@ void use_silu(xnn_operator& op, const std::byte*) { use_unary_kernel(op, &comput
 }  // namespace
 
 // This kernel must fit all sizes, because it runs every placeholder for a SiLU (silu_fusion.h).
-const Replacement kSilu = {"Vitrine SiLU (NC, F32)", &is_silu, &use_silu};
+const Replacement kSilu = {
+    .name = "Vitrine SiLU (NC, F32)", .fits = &is_silu, .install = &use_silu, .is_required = true};
 
 }  // namespace vitrine::xnnpack::own_kernels

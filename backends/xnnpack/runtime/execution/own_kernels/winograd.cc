@@ -248,9 +248,8 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
 }
 
 bool Winograd::runs_always(xnn_operator_t op) const {
-  return std::ranges::any_of(layers_, [op](const Layer& layer) {
-    return layer.op_object == op && layer.runs_always;
-  });
+  return std::ranges::any_of(
+      layers_, [op](const Layer& layer) { return layer.op_object == op && layer.runs_always; });
 }
 
 void Winograd::drop_tables(xnn_runtime_t runtime) const {

@@ -22,7 +22,6 @@ namespace vitrine::xnnpack {
 
 struct OwnKernelLimits {
   uint64_t max_bytes;    // that may be allocated; a copy that only makes a kernel faster must fit
-  bool exact;            // excludes kernels whose errors exceed those of plain sums of products
   bool has_fixed_sizes;  // the delegate runs only with the declared sizes
   size_t threads;        // of the runtime's pool; 1 without a pool
 };

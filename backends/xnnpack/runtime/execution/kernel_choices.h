@@ -1,0 +1,52 @@
+// A table of measured times that decides which operators of a delegate Vitrine's kernels run
+// (docs/xnnpack.md#a-table-of-choices). `bench --choices` writes such tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "runtime/core/checked_vector.h"
+
+namespace vitrine::xnnpack {
+
+// The elements in a row (the last dimension, such as the channels of a pixel) of the first input
+// and of the result, and all elements of the result.
+using OperatorSizes = std::array<uint64_t, 3>;
+
+class KernelChoices {
+ public:
+  // A kernel runs an operator if it takes at most this percentage of the time of XNNPACK's kernel.
+  static constexpr uint64_t kMaxPercent = 95;
+  static constexpr uint64_t kMaxFileBytes = 1 << 20;
+
+  // Parses the text of a table. `name` is the file's name in errors, which are InvalidArgument.
+  // `is_kernel` says which kernels a table may name. `vector_bytes` is the width of this
+  // processor's vectors.
+  static Result<KernelChoices> parse(std::string_view text, std::string_view name,
+                                     bool (*is_kernel)(std::string_view), size_t vector_bytes);
+  // Reads and parses a file.
+  static Result<KernelChoices> read(std::string_view path, bool (*is_kernel)(std::string_view),
+                                    size_t vector_bytes);
+
+  // Returns true if the kernel is faster at the measured sizes that are nearest to `sizes`: those
+  // with the smallest sum of ratios on a logarithmic scale. Ties: the first row wins. Returns
+  // nothing if the table does not have the kernel.
+  std::optional<bool> is_faster(std::string_view kernel, const OperatorSizes& sizes) const;
+  bool is_empty() const { return rows_.empty(); }
+  bool has(std::string_view kernel) const { return is_faster(kernel, {1, 1, 1}).has_value(); }
+
+ private:
+  struct Row {
+    bool is_for(std::string_view name) const;
+    char kernel[64] = {};  // zero-terminated; "*" for all kernels
+    OperatorSizes sizes = {};
+    uint64_t percent = 100;  // of the time of XNNPACK's kernel
+  };
+  Error add_line(std::string_view line, bool (*is_kernel)(std::string_view));
+
+  CheckedVector<Row> rows_;
+};
+
+}  // namespace vitrine::xnnpack

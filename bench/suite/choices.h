@@ -1,0 +1,14 @@
+// `bench --choices`: measures which of Vitrine's kernels run operators of delegates faster than
+// XNNPACK's kernels on this machine (docs/xnnpack.md#a-table-of-choices).
+#pragma once
+
+#include <filesystem>
+
+namespace vitrine::bench {
+
+// Measures on one thread, writes the table that the backend's option "choices" reads to `file`, and
+// prints the table as Markdown, with the choices of the built-in rules. Temporary files are in
+// `scratch`.
+void measure_choices(const std::filesystem::path& file, const std::filesystem::path& scratch);
+
+}  // namespace vitrine::bench
