@@ -90,7 +90,7 @@ bench: configure
 ratchet: configure
 	cmake --build --preset $(PRESET) --target bench
 	$(BUILD)/bin/bench --short --section operators --threads 1 --out $(BUILD)/ratchet.json
-	python3 bench/ratchet.py --known bench/slow_choices.txt $(BUILD)/ratchet.json
+	python3 bench/ratchet.py --known bench/slow_choices.txt --bench $(BUILD)/bin/bench $(BUILD)/ratchet.json
 
 format:
 	@cmake/setup.sh lint

@@ -22,11 +22,15 @@ class RatchetTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.known = self.folder / "known.txt"
 
-    def run_ratchet(self, *figures, options=()):
-        document = {"format": "vitrine-bench", "version": 1, "facts": {}, "limits": {}, "crossings": [],
+    def write_results(self, name, *figures):
+        document = {"format": "vitrine-bench", "version": 1, "facts": {"machine": "Z80"}, "limits": {}, "crossings": [],
                     "results": list(figures)}
-        path = self.folder / "bench.json"
+        path = self.folder / name
         path.write_text(json.dumps(document))
+        return path
+
+    def run_ratchet(self, *figures, options=()):
+        path = self.write_results("bench.json", *figures)
         return subprocess.run([sys.executable, "-B", BENCH / "ratchet.py", *options, path], capture_output=True, text=True,
                               check=False)
 
@@ -60,8 +64,34 @@ class RatchetTest(unittest.TestCase):
     def test_updates_the_list(self):
         figures = [result("add", "optimized", 100), result("add", "xnnpack", 130)]
         self.assertEqual(self.run_ratchet(*figures, options=["--update", "--known", self.known]).returncode, 0)
-        self.assertEqual(self.known.read_text(), "delegate 1 64 add\n")
+        self.assertEqual(self.known.read_text(), "# Z80\ndelegate 1 64 add\n")
         self.assertEqual(self.run_ratchet(*figures, options=["--known", self.known]).returncode, 0)
+
+    def test_counts_only_choices_that_are_slow_in_each_run(self):
+        fast = self.write_results("fast.json", result("add", "optimized", 100), result("add", "xnnpack", 105))
+        slow = self.write_results("slow.json", result("add", "optimized", 100), result("add", "xnnpack", 140))
+        figures = [result("add", "optimized", 100), result("add", "xnnpack", 130)]
+        self.assertEqual(self.run_ratchet(*figures, options=[fast]).returncode, 0)
+        self.assertEqual(self.run_ratchet(*figures, options=[slow]).returncode, 2)
+
+    def test_measures_new_slow_choices_again(self):
+        program = self.folder / "bench"
+        figures = [result("add (a row)", "optimized", 100), result("add (a row)", "xnnpack", 130)]
+        for again, code in ((105, 0), (140, 2)):
+            results = self.write_results("again.json", figures[0], result("add (a row)", "xnnpack", again))
+            program.write_text('#!/bin/sh\nfor out; do :; done\n'
+                               f'case "$*" in *"--filter add (a row) --out"*) cp {results} "$out";; *) exit 1;; esac\n')
+            program.chmod(0o755)
+            done = self.run_ratchet(*figures, options=["--bench", program])
+            self.assertEqual(done.returncode, code, done.stderr)
+        program.write_text("#!/bin/sh\nexit 3\n")
+        self.assertIn("ratchet.py: Command", self.run_ratchet(*figures, options=["--bench", program]).stderr)
+
+    def test_compares_nothing_on_another_processor(self):
+        self.known.write_text("# 8086\n")
+        done = self.run_ratchet(result("add", "optimized", 100), result("add", "xnnpack", 130), options=["--known", self.known])
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("is for another processor: 8086", done.stdout)
 
     def test_reports_unreadable_files(self):
         done = self.run_ratchet(options=["--known", self.folder / "missing"])
