@@ -120,10 +120,11 @@ def choose_cores(text, facts):
 
 
 class DeviceFolder:
-    """A temporary folder on the device, which is removed after the run."""
+    """A temporary folder on the device, which is removed after the run. `program` is the executable to run in it."""
 
-    def __init__(self, device):
+    def __init__(self, device, program="executor_runner"):
         self.device = device
+        self.program = program
         code, out, errors = device.shell(f"mktemp -d {device.parent}/vitrine-XXXXXX")
         self.folder = out.strip()
         if code != 0 or not self.folder.startswith(device.parent + "/vitrine-"):
@@ -149,13 +150,13 @@ class DeviceFolder:
                               f"{needed >> 20} MB are needed: delete files there")
         for name, path in files.items():
             self.device.push(path, f"{self.folder}/{name}", COPY_TIMEOUT)
-        self.device.shell(f"chmod 755 {self.folder}/executor_runner")
+        self.device.shell(f"chmod 755 {self.folder}/{self.program}")
 
     def run(self, arguments, cores, timeout):
-        """Runs executor_runner on these cores; an empty list does not pin it."""
+        """Runs the program on these cores; an empty list does not pin it. Returns what it printed."""
         # A hexadecimal mask is the only form that toybox, busybox and util-linux all accept.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
-        command = pin + ["./executor_runner", *arguments]
+        command = pin + [f"./{self.program}", *arguments]
         self.is_running = True
         code, out, errors = self.device.shell(
             f"cd {self.folder} && echo $$ > pid && exec {shlex.join(command)}", timeout)
@@ -164,8 +165,9 @@ class DeviceFolder:
             hint = ""
             if "error while loading shared libraries" in errors or "CANNOT LINK" in errors:
                 hint = "\n  install the library on the device, or give a static executable with --runner"
-            raise DeviceError(f"{self.device.name}: executor_runner failed with exit code {code}: "
+            raise DeviceError(f"{self.device.name}: {self.program} failed with exit code {code}: "
                               f"{errors or out.strip()}{hint}")
+        return out
 
     def pull(self, names, folder):
         for name in names:
@@ -248,11 +250,11 @@ def keep_results(partial, options, files, info):
         f"({wall['p10'] / 1e3:.1f} to {wall['p90'] / 1e3:.1f})")
 
 
-def prepare(device, options):
-    """Prints the device. Returns its facts, the runner and the cores to run on."""
+def prepare(device, options, program="executor_runner"):
+    """Prints the device. Returns its facts, the program for it and the cores to run on."""
     facts = target.facts_of(device)
     say(f"device   {device.name}: {facts.model or facts.machine} ({' '.join(facts.abis) or facts.machine})")
-    binary = options.runner or runner.find_runner(facts)
+    binary = options.runner or runner.find_runner(facts, program)
     if not binary.is_file():
         raise DeviceError(f"--runner {binary}: no such file; {runner.advice(facts)}")
     runner.check_runnable(binary, facts)

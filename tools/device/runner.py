@@ -1,4 +1,4 @@
-"""Finds an executor_runner that a device can run, among the builds of this machine."""
+"""Finds a program that a device can run, such as executor_runner, among the builds of this machine."""
 
 import pathlib
 import struct
@@ -72,13 +72,13 @@ def advice(facts):
     return f"build one with make PRESET={presets[0]}, or name it with --runner"
 
 
-def find_runner(facts):
+def find_runner(facts, name="executor_runner"):
     system = "android" if facts.abis else "linux"
     for machine in machines_of(facts):
         for preset in PRESETS.get((system, machine), ()):
-            path = ROOT / "build" / preset / "bin" / "executor_runner"
+            path = ROOT / "build" / preset / "bin" / name
             if path.is_file():
                 check_runnable(path, facts)
                 return path
-    raise DeviceError(f"no executor_runner for {system} {' '.join(facts.abis) or facts.machine} "
+    raise DeviceError(f"no {name} for {system} {' '.join(facts.abis) or facts.machine} "
                       f"below {ROOT / 'build'}: {advice(facts)}")
