@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "bench/suite/facts.h"
@@ -64,8 +65,15 @@ const ChoiceCase kChoiceCases[] = {
     {[](ModelBuilder& b, const CaseSizes& s) {
        return b.call("aten.softmax.int", {float_input(b, "x", {s.b, s.a}), -1});
      },
-     {4, 16, 64, 197, 1024},
+     {4, 16, 64, 65, 96, 128, 197, 1024},
      {1, 16, 512},
+     {0}},
+    {[](ModelBuilder& b, const CaseSizes& s) {
+       return b.call("aten.add.Tensor",
+                     {float_input(b, "x", {s.b, s.a}), float_input(b, "y", {s.a})});
+     },
+     {3, 16, 64},
+     {16, 1024},
      {0}},
     // Products of `a` rows, `b` columns and depth `c`.
     {[](ModelBuilder& b, const CaseSizes& s) {
@@ -75,13 +83,16 @@ const ChoiceCase kChoiceCases[] = {
      {1, 4, 16, 32, 48, 64, 128},
      {1, 16, 64, 256},
      {64, 256}},
-    {[](ModelBuilder& b, const CaseSizes& s) { return nn::batch_norm2d(b, "norm", image_input(b, s)); },
+    {[](ModelBuilder& b, const CaseSizes& s) {
+       return nn::batch_norm2d(b, "norm", image_input(b, s));
+     },
      {4, 16, 64, 256},
      {4, 14, 56},
      {0},
      true},
     {[](ModelBuilder& b, const CaseSizes& s) {
-       return b.call("aten.max_pool2d.default", {image_input(b, s, 2), pair_of(3), pair_of(2), pair_of(1)});
+       return b.call("aten.max_pool2d.default",
+                     {image_input(b, s, 2), pair_of(3), pair_of(2), pair_of(1)});
      },
      {16, 32, 64, 256},
      {4, 14, 28},
@@ -106,7 +117,8 @@ const ChoiceCase kChoiceCases[] = {
      true},
     // Depthwise convolutions, and convolutions to `c` channels with windows of 3x3 and 1x1.
     {[](ModelBuilder& b, const CaseSizes& s) {
-       return nn::conv2d(b, "conv", image_input(b, s), s.a, {.kernel = 7, .padding = 3, .groups = s.a});
+       return nn::conv2d(b, "conv", image_input(b, s), s.a,
+                         {.kernel = 7, .padding = 3, .groups = s.a});
      },
      {8, 32, 128},
      {7, 28},
@@ -193,8 +205,8 @@ class ChoiceMeasurement {
     Side theirs(program_, {{tools::kDefaultBackend, "vitrine_kernels", false}}, pool_);
     const Side built_in(program_, {}, pool_);
     const auto is_own = [](std::string_view name) { return name.starts_with("Vitrine"); };
-    const auto at = static_cast<size_t>(std::ranges::find_if(ours.run.names, is_own) -
-                                        ours.run.names.begin());
+    const auto at =
+        static_cast<size_t>(std::ranges::find_if(ours.run.names, is_own) - ours.run.names.begin());
     if (at == ours.run.names.size() || theirs.run.names.size() != ours.run.names.size()) {
       return std::nullopt;
     }
@@ -229,7 +241,7 @@ class ChoiceMeasurement {
 
 }  // namespace
 
-void measure_choices(const fs::path& file, const fs::path& scratch) {
+void measure_choices(const fs::path& file, const fs::path& scratch, bool is_check) {
   tools::NewFile(fs::path(file));  // fails before the measurements if the folder is not writable
   ChoiceMeasurement measurement(scratch);
   const auto facts = run_facts();
@@ -239,10 +251,13 @@ void measure_choices(const fs::path& file, const fs::path& scratch) {
   fmt::print(
       "| kernel | row of the input | row of the result | results | time / XNNPACK's | faster | "
       "built-in rule |\n|---|---:|---:|---:|---:|---|---|\n");
+  const auto sizes_of = [&](const SizeList& sizes) {
+    return std::span(sizes).first(is_check ? 1 : sizes.size());
+  };
   for (const ChoiceCase& choice : kChoiceCases) {
-    for (const int64_t a : choice.a) {
-      for (const int64_t b : choice.b) {
-        for (const int64_t c : choice.c) {
+    for (const int64_t a : sizes_of(choice.a)) {
+      for (const int64_t b : sizes_of(choice.b)) {
+        for (const int64_t c : sizes_of(choice.c)) {
           const auto found = measurement.measure(choice, {a, b, c});
           if (!found) continue;
           const auto name = [](bool is_own) { return is_own ? "Vitrine" : "XNNPACK"; };

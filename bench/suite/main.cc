@@ -153,7 +153,7 @@ int dispatch(const CLI::App& app, const CommandLine& line) {
   if (!line.choices.empty()) {
     if (!line.cpus.empty()) pin_to(line.cpus);
     const test::ScratchFolder scratch;
-    measure_choices(line.choices, scratch / "");
+    measure_choices(line.choices, scratch / "", line.suite.is_check());
     return 0;
   }
   return run_suite(line);
