@@ -98,7 +98,7 @@ def main():
             return 0
         new, fast = slow_in_all(documents, known)
         if arguments.bench:
-            new = confirmed(new, known, arguments.bench)
+            new = confirmed(new, known, arguments.bench.resolve())
     except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
         sys.exit(f"ratchet.py: {error}")
     for name in fast:

@@ -143,6 +143,19 @@ class MatrixOperands final : public GemmOperands {
       }
     }
   }
+  // Stores sums of one column. store() would handle each row of it like a block.
+  void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
+    float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
+    if (epilogue_.beta == 0) {
+      for (int64_t r = 0; r < rows; ++r) to[r * result_.row_stride] = epilogue_.alpha * sums[r];
+      return;
+    }
+    const float* const add = epilogue_.added.floats(row, column);
+    for (int64_t r = 0; r < rows; ++r) {
+      to[r * result_.row_stride] =
+          epilogue_.alpha * sums[r] + epilogue_.beta * add[r * epilogue_.added.row_stride];
+    }
+  }
 
  private:
   Matrix left_;
@@ -224,11 +237,15 @@ void multiply_by_columns(KernelContext& context, const Matrix& left, const Matri
   const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
   const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;
   const int64_t depth = left.columns;
-  auto* const vectors =
-      static_cast<float*>(context.allocate_temp({right.columns, depth, sizeof(float)}));
-  auto* const memory =
-      static_cast<float*>(context.allocate_temp({worker_count(context), scratch, sizeof(float)}));
-  if (vectors == nullptr || memory == nullptr) return;
+  float* vectors = nullptr;
+  float* memory = nullptr;
+  if (!in_place || scratch != 0) {
+    const int64_t vector_floats = in_place ? 0 : right.columns * depth;
+    vectors = static_cast<float*>(context.allocate_temp(
+        {std::max<int64_t>(1, vector_floats + worker_count(context) * scratch), sizeof(float)}));
+    if (vectors == nullptr) return;
+    memory = vectors + vector_floats;
+  }
   if (!in_place && right.dtype == ScalarType::kFloat) {
     for (int64_t c = 0; c < right.columns; ++c) {
       for (int64_t d = 0; d < depth; ++d) vectors[c * depth + d] = *right.floats(d, c);
@@ -242,16 +259,17 @@ void multiply_by_columns(KernelContext& context, const Matrix& left, const Matri
              float sums[kMaxDotColumns][kRows];
              const int64_t begin = block * kRows;
              const int64_t count = std::min(kRows, left.rows - begin);
+             float* const own = scratch == 0 ? nullptr : memory + worker * scratch;
              for (int64_t r = 0; r < count; r += step) {
                const int64_t rows = std::min(step, count - r);
-               const GemmRows from = operands.left_rows(begin + r, rows, memory + worker * scratch);
+               const GemmRows from = operands.left_rows(begin + r, rows, own);
                for (int64_t c = 0; c < right.columns; ++c) {
                  const float* const vector = in_place ? right.floats(0, c) : vectors + c * depth;
                  simd::multiply_vector(from.data, from.stride, rows, vector, depth, sums[c] + r);
                }
              }
              for (int64_t c = 0; c < right.columns; ++c) {
-               operands.store(begin, count, c, 1, sums[c], 1);
+               operands.store_column(begin, count, c, sums[c]);
              }
            });
 }

@@ -330,22 +330,34 @@ void Normalize(const float* in, float center, float scale, const float* weight, 
 }
 
 // Adds row by row, so that memory is read front to back; the columns' sums stay in the cache.
-void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
+// Sets sums[c] to the sum of column c, for c < n * lanes and c < count. The sums stay in registers.
+template <int n>
+HWY_INLINE void sum_columns(const float* in, int64_t rows, int64_t stride, int64_t count,
+                            float* sums) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sum[n];
+  for (V& each : sum) each = hn::Zero(d);
+  for (int64_t r = 0; r < rows; ++r, in += stride) {
+    for (int k = 0; k < n; ++k) {
+      sum[k] = hn::Add(sum[k], load_or(d, in + k * lanes, count - k * lanes, hn::Zero(d)));
+    }
+  }
+  for (int k = 0; k < n; ++k) store_part(sum[k], d, sums + k * lanes, count - k * lanes);
+}
+
+void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
   constexpr int64_t kRows = 128;
   alignas(64) float part[kColumns];
   std::fill_n(sums, count, 0.0);
-  for (int64_t start = 0; start < rows; start += kRows) {
-    const int64_t end = std::min(rows, start + kRows);
-    std::fill_n(part, count, 0.0F);
-    for (int64_t r = start; r < end; ++r) {
-      const float* const row = in + r * stride;
-      for (int64_t c = 0; c < count; c += lanes) {
-        const V sum = hn::Add(load_or(d, part + c, count - c, hn::Zero(d)),
-                              load_or(d, row + c, count - c, hn::Zero(d)));
-        store_part(sum, d, part + c, count - c);
-      }
+  for (int64_t start = 0; start < rows; start += kRows, in += kRows * stride) {
+    const int64_t part_rows = std::min(rows - start, kRows);
+    for (int64_t c = 0; c < count;) {
+      const bool is_wide = count - c >= 4 * lanes;
+      const auto sum_part = is_wide ? sum_columns<4> : sum_columns<1>;
+      sum_part(in + c, part_rows, stride, count - c, part + c);
+      c += is_wide ? 4 * lanes : lanes;
     }
     for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(part[c]);
   }
