@@ -4,8 +4,11 @@
 
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "test/support/scratch_folder.h"
@@ -38,6 +41,18 @@ TEST(MemoryTest, AvailableMemoryIsTheSmallestLimit) {
   EXPECT_EQ(read_available_memory(root.c_str()), 500'000u);
   write("proc/meminfo", "MemAvailable: 100 kB\n");
   EXPECT_EQ(read_available_memory(root.c_str()), 102'400u);
+}
+
+TEST(MemoryTest, ProvidePagesKeepsTheContentOfUnalignedMemory) {
+  constexpr size_t kSize = 100'000;
+  const std::unique_ptr<void, decltype(&std::free)> block(allocate_aligned(64, kSize), &std::free);
+  ASSERT_TRUE(block);
+  auto* const bytes = static_cast<std::byte*>(block.get());
+  for (size_t i = 0; i < kSize; ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{5000}, kSize - 7}) {
+    provide_pages({bytes + 7, size});
+  }
+  for (size_t i = 0; i < kSize; ++i) ASSERT_EQ(bytes[i], static_cast<std::byte>(i % 251)) << i;
 }
 
 }  // namespace
