@@ -3,11 +3,13 @@
 #ifdef VITRINE_XNNPACK_OWN_KERNELS
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/own_layout.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
+#include "runtime/core/sort.h"
 
 extern "C" {
 #include "xnnpack/allocator.h"
@@ -84,7 +86,9 @@ Error pack_shared_filters(Graph& graph) {
     const std::byte* const filter = graph.values[node.inputs[1]].data;
     if (filter != nullptr) VITRINE_RETURN_IF_ERROR(readers.push_back({filter, &node}));
   }
-  std::ranges::sort(readers, std::less<>(), &Reader::filter);
+  sort(std::span(readers.data(), readers.size()), [](const Reader& a, const Reader& b) {
+    return std::less<>()(a.filter, b.filter);
+  });
   for (Reader* first = readers.begin(); first != readers.end();) {
     Reader* const end = std::find_if(
         first, readers.end(), [&](const Reader& reader) { return reader.filter != first->filter; });

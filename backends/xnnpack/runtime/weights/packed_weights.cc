@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/core/sort.h"
 #include "runtime/platform/memory.h"
 
 namespace vitrine::xnnpack {
@@ -67,7 +68,7 @@ Error PackedWeights::identify(const Graph& graph, size_t own_bytes) {
     if (!node.live || node.weights == Node::Weights::kPacked) continue;
     VITRINE_RETURN_IF_ERROR(unpacked_.push_back(graph.values[node.inputs[1]].data));
   }
-  std::ranges::sort(unpacked_, std::less<>());
+  sort(std::span(unpacked_.data(), unpacked_.size()), std::less<>());
   if (!cache_) return Error();
   for (const Node& node : graph.nodes) {
     if (!node.live || node.input_count < 2) continue;

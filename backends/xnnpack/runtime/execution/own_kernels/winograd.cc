@@ -1,11 +1,13 @@
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/own_layout.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
+#include "runtime/core/sort.h"
 #include "runtime/platform/memory.h"
 #include "vitrine/thread_pool.h"
 
@@ -156,7 +158,7 @@ Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKerne
     VITRINE_RETURN_IF_ERROR(filters_.push_back(graph.values[node.inputs[1]].data));
     if (limits.has_fixed_sizes) node.weights = Node::Weights::kOwnWithoutTables;
   }
-  std::ranges::sort(filters_, std::less<>());
+  sort(std::span(filters_.data(), filters_.size()), std::less<>());
   return Error();
 }
 
