@@ -270,15 +270,17 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     xnn_operator& op = *layer.op_object;
     const simd::WinogradShape& shape = layer.shape;
     const WinogradSize size = result_size(op);
-    const int64_t tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size);
-    if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip ||
-        (tile != shape.tile && !layer.runs_always)) {
+    const int64_t tile =
+        layer.runs_always ? shape.tile
+                          : choose_winograd_tile(shape.in_channels, shape.out_channels, size);
+    if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip || tile == 0 ||
+        tile != shape.tile) {
       continue;
     }
     names[running] = kName;
     // Makes tasks of equal size for all threads. If there are few tiles, tasks share the panels
     // too.
-    const int64_t tiles = tile_count(shape.tile, size);
+    const int64_t tiles = tile_count(tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);
     if (tiles >= rows * round_up(tasks, threads_)) tasks = round_up(tasks, threads_);
