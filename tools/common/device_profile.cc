@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "inspector/report/read_whole_profile.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/files.h"
 #include "tools/common/tool_error.h"

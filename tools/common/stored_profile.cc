@@ -8,7 +8,7 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/read_profile.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/files.h"
 #include "tools/common/provenance.h"

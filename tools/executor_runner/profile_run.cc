@@ -4,7 +4,7 @@
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/cost.h"
 #include "inspector/join/make_profile.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/machine_limits.h"
 #include "tools/common/memory_plan.h"
 #include "tools/common/program_record.h"

@@ -6,7 +6,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "inspector/join/make_profile.h"
 #include "runtime/platform/clock.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/program_record.h"
 #include "tools/common/provenance.h"
 #include "tools/common/tool_error.h"

@@ -1,7 +1,7 @@
 #include "tools/llm_runner/profiling.h"
 
 #include "runtime/platform/memory.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/files.h"
 #include "tools/common/machine_limits.h"
 #include "tools/common/messages.h"

@@ -1,8 +1,8 @@
 // pte_inspect: describes, verifies and compares files.
 #include "demo_backend/profile.h"
 #include "demo_backend/runtime.h"
-#include "tools/common/backends.h"
 #include "tools/common/command_line.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/files.h"
 #include "tools/pte_inspect/inspect.h"
 #include "tools/vitrine/commands.h"

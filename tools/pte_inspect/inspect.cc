@@ -19,7 +19,7 @@
 #include "inspector/report/report_graph.h"
 #include "inspector/report/report_model_explorer.h"
 #include "inspector/report/report_values.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/file_kind.h"
 #include "tools/common/messages.h"
 #include "tools/common/program_delegates.h"

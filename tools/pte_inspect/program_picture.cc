@@ -10,7 +10,7 @@
 #include "inspector/join/delegate_profile.h"
 #include "inspector/join/op_names.h"
 #include "inspector/report/row_texts.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/pte_inspect/picture.h"
 
 namespace vitrine::tools {

@@ -12,6 +12,7 @@
 #include "runtime/program/program_access.h"
 #include "tools/common/backends.h"
 #include "tools/common/delegate_lines.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/session.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_inspect/loading.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "test/support/corpus.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/profile_report.h"
 #include "tools/common/session.h"
 #include "tools/llm_runner/profile/token_profile.h"

@@ -1,0 +1,15 @@
+// The delegates that tools profile: of backends of this build, of backends that Vitrine does not
+// run, and of backends that main() adds.
+#pragma once
+
+#include "inspector/join/delegate_profile.h"
+#include "vitrine/backend.h"
+
+namespace vitrine::tools {
+
+// Adds a backend and its profile. Both must live until the process ends. Not thread-safe.
+void add_backend(const BackendInterface& backend, const inspector::DelegateProfile& profile);
+
+inspector::DelegateProfiles all_delegate_profiles();
+
+}  // namespace vitrine::tools
