@@ -231,10 +231,4 @@ NativeMethods parse_native(std::span<const std::byte> bytes, std::shared_ptr<con
   throw ImportError(error.what());
 }
 
-NativeMethods import_native(const std::filesystem::path& file) try {
-  return read(native::read_native_package(map_shared(file), file.string()));
-} catch (const FormatError& error) {
-  throw ImportError(error.what());
-}
-
 }  // namespace vitrine::aot

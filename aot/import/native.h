@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -18,11 +17,8 @@ namespace vitrine::aot {
 
 using NativeMethods = std::map<std::string, ExportedProgram, std::less<>>;  // keyed by name
 
-// Imports a file. The returned programs have passed lint(). The file must not change while the
-// weights are in use.
-NativeMethods import_native(const std::filesystem::path& file);
-// Imports a file in memory. `owner` keeps `bytes` alive; if `owner` is null, `bytes` must outlive
-// the programs. `source` names the bytes in errors.
+// Imports a file in memory. The returned programs have passed lint(). `owner` keeps `bytes` alive;
+// if `owner` is null, `bytes` must outlive the programs. `source` names the bytes in errors.
 NativeMethods parse_native(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                            const std::string& source);
 
