@@ -72,7 +72,7 @@ packages:
 
 sizes: configure
 	$(CONFIGURE) -DVITRINE_BUILD_SIZE_CHECKS=ON
-	cmake --build --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target size_programs selective_build_test vitrine_run executor_runner
 	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
 	cmake --preset small
 	cmake --build --preset small --target vitrine_run
