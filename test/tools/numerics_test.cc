@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -368,69 +367,6 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
               HasSubstr("they cannot run on the same inputs"));
 }
 
-// Lowers a model for XNNPACK and measures it against the model itself. Returns the report.
-json lower_and_measure(
-    const fs::path& folder, const std::string& options, const fs::path& program,
-    const std::function<void()>& damage = [] {}, const std::string& more_inputs = "") {
-  const std::string model = (folder / "model.pt2").string();
-  const CommandResult lowered = run_tool(VITRINE_COMMAND, "lower " + model + " --backend xnnpack " +
-                                                              options + " -o " + program.string());
-  EXPECT_EQ(lowered.exit_code, 0) << lowered.err;
-  damage();
-  const CommandResult result =
-      executor_runner("--numerics " + program.string() + " --reference " + model + " --inputs " +
-                      (folder / "input_0.bin").string() + more_inputs + " --format json");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return json::parse(result.out);
-}
-
-// The int8 layer has three rows: its input is quantized before it, and its result is dequantized
-// after it. The reference computes it as a permute and an addmm.
-TEST(NumericsCommand, MeasuresALinearLayerWhoseQuantizationIsSeparate) {
-  const ScratchFolder scratch;
-  const fs::path folder = samples_dir() / "ptq_two_batches";
-  const json report = lower_and_measure(folder, "--quantize int8 --calibrate " + folder.string(),
-                                        scratch / "int8.pte");
-  const auto& rows = report.at("rows");
-  const auto row = std::ranges::find_if(
-      rows, [](const json& each) { return each.at("op") == "linear + dequantize + quantize"; });
-  ASSERT_NE(row, rows.end());
-  ASSERT_FALSE(row->at("made_here").is_null()) << *row;
-  // The layer's result is the output of the model.
-  EXPECT_NEAR(row->at("total").at("sqnr_db").get<double>(),
-              report.at("outputs").at(0).at("sqnr_db").get<double>(), 1e-3);
-}
-
-// The reference decomposes hardswish; XNNPACK computes it as one operator after the convolution.
-TEST(NumericsCommand, ReportsADamagedConvolutionBeforeAHardswish) {
-  if (corpus_ptq_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_PTQ";
-  const ScratchFolder scratch;
-  const fs::path folder = corpus_ptq_dir() / "ptq_hardswish_se", program = scratch / "f32.pte";
-  const json sound = lower_and_measure(folder, "", program);
-  EXPECT_TRUE(sound.at("first_below").is_null()) << sound.at("first_below");
-  const char* const modules[] = {"c1", "dw"};
-  for (size_t index = 0; index < std::size(modules); ++index) {
-    const json damaged = lower_and_measure(folder, "", program, [&] {
-      DelegatedProgram delegated(program);
-      const size_t at = delegated.layers[index].weights.offset;
-      delegated.write(at, delegated.read<float>(at) + 10);
-      tools::write_file(program, delegated.bytes);
-    });
-    ASSERT_FALSE(damaged.at("first_below").is_null()) << modules[index];
-    const json row = damaged.at("rows").at(damaged.at("first_below").get<size_t>());
-    EXPECT_EQ(row.at("module"), modules[index]) << row;
-  }
-}
-
-TEST(NumericsCommand, IgnoresTheInfinitiesOfAttentionMasks) {
-  VITRINE_NEEDS_CORPUS_LLM();
-  const ScratchFolder scratch;
-  const fs::path folder = corpus_llm_dir() / "llama_kv_static";
-  const json report = lower_and_measure(
-      folder, "", scratch / "f32.pte", [] {}, "," + (folder / "input_1.bin").string());
-  EXPECT_TRUE(report.at("first_not_finite").is_null()) << report.at("first_not_finite");
-}
-
 TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
   const CommandResult result =
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
@@ -438,14 +374,6 @@ TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("the reference runs this op inside a delegate"));
   EXPECT_THAT(result.out, HasSubstr("no operator was measured: only the outputs were compared"));
-}
-
-TEST(NumericsCommand, LimitWithoutAMeasuredOperatorIsAnError) {
-  const CommandResult result = executor_runner(
-      linear_relu("--fail_below 30dB --reference " + sample("linear_relu/model.pte") +
-                  " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("--fail_below: no operator was measured"));
 }
 
 // ---- Several inputs
