@@ -66,7 +66,7 @@ class PackedWeights {
   Budget* memory_;
   uint64_t taken_ = 0;
   bool is_complete_ = true;
-  xnn_weights_cache_provider provider_;
+  xnn_weights_cache_provider provider_{};  // members that only newer versions have are null
   // Everything that the packing of a filter depends on, except XNNPACK's seed.
   struct PackedFilter {
     const void* filter;
