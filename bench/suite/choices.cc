@@ -160,9 +160,9 @@ class LastRun final : public EventTracer {
 };
 
 // A program whose delegate has certain backend options.
-struct Side {
-  Side(const fs::path& file, std::vector<BackendOption> options,
-       const std::shared_ptr<ThreadPool>& pool)
+struct TracedDelegate {
+  TracedDelegate(const fs::path& file, std::vector<BackendOption> options,
+                 const std::shared_ptr<ThreadPool>& pool)
       : program({.file = file, .backend_options = std::move(options)}, pool, &run) {
     program.execute();
   }
@@ -201,9 +201,10 @@ class ChoiceMeasurement {
     ModelBuilder build("vitrine.bench.Choice");
     write_lowered(build.finish({choice.build(build, sizes)}), Backend::kXnnpack, {}, false,
                   program_);
-    Side ours(program_, {{tools::kDefaultBackend, "choices", std::string_view(all_ours_)}}, pool_);
-    Side theirs(program_, {{tools::kDefaultBackend, "vitrine_kernels", false}}, pool_);
-    const Side built_in(program_, {}, pool_);
+    TracedDelegate ours(program_,
+                        {{tools::kDefaultBackend, "choices", std::string_view(all_ours_)}}, pool_);
+    TracedDelegate theirs(program_, {{tools::kDefaultBackend, "vitrine_kernels", false}}, pool_);
+    const TracedDelegate built_in(program_, {}, pool_);
     const auto is_own = [](std::string_view name) { return name.starts_with("Vitrine"); };
     const auto at =
         static_cast<size_t>(std::ranges::find_if(ours.run.names, is_own) - ours.run.names.begin());
